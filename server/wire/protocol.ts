@@ -1,0 +1,203 @@
+/**
+ * What the gateway needs to know about a wire protocol, and nothing about networks, money or clocks.
+ *
+ * A request travels as bytes. For every pair (protocol the client speaks, protocol the route's upstream speaks)
+ * there is one `Wire`: where both are the same it hands bytes through, otherwise it translates. The relay drives
+ * a `Wire` without knowing which of the two it has.
+ */
+
+import type { Usage } from './usage.ts';
+
+/** The wire protocols of the service, by the name that catalog, ledger and metrics use. */
+export type Protocol = 'messages' | 'chat-completions' | 'responses';
+
+/** Why a request cannot be served as it was sent. `param` names the offending field where there is one. */
+export interface WireProblem {
+  message: string;
+  /** Dotted path of the field at fault, e.g. `tools.0.type`; null when the body as a whole is at fault. */
+  param: string | null;
+  /** Machine-readable code inside the envelope, e.g. `unsupported_parameter`; null for the protocol's default. */
+  code: string | null;
+  /** HTTP status: 400 unless the protocol wants another one (501 for `not_supported`). */
+  status?: number;
+  /** Extra members for the error object, e.g. `details` for the `thread` refusal. */
+  details?: Record<string, unknown>;
+}
+
+/** Byte offsets [start, end) into the raw request body. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** What one scan of the raw body tells; everything that decides routing, gates and the ceiling. */
+export interface RequestFacts {
+  protocol: Protocol;
+  /** The `model` string exactly as sent (JSON escapes decoded). */
+  model: string;
+  /** Where the value of `model` stands, quotes included: the only bytes the native path replaces. */
+  modelSpan: Span;
+  stream: boolean;
+  /** The client's cap on output tokens, whichever field carries it; null when absent. */
+  maxTokens: number | null;
+  /** How many answers are asked for (`n` on chat completions), at least 1. */
+  answers: number;
+  /** Chat completions only: the client asked for the usage chunk. */
+  includeUsage: boolean;
+  /** Bytes of text that can become input tokens: the body less inline media. */
+  textBytes: number;
+  /** Inline or linked images and documents, which cost a bounded number of tokens each. */
+  images: number;
+  documents: number;
+  /** Bytes of inline base64 documents, for a bound on their pages. */
+  documentBytes: number;
+  /** Spans of every top-level member's value by its name. */
+  members: ReadonlyMap<string, Span>;
+  /** Named gates this body touches (tenant and price gates): field or tool names a catalog entry may allow. */
+  gates: readonly Gate[];
+  /** True when a cache marker asks for the one-hour cache (`ttl: "1h"`), which decides the dearest write price. */
+  cacheWrite: 'none' | '5m' | '1h';
+}
+
+/**
+ * A field that may not pass unless the catalog entry allows it: it could reach another customer's state at the
+ * shared vendor account (`tenant`), or it costs what the catalog has no price for (`price`).
+ */
+export interface Gate {
+  kind: 'tenant' | 'price';
+  /** What `allow` in the catalog names, e.g. `fallbacks`, `container`, `web_search`. */
+  name: string;
+  problem: WireProblem;
+}
+
+export type Scan = { ok: true; facts: RequestFacts } | { ok: false; problem: WireProblem };
+
+/** What a route's upstream can take; `features` of the catalog file. Translation consults it, the native path does not. */
+export interface UpstreamFeatures {
+  /** Name of the output cap on chat completions upstreams. */
+  maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /** How a system message in mid-conversation travels. */
+  systemRole: 'keep' | 'user' | 'hoist';
+  files: boolean;
+  jsonObject: boolean;
+  sampling: boolean;
+  /** Upstreams that want earlier reasoning back in the history (`reasoning_content`). */
+  reasoningHistory: boolean;
+  /** Reasoning effort is understood (`reasoning_effort`, or `output_config.effort`). */
+  effort: boolean;
+}
+
+/** What a `Wire` may use besides the bytes; everything a pure function cannot know by itself. */
+export interface WireContext {
+  /** The id the customer sees. */
+  catalogModel: string;
+  /** The id the upstream knows. */
+  upstreamModel: string;
+  /** The model's own cap on output tokens. */
+  maxOutputTokens: number;
+  features: UpstreamFeatures;
+  /** Keyed digest (HMAC) for user ids and minted signatures; `scope` keeps the uses apart. */
+  digest(scope: string, text: string): string;
+  /** Unix seconds for synthesised `created` fields. */
+  createdAt: number;
+  /** The gateway's request id; synthesised ids derive from it. */
+  requestId: string;
+}
+
+/** The request as the upstream shall receive it. */
+export type WireRequest = { ok: true; body: Uint8Array; path: string } | { ok: false; problem: WireProblem };
+
+/** What an answer says about itself. */
+export interface Account {
+  /** Token pools as reported; null when the answer carries none. */
+  usage: Usage | null;
+  /** The usage had to be corrected (negative, fractional, textual, absurd numbers). */
+  clamped: boolean;
+  /** The usage is what was known before the end (a stream that was cut). */
+  partial: boolean;
+  /** Bytes of generated content seen (text, reasoning, tool arguments), for estimates. */
+  outputBytes: number;
+  /** Pieces of generated content seen: a lower bound on output tokens. */
+  outputPieces: number;
+  /** `model` as the upstream reported it; null when it did not. */
+  model: string | null;
+}
+
+/** One whole (not streamed) answer, ready for the client. */
+export interface WireReply {
+  body: Uint8Array;
+  account: Account;
+}
+
+/** Where a stream stands in its protocol. */
+export type StreamState =
+  /** Nothing that a client could act on has come yet: failover is still possible. */
+  | 'waiting'
+  | 'open'
+  /** The finish reason was seen, the terminator was not. */
+  | 'finished'
+  /** The protocol's own terminator was relayed: nothing may follow. */
+  | 'terminated'
+  /** An error event was relayed: nothing may follow. */
+  | 'failed';
+
+/** Why the gateway itself ends a stream. */
+export type StreamEnd =
+  /** The upstream went away, stalled or sent nonsense: an error event (or, when finished, the missing terminator). */
+  | { reason: 'upstream'; status: number; type: string; message: string }
+  /** The budget does not reach further: the protocol's "token limit" ending. */
+  | { reason: 'budget' };
+
+/** An error event that the upstream sent inside a stream. */
+export interface StreamError {
+  status: number;
+  type: string;
+  message: string;
+}
+
+/**
+ * Relays one stream: upstream bytes in, client bytes out, counting beside it.
+ * Chunks may be split anywhere, also inside a UTF-8 character or a line.
+ */
+export interface WireStream {
+  readonly state: StreamState;
+  /** The upstream's error event, once seen. In state `waiting` nothing of it has been handed out. */
+  readonly error: StreamError | null;
+  /**
+   * Takes the next upstream bytes; returns what to send to the client now (may be empty; may be the very chunk).
+   * Events are handed out whole, so that anything the gateway inserts lands between two events.
+   */
+  write(chunk: Uint8Array): Uint8Array;
+  /** The upstream's end of stream. Returns leftover bytes; a missing terminator shows in `state`. */
+  end(): Uint8Array;
+  /** Ends the stream from our side, in the protocol's own words. Call at most once, then send nothing more. */
+  stop(end: StreamEnd): Uint8Array;
+  /** Running account, cheap to call at any time. */
+  account(): Account;
+  /** What to send in silence; never breaks an event because events are handed out whole. */
+  readonly keepAlive: Uint8Array;
+}
+
+/** An upstream's error answer, rewritten for the client's protocol. */
+export interface WireError {
+  status: number;
+  body: Uint8Array;
+  contentType: string;
+}
+
+/** One pair of protocols. */
+export interface Wire {
+  client: Protocol;
+  upstream: Protocol;
+  request(raw: Uint8Array, facts: RequestFacts, context: WireContext): WireRequest;
+  /** Throws `UnreadableReply` when a 2xx body is not what the protocol promises. */
+  reply(body: Uint8Array, facts: RequestFacts, context: WireContext): WireReply;
+  stream(facts: RequestFacts, context: WireContext): WireStream;
+  /** An upstream 400/413/422 on its way to the client; native: byte for byte. Null when the body is not a readable error. */
+  error(status: number, body: Uint8Array, contentType: string): WireError | null;
+}
+
+/** A 2xx answer whose body the protocol does not allow; becomes a 502. */
+export class UnreadableReply extends Error {
+  override name = 'UnreadableReply';
+}
