@@ -1,0 +1,205 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/**
+ * Configuration is read once, here, and nowhere else. Afterwards there are only plain typed values with the unit in
+ * their names. Every variable may also be given as a file (`NAME_FILE=/run/secrets/name`), as container platforms
+ * hand out secrets. An empty variable counts as absent.
+ */
+
+/** Every problem of the environment at once: a person should not have to fix them one start at a time. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The environment has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((line) => `  - ${line}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+const milliseconds = (fallback: number, least = 1) =>
+  z.coerce.number('must be a whole number of milliseconds').int('must be whole').min(least).max(86_400_000).default(fallback);
+const count = (fallback: number, most: number) =>
+  z.coerce.number('must be a whole number').int('must be whole').min(1).max(most).default(fallback);
+const flag = z.enum(['0', '1'], 'must be 0 or 1').default('0').transform((value) => value === '1');
+const port = z.coerce.number('must be a port').int('must be a port').min(0).max(65_535);
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).transform((value) => value.replace(/\/+$/, ''));
+
+const variables = z.object({
+  NODE_ENV: z.string().default('development'),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: port.default(8787),
+  PUBLIC_URL: httpUrl.optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// address' }).optional(),
+  DATA_DIR: z.string().default('.data'),
+  CATALOG_FILE: z.string().optional(),
+  UPSTREAMS_FROM_ENV: flag,
+  SECRET_KEY: z
+    .base64('must be base64')
+    .refine((value) => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64')
+    .optional(),
+  ALLOW_PRIVATE_UPSTREAMS: flag,
+  WORKERS: count(1, 64),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
+  ADMIN_PASSWORD: z.string().min(10, 'must have at least 10 characters').max(1024).optional(),
+
+  HOLD_LEASE_MS: milliseconds(60_000, 200),
+  DRAIN_MS: milliseconds(25_000, 0),
+  UPSTREAM_HEADERS_TIMEOUT_MS: milliseconds(120_000),
+  UPSTREAM_REPLY_TIMEOUT_MS: milliseconds(610_000),
+  UPSTREAM_IDLE_TIMEOUT_MS: milliseconds(120_000),
+  FIRST_EVENT_HOLD_MS: milliseconds(10_000),
+  KEEPALIVE_MS: milliseconds(15_000),
+  CLIENT_STALL_MS: milliseconds(60_000),
+  MAX_CONCURRENT_PER_KEY: count(60, 100_000),
+  MAX_CONCURRENT_PER_ACCOUNT: count(100, 100_000),
+  MAX_CONCURRENT_TRIAL: count(4, 100_000),
+
+  SIMULATOR_PORT: port.default(0),
+  SIMULATOR_RECORD: flag,
+  SIMULATOR_TOKENS_PER_SECOND: z.coerce.number().min(0).max(1_000_000).optional(),
+  SIMULATOR_FIRST_TOKEN_MS: z.coerce.number().int().min(0).max(600_000).optional(),
+  METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// address' }).optional(),
+  MAIL_FROM: z.string().default('Steyg <no-reply@localhost>'),
+  BANK_BIN: z.string().regex(/^\d{6}$/, 'must be the six digits of the bank').default('970436'),
+  BANK_ACCOUNT: z.string().regex(/^[A-Za-z0-9]{4,19}$/, 'must be an account number').default('0011001234567'),
+  BANK_NAME: z.string().max(60).default('STEYG DEMO'),
+  SEPAY_WEBHOOK_SECRET: z.string().optional(),
+
+  ANTHROPIC_API_KEY: z.string().optional(),
+  OPENAI_API_KEY: z.string().optional(),
+  DEEPSEEK_API_KEY: z.string().optional(),
+  OPENROUTER_API_KEY: z.string().optional(),
+});
+
+/** The service's settings. Times are milliseconds. */
+export interface Config {
+  production: boolean;
+  host: string;
+  port: number;
+  /** The address people see, without a trailing slash. Derived from host and port when not given. */
+  publicUrl: string | null;
+  /** Null: the server runs its own embedded PostgreSQL. */
+  databaseUrl: string | null;
+  dataDir: string;
+  catalogFile: string | null;
+  upstreamsFromEnv: boolean;
+  /** 32 bytes; null: generated into `dataDir` on the first start (never in production). */
+  secretKey: Buffer | null;
+  allowPrivateUpstreams: boolean;
+  workers: number;
+  logLevel: string;
+  admin: { email: string | null; password: string | null };
+  holdLeaseMs: number;
+  drainMs: number;
+  timeouts: GatewayTimeouts;
+  limits: { perKey: number; perAccount: number; trial: number };
+  simulator: { port: number; record: boolean; tokensPerSecond: number | null; firstTokenMs: number | null };
+  metricsToken: string | null;
+  mail: { smtpUrl: string | null; from: string };
+  bank: { bin: string; account: string; name: string };
+  /** Undefined: no bank webhook is configured. Empty: configured badly, so everything is refused. */
+  sepayWebhookSecret: string | undefined;
+  /** Vendor keys by the environment variable that carried them, for `apiKeyEnv` of the catalog file. */
+  vendorKeys: ReadonlyMap<string, string>;
+}
+
+export interface GatewayTimeouts {
+  /** Until an upstream's headers when the answer is streamed. */
+  headersMs: number;
+  /** Until an upstream's headers when the answer is not streamed: it is generated whole first. */
+  replyMs: number;
+  /** Silence in the middle of an answer. */
+  idleMs: number;
+  /** How long the client's status waits for the first event of a stream. */
+  firstEventMs: number;
+  /** Silence towards the client after which a keep-alive is sent. */
+  keepAliveMs: number;
+  /** How long a client may take nothing while there is something for it. */
+  clientStallMs: number;
+}
+
+/**
+ * Parses the environment. Throws `ConfigError` naming every problem at once.
+ * `readFile` is there for tests; it reads the files that `NAME_FILE` variables point to.
+ */
+export function loadConfig(
+  env: Record<string, string | undefined>,
+  readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
+): Config {
+  const problems: string[] = [];
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    // The webhook secret is the exception to "empty is absent": set but empty must refuse, not fall back.
+    if (value !== undefined && (value !== '' || name === 'SEPAY_WEBHOOK_SECRET')) given[name] = value;
+  }
+  for (const name of Object.keys(variables.shape)) {
+    const path = given[`${name}_FILE`];
+    if (path === undefined || name === 'CATALOG') continue;
+    if (given[name] !== undefined) problems.push(`${name} and ${name}_FILE are both set; keep one`);
+    else {
+      try {
+        given[name] = readFile(path).trim();
+      } catch {
+        problems.push(`${name}_FILE: cannot read ${path}`);
+      }
+    }
+  }
+  const parsed = variables.safeParse(given);
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) problems.push(`${issue.path.join('.')}: ${issue.message}`);
+  } else if (parsed.data.NODE_ENV === 'production' && parsed.data.SECRET_KEY === undefined) {
+    problems.push('SECRET_KEY: required in production (32 random bytes in base64: `openssl rand -base64 32`)');
+  }
+  if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
+
+  const v = parsed.data;
+  const vendorKeys = new Map<string, string>();
+  // `apiKeyEnv` of a catalog file may name any variable, so all that look like a vendor's key are kept at hand.
+  for (const [name, value] of Object.entries(given)) if (/_API_KEY$/.test(name)) vendorKeys.set(name, value);
+
+  return {
+    production: v.NODE_ENV === 'production',
+    host: v.HOST,
+    port: v.PORT,
+    publicUrl: v.PUBLIC_URL ?? null,
+    databaseUrl: v.DATABASE_URL ?? null,
+    dataDir: v.DATA_DIR,
+    catalogFile: v.CATALOG_FILE ?? null,
+    upstreamsFromEnv: v.UPSTREAMS_FROM_ENV,
+    secretKey: v.SECRET_KEY === undefined ? null : Buffer.from(v.SECRET_KEY, 'base64'),
+    allowPrivateUpstreams: v.ALLOW_PRIVATE_UPSTREAMS,
+    workers: v.WORKERS,
+    logLevel: v.LOG_LEVEL,
+    admin: { email: v.ADMIN_EMAIL ?? null, password: v.ADMIN_PASSWORD ?? null },
+    holdLeaseMs: v.HOLD_LEASE_MS,
+    drainMs: v.DRAIN_MS,
+    timeouts: {
+      headersMs: v.UPSTREAM_HEADERS_TIMEOUT_MS,
+      // A shortened headers time-out shortens both, unless the other one is set by itself.
+      replyMs:
+        given['UPSTREAM_REPLY_TIMEOUT_MS'] === undefined && given['UPSTREAM_HEADERS_TIMEOUT_MS'] !== undefined
+          ? v.UPSTREAM_HEADERS_TIMEOUT_MS
+          : v.UPSTREAM_REPLY_TIMEOUT_MS,
+      idleMs: v.UPSTREAM_IDLE_TIMEOUT_MS,
+      firstEventMs: v.FIRST_EVENT_HOLD_MS,
+      keepAliveMs: v.KEEPALIVE_MS,
+      clientStallMs: v.CLIENT_STALL_MS,
+    },
+    limits: { perKey: v.MAX_CONCURRENT_PER_KEY, perAccount: v.MAX_CONCURRENT_PER_ACCOUNT, trial: v.MAX_CONCURRENT_TRIAL },
+    simulator: {
+      port: v.SIMULATOR_PORT,
+      record: v.SIMULATOR_RECORD,
+      tokensPerSecond: v.SIMULATOR_TOKENS_PER_SECOND ?? null,
+      firstTokenMs: v.SIMULATOR_FIRST_TOKEN_MS ?? null,
+    },
+    metricsToken: v.METRICS_TOKEN ?? null,
+    mail: { smtpUrl: v.SMTP_URL ?? null, from: v.MAIL_FROM },
+    bank: { bin: v.BANK_BIN, account: v.BANK_ACCOUNT, name: v.BANK_NAME },
+    sepayWebhookSecret: v.SEPAY_WEBHOOK_SECRET,
+    vendorKeys,
+  };
+}
