@@ -13,18 +13,30 @@ export class ConfigError extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(`The environment has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((line) => `  - ${line}`).join('\n')}`);
+    super(
+      `The environment has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((line) => `  - ${line}`).join('\n')}`,
+    );
     this.problems = problems;
   }
 }
 
 const milliseconds = (fallback: number, least = 1) =>
-  z.coerce.number('must be a whole number of milliseconds').int('must be whole').min(least).max(86_400_000).default(fallback);
+  z.coerce
+    .number('must be a whole number of milliseconds')
+    .int('must be whole')
+    .min(least)
+    .max(86_400_000)
+    .default(fallback);
 const count = (fallback: number, most: number) =>
   z.coerce.number('must be a whole number').int('must be whole').min(1).max(most).default(fallback);
-const flag = z.enum(['0', '1'], 'must be 0 or 1').default('0').transform((value) => value === '1');
+const flag = z
+  .enum(['0', '1'], 'must be 0 or 1')
+  .default('0')
+  .transform((value) => value === '1');
 const port = z.coerce.number('must be a port').int('must be a port').min(0).max(65_535);
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).transform((value) => value.replace(/\/+$/, ''));
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+  .transform((value) => value.replace(/\/+$/, ''));
 
 const variables = z.object({
   NODE_ENV: z.string().default('development'),
@@ -64,8 +76,14 @@ const variables = z.object({
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// address' }).optional(),
   MAIL_FROM: z.string().default('Steyg <no-reply@localhost>'),
-  BANK_BIN: z.string().regex(/^\d{6}$/, 'must be the six digits of the bank').default('970436'),
-  BANK_ACCOUNT: z.string().regex(/^[A-Za-z0-9]{4,19}$/, 'must be an account number').default('0011001234567'),
+  BANK_BIN: z
+    .string()
+    .regex(/^\d{6}$/, 'must be the six digits of the bank')
+    .default('970436'),
+  BANK_ACCOUNT: z
+    .string()
+    .regex(/^[A-Za-z0-9]{4,19}$/, 'must be an account number')
+    .default('0011001234567'),
   BANK_NAME: z.string().max(60).default('STEYG DEMO'),
   SEPAY_WEBHOOK_SECRET: z.string().optional(),
 
@@ -103,8 +121,8 @@ export interface Config {
   bank: { bin: string; account: string; name: string };
   /** Undefined: no bank webhook is configured. Empty: configured badly, so everything is refused. */
   sepayWebhookSecret: string | undefined;
-  /** Vendor keys by the environment variable that carried them, for `apiKeyEnv` of the catalog file. */
-  vendorKeys: ReadonlyMap<string, string>;
+  /** The vendor key that an environment variable carries, for `apiKeyEnv` of the catalog file. */
+  vendorKey(variable: string): string | undefined;
 }
 
 export interface GatewayTimeouts {
@@ -157,10 +175,6 @@ export function loadConfig(
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
 
   const v = parsed.data;
-  const vendorKeys = new Map<string, string>();
-  // `apiKeyEnv` of a catalog file may name any variable, so all that look like a vendor's key are kept at hand.
-  for (const [name, value] of Object.entries(given)) if (/_API_KEY$/.test(name)) vendorKeys.set(name, value);
-
   return {
     production: v.NODE_ENV === 'production',
     host: v.HOST,
@@ -189,7 +203,11 @@ export function loadConfig(
       keepAliveMs: v.KEEPALIVE_MS,
       clientStallMs: v.CLIENT_STALL_MS,
     },
-    limits: { perKey: v.MAX_CONCURRENT_PER_KEY, perAccount: v.MAX_CONCURRENT_PER_ACCOUNT, trial: v.MAX_CONCURRENT_TRIAL },
+    limits: {
+      perKey: v.MAX_CONCURRENT_PER_KEY,
+      perAccount: v.MAX_CONCURRENT_PER_ACCOUNT,
+      trial: v.MAX_CONCURRENT_TRIAL,
+    },
     simulator: {
       port: v.SIMULATOR_PORT,
       record: v.SIMULATOR_RECORD,
@@ -200,6 +218,6 @@ export function loadConfig(
     mail: { smtpUrl: v.SMTP_URL ?? null, from: v.MAIL_FROM },
     bank: { bin: v.BANK_BIN, account: v.BANK_ACCOUNT, name: v.BANK_NAME },
     sepayWebhookSecret: v.SEPAY_WEBHOOK_SECRET,
-    vendorKeys,
+    vendorKey: (variable) => (Object.hasOwn(given, variable) ? given[variable] : undefined),
   };
 }
