@@ -1,0 +1,231 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { GatewayTimeouts } from '../config.ts';
+import type { Account, StreamError, WireStream } from '../wire/protocol.ts';
+import type { Brake } from './brake.ts';
+import type { Client } from './client.ts';
+import { type DispatchFault, type DispatchRequest, dispatch, type Exchange } from './dispatch.ts';
+import type { Pulse } from './pulse.ts';
+
+/**
+ * One try at one upstream: bytes are handed through while they are counted, until one of the two sides is done.
+ * Nothing is settled and no refusal is written here; the result says what happened and the relay decides.
+ */
+
+/** How a stream that relayed content came to its end. */
+export type StreamEnding =
+  | 'completed'
+  | 'budget_stopped'
+  | 'client_closed'
+  | 'upstream_error'
+  | 'upstream_cut'
+  | 'timeout'
+  | 'shutdown';
+
+export type AttemptEnd =
+  /** A whole 2xx answer. `clientLeft`: it was drained for its account only. */
+  | { kind: 'whole'; body: Buffer; clientLeft: boolean }
+  /** A stream of which the client got content. `last` has not been sent: the settlement comes first. */
+  | { kind: 'stream'; ending: StreamEnding; account: Account; last: Uint8Array }
+  /** The upstream answered with a status of its own; nothing was relayed. */
+  | { kind: 'status'; status: number; headers: IncomingHttpHeaders; body: Buffer }
+  /** The upstream's stream began with an error event; nothing was relayed. */
+  | { kind: 'error_event'; error: StreamError }
+  /** The exchange failed before anything was relayed. */
+  | { kind: 'fault'; fault: DispatchFault | 'unreadable' }
+  /** The client left before anything was relayed. `sent`: the upstream had the whole request. */
+  | { kind: 'left'; sent: boolean }
+  /** This process had to stop before anything was relayed. */
+  | { kind: 'shutdown' };
+
+export interface AttemptParts {
+  request: DispatchRequest;
+  stream: WireStream | null;
+  client: Client;
+  pulse: Pulse;
+  timeouts: GatewayTimeouts;
+  onDisconnect: 'abort' | 'drain';
+  /** Monotonic milliseconds of the first dispatch of this request: the hold-back of the status counts from there. */
+  dispatchedAt: number;
+  /** Builds the spend brake; `stop` ends the stream for want of budget. Absent for answers that are not streamed. */
+  brake(stop: () => void): Brake;
+  /** Aborted when the process must end now. */
+  shutdown: AbortSignal;
+}
+
+/** The largest answer that is not streamed: far above what a model's output cap allows. */
+const largestReplyBytes = 64 * 1_048_576;
+const largestErrorBytes = 1_048_576;
+/** How long an exchange is drained for its account after the client left. */
+const drainLimitMs = 30_000;
+const nothing = new Uint8Array(0);
+
+const gone = {
+  reason: 'upstream',
+  status: 502,
+  type: 'api_error',
+  message: 'The upstream ended the stream before it was complete.',
+} as const;
+const stalled = {
+  reason: 'upstream',
+  status: 504,
+  type: 'timeout_error',
+  message: 'The upstream stopped sending in the middle of the stream.',
+} as const;
+const stopping = {
+  reason: 'upstream',
+  status: 503,
+  type: 'overloaded_error',
+  message: 'The server is restarting; send the request again.',
+} as const;
+
+function join(first: Uint8Array, second: Uint8Array): Uint8Array {
+  if (first.length === 0) return second;
+  return second.length === 0 ? first : Buffer.concat([first, second]);
+}
+
+export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
+  const { client, stream, pulse, timeouts, shutdown } = parts;
+
+  return new Promise((resolve) => {
+    let over = false;
+    let relayed = false;
+    let draining = false;
+    let drainUntil = Number.POSITIVE_INFINITY;
+    let status = 0;
+    let headers: IncomingHttpHeaders = {};
+    let relaying = false;
+
+    const finish = (end: AttemptEnd): void => {
+      if (over) return;
+      over = true;
+      leave();
+      shutdown.removeEventListener('abort', onShutdown);
+      client.onDrain(() => undefined);
+      client.onGone(() => undefined);
+      resolve(end);
+    };
+
+    const endStream = (ending: StreamEnding, last: Uint8Array): void => {
+      if (stream === null) return;
+      finish({
+        kind: 'stream',
+        ending: draining ? 'client_closed' : ending,
+        account: stream.account(),
+        last: draining ? nothing : last,
+      });
+    };
+
+    const brake =
+      stream === null
+        ? null
+        : parts.brake(() => {
+            exchange.abort();
+            endStream('budget_stopped', relayed ? stream.stop({ reason: 'budget' }) : nothing);
+          });
+
+    const onShutdown = (): void => {
+      exchange.abort();
+      if (stream !== null && relayed) endStream('shutdown', stream.stop(stopping));
+      else finish({ kind: 'shutdown' });
+    };
+
+    /** The upstream is done with a stream, rightly or not. */
+    const upstreamEnded = (leftover: Uint8Array, fault: DispatchFault | null): void => {
+      if (stream === null) return;
+      if (stream.error !== null && !relayed && leftover.length === 0) {
+        finish({ kind: 'error_event', error: stream.error });
+        return;
+      }
+      const { state } = stream;
+      if (state === 'terminated') endStream('completed', leftover);
+      else if (state === 'failed') endStream('upstream_error', leftover);
+      else if (state === 'finished') endStream('completed', join(leftover, stream.stop(gone)));
+      else if (!relayed && leftover.length === 0) finish({ kind: 'fault', fault: fault ?? 'cut' });
+      else if (fault === 'idle_timeout') endStream('timeout', join(leftover, stream.stop(stalled)));
+      else endStream('upstream_cut', join(leftover, stream.stop(gone)));
+    };
+
+    const exchange: Exchange = dispatch(parts.request, {
+      head(code, received) {
+        status = code;
+        headers = received;
+        if (code >= 300) return largestErrorBytes;
+        if (stream === null) return largestReplyBytes;
+        relaying = /^text\/event-stream\b/i.test(received['content-type'] ?? '');
+        return relaying ? 'pieces' : largestErrorBytes;
+      },
+      piece(bytes) {
+        if (over || stream === null) return true;
+        const out = stream.write(bytes);
+        const { state } = stream;
+        if (state === 'terminated' || state === 'failed' || (stream.error !== null && !relayed)) {
+          // An exchange that said all it had to say ends by itself and leaves its connection usable.
+          if (state !== 'terminated') exchange.abort();
+          if (!draining && out.length > 0) relayed = true;
+          upstreamEnded(out, null);
+          return true;
+        }
+        if (out.length === 0) return true;
+        relayed = true;
+        if (draining) return true;
+        client.startStream();
+        const open = client.write(out);
+        brake?.check(stream.account());
+        return open;
+      },
+      end(whole) {
+        if (over) return;
+        if (relaying && stream !== null) upstreamEnded(stream.end(), null);
+        else if (status >= 300) finish({ kind: 'status', status, headers, body: whole });
+        else if (stream !== null) finish({ kind: 'fault', fault: 'unreadable' });
+        else finish({ kind: 'whole', body: whole, clientLeft: draining });
+      },
+      fault(fault) {
+        if (over) return;
+        if (draining && stream === null) finish({ kind: 'left', sent: true });
+        else if (relaying && stream !== null) upstreamEnded(stream.end(), fault);
+        else finish({ kind: 'fault', fault });
+      },
+    });
+
+    const stopDraining = (): void => {
+      exchange.abort();
+      if (stream !== null && relayed) endStream('client_closed', nothing);
+      else finish({ kind: 'left', sent: true });
+    };
+
+    const leave = pulse.join((now) => {
+      if (draining) {
+        if (now > drainUntil) stopDraining();
+        return;
+      }
+      if (client.stalledSince !== null && now - client.stalledSince > timeouts.clientStallMs) {
+        client.destroy();
+        return;
+      }
+      if (stream === null) return;
+      if (!client.streaming) {
+        if (now - parts.dispatchedAt > timeouts.firstEventMs) {
+          client.startStream();
+          client.keepAlive(stream.keepAlive);
+        }
+      } else if (now - client.lastWriteAt > timeouts.keepAliveMs) client.keepAlive(stream.keepAlive);
+    });
+
+    client.onDrain(() => exchange.resume());
+    client.onGone(() => {
+      if (over) return;
+      if (parts.onDisconnect === 'drain' && exchange.sent) {
+        draining = true;
+        drainUntil = performance.now() + drainLimitMs;
+        exchange.resume();
+        return;
+      }
+      exchange.abort();
+      if (stream !== null && relayed) endStream('client_closed', nothing);
+      else finish({ kind: 'left', sent: exchange.sent });
+    });
+    if (shutdown.aborted) onShutdown();
+    else shutdown.addEventListener('abort', onShutdown, { once: true });
+  });
+}

@@ -1,0 +1,96 @@
+import type { Account } from '../wire/protocol.ts';
+import { estimateOutput } from './estimate.ts';
+
+/**
+ * The spend brake of one running stream. While the answer grows, its cost so far is compared with the hold; at four
+ * fifths the hold is extended, and when nothing more can be reserved and the hold is used up, the stream is stopped.
+ * A stream can therefore never cost more than what was reserved for it plus the little that one chunk carries, and the
+ * settlement charges no more than exists.
+ */
+
+/** Output tokens that one extension reserves. */
+const extensionTokens = 4_096n;
+
+export interface BrakePrices {
+  /** Pico-USD per token. */
+  input: bigint;
+  cacheHit: bigint;
+  cacheWrite5m: bigint;
+  cacheWrite1h: bigint;
+  output: bigint;
+}
+
+export interface BrakeParts {
+  /** What was reserved when the request was admitted, pico-USD. */
+  held: bigint;
+  prices: BrakePrices;
+  /** What the context probably costs as long as the upstream has not said. */
+  estimatedInputTokens: number;
+  /** Reserves more; resolves to what was really added, 0 when nothing is left. Rejects when the ledger is out of reach. */
+  extend(morePico: bigint): Promise<bigint>;
+  /** Called once when the stream must end. */
+  stop(): void;
+}
+
+export interface Brake {
+  /** To be called after every chunk; cheap unless something has to be done. */
+  check(account: Account): void;
+}
+
+export function createBrake({ held, prices, estimatedInputTokens, extend, stop }: BrakeParts): Brake {
+  let reserved = held;
+  let extending = false;
+  let dry = false;
+  let stopped = false;
+  /** Below this many output tokens, and with the same reported input, nothing needs to be computed. */
+  let nextCheckAt = 0;
+  let knownInput = false;
+  const free = prices.output === 0n && prices.input === 0n;
+
+  const costSoFar = (account: Account, output: number): bigint => {
+    const usage = account.usage;
+    const context =
+      usage === null
+        ? BigInt(estimatedInputTokens) * prices.cacheHit
+        : BigInt(usage.input) * prices.input +
+          BigInt(usage.cacheHit) * prices.cacheHit +
+          BigInt(usage.cacheWrite5m) * prices.cacheWrite5m +
+          BigInt(usage.cacheWrite1h) * prices.cacheWrite1h;
+    return context + BigInt(output) * prices.output;
+  };
+
+  const check = (account: Account): void => {
+    if (stopped || extending || free) return;
+    const output = Math.max(estimateOutput(account), account.usage?.output ?? 0);
+    const inputIsKnown = account.usage !== null;
+    if (output < nextCheckAt && inputIsKnown === knownInput) return;
+    knownInput = inputIsKnown;
+
+    const cost = costSoFar(account, output);
+    // Once less was left than asked for, every cent is already reserved: ask again only when it is used up.
+    const mark = dry ? reserved : (reserved * 4n) / 5n;
+    if (cost < mark) {
+      // Half of what may still come, so that estimates which jump are noticed in time.
+      nextCheckAt =
+        prices.output === 0n ? output + 64 : output + Math.max(1, Number((mark - cost) / prices.output) >> 1);
+      return;
+    }
+    extending = true;
+    const wanted = (cost > reserved ? cost - reserved : 0n) + extensionTokens * prices.output;
+    // A ledger out of reach adds nothing: what is reserved is still ours, what goes beyond it is not.
+    void extend(wanted)
+      .catch(() => 0n)
+      .then((added) => {
+        extending = false;
+        reserved += added;
+        dry = added < wanted;
+        nextCheckAt = 0;
+        if (dry && costSoFar(account, Math.max(estimateOutput(account), account.usage?.output ?? 0)) >= reserved) {
+          stopped = true;
+          stop();
+        }
+      });
+  };
+
+  return { check };
+}

@@ -1,0 +1,127 @@
+import type { ServerResponse } from 'node:http';
+import { requestIdHeaders } from '../http.ts';
+
+/**
+ * The client's side of one exchange: a response that is written at most once, in whichever way the upstream turns out
+ * to answer, and a socket that may vanish at any moment.
+ */
+export interface Client {
+  /** The socket is closed and the answer did not get through. */
+  readonly gone: boolean;
+  /** The status line of a stream has been sent: a refusal can no longer have a status of its own. */
+  readonly streaming: boolean;
+  /** Milliseconds (monotonic) of the first byte of content; null before. */
+  readonly firstByteAt: number | null;
+  /** Milliseconds (monotonic) when something was last handed to the socket. */
+  readonly lastWriteAt: number;
+  /** Milliseconds (monotonic) since which the socket takes nothing; null when it takes. */
+  readonly stalledSince: number | null;
+  /** Sends the head of an event stream. */
+  startStream(): void;
+  /** Sends content. False: the socket is full; wait for `onDrain`. */
+  write(bytes: Uint8Array): boolean;
+  /** Sends a keep-alive, which is not content. */
+  keepAlive(bytes: Uint8Array): void;
+  /** Ends a stream. */
+  end(): void;
+  /** Sends a whole answer. */
+  answer(status: number, headers: Record<string, string>, body: Uint8Array | string): void;
+  /** Cuts the connection: the answer cannot be completed honestly. */
+  destroy(): void;
+  onDrain(listener: () => void): void;
+  onGone(listener: () => void): void;
+}
+
+const streamHead = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+export function createClient(
+  response: ServerResponse,
+  requestId: string,
+  now: () => number = () => performance.now(),
+): Client {
+  let streaming = false;
+  let firstByteAt: number | null = null;
+  let lastWriteAt = now();
+  let stalledSince: number | null = null;
+  let gone = response.destroyed;
+  let goneListener: (() => void) | undefined;
+  let drainListener: (() => void) | undefined;
+
+  // 'close' also comes after a normal end; only an answer that did not finish means that the client has left.
+  response.on('close', () => {
+    if (response.writableFinished || gone) return;
+    gone = true;
+    goneListener?.();
+  });
+  response.on('error', () => undefined);
+  response.on('drain', () => {
+    stalledSince = null;
+    drainListener?.();
+  });
+
+  const send = (bytes: Uint8Array): boolean => {
+    if (gone) return true;
+    lastWriteAt = now();
+    if (response.write(bytes)) return true;
+    stalledSince ??= lastWriteAt;
+    return false;
+  };
+
+  return {
+    get gone() {
+      return gone;
+    },
+    get streaming() {
+      return streaming;
+    },
+    get firstByteAt() {
+      return firstByteAt;
+    },
+    get lastWriteAt() {
+      return lastWriteAt;
+    },
+    get stalledSince() {
+      return stalledSince;
+    },
+    startStream() {
+      if (streaming || gone) return;
+      streaming = true;
+      lastWriteAt = now();
+      response.writeHead(200, { ...streamHead, ...requestIdHeaders(requestId) });
+      response.flushHeaders();
+    },
+    write(bytes) {
+      firstByteAt ??= now();
+      return send(bytes);
+    },
+    keepAlive(bytes) {
+      // A socket that is full needs no sign of life, and buffering more would only grow memory.
+      if (stalledSince === null) send(bytes);
+      else lastWriteAt = now();
+    },
+    end() {
+      if (!gone) response.end();
+    },
+    answer(status, headers, body) {
+      if (gone) return;
+      firstByteAt ??= now();
+      const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+      response.writeHead(status, { ...headers, ...requestIdHeaders(requestId), 'content-length': String(length) });
+      response.end(body);
+    },
+    destroy() {
+      response.destroy();
+    },
+    onDrain(listener) {
+      drainListener = listener;
+    },
+    onGone(listener) {
+      goneListener = listener;
+      if (gone) listener();
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+
+/**
+ * One exchange with an upstream through an injected dispatcher. It follows no redirect, asks for no compression and
+ * retries nothing: what an answer means is decided by the caller.
+ */
+
+/** What went wrong on the way; never carries the upstream's own text. */
+export type DispatchFault =
+  /** Nothing was accepted: another try cannot run anything twice. */
+  | 'connect'
+  /** No headers within the limit. */
+  | 'headers_timeout'
+  /** Silence in the middle of the answer. */
+  | 'idle_timeout'
+  /** The connection ended before the answer did. */
+  | 'cut'
+  /** The answer is larger than any answer of a model. */
+  | 'too_large';
+
+export interface DispatchRequest {
+  dispatcher: Dispatcher;
+  origin: string;
+  path: string;
+  headers: Record<string, string>;
+  body: Uint8Array;
+  headersTimeoutMs: number;
+  idleTimeoutMs: number;
+}
+
+export interface Receiver {
+  /** The upstream's status and headers. Return how the body is wanted: piece by piece, or whole up to a number of bytes. */
+  head(status: number, headers: IncomingHttpHeaders): 'pieces' | number;
+  /** A piece of the body. False: hold back until `resume`. */
+  piece(bytes: Buffer): boolean;
+  /** The body ended as it should; `whole` carries it unless it went out in pieces. */
+  end(whole: Buffer): void;
+  fault(fault: DispatchFault): void;
+}
+
+export interface Exchange {
+  /** The request reached the upstream whole, so the upstream may have worked on it. */
+  readonly sent: boolean;
+  resume(): void;
+  /** Ends the exchange; the receiver hears nothing more. */
+  abort(): void;
+}
+
+const aborted = new Error('exchange ended by the gateway');
+const empty = Buffer.alloc(0);
+
+function faultOf(error: Error, connected: boolean, headed: boolean): DispatchFault {
+  const code = (error as { code?: string }).code ?? '';
+  if (code === 'UND_ERR_HEADERS_TIMEOUT') return 'headers_timeout';
+  if (code === 'UND_ERR_BODY_TIMEOUT') return 'idle_timeout';
+  if (!connected && !headed) return 'connect';
+  return 'cut';
+}
+
+export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange {
+  let controller: Dispatcher.DispatchController | undefined;
+  let connected = false;
+  let sent = false;
+  let headed = false;
+  let over = false;
+  let wanted: 'pieces' | number = 0;
+  let pieces: Buffer[] = [];
+  let size = 0;
+
+  const finish = (report: () => void): void => {
+    if (over) return;
+    over = true;
+    pieces = [];
+    report();
+  };
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(started) {
+      controller = started;
+      connected = true;
+      if (over) started.abort(aborted);
+    },
+    onRequestSent() {
+      sent = true;
+    },
+    onResponseStart(_controller, status, headers) {
+      // 1xx answers come before the one that counts.
+      if (over || status < 200) return;
+      headed = true;
+      wanted = receiver.head(status, headers);
+    },
+    onResponseData(current, bytes) {
+      if (over) return;
+      if (wanted === 'pieces') {
+        if (!receiver.piece(bytes)) current.pause();
+        return;
+      }
+      size += bytes.length;
+      if (size > wanted) {
+        finish(() => receiver.fault('too_large'));
+        current.abort(aborted);
+        return;
+      }
+      pieces.push(bytes);
+    },
+    onResponseEnd() {
+      const [first] = pieces;
+      const whole = first === undefined ? empty : pieces.length === 1 ? first : Buffer.concat(pieces, size);
+      finish(() => receiver.end(whole));
+    },
+    onResponseError(_controller, error) {
+      finish(() => receiver.fault(faultOf(error, connected, headed)));
+    },
+  };
+
+  try {
+    request.dispatcher.dispatch(
+      {
+        origin: request.origin,
+        path: request.path,
+        method: 'POST',
+        headers: request.headers,
+        body: request.body,
+        headersTimeout: request.headersTimeoutMs,
+        bodyTimeout: request.idleTimeoutMs,
+      },
+      handler,
+    );
+  } catch (error) {
+    queueMicrotask(() => finish(() => receiver.fault(faultOf(error as Error, false, false))));
+  }
+
+  return {
+    get sent() {
+      return sent;
+    },
+    resume() {
+      controller?.resume();
+    },
+    abort() {
+      over = true;
+      pieces = [];
+      controller?.abort(aborted);
+    },
+  };
+}

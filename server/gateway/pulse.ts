@@ -1,0 +1,28 @@
+/**
+ * One timer for all running streams. Silence, stalls and deadlines are checked a few times a second against plain
+ * timestamps, so that a chunk costs no timer of its own.
+ */
+export interface Pulse {
+  /** Calls `beat` with the monotonic time until the returned function is called. */
+  join(beat: (nowMs: number) => void): () => void;
+  close(): void;
+}
+
+export function createPulse(intervalMs: number): Pulse {
+  const beats = new Set<(nowMs: number) => void>();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const beat of beats) beat(now);
+  }, intervalMs);
+  timer.unref();
+  return {
+    join(beat) {
+      beats.add(beat);
+      return () => void beats.delete(beat);
+    },
+    close() {
+      clearInterval(timer);
+      beats.clear();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { randomFillSync } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** What the edges share: request ids, the HTML page for a forgotten `/v1`, and what a log line may say of a request. */
+
+const pool = Buffer.allocUnsafe(8192);
+let used = pool.length;
+
+/**
+ * A UUIDv7: milliseconds first, so that ids sort by time and the ledger can be partitioned by them. The time part is
+ * this machine's clock; nothing that concerns money depends on it.
+ */
+export function uuidv7(nowMs: number = Date.now()): string {
+  if (used + 10 > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const at = used;
+  used += 10;
+  const time = nowMs.toString(16).padStart(12, '0');
+  const a = (0x7000 | (pool.readUInt16BE(at) & 0x0fff)).toString(16);
+  const b = (0x8000 | (pool.readUInt16BE(at + 2) & 0x3fff)).toString(16);
+  const c = pool.toString('hex', at + 4, at + 10);
+  return `${time.slice(0, 8)}-${time.slice(8)}-${a}-${b}-${c}`;
+}
+
+/** Accepts a request id as the service prints it; anything else is not one. */
+export function isRequestId(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(text);
+}
+
+/** Both names on every answer: the two protocols' clients read different ones. */
+export function requestIdHeaders(requestId: string): Record<string, string> {
+  return { 'request-id': requestId, 'x-request-id': requestId };
+}
+
+/**
+ * The page for a client whose base address lacks `/v1`. It is HTML on purpose: this is how such a mistake is
+ * recognised, and people see it in a browser.
+ */
+export function missingVersionPage(baseUrl: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>404: nothing at this address</title></head>
+<body><h1>404: nothing at this address</h1>
+<p>The base address of a chat completions client ends in <code>/v1</code>: <code>${baseUrl}/v1</code>.</p>
+<p>The base address of a messages client does not: <code>${baseUrl}</code>.</p></body></html>
+`;
+}
+
+/** What a log line says of a request: the route's template, never the address, a header or a body. */
+export function describeRequest(request: { id: string; method: string; routeOptions?: { url?: string | undefined } }) {
+  return { requestId: request.id, method: request.method, route: request.routeOptions?.url ?? 'unknown' };
+}
+
+/** An error by its kind alone: messages of parsers, drivers and upstreams can quote what people wrote. */
+export function describeError(error: unknown): { kind: string; code?: string; where?: string } {
+  if (!(error instanceof Error)) return { kind: typeof error };
+  const code = (error as { code?: unknown }).code;
+  const frame = error.stack?.split('\n').find((line) => line.includes('/server/'));
+  const where = frame?.match(/server\/[\w./-]+:\d+/)?.[0];
+  return {
+    kind: error.name,
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(where === undefined ? {} : { where }),
+  };
+}
+
+/** The headers that decide how a body is read, checked before it is. */
+export function isJsonContentType(headers: IncomingHttpHeaders): boolean {
+  const type = headers['content-type'];
+  if (type === undefined) return false;
+  const [media = '', ...parameters] = type.toLowerCase().split(';');
+  if (media.trim() !== 'application/json' || /[\t\n]/.test(type)) return false;
+  return parameters.every((parameter) => {
+    const [name = '', value = ''] = parameter.trim().split('=');
+    return name !== 'charset' || /^"?utf-?8"?$/.test(value.trim());
+  });
+}
