@@ -49,13 +49,13 @@ export interface RequestFacts {
   /** Inline or linked images and documents, which cost a bounded number of tokens each. */
   images: number;
   documents: number;
-  /** Bytes of inline base64 documents, for a bound on their pages. */
+  /** Bytes of inline base64 documents as sent (encoded), for a bound on their pages. */
   documentBytes: number;
   /** Spans of every top-level member's value by its name. */
   members: ReadonlyMap<string, Span>;
   /** Named gates this body touches (tenant and price gates): field or tool names a catalog entry may allow. */
   gates: readonly Gate[];
-  /** True when a cache marker asks for the one-hour cache (`ttl: "1h"`), which decides the dearest write price. */
+  /** The longest time that a cache marker of the body asks for, which decides the dearest write price. */
   cacheWrite: 'none' | '5m' | '1h';
 }
 
@@ -68,6 +68,8 @@ export interface Gate {
   /** What `allow` in the catalog names, e.g. `fallbacks`, `container`, `web_search`. */
   name: string;
   problem: WireProblem;
+  /** Translation to another protocol leaves the field out, so that only a native route needs the permission. */
+  translationDrops?: true;
 }
 
 export type Scan = { ok: true; facts: RequestFacts } | { ok: false; problem: WireProblem };
@@ -145,8 +147,11 @@ export type StreamState =
 export type StreamEnd =
   /** The upstream went away, stalled or sent nonsense: an error event (or, when finished, the missing terminator). */
   | { reason: 'upstream'; status: number; type: string; message: string }
-  /** The budget does not reach further: the protocol's "token limit" ending. */
-  | { reason: 'budget' };
+  /**
+   * The budget does not reach further: the protocol's "token limit" ending. `usage` is what will be charged and is
+   * told to the client; without it the running account is.
+   */
+  | { reason: 'budget'; usage?: Usage };
 
 /** An error event that the upstream sent inside a stream. */
 export interface StreamError {
@@ -174,7 +179,10 @@ export interface WireStream {
   stop(end: StreamEnd): Uint8Array;
   /** Running account, cheap to call at any time. */
   account(): Account;
-  /** What to send in silence; never breaks an event because events are handed out whole. */
+  /**
+   * What to send in silence. Events are handed out whole, so that it breaks none; in the middle of one that is too
+   * big to be held back it is empty. Ask for it each time.
+   */
   readonly keepAlive: Uint8Array;
 }
 
@@ -193,8 +201,11 @@ export interface Wire {
   /** Throws `UnreadableReply` when a 2xx body is not what the protocol promises. */
   reply(body: Uint8Array, facts: RequestFacts, context: WireContext): WireReply;
   stream(facts: RequestFacts, context: WireContext): WireStream;
-  /** An upstream 400/413/422 on its way to the client; native: byte for byte. Null when the body is not a readable error. */
-  error(status: number, body: Uint8Array, contentType: string): WireError | null;
+  /**
+   * An upstream 400/413/422 on its way to the client; native: byte for byte, less identifiers of the operator's
+   * account. `requestId` replaces the vendor's own. Null when the body is not a readable error.
+   */
+  error(status: number, body: Uint8Array, contentType: string, requestId?: string): WireError | null;
 }
 
 /** A 2xx answer whose body the protocol does not allow; becomes a 502. */

@@ -1,0 +1,217 @@
+import { Buffer, isUtf8 } from 'node:buffer';
+import { contentRules } from './content.ts';
+import { asBuffer, JsonFault, type JsonNode, scanJson, textOf } from './json.ts';
+import type { Protocol, RequestFacts, Scan, Span, WireProblem } from './protocol.ts';
+
+/**
+ * Reads a raw request body once, as bytes: is it JSON within bounds, and what does it say that decides routing, the
+ * gates and the hold? The body itself is never rebuilt; on its way upstream only the spans named here are replaced.
+ */
+
+/**
+ * A container holds containers at most this deep: far beyond any real schema, far below what hurts a parser.
+ */
+const MAX_DEPTH = 128;
+/**
+ * A long agent conversation has some ten thousand values. Parsing a body of this many takes about a fifth of a
+ * second, which is the most that a translation may cost.
+ */
+const MAX_VALUES = 200_000;
+/** The longest model id that is looked up; a catalog id is far shorter. */
+const MAX_MODEL_LENGTH = 256;
+/** The most answers one request may ask for, as at the vendor. */
+const MAX_ANSWERS = 128;
+
+const limits = { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES, refuseDuplicates: true };
+
+/** What the body is for: `count` is the token counting of the messages protocol, which needs no `max_tokens`. */
+export type Purpose = 'generate' | 'count';
+
+/**
+ * Scans a request body. A refusal names the field at fault and never quotes the body; nothing of a refused body may
+ * travel upstream. Gates are only reported: whether the catalog opens them is the caller's question.
+ */
+export function scanBody(raw: Uint8Array, protocol: Protocol, purpose: Purpose = 'generate'): Scan {
+  const body = asBuffer(raw);
+  try {
+    return { ok: true, facts: readFacts(body, protocol, purpose) };
+  } catch (fault) {
+    if (fault instanceof Refused) return { ok: false, problem: fault.problem };
+    if (!(fault instanceof JsonFault)) throw fault;
+    return { ok: false, problem: problem(`The request body cannot be read: ${fault.message}.`, fault.duplicate) };
+  }
+}
+
+/** Leaves the reading from any depth; it never gets out of `scanBody`. */
+class Refused extends Error {
+  readonly problem: WireProblem;
+
+  constructor(problem: WireProblem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+function problem(message: string, param: string | null = null, code: string | null = null): WireProblem {
+  return { message, param, code };
+}
+
+function refuse(message: string, param: string | null = null, code: string | null = null): never {
+  throw new Refused(problem(message, param, code));
+}
+
+function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestFacts {
+  if (body.length === 0) refuse('The request body is empty; it must be a JSON object.');
+  if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
+    refuse('The request body starts with a byte order mark; send plain UTF-8.');
+  }
+  if (!isUtf8(body)) refuse('The request body is not valid UTF-8.');
+  const rules = contentRules(protocol);
+  const root = scanJson(body, rules.shape, limits);
+  if (root.kind !== 'object') refuse('The request body must be a JSON object.');
+
+  const model = readModel(body, root);
+  refuseOtherProtocol(protocol, root);
+  const stream = readBoolean(root.members.get('stream'), 'stream');
+  const maxTokens = purpose === 'count' ? null : readMaxTokens(body, protocol, root);
+  const content = rules.read(body, root, refuse);
+  const members = new Map<string, Span>();
+  for (const [name, { start, end }] of root.members) members.set(name, { start, end });
+  return {
+    protocol,
+    model: model.text,
+    modelSpan: { start: model.node.start, end: model.node.end },
+    stream,
+    maxTokens,
+    answers: protocol === 'chat-completions' ? readAnswers(body, root) : 1,
+    includeUsage: protocol === 'chat-completions' && readIncludeUsage(root),
+    textBytes: body.length - content.inlineBytes,
+    images: content.images,
+    documents: content.documents,
+    documentBytes: content.documentBytes,
+    members,
+    gates: content.gates,
+    cacheWrite: content.cacheWrite,
+  };
+}
+
+function readModel(body: Buffer, root: JsonNode): { text: string; node: JsonNode } {
+  const node = root.members.get('model');
+  const text = textOf(body, node);
+  if (node === undefined || node.kind === 'null') refuse('model: Field required', 'model');
+  if (text === null) refuse('model: must be a string', 'model');
+  if (text.length === 0 || text.length > MAX_MODEL_LENGTH || text.includes('\u0000')) {
+    refuse(`model: must have 1 to ${MAX_MODEL_LENGTH} characters and no NUL`, 'model');
+  }
+  return { text, node };
+}
+
+/** Tools that mix the two OpenAI protocols up get told where the body belongs, instead of "messages is missing". */
+function refuseOtherProtocol(protocol: Protocol, root: JsonNode): void {
+  if (protocol === 'chat-completions' && !root.members.has('messages') && root.members.has('input')) {
+    refuse(
+      'This body has `input` in place of `messages`: it belongs to /v1/responses, not to /v1/chat/completions.',
+      'input',
+    );
+  }
+  if (protocol === 'responses' && !root.members.has('input') && root.members.has('messages')) {
+    refuse(
+      'This body has `messages` in place of `input`: it belongs to /v1/chat/completions, not to /v1/responses.',
+      'messages',
+    );
+  }
+}
+
+function readMaxTokens(body: Buffer, protocol: Protocol, root: JsonNode): number | null {
+  switch (protocol) {
+    case 'messages': {
+      const maxTokens = readInteger(body, root.members.get('max_tokens'), 'max_tokens', 0);
+      if (maxTokens === null) refuse('max_tokens: Field required', 'max_tokens');
+      return maxTokens;
+    }
+    case 'chat-completions': {
+      const deprecated = readInteger(body, root.members.get('max_tokens'), 'max_tokens', 1);
+      return readInteger(body, root.members.get('max_completion_tokens'), 'max_completion_tokens', 1) ?? deprecated;
+    }
+    case 'responses':
+      return readInteger(body, root.members.get('max_output_tokens'), 'max_output_tokens', 1);
+  }
+}
+
+function readAnswers(body: Buffer, root: JsonNode): number {
+  const answers = readInteger(body, root.members.get('n'), 'n', 1) ?? 1;
+  if (answers > MAX_ANSWERS) refuse(`n: must be at most ${MAX_ANSWERS}`, 'n');
+  return answers;
+}
+
+function readIncludeUsage(root: JsonNode): boolean {
+  const options = root.members.get('stream_options');
+  if (options === undefined || options.kind === 'null') return false;
+  if (options.kind !== 'object') refuse('stream_options: must be an object', 'stream_options');
+  return readBoolean(options.members.get('include_usage'), 'stream_options.include_usage');
+}
+
+function readBoolean(node: JsonNode | undefined, param: string): boolean {
+  if (node === undefined || node.kind === 'null' || node.kind === 'false') return false;
+  if (node.kind !== 'true') refuse(`${param}: must be a boolean`, param);
+  return true;
+}
+
+/** Null when absent. However large, it fits a safe integer: the model's own cap sizes the hold anyway. */
+function readInteger(body: Buffer, node: JsonNode | undefined, param: string, least: number): number | null {
+  if (node === undefined || node.kind === 'null') return null;
+  const value = node.kind === 'number' ? Number(body.toString('latin1', node.start, node.end)) : Number.NaN;
+  if (!Number.isInteger(value)) refuse(`${param}: must be an integer`, param);
+  if (value < least) refuse(`${param}: must be at least ${least}`, param);
+  return Math.min(Math.abs(value), Number.MAX_SAFE_INTEGER);
+}
+
+/** One replacement within a body; `start === end` inserts. */
+export interface Edit extends Span {
+  text: string;
+}
+
+/** Applies edits that do not overlap; every byte outside of them stays what it was. No edits: the very same bytes. */
+export function splice(raw: Uint8Array, edits: readonly Edit[]): Uint8Array {
+  if (edits.length === 0) return raw;
+  const parts: Uint8Array[] = [];
+  let from = 0;
+  for (const edit of [...edits].sort((one, other) => one.start - other.start)) {
+    parts.push(raw.subarray(from, edit.start), Buffer.from(edit.text));
+    from = edit.end;
+  }
+  parts.push(raw.subarray(from));
+  return Buffer.concat(parts);
+}
+
+/** The edit that puts the upstream's model id in; none when it already stands there, however it is escaped. */
+export function modelEdits(facts: RequestFacts, upstreamModel: string): Edit[] {
+  return facts.model === upstreamModel ? [] : [{ ...facts.modelSpan, text: JSON.stringify(upstreamModel) }];
+}
+
+/** The body with nothing but the value of `model` replaced. */
+export function spliceModel(raw: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
+  return splice(raw, modelEdits(facts, upstreamModel));
+}
+
+/** Inserts a member as the first one of the object that starts at `objectStart`. */
+export function insertMember(raw: Uint8Array, objectStart: number, name: string, json: string): Edit {
+  let at = objectStart + 1;
+  while (isSpace(raw[at])) at += 1;
+  const comma = raw[at] === 0x7d ? '' : ',';
+  return { start: objectStart + 1, end: objectStart + 1, text: `${JSON.stringify(name)}:${json}${comma}` };
+}
+
+/** Removes a member together with the one comma that belongs to it. `node` must come from a scan of `raw`. */
+export function removeMember(raw: Uint8Array, node: JsonNode): Edit {
+  let end = node.end;
+  while (isSpace(raw[end])) end += 1;
+  if (raw[end] === 0x2c) return { start: node.keyStart, end: end + 1, text: '' };
+  let start = node.keyStart - 1;
+  while (isSpace(raw[start])) start -= 1;
+  return { start: raw[start] === 0x2c ? start : node.keyStart, end: node.end, text: '' };
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

@@ -1,0 +1,501 @@
+import { addMembers, type JsonNode, leaf, listOf, type Shape, shape, textOf } from './json.ts';
+import type { Gate, Protocol, RequestFacts, WireProblem } from './protocol.ts';
+
+/**
+ * What a request body holds beyond its plain parameters: media that must not be counted as text, cache markers, and
+ * the gates. Every rule knows the place it applies to: a tool whose schema has a property called `file_id` asks for
+ * nothing.
+ *
+ * Two kinds of gates. *Tenant*: all customers share the operator's account at the vendor, and ids there are scoped
+ * to that account, so an id that a customer sends could reach what another one stored. *Price*: the field changes
+ * what the vendor charges in a way that the catalog's prices do not express, or lets another model answer.
+ */
+
+/** What the content says; the part of `RequestFacts` that needs a walk. */
+export interface Content extends Pick<RequestFacts, 'images' | 'documents' | 'documentBytes' | 'cacheWrite'> {
+  /** Bytes of inline media, which are no text. */
+  inlineBytes: number;
+  gates: Gate[];
+}
+
+export type Refuse = (message: string, param: string | null, code?: string | null) => never;
+
+export interface ContentRules {
+  /** The members a scan must retain for `read`. */
+  shape: Shape;
+  /** Walks the retained members; calls `refuse` for a body that no upstream of the protocol would take. */
+  read(body: Buffer, root: JsonNode, refuse: Refuse): Content;
+}
+
+export function contentRules(protocol: Protocol): ContentRules {
+  return rules[protocol];
+}
+
+/** Where a walk is, innermost first; spelled out only when something is found there. */
+interface Path {
+  parent: Path | null;
+  key: string | number;
+}
+
+interface Walk {
+  body: Buffer;
+  found: Content;
+}
+
+function dotted(path: Path): string {
+  return path.parent === null ? String(path.key) : `${dotted(path.parent)}.${path.key}`;
+}
+
+function inner(parent: Path, key: string | number): Path {
+  return { parent, key };
+}
+
+function items(node: JsonNode | undefined): readonly JsonNode[] {
+  return node?.items ?? [];
+}
+
+// Gates
+
+/** A member of the body that is a gate whenever it says anything beyond the harmless values. */
+interface MemberGate {
+  kind: Gate['kind'];
+  /** Name in the catalog's `allow`; the member's own name when absent. */
+  name?: string;
+  /** String values that ask for nothing special. `null`, `false` and empty lists never do. */
+  harmless?: readonly string[];
+  translationDrops?: boolean;
+  details?: Record<string, unknown>;
+}
+
+const standardTiers = ['auto', 'default', 'standard', 'standard_only'];
+
+const memberGates: Record<Protocol, Record<string, MemberGate>> = {
+  messages: {
+    // A newer client that sees exactly these details resends the whole history without `thread`. Ignoring the field
+    // instead would lose every earlier turn.
+    thread: { kind: 'tenant', details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } },
+    container: { kind: 'tenant' },
+    fallback_credit_token: { kind: 'tenant' },
+    fallbacks: { kind: 'price' },
+    billing_policy: { kind: 'price' },
+    speed: { kind: 'price', harmless: ['standard'] },
+    inference_geo: { kind: 'price' },
+    service_tier: { kind: 'price', harmless: standardTiers },
+    mcp_servers: { kind: 'price' },
+  },
+  'chat-completions': {
+    previous_response_id: { kind: 'tenant' },
+    conversation: { kind: 'tenant' },
+    store: { kind: 'tenant' },
+    preset: { kind: 'tenant' },
+    service_tier: { kind: 'price', harmless: standardTiers },
+    web_search_options: { kind: 'price', name: 'web_search' },
+    audio: { kind: 'price' },
+    // Some upstreams are gateways themselves: these let another model or provider answer, or add paid steps.
+    models: { kind: 'price' },
+    fallbacks: { kind: 'price' },
+    provider: { kind: 'price' },
+    plugins: { kind: 'price' },
+  },
+  responses: {
+    previous_response_id: { kind: 'tenant' },
+    conversation: { kind: 'tenant' },
+    prompt: { kind: 'tenant' },
+    store: { kind: 'tenant', translationDrops: true },
+    service_tier: { kind: 'price', harmless: standardTiers },
+  },
+};
+
+function addGate(walk: Walk, kind: Gate['kind'], name: string, path: Path, more: Partial<MemberGate> = {}): void {
+  const { gates } = walk.found;
+  if (gates.some((gate) => gate.name === name && gate.kind === kind)) return;
+  const param = dotted(path);
+  const problem: WireProblem = {
+    message:
+      kind === 'tenant'
+        ? `${param}: not available here, because it refers to what is kept in an account at the vendor that all customers of this service share; send the content itself instead.`
+        : `${param}: not available for this model here, because its catalog entry has no price for it; leave it out.`,
+    param,
+    code: 'unsupported_parameter',
+  };
+  if (more.details !== undefined) problem.details = more.details;
+  gates.push({ kind, name, problem, ...(more.translationDrops === true ? { translationDrops: true } : {}) });
+}
+
+function readMemberGates(walk: Walk, root: JsonNode, protocol: Protocol): void {
+  for (const [member, gate] of Object.entries(memberGates[protocol])) {
+    const node = root.members.get(member);
+    if (node === undefined || isHarmless(walk.body, node, gate.harmless ?? [])) continue;
+    addGate(walk, gate.kind, gate.name ?? member, { parent: null, key: member }, gate);
+  }
+}
+
+function isHarmless(body: Buffer, node: JsonNode, harmless: readonly string[]): boolean {
+  if (node.kind === 'null' || node.kind === 'false') return true;
+  if (node.kind === 'array') return body.toString('latin1', node.start + 1, node.end - 1).trim() === '';
+  const text = textOf(body, node);
+  return text !== null && harmless.includes(text);
+}
+
+/** Tool types that the client itself carries out; the model only emits calls, which cost tokens and nothing else. */
+const clientTools: Record<Protocol, RegExp> = {
+  messages:
+    /^(custom|function)$|^(bash|text_editor|computer|computer_toolset|browser_toolset|memory|tool_search_tool)(_|$)/,
+  'chat-completions': /^(function|custom)$/,
+  responses: /^(function|custom|namespace|local_shell|apply_patch|computer|computer_use_preview|tool_search)$/,
+};
+
+/** `web_search_20250305`, `web_search_preview` and `web_search_preview_2025_03_11` are all one permission. */
+const toolVersion = /(_preview)?(_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
+
+/** A tool that the vendor's servers carry out is a price gate, an unknown type too: its cost is not known either. */
+function readTool(walk: Walk, tool: JsonNode, protocol: Protocol, path: Path): void {
+  readCacheMarker(walk, tool);
+  const type = textOf(walk.body, tool.members.get('type'));
+  for (const [index, nested] of items(tool.members.get('tools')).entries()) {
+    readTool(walk, nested, protocol, inner(inner(path, 'tools'), index));
+  }
+  if (type === null || clientTools[protocol].test(type)) return;
+  if (type === 'shell' && environmentOf(walk.body, tool) === 'local') return;
+  const name = type === 'mcp_toolset' ? 'mcp_servers' : type.replace(toolVersion, '');
+  addGate(walk, 'price', name, inner(path, 'type'), {
+    // Coding agents offer the vendor's search with every request; where it cannot exist they do well without.
+    translationDrops: protocol === 'responses' && name === 'web_search',
+  });
+}
+
+function environmentOf(body: Buffer, tool: JsonNode): string | null {
+  return textOf(body, tool.members.get('environment')?.members.get('type'));
+}
+
+function readTools(walk: Walk, root: JsonNode, protocol: Protocol): void {
+  const path: Path = { parent: null, key: 'tools' };
+  for (const [index, tool] of items(root.members.get('tools')).entries()) {
+    readTool(walk, tool, protocol, inner(path, index));
+  }
+}
+
+/** An id of a stored file, wherever content may hold one. */
+function readFileId(walk: Walk, holder: JsonNode | undefined, path: Path): void {
+  const node = holder?.members.get('file_id');
+  if (node === undefined || node.kind === 'null') return;
+  addGate(walk, 'tenant', 'file_id', inner(path, 'file_id'));
+}
+
+// Cache markers
+
+/** Keeps the longest time that any marker asks for; a longer one is never cheaper to write. */
+function readCacheMarker(walk: Walk, holder: JsonNode): void {
+  for (const name of ['cache_control', 'prompt_cache_breakpoint', 'prompt_cache_options']) {
+    const marker = holder.members.get(name);
+    if (marker?.kind !== 'object') continue;
+    const ttl = textOf(walk.body, marker.members.get('ttl'));
+    if (ttl === '1h' || ttl === '12h') walk.found.cacheWrite = '1h';
+    else if (walk.found.cacheWrite === 'none') walk.found.cacheWrite = '5m';
+  }
+}
+
+// Media
+
+const dataUrl = /^data:([^;,]*)[^,]*;base64,/i;
+/** A data URL says what it is within its first bytes; the rest may be megabytes. */
+const DATA_URL_HEAD_BYTES = 256;
+
+/** The media type of an inline `data:` URL, or null for any other string. */
+function inlineMediaType(body: Buffer, node: JsonNode): string | null {
+  if (node.kind !== 'string') return null;
+  const head = body.toString('latin1', node.start + 1, Math.min(node.end - 1, node.start + 1 + DATA_URL_HEAD_BYTES));
+  // `\/` is a legal way to write a slash, and some JSON writers use it.
+  return dataUrl.exec(head.replaceAll('\\/', '/'))?.[1]?.toLowerCase() ?? null;
+}
+
+function countInline(walk: Walk, node: JsonNode): number {
+  const bytes = node.end - node.start - 2;
+  walk.found.inlineBytes += bytes;
+  return bytes;
+}
+
+function readImageUrl(walk: Walk, url: JsonNode | undefined): void {
+  walk.found.images += 1;
+  if (url !== undefined && inlineMediaType(walk.body, url)?.startsWith('image/') === true) countInline(walk, url);
+}
+
+/** Only a PDF is bounded by its pages; an inline text file stays text, and anything unknown is counted as text too. */
+function readFileData(walk: Walk, data: JsonNode | undefined): void {
+  walk.found.documents += 1;
+  if (data !== undefined && inlineMediaType(walk.body, data) === 'application/pdf') {
+    walk.found.documentBytes += countInline(walk, data);
+  }
+}
+
+// Messages
+
+const cacheMarker = shape({ ttl: leaf });
+const messagesTool = shape({ type: leaf, cache_control: cacheMarker });
+/** A content block, and by its `items` a list of them: content holds either, at any depth. */
+const block = shape();
+block.items = block;
+addMembers(block, {
+  type: leaf,
+  source: shape({ type: leaf, media_type: leaf, data: leaf, file_id: leaf, content: block }),
+  content: block,
+  file_id: leaf,
+  cache_control: cacheMarker,
+  tool: shape({ definition: messagesTool }),
+});
+
+const messagesShape = bodyShape('messages', {
+  max_tokens: leaf,
+  messages: listOf(shape({ role: leaf, content: block })),
+  system: block,
+  tools: listOf(messagesTool),
+  cache_control: cacheMarker,
+});
+
+function readMessages(walk: Walk, root: JsonNode, refuse: Refuse): void {
+  readCacheMarker(walk, root);
+  readBlocks(walk, root.members.get('system'), { parent: null, key: 'system' });
+  for (const { message, path } of readConversation(walk.body, root, refuse)) {
+    readBlocks(walk, message.members.get('content'), inner(path, 'content'));
+  }
+}
+
+function readBlocks(walk: Walk, content: JsonNode | undefined, path: Path): void {
+  if (content === undefined) return;
+  if (content.kind === 'object') readBlock(walk, content, path);
+  for (const [index, item] of content.items.entries()) readBlock(walk, item, inner(path, index));
+}
+
+function readBlock(walk: Walk, item: JsonNode, path: Path): void {
+  readCacheMarker(walk, item);
+  readFileId(walk, item, path);
+  const source = item.members.get('source');
+  readFileId(walk, source, inner(path, 'source'));
+  const type = textOf(walk.body, item.members.get('type'));
+  if (type === 'image') {
+    walk.found.images += 1;
+    const data = inlineSource(walk.body, source);
+    if (data !== null) countInline(walk, data);
+  } else if (type === 'document') {
+    walk.found.documents += 1;
+    const data = inlineSource(walk.body, source);
+    if (data !== null) walk.found.documentBytes += countInline(walk, data);
+  }
+  const definition = item.members.get('tool')?.members.get('definition');
+  if (definition !== undefined) readTool(walk, definition, 'messages', inner(inner(path, 'tool'), 'definition'));
+  readBlocks(walk, source?.members.get('content'), inner(inner(path, 'source'), 'content'));
+  readBlocks(walk, item.members.get('content'), inner(path, 'content'));
+}
+
+/** The base64 string of an inline source. A plain-text source (`type: "text"`) is text. */
+function inlineSource(body: Buffer, source: JsonNode | undefined): JsonNode | null {
+  const data = source?.members.get('data');
+  if (data?.kind !== 'string' || textOf(body, source?.members.get('type')) !== 'base64') return null;
+  return textOf(body, source?.members.get('media_type'))?.startsWith('text/') === true ? null : data;
+}
+
+/** The messages of both conversational protocols: a list, not empty, of objects with a role. */
+function readConversation(body: Buffer, root: JsonNode, refuse: Refuse): { message: JsonNode; path: Path }[] {
+  const messages = root.members.get('messages');
+  if (messages === undefined || messages.kind === 'null') return refuse('messages: Field required', 'messages');
+  if (messages.kind !== 'array') return refuse('messages: must be a list of messages', 'messages');
+  if (messages.items.length === 0) return refuse('messages: at least one message is required', 'messages');
+  return messages.items.map((message, index) => {
+    const path = inner({ parent: null, key: 'messages' }, index);
+    if (message.kind !== 'object') refuse(`${dotted(path)}: must be an object`, dotted(path));
+    const role = message.members.get('role');
+    if (role === undefined) refuse(`${dotted(path)}.role: Field required`, `${dotted(path)}.role`);
+    if (role.kind !== 'string') refuse(`${dotted(path)}.role: must be a string`, `${dotted(path)}.role`);
+    return { message, path };
+  });
+}
+
+// Chat completions
+
+const breakpoint = shape({ ttl: leaf });
+const chatPart = shape({
+  type: leaf,
+  image_url: shape({ url: leaf }),
+  file: shape({ file_data: leaf, file_id: leaf }),
+  file_id: leaf,
+  cache_control: cacheMarker,
+  prompt_cache_breakpoint: breakpoint,
+});
+
+const chatShape = bodyShape('chat-completions', {
+  max_tokens: leaf,
+  max_completion_tokens: leaf,
+  n: leaf,
+  stream_options: shape({ include_usage: leaf }),
+  messages: listOf(
+    shape({ role: leaf, content: listOf(chatPart), audio: shape({ id: leaf }), cache_control: cacheMarker }),
+  ),
+  tools: listOf(shape({ type: leaf, cache_control: cacheMarker })),
+  modalities: listOf(leaf),
+  input: leaf,
+  cache_control: cacheMarker,
+  prompt_cache_options: breakpoint,
+});
+
+function readChat(walk: Walk, root: JsonNode, refuse: Refuse): void {
+  readCacheMarker(walk, root);
+  for (const [index, modality] of items(root.members.get('modalities')).entries()) {
+    if (textOf(walk.body, modality) === 'audio') {
+      addGate(walk, 'price', 'audio', inner({ parent: null, key: 'modalities' }, index));
+    }
+  }
+  for (const { message, path } of readConversation(walk.body, root, refuse)) {
+    readCacheMarker(walk, message);
+    const audio = message.members.get('audio');
+    if (audio?.kind === 'object') addGate(walk, 'tenant', 'audio', inner(path, 'audio'));
+    for (const [index, part] of items(message.members.get('content')).entries()) {
+      readChatPart(walk, part, inner(inner(path, 'content'), index));
+    }
+  }
+}
+
+function readChatPart(walk: Walk, part: JsonNode, path: Path): void {
+  readCacheMarker(walk, part);
+  readFileId(walk, part, path);
+  const type = textOf(walk.body, part.members.get('type'));
+  const image = part.members.get('image_url');
+  if (type === 'image_url' && image !== undefined) readImageUrl(walk, image.members.get('url') ?? image);
+  const file = part.members.get('file');
+  readFileId(walk, file, inner(path, 'file'));
+  if (type === 'file' && file !== undefined) readFileData(walk, file.members.get('file_data'));
+}
+
+// Responses
+
+const responsesPart = shape();
+responsesPart.items = responsesPart;
+addMembers(responsesPart, {
+  type: leaf,
+  image_url: leaf,
+  file_data: leaf,
+  file_id: leaf,
+  prompt_cache_breakpoint: breakpoint,
+});
+const responsesTool = shape({ type: leaf, environment: shape({ type: leaf }) });
+addMembers(responsesTool, { tools: listOf(responsesTool) });
+
+const responsesShape = bodyShape('responses', {
+  max_output_tokens: leaf,
+  background: leaf,
+  input: listOf(
+    shape({
+      type: leaf,
+      role: leaf,
+      id: leaf,
+      content: responsesPart,
+      output: responsesPart,
+      result: leaf,
+      tools: listOf(responsesTool),
+      prompt_cache_breakpoint: breakpoint,
+    }),
+  ),
+  messages: leaf,
+  tools: listOf(responsesTool),
+  prompt_cache_options: breakpoint,
+});
+
+function readResponses(walk: Walk, root: JsonNode, refuse: Refuse): void {
+  readCacheMarker(walk, root);
+  const background = root.members.get('background');
+  // The answer to a background request is fetched later, from an address that this service does not have.
+  if (background !== undefined && background.kind !== 'null' && background.kind !== 'false') {
+    refuse('background: not available here', 'background', 'unsupported_parameter');
+  }
+  const input = root.members.get('input');
+  if (input === undefined || input.kind === 'null') {
+    if (
+      walk.found.gates.some(
+        ({ name }) => name === 'prompt' || name === 'conversation' || name === 'previous_response_id',
+      )
+    )
+      return;
+    refuse('input: Field required', 'input');
+  }
+  if (input.kind !== 'string' && input.kind !== 'array') refuse('input: must be a string or a list of items', 'input');
+  for (const [index, item] of input.items.entries()) {
+    const path = inner({ parent: null, key: 'input' }, index);
+    if (item.kind !== 'object') refuse(`${dotted(path)}: must be an object`, dotted(path));
+    readResponsesItem(walk, item, path);
+  }
+}
+
+function readResponsesItem(walk: Walk, item: JsonNode, path: Path): void {
+  readCacheMarker(walk, item);
+  const type = textOf(walk.body, item.members.get('type'));
+  if (type === 'item_reference' || (type === null && !item.members.has('role') && item.members.has('id'))) {
+    addGate(walk, 'tenant', 'item_reference', inner(path, 'id'));
+  }
+  if (type === 'image_generation_call') readGeneratedImage(walk, item.members.get('result'));
+  for (const [index, tool] of items(item.members.get('tools')).entries()) {
+    readTool(walk, tool, 'responses', inner(inner(path, 'tools'), index));
+  }
+  for (const name of ['content', 'output']) {
+    const content = item.members.get(name);
+    if (content === undefined) continue;
+    if (content.kind === 'object') readResponsesPart(walk, content, inner(path, name));
+    for (const [index, part] of content.items.entries()) readResponsesPart(walk, part, inner(inner(path, name), index));
+  }
+}
+
+function readGeneratedImage(walk: Walk, result: JsonNode | undefined): void {
+  if (result?.kind !== 'string') return;
+  walk.found.images += 1;
+  countInline(walk, result);
+}
+
+function readResponsesPart(walk: Walk, part: JsonNode, path: Path): void {
+  readCacheMarker(walk, part);
+  readFileId(walk, part, path);
+  switch (textOf(walk.body, part.members.get('type'))) {
+    case 'input_image':
+    case 'computer_screenshot':
+      return readImageUrl(walk, part.members.get('image_url'));
+    case 'input_file':
+      return readFileData(walk, part.members.get('file_data'));
+  }
+}
+
+// All three
+
+function bodyShape(protocol: Protocol, members: Record<string, Shape>): Shape {
+  const gated = Object.fromEntries(Object.keys(memberGates[protocol]).map((member) => [member, leaf]));
+  const built = shape({ model: leaf, stream: leaf, ...gated, ...members });
+  built.every = true;
+  return built;
+}
+
+function rulesFor(
+  protocol: Protocol,
+  wanted: Shape,
+  readContent: (walk: Walk, root: JsonNode, refuse: Refuse) => void,
+): ContentRules {
+  return {
+    shape: wanted,
+    read(body, root, refuse) {
+      const found: Content = {
+        images: 0,
+        documents: 0,
+        documentBytes: 0,
+        inlineBytes: 0,
+        cacheWrite: 'none',
+        gates: [],
+      };
+      const walk: Walk = { body, found };
+      readMemberGates(walk, root, protocol);
+      readTools(walk, root, protocol);
+      readContent(walk, root, refuse);
+      return found;
+    },
+  };
+}
+
+const rules: Record<Protocol, ContentRules> = {
+  messages: rulesFor('messages', messagesShape, readMessages),
+  'chat-completions': rulesFor('chat-completions', chatShape, readChat),
+  responses: rulesFor('responses', responsesShape, readResponses),
+};

@@ -1,0 +1,399 @@
+import { Buffer } from 'node:buffer';
+
+/**
+ * A validating JSON scanner over bytes that keeps spans instead of values.
+ *
+ * The gateway must know a handful of members of bodies and events that it otherwise hands through untouched.
+ * Parsing and re-serialising would change numbers (12345678901234567890, 1.0, -0), cost a copy of every string
+ * and let a hostile body buy seconds of work. The scanner accepts exactly what `JSON.parse` accepts, within
+ * limits, and returns a sparse tree: only the members that a `Shape` names.
+ */
+
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null';
+
+/** One retained value. Offsets count from the first scanned byte; `end` is exclusive, quotes are included. */
+export interface JsonNode {
+  kind: JsonKind;
+  start: number;
+  end: number;
+  /** Where the member's key starts (its quote); -1 for an array item or the root. */
+  keyStart: number;
+  /** Retained members by name; empty unless `kind` is `object`. Of duplicates the last one stands, as in `JSON.parse`. */
+  members: ReadonlyMap<string, JsonNode>;
+  /** Retained items; empty unless `kind` is `array` and the shape asks for items. */
+  items: readonly JsonNode[];
+}
+
+/** Which parts of a document are retained. One shape serves objects (`members`) and arrays (`items`) alike. */
+export interface Shape {
+  members: Map<string, Shape>;
+  /** `members` once more, by the byte length of the name: looking a key up makes no string. */
+  byLength: { name: string; bytes: Buffer; shape: Shape }[][];
+  items: Shape | null;
+  /** Retain every member, named or not (names unknown to the shape as leaves, without duplicate check). */
+  every: boolean;
+}
+
+/** Builds a shape; the empty one is a leaf, of which only kind and span are kept. */
+export function shape(members: Record<string, Shape> = {}, items: Shape | null = null): Shape {
+  const built: Shape = { members: new Map(), byLength: [], items, every: false };
+  addMembers(built, members);
+  return built;
+}
+
+/** Adds members to a shape after the fact: how a shape refers to itself (content blocks within content blocks). */
+export function addMembers(target: Shape, members: Record<string, Shape>): void {
+  for (const [name, member] of Object.entries(members)) {
+    const bytes = Buffer.from(name);
+    target.members.set(name, member);
+    target.byLength[bytes.length] = [...(target.byLength[bytes.length] ?? []), { name, bytes, shape: member }];
+  }
+}
+
+export const leaf: Shape = shape();
+
+/** An array whose items have the given shape. */
+export function listOf(items: Shape): Shape {
+  return shape({}, items);
+}
+
+export interface JsonLimits {
+  /** Containers within containers. The scanner recurses, so this also bounds its stack. */
+  maxDepth: number;
+  /** Values in the whole document, which bounds the work of whoever parses it later. */
+  maxValues: number;
+  /** Refuse an object that has a named member twice: two readers could take different ones for the truth. */
+  refuseDuplicates: boolean;
+}
+
+/** Why a document is refused. The message never quotes the document. */
+export class JsonFault extends Error {
+  override name = 'JsonFault';
+  /** The member that stands there twice, when that is the fault. */
+  readonly duplicate: string | null;
+
+  constructor(message: string, duplicate: string | null = null) {
+    super(message);
+    this.duplicate = duplicate;
+  }
+}
+
+/** Scans one whole document; throws `JsonFault`. */
+export function scanJson(bytes: Uint8Array, wanted: Shape, limits: JsonLimits): JsonNode {
+  return new Scanner(bytes, limits).document(wanted);
+}
+
+/** As `scanJson`, for bytes that may well be something else: null instead of a fault. */
+export function tryScanJson(bytes: Uint8Array, wanted: Shape, limits: JsonLimits): JsonNode | null {
+  try {
+    return scanJson(bytes, wanted, limits);
+  } catch (fault) {
+    if (fault instanceof JsonFault) return null;
+    throw fault;
+  }
+}
+
+/** The value of a scalar or a small subtree; its bytes have been validated by the scan. */
+export function valueOf(bytes: Uint8Array, node: JsonNode): unknown {
+  return JSON.parse(asBuffer(bytes).toString('utf8', node.start, node.end));
+}
+
+/** The string at `node`, or null when it is something else. */
+export function textOf(bytes: Uint8Array, node: JsonNode | undefined): string | null {
+  if (node?.kind !== 'string') return null;
+  const inner = asBuffer(bytes).toString('utf8', node.start + 1, node.end - 1);
+  return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;
+}
+
+/** Looks at bytes as a Buffer without copying them. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+/** Beyond this many bytes a string is long enough for four bytes at a time to pay for the set-up. */
+const SHORT_STRING_BYTES = 32;
+
+const noMembers: ReadonlyMap<string, JsonNode> = new Map();
+const noItems: readonly JsonNode[] = [];
+
+/** A class because its methods share a position on the hottest path there is; it lives for one scan. */
+class Scanner {
+  private readonly bytes: Buffer;
+  private readonly limits: JsonLimits;
+  private at = 0;
+  private values = 0;
+  /** The string just skipped contains an escape. */
+  private escaped = false;
+  /** The bytes four at a time, from the first aligned address on; made when the first long string is met. */
+  private words: Int32Array | null = null;
+  private wordsFrom = 0;
+
+  constructor(bytes: Uint8Array, limits: JsonLimits) {
+    this.bytes = asBuffer(bytes);
+    this.limits = limits;
+  }
+
+  document(wanted: Shape): JsonNode {
+    this.space();
+    const node = this.value(wanted, 0, -1);
+    this.space();
+    if (this.at !== this.bytes.length) this.fail('has something after its end');
+    if (node === null) throw new TypeError('a wanted value is always retained');
+    return node;
+  }
+
+  private value(wanted: Shape | null, depth: number, keyStart: number): JsonNode | null {
+    this.values += 1;
+    if (this.values > this.limits.maxValues) this.fail(`has more than ${this.limits.maxValues} values`);
+    const start = this.at;
+    const first = this.bytes[start];
+    switch (first) {
+      case 0x7b:
+        return this.object(wanted, depth + 1, keyStart);
+      case 0x5b:
+        return this.array(wanted, depth + 1, keyStart);
+      case QUOTE:
+        this.string();
+        return this.scalar(wanted, 'string', start, keyStart);
+      case 0x74:
+        this.word(0x72, 0x75, 0x65);
+        return this.scalar(wanted, 'true', start, keyStart);
+      case 0x66:
+        this.word(0x61, 0x6c, 0x73, 0x65);
+        return this.scalar(wanted, 'false', start, keyStart);
+      case 0x6e:
+        this.word(0x75, 0x6c, 0x6c);
+        return this.scalar(wanted, 'null', start, keyStart);
+      default:
+        this.number(first);
+        return this.scalar(wanted, 'number', start, keyStart);
+    }
+  }
+
+  private scalar(wanted: Shape | null, kind: JsonKind, start: number, keyStart: number): JsonNode | null {
+    if (wanted === null) return null;
+    return { kind, start, end: this.at, keyStart, members: noMembers, items: noItems };
+  }
+
+  private object(wanted: Shape | null, depth: number, keyStart: number): JsonNode | null {
+    if (depth > this.limits.maxDepth) this.fail(`is nested deeper than ${this.limits.maxDepth} levels`);
+    const start = this.at;
+    const members =
+      wanted === null || (wanted.members.size === 0 && !wanted.every) ? null : new Map<string, JsonNode>();
+    this.at += 1;
+    this.space();
+    if (this.bytes[this.at] === 0x7d) this.at += 1;
+    else {
+      for (;;) {
+        const memberStart = this.at;
+        if (this.bytes[memberStart] !== QUOTE) this.fail('lacks a member name');
+        this.string();
+        const known = members === null || wanted === null ? null : this.known(wanted, memberStart);
+        this.space();
+        if (this.bytes[this.at] !== COLON) this.fail('lacks a colon');
+        this.at += 1;
+        this.space();
+        const node = this.value(known === null ? null : known.shape, depth, memberStart);
+        if (node !== null && members !== null && known !== null) {
+          if (known.named && this.limits.refuseDuplicates && members.has(known.name)) {
+            throw new JsonFault(`the JSON has the member "${known.name}" twice in one object`, known.name);
+          }
+          members.set(known.name, node);
+        }
+        this.space();
+        const next = this.bytes[this.at];
+        this.at += 1;
+        if (next === 0x7d) break;
+        if (next !== COMMA) this.fail('lacks a comma or a closing brace', this.at - 1);
+        this.space();
+      }
+    }
+    if (wanted === null) return null;
+    return { kind: 'object', start, end: this.at, keyStart, members: members ?? noMembers, items: noItems };
+  }
+
+  private array(wanted: Shape | null, depth: number, keyStart: number): JsonNode | null {
+    if (depth > this.limits.maxDepth) this.fail(`is nested deeper than ${this.limits.maxDepth} levels`);
+    const start = this.at;
+    const itemShape = wanted === null ? null : wanted.items;
+    const items: JsonNode[] | null = itemShape === null ? null : [];
+    this.at += 1;
+    this.space();
+    if (this.bytes[this.at] === 0x5d) this.at += 1;
+    else {
+      for (;;) {
+        const node = this.value(itemShape, depth, -1);
+        if (node !== null && items !== null) items.push(node);
+        this.space();
+        const next = this.bytes[this.at];
+        this.at += 1;
+        if (next === 0x5d) break;
+        if (next !== COMMA) this.fail('lacks a comma or a closing bracket', this.at - 1);
+        this.space();
+      }
+    }
+    if (wanted === null) return null;
+    return { kind: 'array', start, end: this.at, keyStart, members: noMembers, items: items ?? noItems };
+  }
+
+  /** The shape for the member whose name was just skipped; null when nobody wants it. */
+  private known(wanted: Shape, memberStart: number): { name: string; shape: Shape; named: boolean } | null {
+    const start = memberStart + 1;
+    const end = this.at - 1;
+    if (this.escaped) {
+      const name = JSON.parse(this.bytes.toString('utf8', memberStart, this.at)) as string;
+      const member = wanted.members.get(name);
+      if (member !== undefined) return { name, shape: member, named: true };
+      return wanted.every ? { name, shape: leaf, named: false } : null;
+    }
+    const candidates = wanted.byLength[end - start];
+    if (candidates !== undefined) {
+      for (const { name, bytes, shape } of candidates) {
+        if (this.matches(bytes, start)) return { name, shape, named: true };
+      }
+    }
+    if (!wanted.every) return null;
+    return { name: this.bytes.toString('utf8', start, end), shape: leaf, named: false };
+  }
+
+  private matches(name: Buffer, start: number): boolean {
+    for (let index = 0; index < name.length; index += 1) {
+      if (this.bytes[start + index] !== name[index]) return false;
+    }
+    return true;
+  }
+
+  private space(): void {
+    const { bytes } = this;
+    let at = this.at;
+    for (;;) {
+      const byte = bytes[at];
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
+      at += 1;
+    }
+    this.at = at;
+  }
+
+  private word(...rest: number[]): void {
+    this.at += 1;
+    for (const byte of rest) {
+      if (this.bytes[this.at] !== byte) this.fail('has an unknown word');
+      this.at += 1;
+    }
+  }
+
+  private number(first: number | undefined): void {
+    const { bytes } = this;
+    let byte = first;
+    if (byte === 0x2d) byte = bytes[++this.at];
+    if (byte === 0x30) this.at += 1;
+    else this.digits(first === undefined ? 'ends too early' : 'has an unexpected character');
+    if (bytes[this.at] === 0x2e) {
+      this.at += 1;
+      this.digits('has a malformed number');
+    }
+    byte = bytes[this.at];
+    if (byte === 0x65 || byte === 0x45) {
+      byte = bytes[++this.at];
+      if (byte === 0x2b || byte === 0x2d) this.at += 1;
+      this.digits('has a malformed number');
+    }
+  }
+
+  private digits(otherwise: string): void {
+    const from = this.at;
+    for (;;) {
+      const byte = this.bytes[this.at];
+      if (byte === undefined || byte < 0x30 || byte > 0x39) break;
+      this.at += 1;
+    }
+    if (this.at === from) this.fail(otherwise);
+  }
+
+  /** Skips a string, quotes included. */
+  private string(): void {
+    const { bytes } = this;
+    this.escaped = false;
+    let at = this.at + 1;
+    const short = at + SHORT_STRING_BYTES;
+    for (;;) {
+      const byte = bytes[at];
+      if (byte === QUOTE) {
+        this.at = at + 1;
+        return;
+      }
+      if (byte === BACKSLASH) at = this.escape(at);
+      else if (byte === undefined) this.fail('ends within a string', at);
+      else if (byte < 0x20) this.fail('has a control character in a string', at);
+      else {
+        at += 1;
+        if (at >= short) at = this.plain(at);
+      }
+    }
+  }
+
+  /**
+   * Skips bytes that end no string, start no escape and are no control character, four at a time.
+   * It returns the start of the four bytes that hold the next such byte; the caller then looks byte by byte.
+   */
+  private plain(from: number): number {
+    const { bytes } = this;
+    let words = this.words;
+    if (words === null) {
+      this.wordsFrom = (4 - (bytes.byteOffset & 3)) & 3;
+      const count = Math.max(0, bytes.length - this.wordsFrom) >> 2;
+      words = new Int32Array(bytes.buffer, count === 0 ? 0 : bytes.byteOffset + this.wordsFrom, count);
+      this.words = words;
+    }
+    const offset = from - this.wordsFrom;
+    if (offset < 0 || (offset & 3) !== 0) return from;
+    const count = words.length;
+    let index = offset >> 2;
+    while (index < count) {
+      const word = words[index] as number;
+      const quote = word ^ 0x22222222;
+      const backslash = word ^ 0x5c5c5c5c;
+      const stop =
+        ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash) | ((word - 0x20202020) & ~word);
+      if ((stop & 0x80808080) !== 0) break;
+      index += 1;
+    }
+    return (index << 2) + this.wordsFrom;
+  }
+
+  /** Skips the escape at `at`. Lone surrogates (`\ud800`) are legal JSON and none of our business. */
+  private escape(at: number): number {
+    this.escaped = true;
+    switch (this.bytes[at + 1]) {
+      case QUOTE:
+      case BACKSLASH:
+      case 0x2f:
+      case 0x62:
+      case 0x66:
+      case 0x6e:
+      case 0x72:
+      case 0x74:
+        return at + 2;
+      case 0x75:
+        for (let digit = at + 2; digit < at + 6; digit += 1) {
+          if (!isHexDigit(this.bytes[digit])) this.fail('has a malformed escape', at);
+        }
+        return at + 6;
+      default:
+        return this.fail('has a malformed escape', at);
+    }
+  }
+
+  private fail(what: string, at: number = this.at): never {
+    throw new JsonFault(`the JSON ${what} (at byte ${at})`);
+  }
+}
+
+function isHexDigit(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
+}
