@@ -48,8 +48,8 @@ export interface AttemptParts {
   dispatchedAt: number;
   /** Builds the spend brake; `stop` ends the stream for want of budget. Absent for answers that are not streamed. */
   brake(stop: () => void): Brake;
-  /** Aborted when the process must end now. */
-  shutdown: AbortSignal;
+  /** `now` turns true when the process must end at once. */
+  shutdown: { readonly now: boolean };
 }
 
 /** The largest answer that is not streamed: far above what a model's output cap allows. */
@@ -99,7 +99,6 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
       if (over) return;
       over = true;
       leave();
-      shutdown.removeEventListener('abort', onShutdown);
       client.onDrain(() => undefined);
       client.onGone(() => undefined);
       resolve(end);
@@ -195,6 +194,10 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
     };
 
     const leave = pulse.join((now) => {
+      if (shutdown.now) {
+        onShutdown();
+        return;
+      }
       if (draining) {
         if (now > drainUntil) stopDraining();
         return;
@@ -225,7 +228,5 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
       if (stream !== null && relayed) endStream('client_closed', nothing);
       else finish({ kind: 'left', sent: exchange.sent });
     });
-    if (shutdown.aborted) onShutdown();
-    else shutdown.addEventListener('abort', onShutdown, { once: true });
   });
 }

@@ -1,0 +1,101 @@
+import type { Refusal, Refusals } from '../errors.ts';
+import type { Protocol, Wire, WireError } from '../wire/protocol.ts';
+import type { AttemptEnd } from './attempt.ts';
+
+/**
+ * What a failed try means to the customer. An upstream's trouble with *our* key, *our* funds or *our* limits is never
+ * shown as the customer's own: a 401, 402 or 429 would send people looking for a mistake that is not theirs.
+ */
+export interface Failure {
+  /** For the ledger. */
+  outcome: 'upstream_error' | 'timeout' | 'shutdown';
+  /** Another route of the same model may be tried: nothing has been relayed and the fault is not in the request. */
+  elsewhere: boolean;
+  /** What the choice of routes learns from it. */
+  verdict: 'failed' | 'overloaded' | 'unauthorized' | 'fine';
+  /** Seconds the upstream asked to wait, at most 60. */
+  retryAfterS?: number;
+  /** The upstream's own words about the request, for the client as they are. */
+  passthrough?: WireError;
+  refusal: Refusal;
+}
+
+const longestWaitS = 60;
+
+/** Failures are ends that relayed nothing; the others are not for this function. */
+export type FailedEnd = Extract<AttemptEnd, { kind: 'status' | 'error_event' | 'fault' | 'shutdown' }>;
+
+function retryAfter(header: string | string[] | undefined): number | undefined {
+  const seconds = Number(Array.isArray(header) ? header[0] : header);
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(longestWaitS, Math.ceil(seconds)) : undefined;
+}
+
+function judgeStatus(status: number, retryAfterS: number | undefined, refusals: Refusals): Failure {
+  const failed = (refusal: Refusal): Failure => ({
+    outcome: 'upstream_error',
+    elsewhere: true,
+    verdict: 'failed',
+    refusal,
+  });
+  switch (status) {
+    case 401:
+    case 403:
+      return { ...failed(refusals.upstreamError()), verdict: 'unauthorized' };
+    case 402:
+      return { ...failed(refusals.upstreamUnavailable()), verdict: 'unauthorized' };
+    case 429:
+      return {
+        ...failed(refusals.upstreamOverloaded(retryAfterS)),
+        verdict: 'overloaded',
+        ...(retryAfterS === undefined ? {} : { retryAfterS }),
+      };
+    case 503:
+    case 529:
+      return failed(refusals.upstreamOverloaded(retryAfterS));
+    case 504:
+      return { ...failed(refusals.upstreamTimeout()), outcome: 'timeout' };
+    default:
+      return failed(refusals.upstreamError());
+  }
+}
+
+export function judge(end: FailedEnd, wire: Wire, refusals: Refusals): Failure {
+  switch (end.kind) {
+    case 'status': {
+      if (end.status === 400 || end.status === 413 || end.status === 422) {
+        const passthrough = wire.error(end.status, end.body, String(end.headers['content-type'] ?? ''));
+        // The fault is in the request: every route would say the same, and the vendor's wording is what clients act on.
+        if (passthrough !== null) {
+          return {
+            outcome: 'upstream_error',
+            elsewhere: false,
+            verdict: 'fine',
+            passthrough,
+            refusal: refusals.upstreamError(),
+          };
+        }
+      }
+      return judgeStatus(end.status, retryAfter(end.headers['retry-after']), refusals);
+    }
+    case 'error_event':
+      return judgeStatus(end.error.status, undefined, refusals);
+    case 'shutdown':
+      return { outcome: 'shutdown', elsewhere: false, verdict: 'fine', refusal: refusals.draining() };
+    case 'fault':
+      if (end.fault === 'headers_timeout' || end.fault === 'idle_timeout') {
+        // Not tried elsewhere: the customer has waited the whole limit already, and the first upstream may still work.
+        return { outcome: 'timeout', elsewhere: false, verdict: 'failed', refusal: refusals.upstreamTimeout() };
+      }
+      return {
+        outcome: 'upstream_error',
+        elsewhere: true,
+        verdict: 'failed',
+        refusal: end.fault === 'connect' ? refusals.upstreamUnreachable() : refusals.upstreamError(),
+      };
+  }
+}
+
+/** The status that a refusal has in a protocol. */
+export function statusOf(refusal: Refusal, protocol: Protocol): number {
+  return protocol === 'messages' ? (refusal.messagesStatus ?? refusal.status) : refusal.status;
+}
