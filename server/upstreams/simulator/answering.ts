@@ -1,0 +1,205 @@
+import { chatCompletions } from './chat-completions.ts';
+import { type Chunking, deliverStream } from './delivery.ts';
+import type { BareEvent, Dialect, Envelope, StreamEvent, UsageReport } from './dialect.ts';
+import { type Directives, type Fault, readDirectives } from './directives.ts';
+import { isObject, type JsonObject, parseJson, stringify } from './json.ts';
+import { messages } from './messages.ts';
+import { modelList, modelObject } from './models.ts';
+import { countPromptTokens, type Failure, invalid, type Prompt } from './prompt.ts';
+import type { PromptCache } from './prompt-cache.ts';
+import { createRandom } from './random.ts';
+import {
+  type Arrival,
+  type Call,
+  credentialOf,
+  fail,
+  failEarly,
+  headersOf,
+  sendBody,
+  setHeaders,
+  wordingOf,
+} from './reply.ts';
+import { responses } from './responses.ts';
+import { type Answer, cueOf, writeAnswer } from './script.ts';
+import type { Signatures } from './signatures.ts';
+
+export interface AnswerSettings {
+  apiKey: string | null;
+  seed: number;
+  tokensPerSecond: number;
+  firstTokenMs: number;
+  chunking: Chunking;
+  reasoningField: 'reasoning_content' | 'reasoning';
+  strict: boolean;
+  now: () => number;
+  models: readonly string[];
+  cache: PromptCache;
+  signatures: Signatures;
+}
+
+const DIALECTS = { messages, 'chat-completions': chatCompletions, responses };
+
+/** However long the answer, nobody waits longer than this for one that is not streamed. */
+const LONGEST_SILENT_ANSWER_MS = 2_000;
+
+function dialectOf(arrival: Arrival): Dialect {
+  if (arrival.route !== null) return DIALECTS[arrival.route.protocol];
+  return arrival.exchange.request.headers['anthropic-version'] === undefined ? chatCompletions : messages;
+}
+
+function usageOf(computed: unknown, directives: Directives): UsageReport {
+  if (directives.noUsage) return { kind: 'none' };
+  const text = directives.usageJson ?? JSON.stringify(computed);
+  return { kind: 'reported', value: parseJson(text), text };
+}
+
+function midFailure(call: Call, fault: Fault | null, model: string): Failure {
+  const status = fault?.kind === 'midfail' ? fault.status : null;
+  return wordingOf(call, status ?? call.dialect.midStreamStatus, model, null);
+}
+
+/** A path segment in plain text; one that is badly encoded names no model and stays as it is. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** Builds what answers every request but the simulator's own pages. */
+export function createAnswering(settings: AnswerSettings): (arrival: Arrival) => Promise<void> {
+  const { now, cache, signatures } = settings;
+
+  const pages = async (call: Call): Promise<void> => {
+    const { path, dialect } = call;
+    const { request, response } = call.exchange;
+    const known = /^\/v1\/models(?:\/(.+))?$/.exec(path);
+    if (known === null || (request.method !== 'GET' && request.method !== 'HEAD')) {
+      const status = known === null ? 404 : 405;
+      const failure = dialect.wording(status, { model: '', credential: '' });
+      return fail(call, { ...failure, status, code: null, message: `Invalid URL (${request.method} ${path})` });
+    }
+    const [, id] = known;
+    const wanted = id === undefined ? null : decoded(id);
+    if (wanted !== null && !settings.models.includes(wanted)) return fail(call, wordingOf(call, 404, wanted, null));
+    const value = wanted === null ? modelList(settings.models, dialect) : modelObject(wanted, dialect);
+    setHeaders(call, headersOf(call, 200, 'application/json'));
+    response.end(JSON.stringify(value));
+  };
+
+  const envelopeOf = (call: Call, body: JsonObject, prompt: Prompt, directives: Directives): Envelope => ({
+    id: call.dialect.idStyle[0] + call.random.id(call.dialect.idStyle[1]),
+    nextId: (prefix, length) => prefix + call.random.id(length),
+    model: directives.model ?? prompt.model,
+    createdAt: Math.floor(now() / 1000),
+    usage: { kind: 'none' },
+    body,
+    headers: call.exchange.request.headers,
+    prompt,
+    signatures,
+    reasoningField: settings.reasoningField,
+  });
+
+  const stream = async (
+    call: Call,
+    directives: Directives,
+    envelope: Envelope,
+    events: Iterable<StreamEvent | BareEvent>,
+  ): Promise<void> => {
+    const { exchange, dialect } = call;
+    const { fault } = directives;
+    call.onStream();
+    exchange.response.flushHeaders();
+    await deliverStream({
+      exchange,
+      events,
+      failedEvents: (sent) => dialect.failedEvents(midFailure(call, fault, envelope.model), envelope, sent),
+      fault,
+      tokensPerSecond: directives.tokensPerSecond ?? settings.tokensPerSecond,
+      chunking: settings.chunking,
+      random: call.random,
+    });
+  };
+
+  /** Waits as long as a model would take until its first byte. */
+  const think = (call: Call, directives: Directives, prompt: Prompt, answer: Answer): Promise<void> => {
+    const speed = directives.tokensPerSecond ?? settings.tokensPerSecond;
+    const generating = prompt.stream ? 0 : Math.min((answer.outputTokens / speed) * 1000, LONGEST_SILENT_ANSWER_MS);
+    const ms = settings.firstTokenMs + generating;
+    return ms > 0 ? call.exchange.sleep(ms) : Promise.resolve();
+  };
+
+  const answerPrompt = async (call: Call, body: JsonObject, prompt: Prompt, directives: Directives): Promise<void> => {
+    const { exchange, dialect, random } = call;
+    const cue = cueOf(prompt.turns);
+    const answer = writeAnswer(prompt, directives, cue, random);
+    const input = dialect.cached(cache, prompt.model, prompt.segments);
+    const envelope = envelopeOf(call, body, prompt, directives);
+    envelope.usage = usageOf(dialect.usage(input, answer, prompt.answers), directives);
+    await think(call, directives, prompt, answer);
+    if (exchange.gone) return;
+    if (prompt.stream) return stream(call, directives, envelope, dialect.events(answer, envelope));
+    const failed = directives.fault?.kind === 'midfail';
+    const value = failed
+      ? dialect.errorBody(midFailure(call, directives.fault, envelope.model), call.requestId)
+      : dialect.whole(answer, envelope);
+    return sendBody(call, directives, Buffer.from(stringify(value)));
+  };
+
+  const play = async (call: Call, body: JsonObject, prompt: Prompt, directives: Directives): Promise<void> => {
+    const { exchange, route } = call;
+    if (directives.delayMs > 0) await exchange.sleep(directives.delayMs);
+    if (exchange.gone) return;
+    if (directives.drop) return exchange.sever('close');
+    if (directives.socket !== null) return exchange.sendBare(directives.socket);
+    const status = directives.status?.code ?? 200;
+    if (status >= 300 && directives.raw === null) {
+      const failure = wordingOf(call, status, prompt.model, directives.status?.message ?? null);
+      return fail(call, failure, directives.headers);
+    }
+    const isStream = prompt.stream && status < 300 && route?.countOnly !== true;
+    const contentType = isStream ? 'text/event-stream; charset=utf-8' : 'application/json';
+    const headers = headersOf(call, status, contentType);
+    if (isStream) headers.set('cache-control', 'no-cache');
+    if (!setHeaders(call, headers, directives.headers)) {
+      return fail(call, invalid('simulator: [[headers]] wants names and values that HTTP allows'));
+    }
+    exchange.response.statusCode = status;
+    if (directives.raw !== null) {
+      if (!isStream) return sendBody(call, directives, directives.raw);
+      const bare = { bare: directives.raw, tokens: 0, counted: true };
+      return stream(call, directives, envelopeOf(call, body, prompt, directives), [bare]);
+    }
+    if (route?.countOnly !== true) return answerPrompt(call, body, prompt, directives);
+    const counted = { input_tokens: countPromptTokens(prompt.segments) };
+    return sendBody(call, directives, Buffer.from(JSON.stringify(counted)));
+  };
+
+  return async (arrival) => {
+    const random = createRandom(settings.seed + arrival.number * 0x9e37_79b9);
+    const dialect = dialectOf(arrival);
+    const requestId = `req_${random.id(24)}`;
+    const call: Call = { ...arrival, dialect, random, requestId, credential: credentialOf(arrival) };
+    const { exchange, read, route } = call;
+    if (read.kind === 'early') return failEarly(call, wordingOf(call, read.status, '', null));
+    if (settings.apiKey !== null && call.credential !== settings.apiKey) {
+      return fail(call, wordingOf(call, 401, '', null));
+    }
+    if (route === null) return pages(call);
+    if (exchange.request.method !== 'POST') {
+      return fail(call, { ...wordingOf(call, 405, '', 'Method Not Allowed'), status: 405 });
+    }
+    const body = parseJson(read.body.toString());
+    if (!isObject(body)) return fail(call, invalid('We could not parse the JSON body of your request.'));
+    const reading = dialect.read(body, exchange.request.headers, {
+      signatures,
+      strict: settings.strict,
+      countOnly: route.countOnly,
+    });
+    if (!reading.ok) return fail(call, reading.failure);
+    const script = readDirectives(cueOf(reading.value.turns).text);
+    if (!script.ok) return fail(call, invalid(script.message));
+    return play(call, body, reading.value, script.directives);
+  };
+}

@@ -1,0 +1,164 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { BareEvent, StreamEvent } from './dialect.ts';
+import type { Fault } from './directives.ts';
+import type { Exchange } from './exchange.ts';
+import type { Random } from './random.ts';
+
+/** How the bytes of a stream are cut, whatever they say. */
+export interface Chunking {
+  /**
+   * `event`: one write for each event. A number: pieces of so many bytes. `random`: pieces of 1 to 40 bytes at seeded
+   * places. The latter two cut inside lines and UTF-8 characters and join the end of an event with the next.
+   */
+  split: 'event' | 'random' | number;
+  lineEnding: '\n' | '\r\n' | '\r';
+}
+
+const LONGEST_RANDOM_PIECE = 40;
+
+/** Without a pace, the event loop still gets a turn now and then: other streams and departures need it. */
+const EVENTS_PER_TURN = 16;
+
+export interface Cutter {
+  /** The pieces to send now; what is left waits for the next event. */
+  push(bytes: Buffer): Buffer[];
+  /** What is left. */
+  flush(): Buffer[];
+}
+
+/** Cuts a stream of bytes into pieces by the setting. */
+export function createCutter({ split, random }: { split: 'random' | number; random: Random }): Cutter {
+  let rest: Buffer = Buffer.alloc(0);
+  const nextSize = (): number => (split === 'random' ? 1 + random.integer(LONGEST_RANDOM_PIECE) : Math.max(1, split));
+  let size = nextSize();
+  return {
+    push(bytes) {
+      rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+      const pieces: Buffer[] = [];
+      while (rest.length >= size) {
+        pieces.push(rest.subarray(0, size));
+        rest = rest.subarray(size);
+        size = nextSize();
+      }
+      return pieces;
+    },
+    flush() {
+      const pieces = rest.length === 0 ? [] : [rest];
+      rest = Buffer.alloc(0);
+      return pieces;
+    },
+  };
+}
+
+/** When the next token is due, in milliseconds after the first. */
+export function tokenDueMs(tokensBefore: number, tokensPerSecond: number): number {
+  return (tokensBefore / tokensPerSecond) * 1000;
+}
+
+function encodeEvent(event: StreamEvent | BareEvent, lineEnding: Chunking['lineEnding']): string | Buffer {
+  if ('bare' in event) return event.bare;
+  const name = event.name === null ? '' : `event: ${event.name}${lineEnding}`;
+  return `${name}data: ${event.data}${lineEnding}${lineEnding}`;
+}
+
+/** Ends or breaks a body where the script says so. Nothing may be sent after it. */
+async function breakOff(exchange: Exchange, fault: Exclude<Fault, { kind: 'midfail' }>): Promise<void> {
+  if (fault.kind === 'hang') return exchange.untilGone();
+  if (fault.how === 'end') exchange.response.end();
+  else exchange.sever(fault.how);
+}
+
+interface Stream {
+  exchange: Exchange;
+  events: Iterable<StreamEvent | BareEvent>;
+  /** Events that report the failure of a `midfail` after so many events. */
+  failedEvents: (sent: number) => Iterable<StreamEvent>;
+  fault: Fault | null;
+  tokensPerSecond: number;
+  chunking: Chunking;
+  random: Random;
+}
+
+/**
+ * Sends a stream at its pace and breaks it where the script wants. Returns when there is nothing left to do:
+ * all was sent, the break happened, or the client left.
+ */
+export async function deliverStream(stream: Stream): Promise<void> {
+  const { exchange, fault, chunking } = stream;
+  const cutter = chunking.split === 'event' ? null : createCutter({ split: chunking.split, random: stream.random });
+  const sendPieces = async (pieces: readonly Buffer[]): Promise<void> => {
+    for (const piece of pieces) {
+      await exchange.write(piece);
+      // Pieces of one turn would share a packet and arrive as one.
+      await nextTurn();
+    }
+  };
+  const send = async (event: StreamEvent | BareEvent): Promise<void> => {
+    const bytes = encodeEvent(event, chunking.lineEnding);
+    if (cutter === null) await exchange.write(bytes);
+    else await sendPieces(cutter.push(typeof bytes === 'string' ? Buffer.from(bytes) : bytes));
+  };
+  const flush = (): Promise<void> => (cutter === null ? Promise.resolve() : sendPieces(cutter.flush()));
+
+  const wait = createPace(exchange, stream.tokensPerSecond);
+  let sent = 0;
+  for (const event of stream.events) {
+    if (exchange.gone || sent === fault?.after) break;
+    await wait(event.tokens);
+    await send(event);
+    if (event.counted) sent += 1;
+  }
+  if (exchange.gone) return;
+  if (fault?.kind === 'midfail' && sent === fault.after) {
+    for (const event of stream.failedEvents(sent)) await send(event);
+  }
+  await flush();
+  if (fault !== null && fault.kind !== 'midfail' && sent === fault.after) await breakOff(exchange, fault);
+  // A stream has no length; a scripted one is there to be wrong, and only a closed connection can end that body.
+  else if (exchange.response.hasHeader('content-length')) exchange.sever('close');
+  else exchange.response.end();
+}
+
+/** Waits until each event is due. Works from the start of the stream, so that late timers do not add up. */
+function createPace(exchange: Exchange, tokensPerSecond: number): (tokens: number) => Promise<void> {
+  let startedAt: number | null = null;
+  let tokensBefore = 0;
+  let events = 0;
+  return async (tokens) => {
+    events += 1;
+    if (tokens > 0) startedAt ??= performance.now();
+    const dueMs = startedAt === null ? 0 : startedAt + tokenDueMs(tokensBefore, tokensPerSecond) - performance.now();
+    tokensBefore += tokens;
+    if (dueMs >= 1) await exchange.sleep(dueMs);
+    else if (events % EVENTS_PER_TURN === 0) await nextTurn();
+  };
+}
+
+/**
+ * Sends a body that is no stream. A break acts after the headers: `cut` and `hang` after 0 send nothing of the
+ * body, later ones half of it. The body of a `midfail` is the caller's to choose.
+ */
+export async function deliverWhole({
+  exchange,
+  body,
+  fault,
+}: {
+  exchange: Exchange;
+  body: Buffer;
+  fault: Fault | null;
+}): Promise<void> {
+  const { response } = exchange;
+  if (fault !== null && fault.kind !== 'midfail') {
+    response.flushHeaders();
+    if (fault.after > 0) await exchange.write(body.subarray(0, Math.ceil(body.length / 2)));
+    return breakOff(exchange, fault);
+  }
+  const declared = response.getHeader('content-length');
+  if (declared === undefined || Number(declared) === body.length) {
+    response.end(body);
+    return;
+  }
+  // The announced length is wrong on purpose: only a closed connection can end such a body.
+  await exchange.write(body);
+  exchange.sever('close');
+}

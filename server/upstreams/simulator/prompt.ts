@@ -1,0 +1,64 @@
+/** What a request says, in words that the three protocols share. */
+
+/** One step of the conversation, oldest first, as far as the script of the answer depends on it. */
+export type Turn = { from: 'user'; text: string } | { from: 'assistant' } | { from: 'tool' };
+
+/** A stretch of the context, in the order in which the vendor's cache sees it. */
+export interface Segment {
+  /** What distinguishes it from another stretch; media stand in by their digest. */
+  text: string;
+  tokens: number;
+  /** How long the context up to here shall be cached; null when no marker asks for it. */
+  mark: '5m' | '1h' | null;
+}
+
+export interface PromptTool {
+  name: string;
+  /** JSON schema of its input; null for a tool that takes free text. */
+  schema: unknown;
+  kind: 'function' | 'custom';
+}
+
+/** `any` and `named` oblige the model to call a tool. */
+export type ToolChoice = { mode: 'auto' | 'none' | 'any' } | { mode: 'named'; name: string };
+
+export interface Prompt {
+  model: string;
+  stream: boolean;
+  /** Cap on generated tokens, thinking included; null when there is none. */
+  maxTokens: number | null;
+  stopSequences: string[];
+  /** How many answers are wanted. */
+  answers: number;
+  turns: Turn[];
+  segments: Segment[];
+  tools: PromptTool[];
+  toolChoice: ToolChoice;
+  parallelTools: boolean;
+  /** The answer must be JSON; `schema` is null when any object will do. */
+  json: { schema: unknown } | null;
+  /** Chat completions: the usage chunk was asked for. */
+  includeUsage: boolean;
+}
+
+/** A refusal or failure, before it gets the protocol's envelope. */
+export interface Failure {
+  status: number;
+  message: string;
+  /** The envelope's `type`; null for the vendor's usual one for that status. */
+  type: string | null;
+  param: string | null;
+  code: string | null;
+}
+
+export type Reading<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+
+/** A 400 in the making; the dialect fills in its usual type. */
+export function invalid(message: string, param: string | null = null, code: string | null = null): Failure {
+  return { status: 400, message, type: null, param, code };
+}
+
+/** The number of tokens that were sent in. `count_tokens` and usage both come from here. */
+export function countPromptTokens(segments: readonly Segment[]): number {
+  return segments.reduce((sum, segment) => sum + segment.tokens, 0);
+}
