@@ -48,8 +48,11 @@ export interface UpstreamHealth {
 }
 
 export interface Router {
-  /** `stickiness` is any text that stays the same while a vendor's cache would hit. Null: the model has no route. */
-  candidates(model: string, protocol: UpstreamProtocol, stickiness: string): Candidates | null;
+  /**
+   * `stickiness` gives a text that stays the same while a vendor's cache would hit; it is asked for only when there is a
+   * choice. Null: the model has no route.
+   */
+  candidates(model: string, protocol: UpstreamProtocol, stickiness: () => string): Candidates | null;
   report(target: Target, verdict: Verdict, retryAfterS?: number): void;
   health(): UpstreamHealth[];
   close(): Promise<void>;
@@ -107,12 +110,12 @@ export function createRouter({
   const isEjected = (upstreamId: string): boolean => (failures.get(upstreamId)?.ejectedUntil ?? 0) > now();
 
   /** Rendezvous by weight: each route draws a score from the request's dice; the best comes first. */
-  const score = (route: RouteRecord, stickiness: string): number => {
-    const roll = dice(`${route.id}\n${stickiness}`);
+  const score = (route: RouteRecord, stickiness: () => string): number => {
+    const roll = dice(`${route.id}\n${stickiness()}`);
     return -route.weight / Math.log(Math.max(roll, Number.MIN_VALUE));
   };
 
-  const keyFor = (route: RouteRecord, stickiness: string): { id: string; secret: string } | null | undefined => {
+  const keyFor = (route: RouteRecord, stickiness: () => string): { id: string; secret: string } | null | undefined => {
     const { keys } = route.upstream;
     if (keys.length === 0) return null;
     const rested = keys.filter((key) => (restingUntil.get(key.id) ?? 0) <= now());
@@ -122,7 +125,7 @@ export function createRouter({
         ? rested
         : [...keys].sort((a, b) => (restingUntil.get(a.id) ?? 0) - (restingUntil.get(b.id) ?? 0)).slice(0, 1);
     if (choice.length === 1) return choice[0];
-    return [...choice].sort((a, b) => dice(`${b.id}\n${stickiness}`) - dice(`${a.id}\n${stickiness}`))[0];
+    return [...choice].sort((a, b) => dice(`${b.id}\n${stickiness()}`) - dice(`${a.id}\n${stickiness()}`))[0];
   };
 
   const mayRetry = (model: string): boolean => {
@@ -146,13 +149,9 @@ export function createRouter({
       if (routes.length === 0) return null;
       countRequest(model);
       const rank = (route: RouteRecord): number => (route.upstream.protocol === protocol ? 0 : 1);
-      const ordered =
-        routes.length === 1
-          ? [...routes]
-          : routes
-              .map((route) => ({ route, score: score(route, stickiness) }))
-              .sort((a, b) => a.route.priority - b.route.priority || rank(a.route) - rank(b.route) || b.score - a.score)
-              .map(({ route }) => route);
+      const ordered = [...routes].sort(
+        (a, b) => a.priority - b.priority || rank(a) - rank(b) || score(b, stickiness) - score(a, stickiness),
+      );
       const healthy = ordered.filter((route) => !isEjected(route.upstream.id));
       const queue = healthy.length > 0 ? healthy : ordered.slice(0, 1);
       let tried = 0;

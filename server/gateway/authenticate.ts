@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Keyring, Principal } from '../keys/keyring.ts';
+import { parseKey } from '../keys/secret.ts';
+
+/**
+ * A credential becomes a Principal before the body is read. Garbage costs no query: the key's checksum tells it from a
+ * key. A key that is wrong again and again (a tool retrying with a deleted key) is answered from memory.
+ */
+
+/** The first of these that is present is the credential; the other is never looked at, and neither goes upstream. */
+export function credentialOf(headers: IncomingHttpHeaders): string | null {
+  const { authorization } = headers;
+  if (authorization !== undefined) {
+    const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+    if (bearer !== undefined) return bearer;
+    // "Bearer" with nothing usable behind it is a broken credential, not an absent one.
+    if (/^bearer\b/i.test(authorization)) return null;
+  }
+  const key = headers['x-api-key'];
+  return typeof key === 'string' && key !== '' ? key : null;
+}
+
+export interface Authenticator {
+  /** Null: 401. May answer from memory; whoever spends or shows something confirms it against the database. */
+  authenticate(headers: IncomingHttpHeaders): Promise<Principal | null>;
+  /** The same, never from memory: for routes that make no admission. */
+  authenticateNow(headers: IncomingHttpHeaders): Promise<Principal | null>;
+  /** Forgets what is known of wrong keys; called when any key changes. */
+  drop(): void;
+}
+
+const mostWrongKeys = 10_000;
+
+export function createAuthenticator({ keyring }: { keyring: Keyring }): Authenticator {
+  const wrong = new Set<string>();
+
+  const find = async (headers: IncomingHttpHeaders, fresh: boolean): Promise<Principal | null> => {
+    const credential = credentialOf(headers);
+    const parsed = credential === null ? null : parseKey(credential);
+    if (parsed === null) return null;
+    const hash = parsed.hash.toString('base64');
+    if (wrong.has(hash)) return null;
+    const principal = fresh ? await keyring.findNow(parsed.hash) : await keyring.find(parsed.hash);
+    if (principal === null) {
+      if (wrong.size >= mostWrongKeys) wrong.clear();
+      wrong.add(hash);
+    }
+    return principal;
+  };
+
+  return {
+    authenticate: (headers) => find(headers, false),
+    authenticateNow: (headers) => find(headers, true),
+    drop: () => wrong.clear(),
+  };
+}

@@ -1,0 +1,77 @@
+import type { FastifyInstance } from 'fastify';
+import type { Refusals } from '../errors.ts';
+import { missingVersionPage, requestIdHeaders } from '../http.ts';
+import { type CountTokensParts, registerCountTokens } from './count-tokens.ts';
+import { type EdgeParts, guardEdge, protocolOf, registerModelRoutes, reply } from './model-routes.ts';
+import { type ModelsParts, registerModelsRoutes } from './models.ts';
+import type { Relay } from './relay.ts';
+import { registerUsageRoutes, type UsageParts } from './usage.ts';
+
+/** The data plane as one Fastify scope under `/api`: its own body handling, its own errors, its own 404s. */
+
+export interface GatewayParts extends EdgeParts, ModelsParts, CountTokensParts, UsageParts {
+  relay: Relay;
+  /** `{PUBLIC_URL}/api`. */
+  baseUrl: string;
+}
+
+/** What clients ask for when their base address lacks `/v1`. */
+const withoutVersion = /^\/api\/(chat\/completions|completions|models(\/.*)?|responses|embeddings)$/;
+const known: [RegExp, string][] = [
+  [/^\/api\/v1\/(messages|messages\/count_tokens|chat\/completions|responses)$/, 'POST'],
+  [/^\/api\/v1\/(models(\/.+)?|usage|key|credits)$/, 'GET'],
+];
+
+export function registerGateway(app: FastifyInstance, parts: GatewayParts): void {
+  const { refusals, baseUrl } = parts;
+  void app.register(
+    async (scope) => {
+      guardEdge(scope, parts);
+      registerModelRoutes(scope, parts);
+      registerCountTokens(scope, parts);
+      registerModelsRoutes(scope, parts);
+      registerUsageRoutes(scope, parts);
+      registerProbes(scope);
+      registerMissing(scope, refusals, baseUrl);
+    },
+    { prefix: '/api' },
+  );
+}
+
+/** Coding agents knock before they send; any quick answer will do, and it must not look like a failed sign-in. */
+function registerProbes(scope: FastifyInstance): void {
+  for (const path of ['/hello', '/api/hello']) {
+    scope.route({
+      method: ['GET', 'HEAD'],
+      url: path,
+      handler: async (request, response) => response.headers(requestIdHeaders(request.id)).send('ok'),
+    });
+  }
+}
+
+function registerMissing(scope: FastifyInstance, refusals: Refusals, baseUrl: string): void {
+  scope.setNotFoundHandler(async (request, response) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    if (withoutVersion.test(path)) {
+      return response
+        .code(404)
+        .headers({
+          ...requestIdHeaders(request.id),
+          'content-type': 'text/html; charset=utf-8',
+          'content-security-policy': "default-src 'none'",
+        })
+        .send(missingVersionPage(baseUrl));
+    }
+    const protocol = protocolOf(path);
+    if (path === '/api/messages') {
+      return reply(
+        response,
+        protocol,
+        refusals.notFound(`The base URL must end in /v1 for this client: ${baseUrl}/v1`),
+      );
+    }
+    const allow = known.find(([pattern]) => pattern.test(path))?.[1];
+    if (allow !== undefined) return reply(response.header('allow', allow), protocol, refusals.methodNotAllowed(allow));
+    return reply(response, protocol, refusals.notFound());
+  });
+}

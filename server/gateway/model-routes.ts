@@ -1,0 +1,191 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Refusal, Refusals } from '../errors.ts';
+import { describeError, describeRequest, isJsonContentType, requestIdHeaders } from '../http.ts';
+import type { Principal } from '../keys/keyring.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Protocol } from '../wire/protocol.ts';
+import type { Authenticator } from './authenticate.ts';
+import { createClient } from './client.ts';
+import { renderRefusal } from './refuse.ts';
+import type { Relay } from './relay.ts';
+
+/**
+ * The edge of the data plane: everything that is decided before the body is read (who is it, may this be a body at
+ * all), and the envelope of everything that goes wrong around the relay. Order: too many headers, 503 while draining,
+ * 401, then what is wrong with the request itself.
+ */
+
+/** The largest request: what the vendors take. */
+export const bodyLimitBytes = 32 * 1_048_576;
+const mostHeaders = 200;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who calls; set before the body is read on routes of the data plane. */
+    principal: Principal | null;
+    /** Monotonic milliseconds of arrival. */
+    receivedAt: number;
+  }
+  interface FastifyContextConfig {
+    /** The protocol whose envelope a route speaks. */
+    protocol?: Protocol;
+    /** `now`: the key is checked against the database, because no admission follows. */
+    authenticate?: 'admission' | 'now';
+  }
+}
+
+/** State of this process that decides whether it takes work. */
+export interface Intake {
+  /** New requests are refused because the process is going down. */
+  readonly draining: boolean;
+  /** New requests are refused because the process cannot keep up. */
+  readonly overloaded: boolean;
+}
+
+export interface EdgeParts {
+  authenticator: Authenticator;
+  refusals: Refusals;
+  intake: Intake;
+  metrics: Metrics;
+}
+
+/** A refusal on its way through Fastify's error handling. */
+export class RefusalError extends Error {
+  override name = 'RefusalError';
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    super(refusal.name);
+    this.refusal = refusal;
+  }
+}
+
+export function reply(response: FastifyReply, protocol: Protocol, refusal: Refusal): FastifyReply {
+  const { status, headers, body } = renderRefusal(protocol, response.request.id, refusal);
+  return response
+    .code(status)
+    .headers({ ...headers, ...requestIdHeaders(response.request.id) })
+    .send(body);
+}
+
+/** Which envelope an address speaks when no route says so. */
+export function protocolOf(path: string): Protocol {
+  if (path.includes('/messages')) return 'messages';
+  return path.includes('/responses') ? 'responses' : 'chat-completions';
+}
+
+const fastifyRefusals: Record<string, (refusals: Refusals) => Refusal> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: (refusals) => refusals.unsupportedMediaType(),
+  FST_ERR_CTP_BODY_TOO_LARGE: (refusals) => refusals.requestTooLarge(bodyLimitBytes),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: (refusals) =>
+    refusals.invalidRequest('The request body does not have the announced length.'),
+  ECONNRESET: (refusals) => refusals.requestTimeout(),
+};
+
+/** Hooks and error handling that every route of the data plane shares. To be called inside the routes' own scope. */
+export function guardEdge(app: FastifyInstance, { authenticator, refusals, intake, metrics }: EdgeParts): void {
+  app.decorateRequest('principal', null);
+  app.decorateRequest('receivedAt', 0);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer', bodyLimit: bodyLimitBytes },
+    (_request, body, done) => done(null, body),
+  );
+
+  app.addHook('onRequest', async (request) => {
+    request.receivedAt = performance.now();
+    const { config } = request.routeOptions;
+    if (config.authenticate === undefined) return;
+    if (request.raw.rawHeaders.length > mostHeaders * 2) throw new RefusalError(refusals.tooManyHeaders());
+    if (intake.draining) throw new RefusalError(refusals.draining());
+    if (intake.overloaded) throw new RefusalError(refusals.unavailable());
+
+    const principal =
+      config.authenticate === 'now'
+        ? await authenticator.authenticateNow(request.headers)
+        : await authenticator.authenticate(request.headers);
+    if (principal === null) throw new RefusalError(refusals.invalidApiKey());
+    request.principal = principal;
+    if (request.method !== 'POST') return;
+
+    const encoding = request.headers['content-encoding'];
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+      throw new RefusalError(refusals.contentEncoding());
+    if (!isJsonContentType(request.headers)) throw new RefusalError(refusals.unsupportedMediaType());
+    if (config.protocol === 'messages' && request.headers['anthropic-version'] === undefined) {
+      throw new RefusalError(refusals.versionHeaderMissing());
+    }
+  });
+
+  app.setErrorHandler(async (error: FastifyError | RefusalError, request, response) => {
+    const protocol = request.routeOptions.config.protocol ?? protocolOf(request.url);
+    if (error instanceof RefusalError) {
+      // A body that nobody will read keeps the connection busy: it ends with the answer.
+      if (request.method === 'POST' && error.refusal.status !== 401) response.header('connection', 'close');
+      return reply(response, protocol, error.refusal);
+    }
+    const known = fastifyRefusals[error.code]?.(refusals);
+    if (known !== undefined) return reply(response.header('connection', 'close'), protocol, known);
+    if (error.statusCode !== undefined && error.statusCode < 500)
+      return reply(response, protocol, refusals.invalidRequest('The request could not be read.'));
+    metrics.fault('edge');
+    request.log.error({ ...describeRequest(request), ...describeError(error) }, 'request failed');
+    // The only thing a request needs before its admission is the database: without it nobody can be let in.
+    return reply(response, protocol, isUnreachable(error) ? refusals.unavailable() : refusals.internal());
+  });
+}
+
+/** Errors of a database that is away, restarting or too slow. */
+function isUnreachable(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  if (typeof code !== 'string') return /timeout|terminat|connection/i.test((error as Error).message ?? '');
+  return /^(ECONN|ENOENT|EPIPE|ETIMEDOUT|57P0|08|53|57014)/.test(code);
+}
+
+/** `POST /v1/messages`, `/v1/chat/completions` and `/v1/responses`. */
+export function registerModelRoutes(
+  app: FastifyInstance,
+  { relay, metrics }: { relay: Relay; metrics: Metrics },
+): void {
+  const routes: [string, Protocol][] = [
+    ['/v1/messages', 'messages'],
+    ['/v1/chat/completions', 'chat-completions'],
+    ['/v1/responses', 'responses'],
+  ];
+  for (const [url, protocol] of routes) {
+    app.post(url, { config: { protocol, authenticate: 'admission' } }, async (request, response) => {
+      const { principal } = request;
+      if (principal === null) throw new Error('a route of the data plane was reached without a principal');
+      response.hijack();
+      const client = createClient(response.raw, request.id);
+      metrics.inFlight.add(protocol);
+      try {
+        const model = await relay({
+          protocol,
+          principal,
+          requestId: request.id,
+          raw: bodyOf(request),
+          rawHeaders: request.raw.rawHeaders,
+          client,
+          receivedAt: request.receivedAt,
+        });
+        metrics.requestDone({
+          protocol,
+          model: model ?? 'none',
+          status: client.gone ? 499 : response.raw.statusCode,
+          seconds: (performance.now() - request.receivedAt) / 1000,
+          firstByteSeconds: client.firstByteAt === null ? null : (client.firstByteAt - request.receivedAt) / 1000,
+        });
+      } finally {
+        metrics.inFlight.remove(protocol);
+      }
+    });
+  }
+}
+
+const empty = Buffer.alloc(0);
+
+/** The raw body; a request without one has an empty one. */
+export function bodyOf(request: FastifyRequest): Buffer {
+  return Buffer.isBuffer(request.body) ? request.body : empty;
+}

@@ -1,0 +1,99 @@
+import type { FastifyInstance } from 'fastify';
+import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
+import type { Refusals } from '../errors.ts';
+import { requestIdHeaders } from '../http.ts';
+import { reply } from './model-routes.ts';
+
+/**
+ * `GET /v1/models` and `/v1/models/{id}`: one envelope that the clients of every protocol parse, restricted to what the
+ * calling key may call. Prices are extension members; clients that do not know them pass over them.
+ */
+
+export interface ModelsParts {
+  catalog: Catalog;
+  refusals: Refusals;
+}
+
+/** Pico-USD per token as USD per 1,000,000 tokens: the unit of price lists. */
+export function usdPerMillion(picoPerToken: bigint): string {
+  const whole = picoPerToken / 1_000_000n;
+  const rest = (picoPerToken % 1_000_000n).toString().padStart(6, '0').replace(/0+$/, '');
+  return rest === '' ? whole.toString() : `${whole}.${rest}`;
+}
+
+/** Pico-USD per token as USD per token: the unit of OpenRouter's clients. */
+function usdPerToken(picoPerToken: bigint): string {
+  const digits = picoPerToken.toString().padStart(13, '0');
+  const rest = digits.slice(-12).replace(/0+$/, '');
+  return rest === '' ? digits.slice(0, -12) : `${digits.slice(0, -12)}.${rest}`;
+}
+
+export function presentModel(model: CatalogModel): Record<string, unknown> {
+  const { price } = model;
+  return {
+    id: model.id,
+    object: 'model',
+    type: 'model',
+    created: Math.floor(model.createdAt.getTime() / 1000),
+    created_at: model.createdAt.toISOString(),
+    owned_by: model.family,
+    display_name: model.displayName,
+    name: model.displayName,
+    context_length: model.contextWindow,
+    max_output_tokens: model.maxOutputTokens,
+    pricing: {
+      prompt: usdPerToken(price.input),
+      completion: usdPerToken(price.output),
+      input_cache_read: usdPerToken(price.cacheHit),
+      input_cache_write: usdPerToken(price.cacheWrite5m),
+    },
+    price_usd_per_million: {
+      input: usdPerMillion(price.input),
+      cache_hit: usdPerMillion(price.cacheHit),
+      cache_write_5m: usdPerMillion(price.cacheWrite5m),
+      cache_write_1h: usdPerMillion(price.cacheWrite1h),
+      output: usdPerMillion(price.output),
+    },
+  };
+}
+
+export function registerModelsRoutes(app: FastifyInstance, { catalog, refusals }: ModelsParts): void {
+  const callable = async (allowed: ReadonlySet<string> | null): Promise<CatalogModel[]> =>
+    (await catalog.list()).filter((model) => allowed === null || allowed.has(model.id));
+
+  app.get(
+    '/v1/models',
+    { config: { protocol: 'chat-completions', authenticate: 'now' } },
+    async (request, response) => {
+      const models = await callable(request.principal?.models ?? null);
+      const data = models.map(presentModel);
+      return response.headers(requestIdHeaders(request.id)).send({
+        object: 'list',
+        data,
+        has_more: false,
+        first_id: models[0]?.id ?? null,
+        last_id: models.at(-1)?.id ?? null,
+        total_count: data.length,
+        links: { next: null },
+      });
+    },
+  );
+
+  // Catalog ids may contain a slash, so the id is everything that follows.
+  app.get(
+    '/v1/models/*',
+    { config: { protocol: 'chat-completions', authenticate: 'now' } },
+    async (request, response) => {
+      const id = (request.params as { '*': string })['*'];
+      const model = (await callable(request.principal?.models ?? null)).find((candidate) => candidate.id === id);
+      if (model === undefined) {
+        return reply(response, 'chat-completions', {
+          ...refusals.notFound(`Requested model ${id} is not available in the service`),
+          code: 'model_not_found',
+          // Clients of both protocols read this address; this member is what the messages protocol's look for.
+        });
+      }
+      return response.headers(requestIdHeaders(request.id)).send(presentModel(model));
+    },
+  );
+}

@@ -1,0 +1,76 @@
+import type { Refusal } from '../errors.ts';
+import { errorEnvelope, errorEvent } from '../wire/envelope.ts';
+import type { Protocol, WireError } from '../wire/protocol.ts';
+import type { Client } from './client.ts';
+import { statusOf } from './failure.ts';
+
+/** Refusals on the wire: the same facts in the envelope of whichever protocol was spoken. */
+
+export interface Refusable {
+  protocol: Protocol;
+  requestId: string;
+  client: Client;
+}
+
+export interface RenderedRefusal {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export function renderRefusal(protocol: Protocol, requestId: string, refusal: Refusal): RenderedRefusal {
+  const status = statusOf(refusal, protocol);
+  const { details, ...extra } = refusal.extra ?? {};
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      ...(refusal.final === true ? { 'x-should-retry': 'false' } : {}),
+      ...(refusal.retryAfterS === undefined ? {} : { 'retry-after': String(refusal.retryAfterS) }),
+    },
+    body: JSON.stringify(
+      errorEnvelope(protocol, {
+        status,
+        message: refusal.message,
+        code: refusal.code,
+        param: refusal.param ?? null,
+        ...(details === undefined ? {} : { details: details as Record<string, unknown> }),
+        extra,
+        requestId,
+      }),
+    ),
+  };
+}
+
+/** Answers with a refusal. Nothing may have been sent before. */
+export function sendRefusal(call: Refusable, refusal: Refusal): void {
+  const { status, headers, body } = renderRefusal(call.protocol, call.requestId, refusal);
+  call.client.answer(status, headers, body);
+}
+
+/** The status line of a stream is out already: the refusal becomes the stream's error event, and the stream ends. */
+export function sendInStream(call: Refusable, passthrough: WireError | null, refusal: Refusal): void {
+  const status = passthrough?.status ?? statusOf(refusal, call.protocol);
+  // The vendor's sentence is what clients act on; its envelope is an error body, so only the sentence fits an event.
+  const message = passthrough === null ? refusal.message : (sentenceOf(passthrough.body) ?? refusal.message);
+  call.client.keepAlive(
+    Buffer.from(
+      errorEvent(call.protocol, {
+        status,
+        message,
+        code: passthrough === null ? refusal.code : null,
+        requestId: call.requestId,
+      }),
+    ),
+  );
+  call.client.end();
+}
+
+function sentenceOf(body: Uint8Array): string | null {
+  try {
+    const parsed = JSON.parse(Buffer.from(body).toString('utf8')) as { error?: { message?: unknown } };
+    return typeof parsed.error?.message === 'string' ? parsed.error.message : null;
+  } catch {
+    return null;
+  }
+}

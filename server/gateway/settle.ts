@@ -1,0 +1,107 @@
+import type { FrozenPrice, Outcome, Settlement, UsageSource } from '../billing/ledger.ts';
+import type { RouteRecord } from '../upstreams/route.ts';
+import type { Account, RequestFacts } from '../wire/protocol.ts';
+import type { Usage } from '../wire/usage.ts';
+import type { StreamEnding } from './attempt.ts';
+import { estimateInput, estimateOutput, usageSoFar } from './estimate.ts';
+
+/** What a finished exchange comes to: token pools, where the figures are from, and how it ended. */
+export interface Metered {
+  usage: Usage;
+  usageSource: UsageSource;
+  outcome: Outcome;
+}
+
+const nothing: Usage = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
+
+/** A try that delivered nothing costs nothing. */
+export function unmetered(outcome: Outcome): Metered {
+  return { usage: nothing, usageSource: 'none', outcome };
+}
+
+/** An answer that came through whole: its own account, or an estimate when the vendor gave none. */
+export function meterWhole(
+  account: Account,
+  facts: RequestFacts,
+  contextWindow: number,
+  outcome: 'completed' | 'client_closed',
+): Metered {
+  if (account.usage !== null)
+    return { usage: account.usage, usageSource: account.clamped ? 'clamped' : 'reported', outcome };
+  return {
+    usage: { ...nothing, input: estimateInput(facts, contextWindow), output: estimateOutput(account) },
+    usageSource: 'estimated',
+    outcome,
+  };
+}
+
+/**
+ * A stream, however it ended. When the upstream or this server failed before any output, it costs nothing. When it
+ * failed later, context that nobody reported counts as cached, the least it can have cost; when the customer left or
+ * the budget ran out, it counts as new.
+ */
+export function meterStream(
+  ending: StreamEnding,
+  account: Account,
+  facts: RequestFacts,
+  contextWindow: number,
+): Metered {
+  if (ending === 'completed' && !account.partial) return meterWhole(account, facts, contextWindow, 'completed');
+  const ours =
+    ending === 'upstream_error' || ending === 'upstream_cut' || ending === 'timeout' || ending === 'shutdown';
+  if (ours && account.outputPieces === 0 && account.outputBytes === 0) return unmetered(ending);
+  const { usage, estimated } = usageSoFar(account, estimateInput(facts, contextWindow), ours ? 'cache_hit' : 'input');
+  return { usage, usageSource: estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial', outcome: ending };
+}
+
+/** The client left before anything came: what the upstream has been sent is paid as cached context, the least it can cost. */
+export function meterLeft(sent: boolean, facts: RequestFacts, contextWindow: number): Metered {
+  if (!sent) return unmetered('client_closed');
+  return {
+    usage: { ...nothing, cacheHit: estimateInput(facts, contextWindow) },
+    usageSource: 'estimated',
+    outcome: 'client_closed',
+  };
+}
+
+export interface SettlementParts {
+  accountId: string;
+  keyId: string;
+  requestId: string;
+  model: string;
+  route: RouteRecord;
+  facts: RequestFacts;
+  price: FrozenPrice;
+  metered: Metered;
+  latencyMs: number;
+  timeToFirstByteMs: number | null;
+}
+
+export function toSettlement(parts: SettlementParts): Settlement {
+  const { route, facts, metered } = parts;
+  const { usage } = metered;
+  const { costs } = route;
+  return {
+    accountId: parts.accountId,
+    keyId: parts.keyId,
+    requestId: parts.requestId,
+    model: parts.model,
+    upstream: route.upstream.id,
+    protocol: facts.protocol,
+    stream: facts.stream,
+    usage,
+    price: parts.price,
+    upstreamCost:
+      costs === null
+        ? null
+        : BigInt(usage.input) * costs.input +
+          BigInt(usage.cacheHit) * costs.cacheHit +
+          BigInt(usage.cacheWrite5m) * costs.cacheWrite5m +
+          BigInt(usage.cacheWrite1h) * costs.cacheWrite1h +
+          BigInt(usage.output) * costs.output,
+    latencyMs: Math.round(parts.latencyMs),
+    timeToFirstByteMs: parts.timeToFirstByteMs === null ? null : Math.round(parts.timeToFirstByteMs),
+    outcome: metered.outcome,
+    usageSource: metered.usageSource,
+  };
+}

@@ -1,0 +1,218 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/**
+ * Prometheus metrics of one process. Labels are names of our own (protocols, models, upstreams, outcomes), never an
+ * account, a key or anything a client wrote: bounded in number, and private.
+ */
+
+export interface SettledFacts {
+  protocol: string;
+  model: string;
+  outcome: string;
+  usageSource: string;
+  usage: { input: number; cacheHit: number; cacheWrite5m: number; cacheWrite1h: number; output: number };
+  /** Pico-USD. */
+  cost: bigint;
+}
+
+export interface Metrics {
+  registry: Registry;
+  /** One finished HTTP exchange on a model endpoint. */
+  requestDone(facts: {
+    protocol: string;
+    model: string;
+    status: number;
+    seconds: number;
+    firstByteSeconds: number | null;
+  }): void;
+  upstreamAnswered(upstream: string, model: string, end: string, milliseconds: number): void;
+  settled(facts: SettledFacts): void;
+  budgetRefusal(reason: string): void;
+  failover(model: string): void;
+  anomaly(kind: string, upstream: string): void;
+  /** A fault of our own that was survived. */
+  fault(where: string): void;
+  inFlight: { add(protocol: string): void; remove(protocol: string): void };
+  /** Milliseconds by which the event loop was late, averaged since the last collection. */
+  loopLagMs(): number;
+  /** Registers a gauge whose value is read when metrics are collected. */
+  gauge(name: string, help: string, read: () => number): void;
+  histogram(name: string, help: string, buckets: number[]): { observe(value: number): void };
+}
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+
+  const requests = new Counter({
+    name: 'gateway_requests_total',
+    help: 'Requests on model endpoints.',
+    labelNames: ['protocol', 'model', 'status'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'gen_ai_server_request_duration_seconds',
+    help: 'Time from the request to the end of its answer.',
+    labelNames: ['protocol', 'model'],
+    buckets: seconds,
+    registers,
+  });
+  const firstByte = new Histogram({
+    name: 'gen_ai_server_time_to_first_token_seconds',
+    help: 'Time from the request to the first byte of content.',
+    labelNames: ['protocol', 'model'],
+    buckets: seconds,
+    registers,
+  });
+  const upstreamDuration = new Histogram({
+    name: 'gateway_upstream_duration_seconds',
+    help: 'Time of one exchange with an upstream.',
+    labelNames: ['upstream'],
+    buckets: seconds,
+    registers,
+  });
+  const upstreamEnds = new Counter({
+    name: 'gateway_upstream_answers_total',
+    help: 'Exchanges with upstreams by how they ended.',
+    labelNames: ['upstream', 'model', 'end'],
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'gen_ai_client_token_usage',
+    help: 'Tokens settled.',
+    labelNames: ['model', 'token_type'],
+    registers,
+  });
+  const spend = new Counter({
+    name: 'gateway_spend_usd_total',
+    help: 'Cost of settled requests in USD.',
+    labelNames: ['model'],
+    registers,
+  });
+  const outcomes = new Counter({
+    name: 'gateway_settlements_total',
+    help: 'Settled requests by outcome and source of their usage.',
+    labelNames: ['protocol', 'outcome', 'usage_source'],
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'gateway_budget_refusals_total',
+    help: 'Requests refused before the call.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const failovers = new Counter({
+    name: 'gateway_failovers_total',
+    help: 'Requests moved to another place that runs the same model.',
+    labelNames: ['model'],
+    registers,
+  });
+  const anomalies = new Counter({
+    name: 'gateway_anomalies_total',
+    help: 'Things an upstream should not do.',
+    labelNames: ['kind', 'upstream'],
+    registers,
+  });
+  const faults = new Counter({
+    name: 'gateway_faults_total',
+    help: 'Faults of this server that it survived.',
+    labelNames: ['where'],
+    registers,
+  });
+  const running = new Gauge({
+    name: 'gateway_inflight',
+    help: 'Requests being relayed.',
+    labelNames: ['protocol'],
+    registers,
+  });
+
+  let lag = 0;
+  let expected = performance.now() + 500;
+  setInterval(() => {
+    const now = performance.now();
+    lag = Math.max(0, now - expected);
+    expected = now + 500;
+  }, 500).unref();
+  new Gauge({
+    name: 'gateway_event_loop_lag_milliseconds',
+    help: 'How late the event loop runs.',
+    registers,
+    collect() {
+      this.set(lag);
+    },
+  });
+
+  // Label handles are looked up once: the lookup by a labels object is most of the cost of an increment.
+  const handles = <T>(make: (...names: string[]) => T) => {
+    const known = new Map<string, T>();
+    return (...names: string[]): T => {
+      const key = names.join('\u0000');
+      let handle = known.get(key);
+      if (handle === undefined) {
+        handle = make(...names);
+        known.set(key, handle);
+      }
+      return handle;
+    };
+  };
+  const requestOf = handles((protocol, model, status) =>
+    requests.labels({ protocol, model, status } as Record<string, string>),
+  );
+  const durationOf = handles((protocol, model) => duration.labels({ protocol, model } as Record<string, string>));
+  const firstByteOf = handles((protocol, model) => firstByte.labels({ protocol, model } as Record<string, string>));
+  const tokensOf = handles((model, token_type) => tokens.labels({ model, token_type } as Record<string, string>));
+  const spendOf = handles((model) => spend.labels({ model } as Record<string, string>));
+  const outcomeOf = handles((protocol, outcome, usage_source) =>
+    outcomes.labels({ protocol, outcome, usage_source } as Record<string, string>),
+  );
+  const upstreamOf = handles((upstream) => upstreamDuration.labels({ upstream } as Record<string, string>));
+  const endOf = handles((upstream, model, end) =>
+    upstreamEnds.labels({ upstream, model, end } as Record<string, string>),
+  );
+
+  return {
+    registry,
+    requestDone({ protocol, model, status, seconds: took, firstByteSeconds }) {
+      requestOf(protocol, model, String(status)).inc();
+      durationOf(protocol, model).observe(took);
+      if (firstByteSeconds !== null) firstByteOf(protocol, model).observe(firstByteSeconds);
+    },
+    upstreamAnswered(upstream, model, end, milliseconds) {
+      upstreamOf(upstream).observe(milliseconds / 1000);
+      endOf(upstream, model, end).inc();
+    },
+    settled({ protocol, model, outcome, usageSource, usage, cost }) {
+      outcomeOf(protocol, outcome, usageSource).inc();
+      if (usage.input > 0) tokensOf(model, 'input').inc(usage.input);
+      if (usage.cacheHit > 0) tokensOf(model, 'cache_hit').inc(usage.cacheHit);
+      const written = usage.cacheWrite5m + usage.cacheWrite1h;
+      if (written > 0) tokensOf(model, 'cache_write').inc(written);
+      if (usage.output > 0) tokensOf(model, 'output').inc(usage.output);
+      // A gauge for people; the exact figure is in the ledger.
+      if (cost > 0n) spendOf(model).inc(Number(cost) / 1e12);
+    },
+    budgetRefusal: (reason) => refusals.labels({ reason }).inc(),
+    failover: (model) => failovers.labels({ model }).inc(),
+    anomaly: (kind, upstream) => anomalies.labels({ kind, upstream }).inc(),
+    fault: (where) => faults.labels({ where }).inc(),
+    inFlight: {
+      add: (protocol) => running.labels({ protocol }).inc(),
+      remove: (protocol) => running.labels({ protocol }).dec(),
+    },
+    loopLagMs: () => lag,
+    gauge(name, help, read) {
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+    histogram: (name, help, buckets) => new Histogram({ name, help, buckets, registers }),
+  };
+}
