@@ -123,19 +123,16 @@ function refuseOtherProtocol(protocol: Protocol, root: JsonNode): void {
 }
 
 function readMaxTokens(body: Buffer, protocol: Protocol, root: JsonNode): number | null {
-  switch (protocol) {
-    case 'messages': {
-      const maxTokens = readInteger(body, root.members.get('max_tokens'), 'max_tokens', 0);
-      if (maxTokens === null) refuse('max_tokens: Field required', 'max_tokens');
-      return maxTokens;
-    }
-    case 'chat-completions': {
-      const deprecated = readInteger(body, root.members.get('max_tokens'), 'max_tokens', 1);
-      return readInteger(body, root.members.get('max_completion_tokens'), 'max_completion_tokens', 1) ?? deprecated;
-    }
-    case 'responses':
-      return readInteger(body, root.members.get('max_output_tokens'), 'max_output_tokens', 1);
+  const cap = (name: string, least: number): number | null => readInteger(body, root.members.get(name), name, least);
+  if (protocol === 'messages') {
+    // Zero warms the vendor's cache and is legal there alone.
+    const maxTokens = cap('max_tokens', 0);
+    if (maxTokens === null) refuse('max_tokens: Field required', 'max_tokens');
+    return maxTokens;
   }
+  if (protocol === 'responses') return cap('max_output_tokens', 1);
+  const deprecated = cap('max_tokens', 1);
+  return cap('max_completion_tokens', 1) ?? deprecated;
 }
 
 function readAnswers(body: Buffer, root: JsonNode): number {

@@ -451,13 +451,9 @@ function readGeneratedImage(walk: Walk, result: JsonNode | undefined): void {
 function readResponsesPart(walk: Walk, part: JsonNode, path: Path): void {
   readCacheMarker(walk, part);
   readFileId(walk, part, path);
-  switch (textOf(walk.body, part.members.get('type'))) {
-    case 'input_image':
-    case 'computer_screenshot':
-      return readImageUrl(walk, part.members.get('image_url'));
-    case 'input_file':
-      return readFileData(walk, part.members.get('file_data'));
-  }
+  const type = textOf(walk.body, part.members.get('type'));
+  if (type === 'input_image' || type === 'computer_screenshot') readImageUrl(walk, part.members.get('image_url'));
+  if (type === 'input_file') readFileData(walk, part.members.get('file_data'));
 }
 
 // All three

@@ -110,6 +110,8 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** Stands for what is read beyond the end. */
+const NO_BYTE = -1;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -150,7 +152,7 @@ class Scanner {
     this.values += 1;
     if (this.values > this.limits.maxValues) this.fail(`has more than ${this.limits.maxValues} values`);
     const start = this.at;
-    const first = this.bytes[start];
+    const first = this.bytes[start] ?? NO_BYTE;
     switch (first) {
       case 0x7b:
         return this.object(wanted, depth + 1, keyStart);
@@ -286,12 +288,12 @@ class Scanner {
     }
   }
 
-  private number(first: number | undefined): void {
+  private number(first: number): void {
     const { bytes } = this;
-    let byte = first;
+    let byte: number | undefined = first;
     if (byte === 0x2d) byte = bytes[++this.at];
     if (byte === 0x30) this.at += 1;
-    else this.digits(first === undefined ? 'ends too early' : 'has an unexpected character');
+    else this.digits(first === NO_BYTE ? 'ends too early' : 'has an unexpected character');
     if (bytes[this.at] === 0x2e) {
       this.at += 1;
       this.digits('has a malformed number');
@@ -368,7 +370,7 @@ class Scanner {
   /** Skips the escape at `at`. Lone surrogates (`\ud800`) are legal JSON and none of our business. */
   private escape(at: number): number {
     this.escaped = true;
-    switch (this.bytes[at + 1]) {
+    switch (this.bytes[at + 1] ?? NO_BYTE) {
       case QUOTE:
       case BACKSLASH:
       case 0x2f:

@@ -11,6 +11,16 @@ import type { Usage } from './usage.ts';
 /** The wire protocols of the service, by the name that catalog, ledger and metrics use. */
 export type Protocol = 'messages' | 'chat-completions' | 'responses';
 
+/**
+ * What an upstream's base address is followed by. A messages address is written without `/v1` and the others with
+ * it, as each ecosystem does.
+ */
+export const upstreamPaths: Readonly<Record<Protocol, string>> = {
+  messages: '/v1/messages',
+  'chat-completions': '/chat/completions',
+  responses: '/responses',
+};
+
 /** Why a request cannot be served as it was sent. `param` names the offending field where there is one. */
 export interface WireProblem {
   message: string;

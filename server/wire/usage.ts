@@ -1,3 +1,12 @@
+/**
+ * Every vendor's token counts, as five disjoint pools.
+ *
+ * What vendors report differs in three ways: whether the prompt count includes the cached part, where the cached
+ * part stands, and whether reasoning is part of the output. The readers below know the shapes that were seen; a
+ * shape nobody knows gives no usage at all, so that the caller estimates. No reading ever makes a request free or
+ * the customer richer: absurd numbers are clamped and the reading says so.
+ */
+
 /** Five disjoint token pools. Whole numbers, never negative. */
 export interface Usage {
   /** New context, not served from and not written to a cache. */
@@ -7,4 +16,380 @@ export interface Usage {
   cacheWrite1h: number;
   /** Generated tokens, reasoning included. */
   output: number;
+}
+
+/** How far the pools of a ledger entry can be trusted. */
+export type UsageSource =
+  /** As the upstream said at the end of its answer. */
+  | 'reported'
+  /** What the upstream had said before its answer was cut. */
+  | 'partial'
+  /** Reported, but corrected. */
+  | 'clamped'
+  /** Nothing usable was reported: counted by the gateway, in the customer's disfavour only within known bounds. */
+  | 'estimated'
+  /** Nothing was consumed. */
+  | 'none';
+
+/** What one usage object says. */
+export interface UsageReading {
+  usage: Usage;
+  /** A number had to be corrected: negative, fractional, textual, absurd, or at odds with the others. */
+  clamped: boolean;
+  /** The object says nothing about the output yet; what it says about the input stands. */
+  outputMissing: boolean;
+}
+
+/** No answer has more tokens in one pool; the database holds the same bound. */
+export const MAX_POOL_TOKENS = 1e8;
+
+/** Counts of one usage object, before they become pools; null where the object has no such number. */
+interface Counts {
+  input: number | null;
+  cacheHit: number | null;
+  /** All writes, or null when only the split is known. */
+  cacheWrite: number | null;
+  cacheWrite5m: number | null;
+  cacheWrite1h: number | null;
+  output: number | null;
+}
+
+type Members = Record<string, unknown>;
+
+function membersOf(value: unknown): Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
+}
+
+/** Reads counts and remembers whether any of them was odd. */
+function createCounter() {
+  let clamped = false;
+  return {
+    /** Whether any count so far had to be corrected. */
+    get clamped(): boolean {
+      return clamped;
+    },
+    /** Marks counts that are numbers but contradict each other. */
+    flag(): void {
+      clamped = true;
+    },
+    /** A count within bounds; null when there is none. Text that holds a number counts as that number. */
+    count(value: unknown): number | null {
+      if (value === undefined || value === null) return null;
+      const number = typeof value === 'number' ? value : typeof value === 'string' ? readText(value) : Number.NaN;
+      if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_POOL_TOKENS) return value;
+      clamped = true;
+      // What is no number at all is no count; the caller decides what its absence means.
+      if (Number.isNaN(number)) return null;
+      return Math.min(Math.max(Math.ceil(number), 0), MAX_POOL_TOKENS);
+    },
+    bound(tokens: number): number {
+      if (tokens >= 0 && tokens <= MAX_POOL_TOKENS) return tokens;
+      clamped = true;
+      return tokens < 0 ? 0 : MAX_POOL_TOKENS;
+    },
+  };
+}
+
+type Counter = ReturnType<typeof createCounter>;
+
+function readText(text: string): number {
+  return text.trim() === '' ? Number.NaN : Number(text);
+}
+
+/** The first of several places that holds a count. */
+function firstCount(counter: Counter, ...places: unknown[]): number | null {
+  for (const place of places) {
+    const count = counter.count(place);
+    if (count !== null) return count;
+  }
+  return null;
+}
+
+// Messages
+
+/**
+ * Reads the usage of a messages answer; `earlier` are the readings of the same stream so far, oldest first.
+ *
+ * `input_tokens` is what was neither read from nor written to a cache. In a stream the start carries the input and
+ * every delta replaces: some vendors know the input only at the end, others leave it out there or set it to zero, so
+ * a counter of the input side is replaced by a positive one. A zero replaces only what has visibly moved to another
+ * pool of the same delta; otherwise the same tokens would be charged twice.
+ */
+export function createMessagesUsage() {
+  const counts: Counts = emptyCounts();
+  let clamped = false;
+
+  return {
+    /** Takes the `usage` member of `message_start`, `message_delta` or a whole answer. */
+    add(reported: unknown): void {
+      const counter = createCounter();
+      const next = messagesCounts(counter, membersOf(reported));
+      merge(counts, next);
+      clamped ||= counter.clamped;
+    },
+    /** The pools so far; null while nothing is known about the input. */
+    read(): UsageReading | null {
+      const { input, cacheHit, cacheWrite, output } = counts;
+      if (input === null && cacheHit === null && cacheWrite === null && counts.cacheWrite5m === null) return null;
+      const counter = createCounter();
+      const usage = {
+        ...splitWrites(counter, counts),
+        input: input ?? 0,
+        cacheHit: cacheHit ?? 0,
+        output: output ?? 0,
+      };
+      return { usage, clamped: clamped || counter.clamped, outputMissing: output === null };
+    },
+  };
+}
+
+/** Reads the usage of a whole messages answer; null when it says nothing that can be billed. */
+export function readMessagesUsage(reported: unknown): UsageReading | null {
+  const usage = createMessagesUsage();
+  usage.add(reported);
+  return usage.read();
+}
+
+function emptyCounts(): Counts {
+  return { input: null, cacheHit: null, cacheWrite: null, cacheWrite5m: null, cacheWrite1h: null, output: null };
+}
+
+function messagesCounts(counter: Counter, usage: Members): Counts {
+  const split = membersOf(usage['cache_creation']);
+  const counts: Counts = {
+    input: counter.count(usage['input_tokens']),
+    cacheHit: counter.count(usage['cache_read_input_tokens']),
+    cacheWrite: counter.count(usage['cache_creation_input_tokens']),
+    cacheWrite5m: counter.count(split['ephemeral_5m_input_tokens']),
+    cacheWrite1h: counter.count(split['ephemeral_1h_input_tokens']),
+    output: counter.count(usage['output_tokens']),
+  };
+  addIterations(counter, counts, usage['iterations']);
+  return counts;
+}
+
+/**
+ * An answer that took several model runs lists them. The top-level counts leave out what compacting the conversation
+ * took and what another model advised, and both cost money. With a fallback the top level is the served answer.
+ */
+function addIterations(counter: Counter, counts: Counts, listed: unknown): void {
+  if (!Array.isArray(listed) || listed.length === 0) return;
+  const runs = listed.map(membersOf);
+  if (runs.some((run) => run['type'] === 'fallback_message')) return;
+  const own = runs.filter((run) => run['type'] === 'message' || run['type'] === 'compaction');
+  // An advisor bills at another model's price, which no entry can express. It only runs where the operator has
+  // allowed it, and then this model's price is the only one agreed upon: charged so, never free.
+  const advice = runs.filter((run) => run['type'] === 'advisor_message');
+  const sum = (from: Members[], name: string): number =>
+    counter.bound(from.reduce((total, run) => total + (counter.count(run[name]) ?? 0), 0));
+  if (own.length > 0) {
+    counts.input = sum(own, 'input_tokens');
+    counts.output = sum(own, 'output_tokens');
+    // The vendor's documentation excludes only input and output of the top level; the larger of both readings is safe.
+    counts.cacheHit = Math.max(counts.cacheHit ?? 0, sum(own, 'cache_read_input_tokens'));
+    counts.cacheWrite = Math.max(counts.cacheWrite ?? 0, sum(own, 'cache_creation_input_tokens'));
+  }
+  if (advice.length === 0) return;
+  counts.input = counter.bound((counts.input ?? 0) + sum(advice, 'input_tokens'));
+  counts.output = counter.bound((counts.output ?? 0) + sum(advice, 'output_tokens'));
+  counts.cacheHit = counter.bound((counts.cacheHit ?? 0) + sum(advice, 'cache_read_input_tokens'));
+  counts.cacheWrite = counter.bound((counts.cacheWrite ?? 0) + sum(advice, 'cache_creation_input_tokens'));
+}
+
+const inputSide = ['input', 'cacheHit', 'cacheWrite', 'cacheWrite5m', 'cacheWrite1h'] as const;
+
+function merge(counts: Counts, next: Counts): void {
+  const moved = inputSide.some((name) => (next[name] ?? 0) > (counts[name] ?? 0));
+  for (const name of inputSide) {
+    const value = next[name];
+    if (value === null) continue;
+    if (value > 0 || moved || counts[name] === null) counts[name] = value;
+  }
+  counts.output = next.output ?? counts.output;
+}
+
+/** Unsplit writes are five-minute ones; the total and the split may each be missing, and the larger one counts. */
+function splitWrites(counter: Counter, counts: Counts): Pick<Usage, 'cacheWrite5m' | 'cacheWrite1h'> {
+  const oneHour = counts.cacheWrite1h ?? 0;
+  const fiveMinutes = counts.cacheWrite5m ?? 0;
+  const rest = Math.max((counts.cacheWrite ?? 0) - oneHour - fiveMinutes, 0);
+  return { cacheWrite5m: counter.bound(fiveMinutes + rest), cacheWrite1h: oneHour };
+}
+
+// Chat completions and responses
+
+/**
+ * Reads the usage of a chat completion, in any vendor's dialect; null when it says nothing that can be billed.
+ * The prompt count includes what came from the cache and what was written to it.
+ */
+export function readChatUsage(reported: unknown): UsageReading | null {
+  const usage = membersOf(reported);
+  if (usage['prompt_tokens'] === undefined && usage['input_tokens'] !== undefined) return readResponsesUsage(usage);
+  const counter = createCounter();
+  const prompt = membersOf(usage['prompt_tokens_details']);
+  const mistral = membersOf(usage['prompt_token_details']);
+  const completion = membersOf(usage['completion_tokens_details']);
+  return inclusive(counter, {
+    prompt: counter.count(usage['prompt_tokens']),
+    completion: counter.count(usage['completion_tokens']),
+    total: plausibleTotal(counter, usage['total_tokens']),
+    reasoning: firstCount(counter, completion['reasoning_tokens'], usage['reasoning_tokens']),
+    cacheHit: firstCount(
+      counter,
+      prompt['cached_tokens'],
+      usage['prompt_cache_hit_tokens'],
+      usage['cached_tokens'],
+      usage['num_cached_tokens'],
+      mistral['cached_tokens'],
+      usage['cache_read_input_tokens'],
+    ),
+    cacheWrite: firstCount(
+      counter,
+      prompt['cache_write_tokens'],
+      prompt['cache_creation_input_tokens'],
+      prompt['cache_creation_tokens'],
+      usage['cache_creation_tokens'],
+      usage['cache_creation_input_tokens'],
+    ),
+    cacheWriteLong: longWrites(counter, prompt),
+  });
+}
+
+/** Reads the usage of a response (third protocol); null when it says nothing that can be billed. */
+export function readResponsesUsage(reported: unknown): UsageReading | null {
+  const usage = membersOf(reported);
+  const counter = createCounter();
+  const input = membersOf(usage['input_tokens_details']);
+  const output = membersOf(usage['output_tokens_details']);
+  return inclusive(counter, {
+    prompt: counter.count(usage['input_tokens']),
+    completion: counter.count(usage['output_tokens']),
+    total: plausibleTotal(counter, usage['total_tokens']),
+    reasoning: counter.count(output['reasoning_tokens']),
+    cacheHit: firstCount(counter, input['cached_tokens'], usage['cache_read_input_tokens']),
+    cacheWrite: firstCount(counter, input['cache_write_tokens'], usage['cache_creation_input_tokens']),
+    cacheWriteLong: longWrites(counter, input),
+  });
+}
+
+/** The total only ever adds what the parts left out, so that an absurd one must not become absurd output. */
+function plausibleTotal(counter: Counter, total: unknown): number | null {
+  const own = createCounter();
+  const count = own.count(total);
+  if (!own.clamped) return count;
+  counter.flag();
+  return null;
+}
+
+/** Writes with the longer life: the vendor's twelve hours share the pool of the other vendor's one hour. */
+function longWrites(counter: Counter, details: Members): number | null {
+  return counter.count(membersOf(details['cache_write_tokens_details'])['ttl_12h_tokens']);
+}
+
+interface InclusiveCounts {
+  prompt: number | null;
+  completion: number | null;
+  total: number | null;
+  reasoning: number | null;
+  cacheHit: number | null;
+  cacheWrite: number | null;
+  cacheWriteLong: number | null;
+}
+
+function inclusive(counter: Counter, counts: InclusiveCounts): UsageReading | null {
+  const { total, completion } = counts;
+  const prompt = counts.prompt ?? (total !== null && completion !== null ? Math.max(total - completion, 0) : null);
+  if (prompt === null) return null;
+  const cacheHit = counts.cacheHit ?? 0;
+  const cacheWrite = counts.cacheWrite ?? 0;
+  const cacheWrite1h = Math.min(counts.cacheWriteLong ?? 0, cacheWrite);
+  const extra = total === null || completion === null ? 0 : total - prompt - completion;
+  const exclusive = isExclusive(counter, prompt, cacheHit, cacheHit + cacheWrite, extra);
+  if (!exclusive && cacheHit + cacheWrite > prompt) counter.flag();
+  const input = exclusive ? prompt : Math.max(prompt - cacheHit - cacheWrite, 0);
+  return {
+    usage: {
+      input: counter.bound(input),
+      cacheHit,
+      cacheWrite5m: cacheWrite - cacheWrite1h,
+      cacheWrite1h,
+      output: counter.bound(outputOf(counts, prompt, exclusive ? cacheHit + cacheWrite : 0)),
+    },
+    clamped: counter.clamped,
+    outputMissing: completion === null && total === null,
+  };
+}
+
+/**
+ * Some vendors leave the cached part out of the prompt count. It shows when more is cached than was sent (an anomaly
+ * by the protocol's own terms), or when the total is larger by exactly the cached part.
+ */
+function isExclusive(counter: Counter, prompt: number, hit: number, cached: number, extra: number): boolean {
+  if (hit > prompt) {
+    counter.flag();
+    return true;
+  }
+  return cached > 0 && extra === cached;
+}
+
+/**
+ * Reasoning is part of the completion count, except at vendors where only the total includes it. A total that is
+ * larger than its parts is generated tokens that nobody named.
+ */
+function outputOf({ completion, total, reasoning }: InclusiveCounts, prompt: number, outside: number): number {
+  if (completion === null) return total === null ? 0 : Math.max(total - prompt - outside, 0);
+  if (total === null) return completion;
+  const extra = total - prompt - completion;
+  if (reasoning !== null && reasoning > 0 && extra === reasoning) return completion + reasoning;
+  return completion + Math.max(extra - outside, 0);
+}
+
+// Back to each protocol's words
+
+/** The usage object of a messages answer. */
+export function toMessagesUsage(usage: Usage): Record<string, unknown> {
+  return {
+    input_tokens: usage.input,
+    cache_creation_input_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
+    cache_read_input_tokens: usage.cacheHit,
+    cache_creation: {
+      ephemeral_5m_input_tokens: usage.cacheWrite5m,
+      ephemeral_1h_input_tokens: usage.cacheWrite1h,
+    },
+    output_tokens: usage.output,
+  };
+}
+
+/** The usage object of a chat completion; `reasoning` is how much of the output was reasoning, where that is known. */
+export function toChatUsage(usage: Usage, reasoning: number | null = null): Record<string, unknown> {
+  const prompt = promptTokens(usage);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: usage.output,
+    total_tokens: prompt + usage.output,
+    prompt_tokens_details: {
+      cached_tokens: usage.cacheHit,
+      cache_write_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
+    },
+    ...(reasoning === null ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+  };
+}
+
+/** The usage object of a response (third protocol), whose details are always present. */
+export function toResponsesUsage(usage: Usage, reasoning: number | null = null): Record<string, unknown> {
+  const input = promptTokens(usage);
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: usage.cacheHit,
+      cache_write_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
+    },
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: reasoning ?? 0 },
+    total_tokens: input + usage.output,
+  };
+}
+
+function promptTokens(usage: Usage): number {
+  return usage.input + usage.cacheHit + usage.cacheWrite5m + usage.cacheWrite1h;
 }

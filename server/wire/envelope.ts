@@ -1,0 +1,182 @@
+import { Buffer } from 'node:buffer';
+import { asBuffer, type JsonLimits, leaf, shape, tryScanJson } from './json.ts';
+import type { Protocol, WireError } from './protocol.ts';
+import { sseEvent } from './sse.ts';
+
+/**
+ * Errors in each protocol's own words: the body of an error answer, the error event of a stream, and what becomes
+ * of an error that the upstream worded.
+ */
+
+/** One error, before a protocol words it. Absent parts take the protocol's defaults for the status. */
+export interface ErrorFacts {
+  status: number;
+  message: string;
+  /** Error type in the protocol's words. */
+  type?: string;
+  /** Machine-readable code; messages has none in its envelope. */
+  code?: string | null;
+  /** The field at fault; messages names it in its sentence only. */
+  param?: string | null;
+  details?: Record<string, unknown>;
+  /** Further members of the error object, e.g. the amounts of a refusal for lack of budget. */
+  extra?: Record<string, unknown>;
+  requestId?: string;
+}
+
+const messagesTypes: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  501: 'not_supported',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+};
+
+interface OpenAiWords {
+  type: string;
+  code: string | null;
+}
+
+const openAiWords: Record<number, OpenAiWords> = {
+  400: { type: 'invalid_request_error', code: null },
+  401: { type: 'invalid_request_error', code: 'invalid_api_key' },
+  402: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  403: { type: 'permission_error', code: null },
+  404: { type: 'invalid_request_error', code: null },
+  413: { type: 'invalid_request_error', code: 'request_too_large' },
+  429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+};
+
+/** The error type that a protocol has for a status. */
+export function errorType(protocol: Protocol, status: number): string {
+  if (protocol === 'messages') return messagesTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+  return openAiWords[status]?.type ?? (status < 500 ? 'invalid_request_error' : 'server_error');
+}
+
+/** The body of an error answer, ready for `JSON.stringify`. */
+export function errorEnvelope(protocol: Protocol, facts: ErrorFacts): Record<string, unknown> {
+  const type = facts.type ?? errorType(protocol, facts.status);
+  const details = facts.details === undefined ? {} : { details: facts.details };
+  if (protocol === 'messages') {
+    return {
+      type: 'error',
+      error: { type, message: facts.message, ...details, ...facts.extra },
+      ...(facts.requestId === undefined ? {} : { request_id: facts.requestId }),
+    };
+  }
+  return {
+    error: {
+      message: facts.message,
+      type,
+      param: facts.param ?? null,
+      code: facts.code ?? openAiWords[facts.status]?.code ?? null,
+      ...details,
+      ...facts.extra,
+    },
+  };
+}
+
+/**
+ * The error event of a stream. On responses a failed response would need the response itself, which only the stream
+ * knows; this is the bare form, for a stream that has not begun.
+ */
+export function errorEvent(protocol: Protocol, facts: ErrorFacts): string {
+  if (protocol === 'messages') return sseEvent('error', JSON.stringify(errorEnvelope(protocol, facts)));
+  if (protocol === 'chat-completions') return sseEvent(null, JSON.stringify(errorEnvelope(protocol, facts)));
+  const event = {
+    type: 'error',
+    code: facts.code ?? facts.type ?? errorType(protocol, facts.status),
+    message: facts.message,
+    param: facts.param ?? null,
+    sequence_number: 0,
+  };
+  return sseEvent('error', JSON.stringify(event));
+}
+
+/** The status that stands behind an error type or code of any protocol, as far as one does; 500 otherwise. */
+export function statusOfError(type: string | null, code: unknown): number {
+  const numeric = typeof code === 'string' && /^\d{3}$/.test(code) ? Number(code) : code;
+  if (typeof numeric === 'number' && numeric >= 400 && numeric <= 599) return numeric;
+  for (const word of [code, type]) {
+    const status = typeof word === 'string' ? statusOfWord.get(word) : undefined;
+    if (status !== undefined) return status;
+  }
+  return 500;
+}
+
+const statusOfWord = new Map<string, number>([
+  ...Object.entries(messagesTypes).map(([status, type]): [string, number] => [type, Number(status)]),
+  ['invalid_prompt', 400],
+  ['context_length_exceeded', 400],
+  ['invalid_api_key', 401],
+  ['insufficient_quota', 402],
+  ['rate_limit_exceeded', 429],
+  ['requests', 429],
+  ['tokens', 429],
+  ['server_error', 500],
+  ['server_is_overloaded', 529],
+  ['slow_down', 529],
+]);
+
+/**
+ * What a customer may be told in place of an upstream error about the operator's own account: as it stands it would
+ * read as if the customer's key, budget or limit were meant. Null when the error is the customer's to see.
+ */
+export function disguised(protocol: Protocol, status: number): ErrorFacts | null {
+  if (status === 429) {
+    return {
+      status: protocol === 'messages' ? 529 : 503,
+      message: 'The model is overloaded at its vendor; try again shortly.',
+    };
+  }
+  if (status === 401 || status === 402 || status === 403 || status === 404) {
+    return {
+      status: 502,
+      message: 'The model could not be reached at its vendor; this is not about your key or budget.',
+    };
+  }
+  return null;
+}
+
+const errorLimits: JsonLimits = { maxDepth: 64, maxValues: 10_000, refuseDuplicates: false };
+const errorShape = shape({ error: leaf, message: leaf, detail: leaf });
+
+/**
+ * An upstream's 400, 413 or 422 for a client of the same protocol: coding agents recover by matching the vendor's
+ * wording, so every byte stays but for identifiers of the operator's account. Null when it is no JSON error.
+ */
+export function nativeError(status: number, body: Uint8Array, requestId?: string): WireError | null {
+  const root = tryScanJson(body, errorShape, errorLimits);
+  if (root === null || root.members.size === 0) return null;
+  const scrubbed = scrubIdentifiers(asBuffer(body).toString('utf8'), requestId);
+  return { status, body: Buffer.from(scrubbed), contentType: 'application/json' };
+}
+
+const identifiers: readonly [RegExp, string][] = [
+  // Accounts, projects and keys of the operator, as vendors spell them in sentences.
+  [/\b(org|proj|acct|wrkspc)[-_](?:(?=[A-Za-z]*\d)[A-Za-z0-9]{6,}|[A-Za-z0-9]{16,})/g, '$1-redacted'],
+  [/\bsk-[A-Za-z0-9_*-]{8,}/g, 'sk-redacted'],
+  [
+    /\b(organization|workspace|account|project|request)([^"A-Za-z0-9]{1,4}(?:id)?[^"A-Za-z0-9]{0,4})[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi,
+    '$1$2redacted',
+  ],
+];
+
+/** The vendor's own request id, by member name or by form; in the envelope and in sentences alike. */
+const vendorRequestId = /("request_id"\s*:\s*)"(?:[^"\\]|\\.)*"|\breq_[A-Za-z0-9]{8,}/g;
+
+/** Replaces identifiers of the operator's account at the vendor; everything else stays as it is, byte for byte. */
+export function scrubIdentifiers(text: string, requestId = 'redacted'): string {
+  let scrubbed = text.replace(vendorRequestId, (_whole, member: string | undefined) =>
+    member === undefined ? requestId : `${member}${JSON.stringify(requestId)}`,
+  );
+  for (const [pattern, replacement] of identifiers) scrubbed = scrubbed.replace(pattern, replacement);
+  return scrubbed;
+}

@@ -1,0 +1,71 @@
+import { Buffer } from 'node:buffer';
+import { type Edit, splice } from './body.ts';
+import { scrubIdentifiers } from './envelope.ts';
+import type { Verdict } from './event-relay.ts';
+import type { JsonLimits, JsonNode } from './json.ts';
+import type { WireContext } from './protocol.ts';
+import type { SseEvent } from './sse.ts';
+import type { Usage } from './usage.ts';
+
+/** Pieces that the native wires of the three protocols are made of. */
+
+/** Limits for answers and their events. The upstream is not hostile, so that they only bound a mishap. */
+export const answerLimits: JsonLimits = { maxDepth: 512, maxValues: 20_000_000, refuseDuplicates: false };
+
+export const noUsage: Usage = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
+
+export type DataEvent = SseEvent & { data: Buffer };
+
+/** An answer names the catalog's id where the upstream knows the model by another one. */
+export function answerModelEdits(model: JsonNode | undefined, context: WireContext): Edit[] {
+  if (model?.kind !== 'string' || context.upstreamModel === context.catalogModel) return [];
+  return [{ start: model.start, end: model.end, text: JSON.stringify(context.catalogModel) }];
+}
+
+/** The event with edits applied to its data, every other byte as it came; the event itself when there are none. */
+export function editEvent(event: DataEvent, edits: readonly Edit[]): Extract<Verdict, { kind: 'pass' | 'replace' }> {
+  if (edits.length === 0) return { kind: 'pass' };
+  const { bytes, data } = event;
+  if (data.buffer === bytes.buffer) {
+    const shift = data.byteOffset - bytes.byteOffset - event.start;
+    const shifted = edits.map((edit) => ({ ...edit, start: edit.start + shift, end: edit.end + shift }));
+    return { kind: 'replace', with: splice(bytes.subarray(event.start, event.end), shifted) };
+  }
+  // Data of several lines was joined in a buffer of its own; JSON stays the same JSON when its line breaks go.
+  const name = event.type === null ? '' : `event: ${event.type}\n`;
+  const line = Buffer.from(splice(data, edits)).toString('utf8').replaceAll('\n', ' ');
+  return { kind: 'replace', with: Buffer.from(`${name}data: ${line}\n\n`) };
+}
+
+/** An error event without identifiers of the operator's account; null when it has none. */
+export function scrubEvent(event: SseEvent, requestId: string): Buffer | null {
+  const text = event.bytes.toString('utf8', event.start, event.end);
+  const scrubbed = scrubIdentifiers(text, requestId);
+  return scrubbed === text ? null : Buffer.from(scrubbed);
+}
+
+/** Generated content seen so far. */
+export interface Generated {
+  bytes: number;
+  pieces: number;
+}
+
+/** Counts a string's bytes between the quotes, escapes included: near enough for an estimate, and no decoding. */
+export function countText(generated: Generated, node: JsonNode | undefined): void {
+  if (node?.kind !== 'string') return;
+  count(generated, node.end - node.start - 2);
+}
+
+/** Counts any value by its JSON, an empty container as nothing. */
+export function countJson(generated: Generated, node: JsonNode | undefined): void {
+  if (node === undefined || node.kind === 'null') return;
+  if (node.kind === 'string') return countText(generated, node);
+  const bytes = node.end - node.start;
+  if (bytes > 2) count(generated, bytes);
+}
+
+function count(generated: Generated, bytes: number): void {
+  if (bytes === 0) return;
+  generated.bytes += bytes;
+  generated.pieces += 1;
+}

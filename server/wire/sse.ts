@@ -1,0 +1,199 @@
+import { Buffer } from 'node:buffer';
+import { asBuffer } from './json.ts';
+
+/**
+ * An incremental reader of event streams that works on bytes and keeps every event's own bytes.
+ *
+ * A native relay hands events out as they came, so the reader's product is a range of bytes; field names and data
+ * are looked at beside it. Chunks may be split anywhere: inside a character, a line or a line ending. Lines end
+ * with LF, CRLF or CR, and an event with an empty line.
+ */
+
+/** One event, or a run of comment lines that ends with an empty line. */
+export interface SseEvent {
+  /** What `start` and `end` point into; never written to again, so that ranges of it may be handed out. */
+  bytes: Buffer;
+  /** The whole event, its empty line included. */
+  start: number;
+  end: number;
+  /** The `event` field, or null. */
+  type: string | null;
+  /** The `data` lines joined with LF; null when the event has none (comments, a lone `retry`). */
+  data: Buffer | null;
+}
+
+export interface SseSink {
+  event(event: SseEvent): void;
+  /**
+   * A piece of an event that is larger than the limit: its bytes pass in order and unread. `last` marks the piece
+   * that ends it.
+   */
+  oversized(bytes: Buffer, start: number, end: number, last: boolean): void;
+}
+
+export interface SseReader {
+  write(chunk: Uint8Array): void;
+  /** What is left of an event that never got its empty line; null when nothing is. Ends the reader. */
+  end(): SseEvent | null;
+  /** In the middle of an event of which a part has been handed out. */
+  readonly inOversized: boolean;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Events larger than `maxEventBytes` are not read, which bounds memory and time per stream. */
+export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEventBytes: number }): SseReader {
+  /** The unfinished event's earlier bytes; a buffer of our own that is grown by doubling and given away when read. */
+  let held: Buffer | null = null;
+  let heldBytes = 0;
+  let oversized = false;
+  let atStart = true;
+  // Where the line machine stands. A CR ends a line, but whether an LF belongs to it shows only with the next byte.
+  let lineIsEmpty = true;
+  let afterCr = false;
+
+  function hold(chunk: Buffer, from: number): void {
+    const more = chunk.length - from;
+    if (more === 0) return;
+    if (held === null || heldBytes + more > held.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(512, (heldBytes + more) * 2));
+      if (held !== null) held.copy(grown, 0, 0, heldBytes);
+      held = grown;
+    }
+    chunk.copy(held, heldBytes, from);
+    heldBytes += more;
+  }
+
+  /** Ends the event that started at `start` (or in what is held) right before `end`. */
+  function finish(chunk: Buffer, start: number, end: number): void {
+    const bytesInAll = heldBytes + end - start;
+    if (oversized || bytesInAll > maxEventBytes) {
+      takeStart();
+      if (heldBytes > 0 && held !== null) sink.oversized(held, 0, heldBytes, false);
+      sink.oversized(chunk, start, end, true);
+      oversized = false;
+    } else if (heldBytes > 0) {
+      hold(chunk.subarray(0, end), start);
+      if (held !== null) sink.event(parse(held, 0, heldBytes, takeStart()));
+    } else {
+      sink.event(parse(chunk, start, end, takeStart()));
+    }
+    held = null;
+    heldBytes = 0;
+  }
+
+  function takeStart(): boolean {
+    const first = atStart;
+    atStart = false;
+    return first;
+  }
+
+  return {
+    get inOversized(): boolean {
+      return oversized;
+    },
+
+    write(bytes): void {
+      const chunk = asBuffer(bytes);
+      let start = 0;
+      for (let at = 0; at < chunk.length; at += 1) {
+        const byte = chunk[at] as number;
+        if (byte > CR && !afterCr) {
+          lineIsEmpty = false;
+          continue;
+        }
+        if (byte === LF) {
+          afterCr = false;
+          if (lineIsEmpty) {
+            finish(chunk, start, at + 1);
+            start = at + 1;
+          }
+          lineIsEmpty = true;
+          continue;
+        }
+        if (afterCr) {
+          // The CR before stood alone; it ended its line, and the event if that line was empty.
+          afterCr = false;
+          if (lineIsEmpty) {
+            finish(chunk, start, at);
+            start = at;
+          }
+          lineIsEmpty = true;
+        }
+        if (byte === CR) afterCr = true;
+        else lineIsEmpty = false;
+      }
+      if (oversized) {
+        if (start < chunk.length) sink.oversized(chunk, start, chunk.length, false);
+        return;
+      }
+      if (heldBytes + chunk.length - start > maxEventBytes) {
+        oversized = true;
+        atStart = false;
+        if (held !== null) sink.oversized(held, 0, heldBytes, false);
+        sink.oversized(chunk, start, chunk.length, false);
+        held = null;
+        heldBytes = 0;
+        return;
+      }
+      hold(chunk, start);
+    },
+
+    end(): SseEvent | null {
+      if (held === null || heldBytes === 0) return null;
+      const rest = parse(held, 0, heldBytes, takeStart());
+      held = null;
+      heldBytes = 0;
+      return rest;
+    },
+  };
+}
+
+/** Reads the fields of one event. `first`: the stream's very first bytes, where a byte order mark may stand. */
+function parse(bytes: Buffer, start: number, end: number, first: boolean): SseEvent {
+  let at = start;
+  if (first && bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf) at += 3;
+  let type: string | null = null;
+  let data: Buffer | null = null;
+  while (at < end) {
+    const lineEnd = endOfLine(bytes, at, end);
+    if (startsField(bytes, at, lineEnd, 'data')) {
+      const value = bytes.subarray(valueStart(bytes, at + 4, lineEnd), lineEnd);
+      data = data === null ? value : Buffer.concat([data, lineFeed, value]);
+    } else if (startsField(bytes, at, lineEnd, 'event')) {
+      type = bytes.toString('utf8', valueStart(bytes, at + 5, lineEnd), lineEnd);
+    }
+    at = lineEnd + (bytes[lineEnd] === CR && bytes[lineEnd + 1] === LF && lineEnd + 1 < end ? 2 : 1);
+  }
+  return { bytes, start, end, type, data };
+}
+
+const lineFeed = Buffer.from('\n');
+
+function endOfLine(bytes: Buffer, from: number, end: number): number {
+  let at = from;
+  while (at < end && bytes[at] !== LF && bytes[at] !== CR) at += 1;
+  return at;
+}
+
+/** A field is its name, alone or before a colon. */
+function startsField(bytes: Buffer, at: number, lineEnd: number, name: string): boolean {
+  const after = at + name.length;
+  if (after > lineEnd || (after < lineEnd && bytes[after] !== 0x3a)) return false;
+  for (let index = 0; index < name.length; index += 1) {
+    if (bytes[at + index] !== name.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+/** One space after the colon is not part of the value. */
+function valueStart(bytes: Buffer, afterName: number, lineEnd: number): number {
+  if (afterName >= lineEnd) return lineEnd;
+  return afterName + (bytes[afterName + 1] === 0x20 && afterName + 1 < lineEnd ? 2 : 1);
+}
+
+/** An event in the protocol's bytes. `data` must hold no line break, as JSON does not. */
+export function sseEvent(type: string | null, data: string): string {
+  return type === null ? `data: ${data}\n\n` : `event: ${type}\ndata: ${data}\n\n`;
+}
