@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { GatewayTimeouts } from '../config.ts';
 import type { Account, StreamError, WireStream } from '../wire/protocol.ts';
+import type { Usage } from '../wire/usage.ts';
 import type { Brake } from './brake.ts';
 import type { Client } from './client.ts';
 import { type DispatchFault, type DispatchRequest, dispatch, type Exchange } from './dispatch.ts';
@@ -46,6 +47,8 @@ export interface AttemptParts {
   onDisconnect: 'abort' | 'drain';
   /** Monotonic milliseconds of the first dispatch of this request: the hold-back of the status counts from there. */
   dispatchedAt: number;
+  /** What a stream that the budget ends here will be charged for; the client is told the same. */
+  usageSoFar(account: Account): Usage;
   /** Builds the spend brake; `stop` ends the stream for want of budget. Absent for answers that are not streamed. */
   brake(stop: () => void): Brake;
   /** `now` turns true when the process must end at once. */
@@ -119,7 +122,10 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
         ? null
         : parts.brake(() => {
             exchange.abort();
-            endStream('budget_stopped', relayed ? stream.stop({ reason: 'budget' }) : nothing);
+            endStream(
+              'budget_stopped',
+              relayed ? stream.stop({ reason: 'budget', usage: parts.usageSoFar(stream.account()) }) : nothing,
+            );
           });
 
     const onShutdown = (): void => {

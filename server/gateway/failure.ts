@@ -59,11 +59,11 @@ function judgeStatus(status: number, retryAfterS: number | undefined, refusals: 
   }
 }
 
-export function judge(end: FailedEnd, wire: Wire, refusals: Refusals): Failure {
+export function judge(end: FailedEnd, wire: Wire, refusals: Refusals, requestId: string): Failure {
   switch (end.kind) {
     case 'status': {
       if (end.status === 400 || end.status === 413 || end.status === 422) {
-        const passthrough = wire.error(end.status, end.body, String(end.headers['content-type'] ?? ''));
+        const passthrough = wire.error(end.status, end.body, String(end.headers['content-type'] ?? ''), requestId);
         // The fault is in the request: every route would say the same, and the vendor's wording is what clients act on.
         if (passthrough !== null) {
           return {

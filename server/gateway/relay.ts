@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Admitted, Ledger, Refused } from '../billing/ledger.ts';
 import { formatUsd } from '../billing/money.ts';
-import { costOf } from '../billing/price.ts';
+import { cost as costOf } from '../billing/price.ts';
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
 import type { GatewayTimeouts } from '../config.ts';
 import type { Refusal, Refusals } from '../errors.ts';
@@ -12,7 +12,6 @@ import type { Router, Target } from '../upstreams/router.ts';
 import { scanBody } from '../wire/body.ts';
 import type { Protocol, RequestFacts, Wire, WireContext, WireProblem } from '../wire/protocol.ts';
 import { UnreadableReply } from '../wire/protocol.ts';
-import { wireFor } from '../wire/wires.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import { createBrake } from './brake.ts';
 import type { Client } from './client.ts';
@@ -23,6 +22,7 @@ import type { Pulse } from './pulse.ts';
 import { sendInStream, sendRefusal } from './refuse.ts';
 import { type Metered, meterLeft, meterStream, meterWhole, toSettlement, unmetered } from './settle.ts';
 import type { Slots } from './slots.ts';
+import { wireFor } from './wire-for.ts';
 
 /**
  * The spine of the data plane. A request goes through it in five steps, each of which takes the last one's value:
@@ -119,8 +119,6 @@ export function createRelay(parts: RelayParts): Relay {
     const { facts } = scanned;
     const model = await catalog.resolve(facts.model);
     if (model === null) return unlessExhausted(call, refusals.modelNotFound(facts.model));
-    const shut = facts.gates.find((gate) => !model.allow.has(gate.name));
-    if (shut !== undefined) return unlessExhausted(call, fromProblem(shut.problem));
 
     const candidates = router.candidates(model.id, call.protocol, () => stickiness(call, facts));
     const first = candidates?.next() ?? null;
@@ -128,6 +126,11 @@ export function createRelay(parts: RelayParts): Relay {
 
     const prepare = (target: Target): Prepared | WireProblem => {
       const { upstream, upstreamModel } = target.route;
+      const shut = facts.gates.find(
+        (gate) =>
+          !model.allow.has(gate.name) && !(gate.translationDrops === true && upstream.protocol !== call.protocol),
+      );
+      if (shut !== undefined) return shut.problem;
       const wire = wireFor(call.protocol, upstream.protocol);
       const context: WireContext = {
         catalogModel: model.id,
@@ -247,6 +250,7 @@ export function createRelay(parts: RelayParts): Relay {
         timeouts,
         onDisconnect: target.route.upstream.onDisconnect,
         dispatchedAt,
+        usageSoFar: (account) => meterStream('budget_stopped', account, facts, contextWindow).usage,
         brake: (stop) =>
           createBrake({
             held: admission.amount,
@@ -300,11 +304,15 @@ export function createRelay(parts: RelayParts): Relay {
           } catch (error) {
             if (!(error instanceof UnreadableReply)) throw error;
             router.report(target, 'failed');
-            return refusedBy(call, target, judge({ kind: 'fault', fault: 'unreadable' }, wire, refusals));
+            return refusedBy(
+              call,
+              target,
+              judge({ kind: 'fault', fault: 'unreadable' }, wire, refusals, call.requestId),
+            );
           }
         }
         default: {
-          const failure = judge(end, wire, refusals);
+          const failure = judge(end, wire, refusals, call.requestId);
           router.report(target, failure.verdict, failure.retryAfterS);
           if (failure.verdict === 'unauthorized') {
             log.error(

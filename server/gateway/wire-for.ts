@@ -1,0 +1,8 @@
+import type { Protocol, Wire } from '../wire/protocol.ts';
+import { translatingWire } from '../wire/translate/wires.ts';
+import { nativeWire } from '../wire/wires.ts';
+
+/** The wire between a client's protocol and an upstream's: bytes as they are where both are the same. */
+export function wireFor(client: Protocol, upstream: Protocol): Wire {
+  return client === upstream ? nativeWire(client) : translatingWire(client, upstream);
+}
