@@ -139,6 +139,9 @@ const chunkShape = shape({
   choices: listOf(shape({ index: leaf, delta: messageShape, finish_reason: leaf, usage: leaf })),
   usage: leaf,
   error: shape({ type: leaf, code: leaf, message: leaf }),
+  type: leaf,
+  code: leaf,
+  message: leaf,
   x_groq: shape({ usage: leaf }),
 });
 
@@ -156,12 +159,13 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
     const { data } = event;
     if (isDone(data)) return { kind: 'pass', state: 'terminated' };
     const root = tryScanJson(data, chunkShape, answerLimits);
+    const error = root?.members.get('error');
+    if (error !== undefined && error.kind !== 'null') return readError(event, error, context);
+    if (event.type === 'error') return readError(event, root, context);
     if (root?.kind !== 'object') {
       generated.bytes += data.length;
       return { kind: 'pass' };
     }
-    const error = root.members.get('error');
-    if (error !== undefined && error.kind !== 'null') return readError(event, error, context);
     // The protocol has no such event, and its clients would read the data as a chunk.
     if (event.type === 'ping') return { kind: 'hide' };
     readChunk(data, root);
@@ -212,11 +216,10 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
   });
 
   function account(): Account {
-    const ended = relay.state === 'finished' || relay.state === 'terminated';
     return {
       usage: reading?.usage ?? null,
       clamped: reading?.clamped ?? false,
-      partial: !ended || (reading?.outputMissing ?? false),
+      partial: !relay.complete || (reading?.outputMissing ?? false),
       outputBytes: generated.bytes,
       outputPieces: generated.pieces,
       model,
@@ -287,13 +290,15 @@ function isDone(data: Buffer): boolean {
   return data.length < 16 && data.toString('latin1').trim() === doneWord.toString('latin1');
 }
 
-function readError(event: DataEvent, error: JsonNode, context: WireContext): Verdict {
+function readError(event: DataEvent, error: JsonNode | null, context: WireContext): Verdict {
   const { data } = event;
-  const type = textOf(data, error.members.get('type'));
-  const code = error.members.get('code');
+  const type = textOf(data, error?.members.get('type'));
+  const code = error?.members.get('code');
   const status = statusOfError(type, code === undefined ? null : valueOf(data, code));
   const message =
-    textOf(data, error.members.get('message')) ?? textOf(data, error) ?? 'The model failed at its vendor.';
+    textOf(data, error?.members.get('message')) ??
+    textOf(data, error ?? undefined) ??
+    'The model failed at its vendor.';
   const found = { status, type: type ?? errorType('chat-completions', status), message };
   const instead = disguised('chat-completions', status);
   if (instead !== null)

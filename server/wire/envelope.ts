@@ -13,15 +13,15 @@ export interface ErrorFacts {
   status: number;
   message: string;
   /** Error type in the protocol's words. */
-  type?: string;
+  type?: string | undefined;
   /** Machine-readable code; messages has none in its envelope. */
-  code?: string | null;
+  code?: string | null | undefined;
   /** The field at fault; messages names it in its sentence only. */
-  param?: string | null;
-  details?: Record<string, unknown>;
+  param?: string | null | undefined;
+  details?: Record<string, unknown> | undefined;
   /** Further members of the error object, e.g. the amounts of a refusal for lack of budget. */
-  extra?: Record<string, unknown>;
-  requestId?: string;
+  extra?: Record<string, unknown> | undefined;
+  requestId?: string | undefined;
 }
 
 const messagesTypes: Record<number, string> = {

@@ -30,6 +30,8 @@ export interface Dialect {
 export interface EventRelay {
   readonly state: StreamState;
   readonly error: StreamError | null;
+  /** The upstream itself came to an end of its answer, whatever became of the stream afterwards. */
+  readonly complete: boolean;
   write: (chunk: Uint8Array) => Uint8Array;
   end: () => Uint8Array;
   /** Ends the relay from our side; returns what must precede the ending so that it is an event of its own. */
@@ -46,6 +48,7 @@ export const noBytes: Uint8Array = Buffer.alloc(0);
 export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect; maxEventBytes: number }): EventRelay {
   let state: StreamState = 'waiting';
   let error: StreamError | null = null;
+  let complete = false;
   let prelude: Uint8Array[] = [];
   let preludeBytes = 0;
   let output = createOutput();
@@ -93,7 +96,9 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
       case 'hide':
         break;
     }
-    if (verdict.state !== undefined) state = verdict.state;
+    if (verdict.state === undefined) return;
+    state = verdict.state;
+    complete ||= state === 'finished' || state === 'terminated';
   }
 
   const reader = createSseReader({
@@ -115,6 +120,9 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
     },
     get error() {
       return error;
+    },
+    get complete() {
+      return complete;
     },
     get inEvent() {
       return reader.inOversized;

@@ -28,10 +28,17 @@ export interface JsonNode {
 export interface Shape {
   members: Map<string, Shape>;
   /** `members` once more, by the byte length of the name: looking a key up makes no string. */
-  byLength: { name: string; bytes: Buffer; shape: Shape }[][];
+  byLength: WantedMember[][];
   items: Shape | null;
   /** Retain every member, named or not (names unknown to the shape as leaves, without duplicate check). */
   every: boolean;
+}
+
+interface WantedMember {
+  name: string;
+  /** The name's bytes; null for a member that is retained only because all are. */
+  bytes: Buffer | null;
+  shape: Shape;
 }
 
 /** Builds a shape; the empty one is a leaf, of which only kind and span are kept. */
@@ -201,7 +208,7 @@ class Scanner {
         this.space();
         const node = this.value(known === null ? null : known.shape, depth, memberStart);
         if (node !== null && members !== null && known !== null) {
-          if (known.named && this.limits.refuseDuplicates && members.has(known.name)) {
+          if (known.bytes !== null && this.limits.refuseDuplicates && members.has(known.name)) {
             throw new JsonFault(`the JSON has the member "${known.name}" twice in one object`, known.name);
           }
           members.set(known.name, node);
@@ -243,23 +250,23 @@ class Scanner {
   }
 
   /** The shape for the member whose name was just skipped; null when nobody wants it. */
-  private known(wanted: Shape, memberStart: number): { name: string; shape: Shape; named: boolean } | null {
+  private known(wanted: Shape, memberStart: number): WantedMember | null {
     const start = memberStart + 1;
     const end = this.at - 1;
     if (this.escaped) {
       const name = JSON.parse(this.bytes.toString('utf8', memberStart, this.at)) as string;
-      const member = wanted.members.get(name);
-      if (member !== undefined) return { name, shape: member, named: true };
-      return wanted.every ? { name, shape: leaf, named: false } : null;
+      const bytes = Buffer.from(name);
+      const member = wanted.byLength[bytes.length]?.find((candidate) => candidate.name === name);
+      return member ?? (wanted.every ? { name, bytes: null, shape: leaf } : null);
     }
     const candidates = wanted.byLength[end - start];
     if (candidates !== undefined) {
-      for (const { name, bytes, shape } of candidates) {
-        if (this.matches(bytes, start)) return { name, shape, named: true };
+      for (const candidate of candidates) {
+        if (candidate.bytes !== null && this.matches(candidate.bytes, start)) return candidate;
       }
     }
     if (!wanted.every) return null;
-    return { name: this.bytes.toString('utf8', start, end), shape: leaf, named: false };
+    return { name: this.bytes.toString('utf8', start, end), bytes: null, shape: leaf };
   }
 
   private matches(name: Buffer, start: number): boolean {
@@ -322,49 +329,50 @@ class Scanner {
     this.escaped = false;
     let at = this.at + 1;
     const short = at + SHORT_STRING_BYTES;
-    for (;;) {
-      const byte = bytes[at];
+    while (at < short) {
+      const byte = bytes[at] ?? NO_BYTE;
       if (byte === QUOTE) {
         this.at = at + 1;
         return;
       }
       if (byte === BACKSLASH) at = this.escape(at);
-      else if (byte === undefined) this.fail('ends within a string', at);
-      else if (byte < 0x20) this.fail('has a control character in a string', at);
-      else {
-        at += 1;
-        if (at >= short) at = this.plain(at);
+      else if (byte < 0x20) this.failInString(byte, at);
+      else at += 1;
+    }
+    this.at = this.longString(at);
+  }
+
+  /** Skips the rest of a long string, four bytes at a time where none of them matters. Returns where it ends. */
+  private longString(from: number): number {
+    const { bytes } = this;
+    const words = this.words ?? this.mapWords();
+    const { wordsFrom } = this;
+    const count = words.length;
+    let at = from;
+    for (;;) {
+      if (((at - wordsFrom) & 3) === 0) {
+        let index = (at - wordsFrom) >> 2;
+        while (index < count && isPlain(words[index] as number)) index += 1;
+        at = (index << 2) + wordsFrom;
       }
+      const byte = bytes[at] ?? NO_BYTE;
+      if (byte === QUOTE) return at + 1;
+      if (byte === BACKSLASH) at = this.escape(at);
+      else if (byte < 0x20) this.failInString(byte, at);
+      else at += 1;
     }
   }
 
-  /**
-   * Skips bytes that end no string, start no escape and are no control character, four at a time.
-   * It returns the start of the four bytes that hold the next such byte; the caller then looks byte by byte.
-   */
-  private plain(from: number): number {
+  private mapWords(): Int32Array {
     const { bytes } = this;
-    let words = this.words;
-    if (words === null) {
-      this.wordsFrom = (4 - (bytes.byteOffset & 3)) & 3;
-      const count = Math.max(0, bytes.length - this.wordsFrom) >> 2;
-      words = new Int32Array(bytes.buffer, count === 0 ? 0 : bytes.byteOffset + this.wordsFrom, count);
-      this.words = words;
-    }
-    const offset = from - this.wordsFrom;
-    if (offset < 0 || (offset & 3) !== 0) return from;
-    const count = words.length;
-    let index = offset >> 2;
-    while (index < count) {
-      const word = words[index] as number;
-      const quote = word ^ 0x22222222;
-      const backslash = word ^ 0x5c5c5c5c;
-      const stop =
-        ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash) | ((word - 0x20202020) & ~word);
-      if ((stop & 0x80808080) !== 0) break;
-      index += 1;
-    }
-    return (index << 2) + this.wordsFrom;
+    this.wordsFrom = (4 - (bytes.byteOffset & 3)) & 3;
+    const count = Math.max(0, bytes.length - this.wordsFrom) >> 2;
+    this.words = new Int32Array(bytes.buffer, count === 0 ? 0 : bytes.byteOffset + this.wordsFrom, count);
+    return this.words;
+  }
+
+  private failInString(byte: number, at: number): never {
+    return this.fail(byte === NO_BYTE ? 'ends within a string' : 'has a control character in a string', at);
   }
 
   /** Skips the escape at `at`. Lone surrogates (`\ud800`) are legal JSON and none of our business. */
@@ -393,6 +401,15 @@ class Scanner {
   private fail(what: string, at: number = this.at): never {
     throw new JsonFault(`the JSON ${what} (at byte ${at})`);
   }
+}
+
+/** Whether none of four bytes ends a string, starts an escape or is a control character. */
+function isPlain(word: number): boolean {
+  const quote = word ^ 0x22222222;
+  const backslash = word ^ 0x5c5c5c5c;
+  const found =
+    ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash) | ((word - 0x20202020) & ~word);
+  return (found & 0x80808080) === 0;
 }
 
 function isHexDigit(byte: number | undefined): boolean {

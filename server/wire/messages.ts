@@ -96,12 +96,13 @@ function createMessagesStream(context: WireContext): WireStream {
   const openBlocks = new Set<string>();
   let model: string | null = null;
   let begun = false;
-  let usageIsFinal = false;
+  let usageAtEnd = false;
 
   function read(event: DataEvent): Verdict {
     const { data } = event;
     const root = tryScanJson(data, eventShape, answerLimits);
     if (root?.kind !== 'object') {
+      if (event.type === 'error') return readError(event, undefined, context);
       generated.bytes += data.length;
       return { kind: 'pass' };
     }
@@ -131,7 +132,7 @@ function createMessagesStream(context: WireContext): WireStream {
         if (index !== undefined) openBlocks.delete(data.toString('latin1', index.start, index.end));
         return { kind: 'pass' };
       case 'message_delta': {
-        usageIsFinal = addUsage(data, root.members.get('usage')) || usageIsFinal;
+        usageAtEnd = addUsage(data, root.members.get('usage')) || usageAtEnd;
         const stopped = root.members.get('delta')?.members.get('stop_reason')?.kind === 'string';
         return stopped ? { kind: 'pass', state: 'finished' } : { kind: 'pass' };
       }
@@ -139,6 +140,10 @@ function createMessagesStream(context: WireContext): WireStream {
         return { kind: 'pass', state: 'terminated' };
       case 'ping':
         return { kind: 'idle' };
+      case '':
+        return root.members.get('error')?.kind === 'object'
+          ? readError(event, root.members.get('error'), context)
+          : { kind: 'pass' };
       case 'error':
         return readError(event, root.members.get('error'), context);
       default:
@@ -167,7 +172,7 @@ function createMessagesStream(context: WireContext): WireStream {
     return {
       usage: reading?.usage ?? null,
       clamped: reading?.clamped ?? false,
-      partial: !usageIsFinal || (reading?.outputMissing ?? false),
+      partial: !relay.complete || !usageAtEnd || (reading?.outputMissing ?? false),
       outputBytes: generated.bytes,
       outputPieces: generated.pieces,
       model,

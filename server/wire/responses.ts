@@ -18,6 +18,7 @@ import {
   type Account,
   type RequestFacts,
   type StreamEnd,
+  type StreamError,
   UnreadableReply,
   upstreamPaths,
   type Wire,
@@ -114,7 +115,8 @@ function createResponsesStream(context: WireContext): WireStream {
   const generated: Generated = { bytes: 0, pieces: 0 };
   const openItems = new Map<number, OpenItem>();
   const doneItems = new Map<number, string>();
-  let response: Record<string, unknown> | null = null;
+  /** The response as it was first announced; parsed only if the gateway has to end it. */
+  let announced: Buffer | null = null;
   let sequence = -1;
   let reading: UsageReading | null = null;
   let model: string | null = null;
@@ -123,6 +125,7 @@ function createResponsesStream(context: WireContext): WireStream {
     const { data } = event;
     const root = tryScanJson(data, eventShape, answerLimits);
     if (root?.kind !== 'object') {
+      if (event.type === 'error') return failed(event, null);
       generated.bytes += data.length;
       return { kind: 'pass' };
     }
@@ -130,7 +133,7 @@ function createResponsesStream(context: WireContext): WireStream {
     sequence = numberAt(data, root.members.get('sequence_number')) ?? sequence + 1;
     const carried = root.members.get('response');
     if (carried?.kind === 'object') readResponse(data, carried);
-    if (type === 'error' || type === 'response.failed') return readError(event, root, context);
+    if (type === 'error' || type === 'response.failed') return failed(event, root);
     if (type === 'ping') return { kind: 'hide' };
     follow(type, data, root);
     const shown = editEvent(event, answerModelEdits(carried?.members.get('model'), context));
@@ -141,7 +144,14 @@ function createResponsesStream(context: WireContext): WireStream {
     model = textOf(data, carried.members.get('model')) ?? model;
     const usage = carried.members.get('usage');
     if (usage?.kind === 'object') reading = readResponsesUsage(valueOf(data, usage)) ?? reading;
-    response ??= valueOf(data, carried) as Record<string, unknown>;
+    announced ??= Buffer.from(data.subarray(carried.start, carried.end));
+  }
+
+  function failed(event: DataEvent, root: JsonNode | null): Verdict {
+    const error = readError(event, root);
+    const instead = disguised('responses', error.status);
+    if (instead === null) return { kind: 'error', error, with: scrubEvent(event, context.requestId) };
+    return { kind: 'error', error, with: Buffer.from(failure({ ...instead, type: 'server_error' })) };
   }
 
   /** Counts what is generated and remembers what is open. */
@@ -181,7 +191,7 @@ function createResponsesStream(context: WireContext): WireStream {
     return {
       usage: reading?.usage ?? null,
       clamped: reading?.clamped ?? false,
-      partial: relay.state !== 'terminated' || (reading?.outputMissing ?? false),
+      partial: !relay.complete || (reading?.outputMissing ?? false),
       outputBytes: generated.bytes,
       outputPieces: generated.pieces,
       model,
@@ -195,15 +205,16 @@ function createResponsesStream(context: WireContext): WireStream {
 
   /** The response as the client knows it, with another end. */
   function ended(more: Record<string, unknown>): Record<string, unknown> {
-    const known = response ?? { id: `resp_${context.requestId}`, object: 'response', created_at: context.createdAt };
+    const known = announced === null ? null : (JSON.parse(announced.toString('utf8')) as Record<string, unknown>);
+    const base = known ?? { id: `resp_${context.requestId}`, object: 'response', created_at: context.createdAt };
     const name =
       context.upstreamModel === context.catalogModel ? (model ?? context.catalogModel) : context.catalogModel;
-    return { ...known, model: name, ...more };
+    return { ...base, model: name, ...more };
   }
 
   function budgetEnding(end: Extract<StreamEnd, { reason: 'budget' }>): string {
     const events: string[] = [];
-    if (response === null)
+    if (announced === null)
       events.push(event('response.created', { response: ended({ status: 'in_progress', output: [] }) }));
     const output = new Map<number, unknown>();
     for (const [index, item] of doneItems) output.set(index, JSON.parse(item));
@@ -224,9 +235,9 @@ function createResponsesStream(context: WireContext): WireStream {
     return events.join('');
   }
 
-  function failure(end: Extract<StreamEnd, { reason: 'upstream' }>): string {
+  function failure(end: { status: number; type: string; message: string }): string {
     // Before the response exists there is nothing that could have failed.
-    if (response === null) return errorEvent('responses', end);
+    if (announced === null) return errorEvent('responses', end);
     const output = [...doneItems].sort(([one], [other]) => one - other).map(([, item]) => JSON.parse(item) as unknown);
     const error = { code: end.type, message: end.message };
     return event('response.failed', { response: ended({ status: 'failed', error, output, usage: null }) });
@@ -311,15 +322,12 @@ function closingEvents(
   return [...events, event('response.output_item.done', { output_index: index, item })];
 }
 
-function readError(event: DataEvent, root: JsonNode, context: WireContext): Verdict {
-  const { data } = event;
-  const error = root.members.get('response')?.members.get('error') ?? root.members.get('error') ?? root;
-  const code = textOf(data, error.members.get('code'));
-  const type = error === root ? null : textOf(data, error.members.get('type'));
+/** The upstream's error: the failed response's own, or what an `error` event says. */
+function readError({ data }: DataEvent, root: JsonNode | null): StreamError {
+  const error = root?.members.get('response')?.members.get('error') ?? root?.members.get('error') ?? root;
+  const code = textOf(data, error?.members.get('code'));
+  const type = error === root ? null : textOf(data, error?.members.get('type'));
   const status = statusOfError(type, code);
-  const message = textOf(data, error.members.get('message')) ?? 'The model failed at its vendor.';
-  const found = { status, type: code ?? type ?? errorType('responses', status), message };
-  const instead = disguised('responses', status);
-  if (instead !== null) return { kind: 'error', error: found, with: Buffer.from(errorEvent('responses', instead)) };
-  return { kind: 'error', error: found, with: scrubEvent(event, context.requestId) };
+  const message = textOf(data, error?.members.get('message')) ?? 'The model failed at its vendor.';
+  return { status, type: code ?? type ?? errorType('responses', status), message };
 }
