@@ -7,6 +7,8 @@ import { basename, dirname, join } from 'node:path';
 export interface Binaries {
   /** Holds `bin`, `lib` and `share`; the programs find the other two relative to themselves. */
   root: string;
+  /** Of the package that brought them: tells copies of them apart. */
+  version: string;
   initdb: string;
   postgres: string;
 }
@@ -15,8 +17,8 @@ export interface Binaries {
 export const databaseUrlAdvice = 'Set DATABASE_URL to a PostgreSQL (15 or newer) instead.';
 
 /** The programs below a directory that holds `bin`, `lib` and `share`. */
-export function binariesIn(root: string): Binaries {
-  return { root, initdb: join(root, 'bin', 'initdb'), postgres: join(root, 'bin', 'postgres') };
+export function binariesIn(root: string, version: string): Binaries {
+  return { root, version, initdb: join(root, 'bin', 'initdb'), postgres: join(root, 'bin', 'postgres') };
 }
 
 /**
@@ -32,19 +34,19 @@ export async function findBinaries(): Promise<Binaries> {
     throw new Error(`No embedded PostgreSQL for this machine (${name} is not installed). ${databaseUrlAdvice}`);
   }
   const packageRoot = dirname(dirname(entry));
-  const root = join(packageRoot, 'native');
   await linkLibraries(packageRoot);
-  return binariesIn(root);
+  const { version } = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  return binariesIn(join(packageRoot, 'native'), version);
 }
 
-async function linkLibraries(packageRoot: string): Promise<void> {
+/** Every link of the package's list points into its own directory. */
+export async function linkLibraries(packageRoot: string): Promise<void> {
   const list = join(packageRoot, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
   const links = JSON.parse(await readFile(list, 'utf8')) as { source: string; target: string }[];
   for (const { source, target } of links) {
     const path = join(packageRoot, target);
     if (existsSync(path)) continue;
-    // Every link of the list points into its own directory.
     await symlink(basename(source), path).catch((error: NodeJS.ErrnoException) => {
       // Somebody else made it a moment ago.
       if (error.code !== 'EEXIST') throw error;

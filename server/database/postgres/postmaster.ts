@@ -1,6 +1,6 @@
 import { type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { chown, mkdir, open, readFile, readlink, rename, rm } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -27,17 +27,18 @@ export function socketUrl(socketDirectory: string, database: string): string {
 /** Makes an empty cluster, all of it or nothing: a killed `initdb` must not leave half a cluster behind. */
 export async function initCluster(cluster: Cluster): Promise<void> {
   if (existsSync(join(cluster.directory, 'PG_VERSION'))) return;
+  const { identity } = cluster;
   const unfinished = `${cluster.directory}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
-  await run(cluster.identity, cluster.binaries.initdb, [
+  await mkdir(unfinished, { mode: 0o700 });
+  if (identity.kind === 'user') await chown(unfinished, identity.uid, identity.gid);
+  await run(identity, cluster.binaries.initdb, [
     `--pgdata=${unfinished}`,
     `--username=${superuser}`,
     '--auth=trust',
     '--encoding=UTF8',
     '--locale=C',
     '--no-instructions',
-    // The files of an empty cluster need no fsync: the first checkpoint comes before the first row.
-    '--no-sync',
   ]);
   await rename(unfinished, cluster.directory);
 }
@@ -84,7 +85,8 @@ export class StartFailed extends Error {
 
 /**
  * Starts PostgreSQL on a cluster and waits until it answers. It is detached: neither the end of this process nor a
- * Ctrl-C in its terminal stops it. Throws `StartFailed` when it ends first.
+ * Ctrl-C in its terminal stops it. Throws `StartFailed` when it ends first. When it is not ready in time it goes on
+ * all the same (it may be recovering from a crash, which would only start over): look for it later.
  */
 export async function startPostmaster(options: {
   cluster: Cluster;
@@ -92,29 +94,11 @@ export async function startPostmaster(options: {
   /** Appended to; readable by its owner alone. */
   logFile: string;
   settings: Record<string, string | number>;
-  /** How long recovery after a crash may take. */
   timeoutMs: number;
 }): Promise<Postmaster> {
-  const { cluster, socketDirectory, logFile } = options;
-  const log = await open(logFile, 'a', 0o600);
-  let child: ChildProcess;
-  const from = (await log.stat()).size;
-  try {
-    child = launch(
-      cluster.identity,
-      cluster.binaries.postgres,
-      [
-        '-D',
-        cluster.directory,
-        '-k',
-        socketDirectory,
-        ...Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      ],
-      { cwd: '/', detached: true, stdio: ['ignore', log.fd, log.fd] },
-    );
-  } finally {
-    await log.close();
-  }
+  const { socketDirectory, logFile } = options;
+  const logged = existsSync(logFile) ? statSync(logFile).size : 0;
+  const child = await launchPostmaster(options);
   const end: { reason?: string } = {};
   child.once('error', (error) => {
     end.reason = error.message;
@@ -127,20 +111,42 @@ export async function startPostmaster(options: {
   const giveUpAt = performance.now() + options.timeoutMs;
   for (;;) {
     if (end.reason !== undefined) {
-      throw new StartFailed(`PostgreSQL ended with ${end.reason}: ${await tail(logFile, from)}`);
+      throw new StartFailed(`PostgreSQL ended with ${end.reason}: ${await tail(logFile, logged)}`);
     }
     if (await answers(socketDirectory)) return { pid: child.pid as number, socketDirectory };
     if (performance.now() > giveUpAt) {
-      child.kill('SIGQUIT');
-      throw new StartFailed(`PostgreSQL was not ready after ${options.timeoutMs} ms: ${await tail(logFile, from)}`);
+      throw new StartFailed(`PostgreSQL was not ready after ${options.timeoutMs} ms: ${await tail(logFile, logged)}`);
     }
     await delay(20);
+  }
+}
+
+async function launchPostmaster(options: {
+  cluster: Cluster;
+  socketDirectory: string;
+  logFile: string;
+  settings: Record<string, string | number>;
+}): Promise<ChildProcess> {
+  const { cluster } = options;
+  const settings = Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const log = await open(options.logFile, 'a', 0o600);
+  try {
+    return launch(
+      cluster.identity,
+      cluster.binaries.postgres,
+      ['-D', cluster.directory, '-k', options.socketDirectory, ...settings],
+      { cwd: '/', detached: true, stdio: ['ignore', log.fd, log.fd] },
+    );
+  } finally {
+    await log.close();
   }
 }
 
 async function tail(path: string, from: number): Promise<string> {
   return (await readFile(path)).subarray(from).subarray(-2_000).toString('utf8').trim();
 }
+
+const tooManyConnections = '53300';
 
 /** Whether a server behind this socket takes connections. */
 export async function answers(socketDirectory: string): Promise<boolean> {
@@ -152,8 +158,8 @@ export async function answers(socketDirectory: string): Promise<boolean> {
   try {
     await client.connect();
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return (error as { code?: string }).code === tooManyConnections;
   } finally {
     await client.end().catch(() => {});
   }
@@ -191,7 +197,23 @@ export async function isAlive(pid: number): Promise<boolean> {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
-  return stat === null || stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z';
+  // The state follows the name, which stands in parentheses and may contain some.
+  return stat?.charAt(stat.lastIndexOf(')') + 2) !== 'Z';
+}
+
+/**
+ * Whether a process is a server of this cluster. After a crash of the machine or of a container, `postmaster.pid` may
+ * name a process id that meanwhile belongs to anybody. When in doubt it is one: two servers on one cluster destroy it.
+ */
+export async function serves(pid: number, directory: string): Promise<boolean> {
+  if (!(await isAlive(pid))) return false;
+  if (process.platform !== 'linux') return true;
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
+  if (command === null || command === '') return isAlive(pid);
+  if (!command.includes('postgres')) return false;
+  // A server's working directory is its cluster, wherever that has been moved.
+  const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => null);
+  return cwd === null || cwd === realpathSync(directory);
 }
 
 /**
@@ -200,11 +222,8 @@ export async function isAlive(pid: number): Promise<boolean> {
  */
 export async function stopPostmaster(pid: number, options: { timeoutMs: number }): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      return;
-    }
+    if (!(await isAlive(pid))) return;
+    process.kill(pid, signal);
     const giveUpAt = performance.now() + options.timeoutMs;
     while (performance.now() < giveUpAt) {
       if (!(await isAlive(pid))) return;
