@@ -1,0 +1,312 @@
+import type { ClientBase, Pool } from 'pg';
+import { transaction } from '../database/lane.ts';
+import { uuidv7 } from '../http.ts';
+import { createMemo } from './memo.ts';
+import type { OrderStatus } from './payment.ts';
+import { findPlan, type Plan } from './plans.ts';
+import { qrPng, qrSvg } from './qr-image.ts';
+import { vietQrPayload } from './vietqr.ts';
+
+/** Orders: a plan's price and budget, frozen, with the memo code that the payer writes into the transfer. */
+
+export interface Order {
+  id: string;
+  accountId: string;
+  planId: string;
+  planName: string;
+  memo: string;
+  /** Whole VND. With an upgrade: the difference. */
+  priceVnd: bigint;
+  /** Pico-USD. With an upgrade: the difference. */
+  budget: bigint;
+  validDays: number | null;
+  status: OrderStatus;
+  /** The paid order that this one upgrades. */
+  upgrades: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+  paidAt: Date | null;
+  /** Whole VND: what the transfers matched to it add up to. */
+  receivedVnd: bigint;
+}
+
+/** Where to pay to. */
+export interface BankAccount {
+  /** Six digits that name the bank at NAPAS. */
+  bin: string;
+  account: string;
+  /** Whose account it is. */
+  name: string;
+}
+
+/** Everything a payer's banking app needs. */
+export interface PaymentInstructions {
+  bank: BankAccount;
+  /** Whole VND: what is still missing. */
+  amountVnd: bigint;
+  memo: string;
+  /** The text of the VietQR code. */
+  qrPayload: string;
+  qrSvg: string;
+  qrPng: Buffer;
+}
+
+export type CreateOrderOutcome =
+  | { kind: 'created'; order: Order }
+  /** The idempotency key named this order before. */
+  | { kind: 'existing'; order: Order }
+  /** The idempotency key belongs to an order of something else. */
+  | { kind: 'idempotency_conflict' }
+  | { kind: 'unknown_plan' }
+  | { kind: 'too_many_open_orders'; limit: number }
+  | { kind: 'unknown_order' }
+  | { kind: 'not_upgradable'; reason: 'not_paid' | 'already_upgraded' | 'not_dearer' };
+
+export type CancelOrderOutcome =
+  | { kind: 'cancelled'; order: Order }
+  | { kind: 'unknown_order' }
+  /** Money has arrived, or the order is over. */
+  | { kind: 'not_cancellable'; status: OrderStatus };
+
+/** Unpaid orders that an account may have at a time: memo codes are not to be used up. */
+const openOrderLimit = 10;
+
+/** How long an order waits for its money. A transfer between banks takes seconds, a weekend takes longer. */
+const defaultLifetimeMs = 3 * 24 * 3_600_000;
+
+export const orderColumns = `o.id, o.account_id AS "accountId", o.plan_id AS "planId", p.name AS "planName", o.memo,
+  o.price_vnd AS "priceVnd", o.budget, o.valid_days AS "validDays", o.status, o.upgrades, o.created_at AS "createdAt",
+  o.expires_at AS "expiresAt", o.paid_at AS "paidAt",
+  coalesce((SELECT sum(t.amount_vnd) FROM transfer_match m JOIN bank_transfer t ON t.id = m.transfer_id
+            WHERE m.order_id = o.id), 0)::bigint AS "receivedVnd"`;
+export const orderTables = 'purchase_order o JOIN plan p ON p.id = o.plan_id';
+
+/** Orders of accounts. `pool` must read BIGINT as `bigint` (the types of the money lane). */
+export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?: number }) {
+  const { pool, bank, lifetimeMs = defaultLifetimeMs } = deps;
+
+  /**
+   * Orders a plan, or with `upgrades` the difference between a paid order's plan and a dearer one. Price, budget and
+   * validity are those of this moment, whatever happens to the plan later. The same `idempotencyKey` with the same
+   * input gives the same order.
+   */
+  function create(input: {
+    accountId: string;
+    planId: string;
+    upgrades?: string;
+    idempotencyKey?: string;
+  }): Promise<CreateOrderOutcome> {
+    const { accountId, planId, upgrades = null, idempotencyKey = null } = input;
+    return transaction(pool, async (client) => {
+      // One purchase of an account at a time: the idempotency key, the limit and the upgrade are then simple reads.
+      await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.order:' || $1, 0))`, [accountId]);
+
+      if (idempotencyKey !== null) {
+        const known = await findByIdempotencyKey(client, accountId, idempotencyKey);
+        if (known !== null)
+          return known.planId === planId && known.upgrades === upgrades
+            ? { kind: 'existing', order: known }
+            : { kind: 'idempotency_conflict' };
+      }
+
+      const plan = await findPlan(client, planId);
+      if (plan === null || !plan.enabled) return { kind: 'unknown_plan' };
+
+      const open = await countOpen(client, accountId);
+      if (open >= openOrderLimit) return { kind: 'too_many_open_orders', limit: openOrderLimit };
+
+      const terms = upgrades === null ? plan : await upgradeTerms(client, { accountId, plan, upgrades });
+      if ('kind' in terms) return terms;
+
+      const id = await insertOrder(client, { accountId, plan, terms, upgrades, idempotencyKey, lifetimeMs });
+      const order = await find(client, accountId, id);
+      if (order === null) throw new Error('an order that was just written is missing');
+      return { kind: 'created', order };
+    });
+  }
+
+  /** Cancels an order that no money has reached. */
+  function cancel(input: { accountId: string; orderId: string }): Promise<CancelOrderOutcome> {
+    return transaction(pool, async (client) => {
+      const { rows } = await client.query<{ status: OrderStatus }>(
+        'SELECT status FROM purchase_order WHERE id = $1 AND account_id = $2 FOR UPDATE',
+        [input.orderId, input.accountId],
+      );
+      const [row] = rows;
+      if (row === undefined) return { kind: 'unknown_order' };
+      if (row.status !== 'pending' && row.status !== 'cancelled')
+        return { kind: 'not_cancellable', status: row.status };
+      await client.query(`UPDATE purchase_order SET status = 'cancelled' WHERE id = $1`, [input.orderId]);
+      const order = await find(client, input.accountId, input.orderId);
+      return order === null ? { kind: 'unknown_order' } : { kind: 'cancelled', order };
+    });
+  }
+
+  /**
+   * Ends the orders whose time is over and returns how many. Money that had reached one of them waits for a person:
+   * it is neither lost nor turned into a plan that was not paid.
+   */
+  function expire(): Promise<number> {
+    return transaction(pool, async (client) => {
+      const { rows } = await client.query<{ id: string }>(
+        `UPDATE purchase_order SET status = 'expired'
+         WHERE id IN (SELECT id FROM purchase_order WHERE status IN ('pending', 'partial') AND expires_at < now()
+                      ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED)
+         RETURNING id`,
+      );
+      await client.query(
+        `INSERT INTO transfer_review (transfer_id, reason, order_id)
+         SELECT transfer_id, 'short', order_id FROM transfer_match WHERE order_id = ANY ($1::uuid[])
+         ON CONFLICT (transfer_id) DO NOTHING`,
+        [rows.map(({ id }) => id)],
+      );
+      return rows.length;
+    });
+  }
+
+  /** An account's orders, the newest first. `before` is the id of the last one seen. */
+  async function list(input: { accountId: string; limit: number; before?: string }): Promise<Order[]> {
+    const { rows } = await pool.query<Order>(
+      `SELECT ${orderColumns} FROM ${orderTables}
+       WHERE o.account_id = $1 AND ($2::uuid IS NULL OR o.id < $2) ORDER BY o.id DESC LIMIT $3`,
+      [input.accountId, input.before ?? null, input.limit],
+    );
+    return rows;
+  }
+
+  /** How to pay what is still missing; null once nothing is, or nothing may be paid any more. */
+  function instructions(order: Order): PaymentInstructions | null {
+    const amountVnd = order.priceVnd - order.receivedVnd;
+    if ((order.status !== 'pending' && order.status !== 'partial') || amountVnd <= 0n) return null;
+    const qrPayload = vietQrPayload({
+      bankBin: bank.bin,
+      accountNumber: bank.account,
+      amountVnd,
+      memo: order.memo,
+    });
+    return {
+      bank,
+      amountVnd,
+      memo: order.memo,
+      qrPayload,
+      get qrSvg() {
+        return qrSvg(qrPayload);
+      },
+      get qrPng() {
+        return qrPng(qrPayload);
+      },
+    };
+  }
+
+  return {
+    create,
+    cancel,
+    expire,
+    list,
+    instructions,
+    /** One order of an account; null for another account's as for none. */
+    find: (accountId: string, orderId: string) => find(pool, accountId, orderId),
+  };
+}
+
+export type Orders = ReturnType<typeof createOrders>;
+
+async function find(database: Pool | ClientBase, accountId: string, orderId: string): Promise<Order | null> {
+  const { rows } = await database.query<Order>(
+    `SELECT ${orderColumns} FROM ${orderTables} WHERE o.id = $1 AND o.account_id = $2`,
+    [orderId, accountId],
+  );
+  return rows[0] ?? null;
+}
+
+async function findByIdempotencyKey(client: ClientBase, accountId: string, key: string): Promise<Order | null> {
+  const { rows } = await client.query<Order>(
+    `SELECT ${orderColumns} FROM ${orderTables} WHERE o.account_id = $1 AND o.idempotency_key = $2`,
+    [accountId, key],
+  );
+  return rows[0] ?? null;
+}
+
+async function countOpen(client: ClientBase, accountId: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM purchase_order
+     WHERE account_id = $1 AND status = 'pending' AND expires_at > now()`,
+    [accountId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+type Terms = Pick<Plan, 'priceVnd' | 'budget' | 'validDays'>;
+
+/**
+ * The difference between a plan and what was paid and given for an order, the orders that it upgraded in turn
+ * included. Both differences must be positive: an upgrade is never a refund.
+ */
+async function upgradeTerms(
+  client: ClientBase,
+  input: { accountId: string; plan: Plan; upgrades: string },
+): Promise<Terms | CreateOrderOutcome> {
+  const { rows } = await client.query<{ status: OrderStatus; priceVnd: bigint; budget: bigint; superseded: boolean }>(
+    `WITH RECURSIVE chain AS (
+       SELECT id, upgrades, status, price_vnd, budget, 0 AS depth FROM purchase_order WHERE id = $1 AND account_id = $2
+       UNION ALL
+       SELECT o.id, o.upgrades, o.status, o.price_vnd, o.budget, depth + 1
+       FROM purchase_order o JOIN chain ON o.id = chain.upgrades
+     )
+     SELECT (SELECT status FROM chain WHERE depth = 0) AS status, sum(price_vnd)::bigint AS "priceVnd",
+            sum(budget)::bigint AS budget,
+            EXISTS (SELECT 1 FROM purchase_order WHERE upgrades = $1 AND status IN ('pending', 'partial', 'paid')) AS superseded
+     FROM chain HAVING count(*) > 0`,
+    [input.upgrades, input.accountId],
+  );
+  const [base] = rows;
+  if (base === undefined) return { kind: 'unknown_order' };
+  if (base.status !== 'paid') return { kind: 'not_upgradable', reason: 'not_paid' };
+  if (base.superseded) return { kind: 'not_upgradable', reason: 'already_upgraded' };
+  const { plan } = input;
+  if (plan.priceVnd <= base.priceVnd || plan.budget <= base.budget)
+    return { kind: 'not_upgradable', reason: 'not_dearer' };
+  return {
+    priceVnd: plan.priceVnd - base.priceVnd,
+    budget: plan.budget - base.budget,
+    validDays: plan.validDays,
+  };
+}
+
+async function insertOrder(
+  client: ClientBase,
+  input: {
+    accountId: string;
+    plan: Plan;
+    terms: Terms;
+    upgrades: string | null;
+    idempotencyKey: string | null;
+    lifetimeMs: number;
+  },
+): Promise<string> {
+  const { accountId, plan, terms, upgrades, idempotencyKey, lifetimeMs } = input;
+  const id = uuidv7();
+  // A thousand million codes: a second try is rare, a fifth means that something else is wrong.
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const { rowCount } = await client.query(
+      `INSERT INTO purchase_order (id, account_id, plan_id, memo, price_vnd, budget, valid_days, upgrades,
+                                   idempotency_key, expires_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 millisecond')
+       ON CONFLICT (memo) DO NOTHING`,
+      [
+        id,
+        accountId,
+        plan.id,
+        createMemo(),
+        terms.priceVnd,
+        terms.budget,
+        terms.validDays,
+        upgrades,
+        idempotencyKey,
+        lifetimeMs,
+      ],
+    );
+    if (rowCount === 1) return id;
+  }
+  throw new Error('no free memo code was found');
+}

@@ -1,0 +1,90 @@
+/**
+ * What a bank transfer means for an order: a pure decision, made on rows that are locked, written by whoever asked.
+ * The database repeats the rules that guard money: a transfer pays at most one order, an order is granted once.
+ */
+
+export type OrderStatus = 'pending' | 'partial' | 'paid' | 'expired' | 'cancelled';
+
+/** Why a transfer waits for a person. */
+export type ReviewReason =
+  | 'no_memo'
+  | 'unknown_memo'
+  | 'several_memos'
+  | 'late'
+  | 'order_paid'
+  | 'order_cancelled'
+  | 'outgoing'
+  | 'no_amount'
+  | 'other_account'
+  | 'surplus'
+  | 'short';
+
+/** An order as far as a payment is concerned. Amounts are whole VND. */
+export interface PayableOrder {
+  status: OrderStatus;
+  priceVnd: bigint;
+  /** What the transfers matched so far add up to. */
+  receivedVnd: bigint;
+  createdAt: Date;
+  expiresAt: Date;
+  /** The order whose plan this one upgrades. */
+  upgrades: string | null;
+}
+
+export interface IncomingAmount {
+  direction: 'in' | 'out';
+  amountVnd: bigint;
+  bookedAt: Date;
+}
+
+export type PaymentDecision =
+  /** The price is reached. `surplusVnd` is what arrived beyond it. */
+  | { kind: 'paid'; surplusVnd: bigint }
+  | { kind: 'partial'; missingVnd: bigint }
+  | { kind: 'review'; reason: ReviewReason };
+
+/** Transfers that no order can be paid with, whatever they say. Null: it can. */
+export function refuseAmount({ direction, amountVnd }: IncomingAmount): 'outgoing' | 'no_amount' | null {
+  if (direction === 'out') return 'outgoing';
+  return amountVnd > 0n ? null : 'no_amount';
+}
+
+/**
+ * Decides over a transfer whose memo names exactly this order. `now` is the database's clock.
+ *
+ * An order that expired is still paid by money that was on its way in time: the bank's time counts, not the moment
+ * the news arrived, unless that time cannot be true (before the order, or in the future). An upgrade is the exception:
+ * once expired, another upgrade may have taken its place.
+ */
+export function decidePayment(order: PayableOrder, transfer: IncomingAmount, now: Date): PaymentDecision {
+  const refused = refuseAmount(transfer);
+  if (refused !== null) return { kind: 'review', reason: refused };
+  if (order.status === 'paid') return { kind: 'review', reason: 'order_paid' };
+  if (order.status === 'cancelled') return { kind: 'review', reason: 'order_cancelled' };
+  const superseded = order.status === 'expired' && order.upgrades !== null;
+  if (superseded || isLate(order, transfer, now)) return { kind: 'review', reason: 'late' };
+  return addUp(order, transfer.amountVnd);
+}
+
+/**
+ * Decides over a transfer that an operator lays beside an order: lateness and cancellation are the operator's to
+ * forgive, a second grant is not.
+ */
+export function decideByHand(order: PayableOrder, transfer: IncomingAmount): PaymentDecision {
+  const refused = refuseAmount(transfer);
+  if (refused !== null) return { kind: 'review', reason: refused };
+  if (order.status === 'paid') return { kind: 'review', reason: 'order_paid' };
+  return addUp(order, transfer.amountVnd);
+}
+
+function addUp(order: PayableOrder, amountVnd: bigint): PaymentDecision {
+  const sum = order.receivedVnd + amountVnd;
+  return sum >= order.priceVnd
+    ? { kind: 'paid', surplusVnd: sum - order.priceVnd }
+    : { kind: 'partial', missingVnd: order.priceVnd - sum };
+}
+
+function isLate(order: PayableOrder, transfer: IncomingAmount, now: Date): boolean {
+  const plausible = transfer.bookedAt >= order.createdAt && transfer.bookedAt <= now;
+  return (plausible ? transfer.bookedAt : now) > order.expiresAt;
+}

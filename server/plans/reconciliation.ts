@@ -1,0 +1,26 @@
+import type { IncomingTransfer, Receipt, Transfers } from './transfers.ts';
+
+/** Somewhere to ask for transfers: a provider's listing, for what a webhook lost. */
+export interface TransferSource {
+  /** Transfers booked at or after a moment, in any order; repeating some does no harm. */
+  listSince(since: Date): Promise<IncomingTransfer[]>;
+}
+
+/**
+ * Takes in everything that a source has booked within `windowMs`. Stored transfers are recognised by their ids, so the
+ * window may overlap the last one by as much as it likes. Returns how many of each kind there were.
+ */
+export async function reconcile(deps: {
+  source: TransferSource;
+  transfers: Pick<Transfers, 'receive'>;
+  windowMs: number;
+  now?: () => Date;
+}): Promise<Record<Receipt['kind'], number>> {
+  const { source, transfers, windowMs, now = () => new Date() } = deps;
+  const counts = { duplicate: 0, paid: 0, partial: 0, review: 0 };
+  for (const transfer of await source.listSince(new Date(now().getTime() - windowMs))) {
+    const receipt = await transfers.receive(transfer);
+    counts[receipt.kind] += 1;
+  }
+  return counts;
+}

@@ -1,0 +1,413 @@
+import type { ClientBase, Pool } from 'pg';
+import { transaction } from '../database/lane.ts';
+import { uuidv7 } from '../http.ts';
+import { findMemos } from './memo.ts';
+import {
+  decideByHand,
+  decidePayment,
+  type OrderStatus,
+  type PayableOrder,
+  type PaymentDecision,
+  type ReviewReason,
+  refuseAmount,
+} from './payment.ts';
+
+/**
+ * Bank transfers: stored once, matched to at most one order, and whatever does not fit waits for a person. Matching and
+ * granting are one transaction: a paid order without its grant, or a grant without its money, cannot be seen.
+ */
+
+/** A movement at the bank as a provider tells it. */
+export interface IncomingTransfer {
+  /** `sepay`, …, or `operator` for what a person read off a statement. */
+  provider: string;
+  /** The provider's own id: the same movement always has the same. */
+  providerId: string;
+  bankReference: string | null;
+  direction: 'in' | 'out';
+  /** Whole VND. */
+  amountVnd: bigint;
+  memo: string;
+  bookedAt: Date;
+  /** The accounts that the movement names as ours (main and virtual account); empty when the provider names none. */
+  accountNumbers: string[];
+}
+
+/** What became of a transfer. */
+export type Receipt =
+  /** It was stored before; nothing happened. */
+  | { kind: 'duplicate'; transferId: string }
+  | { kind: 'paid'; transferId: string; orderId: string; surplusVnd: bigint }
+  | { kind: 'partial'; transferId: string; orderId: string; missingVnd: bigint }
+  | { kind: 'review'; transferId: string; reason: ReviewReason };
+
+export type MatchOutcome =
+  | { kind: 'paid'; orderId: string; surplusVnd: bigint }
+  | { kind: 'partial'; orderId: string; missingVnd: bigint }
+  | { kind: 'unknown_transfer' }
+  | { kind: 'unknown_order' }
+  /** The transfer pays an order already, perhaps this one: somebody was faster. */
+  | { kind: 'already_matched'; orderId: string }
+  /** Another upgrade of the same order was paid meanwhile. */
+  | { kind: 'upgrade_superseded' }
+  | { kind: 'not_payable'; reason: ReviewReason };
+
+export interface Transfer {
+  id: string;
+  provider: string;
+  providerId: string;
+  bankReference: string | null;
+  direction: 'in' | 'out';
+  amountVnd: bigint;
+  memo: string;
+  bookedAt: Date;
+  createdAt: Date;
+  /** The order that it pays, and who said so: `matcher`, or an operator. */
+  orderId: string | null;
+  matchedBy: string | null;
+  review: Review | null;
+}
+
+export interface Review {
+  reason: ReviewReason;
+  orderId: string | null;
+  surplusVnd: bigint | null;
+  closedAt: Date | null;
+  closedBy: string | null;
+  note: string | null;
+}
+
+/** The budget that a paid order buys. */
+export interface PurchaseGrant {
+  accountId: string;
+  kind: 'purchase';
+  /** Pico-USD. */
+  amount: bigint;
+  expiresAt: Date | null;
+  /** `order:<id>`: giving it twice gives it once. */
+  sourceRef: string;
+}
+
+/** Told inside the transaction that moved an order. */
+export interface OrderMoved {
+  accountId: string;
+  orderId: string;
+  status: 'partial' | 'paid';
+}
+
+export interface TransferDeps {
+  /** Must read BIGINT as `bigint` (the types of the money lane). */
+  pool: Pool;
+  /** Writes the grant in the transaction it is handed. Idempotent on `sourceRef`. */
+  addGrant: (client: ClientBase, grant: PurchaseGrant) => Promise<unknown>;
+  /** Our account numbers: money that names only others waits for a person. Null: not checked. */
+  accountNumbers: readonly string[] | null;
+  /** Called in the same transaction, for those who want to hear of payments. What it throws undoes the payment. */
+  onOrderMoved?: (client: ClientBase, moved: OrderMoved) => Promise<void>;
+}
+
+/** How long a partly paid order waits for the rest. */
+const partialGraceDays = 7;
+
+export function createTransfers(deps: TransferDeps) {
+  const { pool } = deps;
+
+  /**
+   * Takes a transfer in: stored once, matched by its memo, decided, applied, all in one transaction. Once this
+   * resolves the provider may forget it. Safe to call any number of times, from several processes at once.
+   */
+  function receive(transfer: IncomingTransfer): Promise<Receipt> {
+    return transaction(pool, async (client): Promise<Receipt> => {
+      const stored = await insertTransfer(client, transfer);
+      if (!stored.fresh) return { kind: 'duplicate', transferId: stored.id };
+      const transferId = stored.id;
+
+      const found = await findPayableOrder(client, transfer, deps.accountNumbers);
+      if (found.kind === 'review') {
+        await insertReview(client, { transferId, reason: found.reason, orderId: null });
+        return { kind: 'review', transferId, reason: found.reason };
+      }
+
+      const { order, now } = found;
+      const decision = decidePayment(order, transfer, now);
+      const orderId = order.id;
+      if (decision.kind === 'review') {
+        await insertReview(client, { transferId, reason: decision.reason, orderId });
+        return { kind: 'review', transferId, reason: decision.reason };
+      }
+      await insertMatch(client, { transferId, orderId, by: 'matcher' });
+      await apply(client, { order, transferId, decision });
+      return { ...decision, transferId, orderId };
+    });
+  }
+
+  /**
+   * An operator lays a transfer beside an order, in words or against the clock, never against the money: the sum must
+   * still reach the price, and a paid order is not granted again.
+   */
+  async function matchByHand(input: { transferId: string; orderId: string; by: string }): Promise<MatchOutcome> {
+    try {
+      return await transaction(pool, async (client): Promise<MatchOutcome> => {
+        const order = await lockOrder(client, input.orderId);
+        const transfer = await findTransfer(client, input.transferId);
+        if (transfer === null) return { kind: 'unknown_transfer' };
+        if (order === null) return { kind: 'unknown_order' };
+        if (transfer.orderId !== null) return { kind: 'already_matched', orderId: transfer.orderId };
+        const decision = decideByHand(order, transfer);
+        if (decision.kind === 'review') return { kind: 'not_payable', reason: decision.reason };
+        if (!(await insertMatch(client, input))) {
+          const matched = await findTransfer(client, input.transferId);
+          return { kind: 'already_matched', orderId: matched?.orderId ?? input.orderId };
+        }
+        await apply(client, { order, transferId: input.transferId, decision });
+        await client.query(
+          `UPDATE transfer_review SET closed_at = now(), closed_by = $2, note = coalesce(note, 'matched to order ' || $3)
+           WHERE transfer_id = $1 AND closed_at IS NULL AND reason <> 'surplus'`,
+          [input.transferId, input.by, input.orderId],
+        );
+        return { ...decision, orderId: input.orderId };
+      });
+    } catch (error) {
+      if (violates(error, 'purchase_order_upgrade')) return { kind: 'upgrade_superseded' };
+      throw error;
+    }
+  }
+
+  async function apply(
+    client: ClientBase,
+    step: { order: LockedOrder; transferId: string; decision: Exclude<PaymentDecision, { kind: 'review' }> },
+  ): Promise<void> {
+    const { order, transferId, decision } = step;
+    if (decision.kind === 'partial') {
+      await client.query(
+        `UPDATE purchase_order SET status = 'partial', expires_at = greatest(expires_at, now() + make_interval(days => $2))
+         WHERE id = $1`,
+        [order.id, partialGraceDays],
+      );
+    } else {
+      const { rows } = await client.query<{ expiresAt: Date | null }>(
+        `UPDATE purchase_order SET status = 'paid', paid_at = now() WHERE id = $1
+         RETURNING now() + make_interval(days => valid_days) AS "expiresAt"`,
+        [order.id],
+      );
+      await deps.addGrant(client, {
+        accountId: order.accountId,
+        kind: 'purchase',
+        amount: order.budget,
+        expiresAt: rows[0]?.expiresAt ?? null,
+        sourceRef: `order:${order.id}`,
+      });
+      // Money that waited because the order had run out of time has found its use.
+      await client.query(
+        `UPDATE transfer_review SET closed_at = now(), closed_by = 'matcher', note = 'the order was paid after all'
+         WHERE order_id = $1 AND reason = 'short' AND closed_at IS NULL`,
+        [order.id],
+      );
+      if (decision.surplusVnd > 0n)
+        await insertReview(client, {
+          transferId,
+          reason: 'surplus',
+          orderId: order.id,
+          surplusVnd: decision.surplusVnd,
+        });
+    }
+    await deps.onOrderMoved?.(client, {
+      accountId: order.accountId,
+      orderId: order.id,
+      status: decision.kind,
+    });
+  }
+
+  /** Marks a transfer of the queue as dealt with; false when it is not (any more) in the queue. */
+  async function closeReview(input: { transferId: string; by: string; note: string }): Promise<boolean> {
+    const { rowCount } = await pool.query(
+      `UPDATE transfer_review SET closed_at = now(), closed_by = $2, note = $3
+       WHERE transfer_id = $1 AND closed_at IS NULL`,
+      [input.transferId, input.by, input.note],
+    );
+    return rowCount === 1;
+  }
+
+  /** Transfers, the newest first; `queue`: only those that wait for a person. `before` is the last id seen. */
+  async function list(input: { queue: boolean; limit: number; before?: string }): Promise<Transfer[]> {
+    const { rows } = await pool.query<TransferRow>(
+      `SELECT ${transferColumns} FROM ${transferTables}
+       WHERE ($1 IS FALSE OR (r.transfer_id IS NOT NULL AND r.closed_at IS NULL)) AND ($2::uuid IS NULL OR t.id < $2)
+       ORDER BY t.id DESC LIMIT $3`,
+      [input.queue, input.before ?? null, input.limit],
+    );
+    return rows.map(toTransfer);
+  }
+
+  /** The transfers that pay an order, in the order in which they were matched. */
+  async function ofOrder(orderId: string): Promise<Transfer[]> {
+    const { rows } = await pool.query<TransferRow>(
+      `SELECT ${transferColumns} FROM ${transferTables} WHERE m.order_id = $1 ORDER BY m.created_at, t.id`,
+      [orderId],
+    );
+    return rows.map(toTransfer);
+  }
+
+  return {
+    receive,
+    matchByHand,
+    closeReview,
+    list,
+    ofOrder,
+    find: (transferId: string) => findTransfer(pool, transferId),
+  };
+}
+
+export type Transfers = ReturnType<typeof createTransfers>;
+
+interface LockedOrder extends PayableOrder {
+  id: string;
+  accountId: string;
+  status: OrderStatus;
+  budget: bigint;
+}
+
+async function insertTransfer(client: ClientBase, transfer: IncomingTransfer): Promise<{ id: string; fresh: boolean }> {
+  const id = uuidv7();
+  // Waits for another transaction that is storing the same transfer, and then finds it stored.
+  const { rowCount } = await client.query(
+    `INSERT INTO bank_transfer (id, provider, provider_id, bank_reference, direction, amount_vnd, memo, booked_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (provider, provider_id) DO NOTHING`,
+    [
+      id,
+      transfer.provider,
+      transfer.providerId,
+      transfer.bankReference,
+      transfer.direction,
+      transfer.amountVnd,
+      transfer.memo,
+      transfer.bookedAt,
+    ],
+  );
+  if (rowCount === 1) return { id, fresh: true };
+  const { rows } = await client.query<{ id: string }>(
+    'SELECT id FROM bank_transfer WHERE provider = $1 AND provider_id = $2',
+    [transfer.provider, transfer.providerId],
+  );
+  return { id: rows[0]?.id ?? id, fresh: false };
+}
+
+type Found = { kind: 'order'; order: LockedOrder; now: Date } | { kind: 'review'; reason: ReviewReason };
+
+/** The one order that a transfer's memo names, locked, or why there is none. */
+async function findPayableOrder(
+  client: ClientBase,
+  transfer: IncomingTransfer,
+  ours: readonly string[] | null,
+): Promise<Found> {
+  const refused = refuseAmount(transfer);
+  if (refused !== null) return { kind: 'review', reason: refused };
+  if (ours !== null && transfer.accountNumbers.length > 0 && !transfer.accountNumbers.some((a) => ours.includes(a)))
+    return { kind: 'review', reason: 'other_account' };
+  const memos = findMemos(transfer.memo);
+  if (memos.length === 0) return { kind: 'review', reason: 'no_memo' };
+  const { rows } = await client.query<LockedRow>(
+    `SELECT ${lockedColumns} FROM purchase_order WHERE memo = ANY ($1) ORDER BY id FOR UPDATE`,
+    [memos],
+  );
+  const [row, second] = rows;
+  if (row === undefined) return { kind: 'review', reason: 'unknown_memo' };
+  if (second !== undefined) return { kind: 'review', reason: 'several_memos' };
+  const { now, ...order } = row;
+  // Summed after the lock is held: a transaction that held it before may have added to the sum.
+  return { kind: 'order', now, order: { ...order, receivedVnd: await sumReceived(client, order.id) } };
+}
+
+type LockedRow = Omit<LockedOrder, 'receivedVnd'> & { now: Date };
+
+const lockedColumns = `id, account_id AS "accountId", status, price_vnd AS "priceVnd", budget, upgrades,
+  created_at AS "createdAt", expires_at AS "expiresAt", clock_timestamp() AS now`;
+
+async function lockOrder(client: ClientBase, orderId: string): Promise<LockedOrder | null> {
+  const { rows } = await client.query<LockedRow>(
+    `SELECT ${lockedColumns} FROM purchase_order WHERE id = $1 FOR UPDATE`,
+    [orderId],
+  );
+  const [row] = rows;
+  return row === undefined ? null : { ...row, receivedVnd: await sumReceived(client, row.id) };
+}
+
+async function sumReceived(client: ClientBase, orderId: string): Promise<bigint> {
+  const { rows } = await client.query<{ sum: bigint }>(
+    `SELECT coalesce(sum(t.amount_vnd), 0)::bigint AS sum
+     FROM transfer_match m JOIN bank_transfer t ON t.id = m.transfer_id WHERE m.order_id = $1`,
+    [orderId],
+  );
+  return rows[0]?.sum ?? 0n;
+}
+
+async function insertMatch(
+  client: ClientBase,
+  match: { transferId: string; orderId: string; by: string },
+): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `INSERT INTO transfer_match (transfer_id, order_id, matched_by) VALUES ($1, $2, $3)
+     ON CONFLICT (transfer_id) DO NOTHING`,
+    [match.transferId, match.orderId, match.by],
+  );
+  return rowCount === 1;
+}
+
+async function insertReview(
+  client: ClientBase,
+  review: { transferId: string; reason: ReviewReason; orderId: string | null; surplusVnd?: bigint },
+): Promise<void> {
+  // A transfer that was in the queue for another reason and then overpays an order is a surplus from then on.
+  await client.query(
+    `INSERT INTO transfer_review (transfer_id, reason, order_id, surplus_vnd) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (transfer_id) DO UPDATE SET reason = excluded.reason, order_id = excluded.order_id,
+       surplus_vnd = excluded.surplus_vnd, closed_at = NULL, closed_by = NULL`,
+    [review.transferId, review.reason, review.orderId, review.surplusVnd ?? null],
+  );
+}
+
+type TransferRow = Omit<Transfer, 'review'> & {
+  reviewReason: ReviewReason | null;
+  reviewOrderId: string | null;
+  surplusVnd: bigint | null;
+  closedAt: Date | null;
+  closedBy: string | null;
+  note: string | null;
+};
+
+const transferColumns = `t.id, t.provider, t.provider_id AS "providerId", t.bank_reference AS "bankReference", t.direction,
+  t.amount_vnd AS "amountVnd", t.memo, t.booked_at AS "bookedAt", t.created_at AS "createdAt", m.order_id AS "orderId",
+  m.matched_by AS "matchedBy", r.reason AS "reviewReason", r.order_id AS "reviewOrderId", r.surplus_vnd AS "surplusVnd",
+  r.closed_at AS "closedAt", r.closed_by AS "closedBy", r.note`;
+const transferTables = `bank_transfer t LEFT JOIN transfer_match m ON m.transfer_id = t.id
+  LEFT JOIN transfer_review r ON r.transfer_id = t.id`;
+
+async function findTransfer(database: Pool | ClientBase, transferId: string): Promise<Transfer | null> {
+  const { rows } = await database.query<TransferRow>(
+    `SELECT ${transferColumns} FROM ${transferTables} WHERE t.id = $1`,
+    [transferId],
+  );
+  return rows[0] === undefined ? null : toTransfer(rows[0]);
+}
+
+function toTransfer({
+  reviewReason,
+  reviewOrderId,
+  surplusVnd,
+  closedAt,
+  closedBy,
+  note,
+  ...row
+}: TransferRow): Transfer {
+  return {
+    ...row,
+    review:
+      reviewReason === null
+        ? null
+        : { reason: reviewReason, orderId: reviewOrderId, surplusVnd, closedAt, closedBy, note },
+  };
+}
+
+function violates(error: unknown, constraint: string): boolean {
+  return error instanceof Error && (error as { constraint?: unknown }).constraint === constraint;
+}
