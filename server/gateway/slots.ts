@@ -7,11 +7,14 @@ export interface Slots {
   take(accountId: string, keyId: string): 'key' | 'account' | null;
   give(accountId: string, keyId: string): void;
   running(accountId: string): number;
+  /** Requests of all accounts that run in this process. */
+  total(): number;
 }
 
 export function createSlots({ perKey, perAccount }: { perKey: number; perAccount: number }): Slots {
   const keys = new Map<string, number>();
   const accounts = new Map<string, number>();
+  let total = 0;
   const add = (counts: Map<string, number>, id: string, change: 1 | -1): void => {
     const next = (counts.get(id) ?? 0) + change;
     if (next > 0) counts.set(id, next);
@@ -23,12 +26,15 @@ export function createSlots({ perKey, perAccount }: { perKey: number; perAccount
       if ((accounts.get(accountId) ?? 0) >= perAccount) return 'account';
       add(keys, keyId, 1);
       add(accounts, accountId, 1);
+      total += 1;
       return null;
     },
     give(accountId, keyId) {
       add(keys, keyId, -1);
       add(accounts, accountId, -1);
+      total -= 1;
     },
     running: (accountId) => accounts.get(accountId) ?? 0,
+    total: () => total,
   };
 }

@@ -1,0 +1,205 @@
+import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { createLedger, type Ledger } from './billing/ledger.ts';
+import { createSpool } from './billing/spool.ts';
+import { startSweep } from './billing/sweep.ts';
+import { createCatalog } from './catalog/catalog.ts';
+import type { Config } from './config.ts';
+import { openLane } from './database/lane.ts';
+import { listen } from './database/listen.ts';
+import { openPool } from './database/pool.ts';
+import { createRefusals } from './errors.ts';
+import { createAuthenticator } from './gateway/authenticate.ts';
+import { registerGateway } from './gateway/gateway.ts';
+import { createPulse } from './gateway/pulse.ts';
+import { createRelay } from './gateway/relay.ts';
+import { createSlots } from './gateway/slots.ts';
+import { describeError } from './http.ts';
+import { createHttpServer } from './http-server.ts';
+import { createKeyring } from './keys/keyring.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { createRouter } from './upstreams/router.ts';
+import { createUpstreams } from './upstreams/store.ts';
+
+/**
+ * The composition root: builds every part from its dependencies and registers every route. The process (`main.ts`) and
+ * the tests both come through here.
+ */
+export interface AppParts {
+  config: Config;
+  databaseUrl: string;
+  /** 32 bytes: seals upstream keys, signs what is signed. */
+  secretKey: Buffer;
+  /** Where the built-in simulator listens. */
+  simulatorUrl: string;
+  log: Logger;
+  /**
+   * What has to be done to the database before work begins (migrations, first start, catalog file). Called until it
+   * succeeds: a database that is late must not end the process.
+   */
+  prepare(): Promise<void>;
+}
+
+export interface App {
+  fastify: FastifyInstance;
+  metrics: Metrics;
+  ledger: Ledger;
+  /** Resolves when the database is prepared and requests are taken. */
+  ready(): Promise<void>;
+  /** Takes no new requests, lets running ones finish for `drainMs`, ends the rest, settles everything. */
+  close(): Promise<void>;
+}
+
+/** Above this the process is too far behind to take more. */
+const overloadLagMs = 200;
+
+export async function createApp(parts: AppParts): Promise<App> {
+  const { config, log, databaseUrl, secretKey } = parts;
+  const fastify = createHttpServer(log);
+  const metrics = createMetrics();
+  const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+  const refusals = createRefusals({ topUpUrl: `${publicUrl}/topup`, statusUrl: `${publicUrl}/status` });
+
+  const pool = openPool({ url: databaseUrl, name: 'app', max: 10, log, settings: { statement_timeout: '10s' } });
+  const lane = openLane({ url: databaseUrl, max: 3, log });
+  const processId = randomUUID();
+  const spool = createSpool({ directory: join(config.dataDir, 'spool'), processId, log });
+  const ledger = createLedger({ pool: lane, processId, spool, holdLeaseMs: config.holdLeaseMs, log });
+
+  const keyring = createKeyring({ pool });
+  const catalog = createCatalog({ pool });
+  const upstreams = createUpstreams({ pool, secretKey, simulatorUrl: parts.simulatorUrl });
+  const router = createRouter({ source: upstreams, allowPrivate: config.allowPrivateUpstreams });
+  const authenticator = createAuthenticator({ keyring });
+
+  const state = { prepared: false, draining: false, closing: false, now: false };
+  const intake = {
+    get draining() {
+      return state.draining;
+    },
+    get overloaded() {
+      return !state.prepared || metrics.loopLagMs() > overloadLagMs;
+    },
+  };
+
+  const { keepAliveMs, firstEventMs, clientStallMs } = config.timeouts;
+  const pulse = createPulse(Math.max(10, Math.min(250, keepAliveMs / 4, firstEventMs / 4, clientStallMs / 4)));
+  const digestKey = Buffer.from(hkdfSync('sha256', secretKey, '', 'steyg digest', 32));
+  const slots = createSlots(config.limits);
+  const relay = createRelay({
+    ledger,
+    catalog,
+    router,
+    refusals,
+    slots,
+    pulse,
+    metrics,
+    log,
+    timeouts: config.timeouts,
+    trialSlots: config.limits.trial,
+    shutdown: state,
+    digest: (scope, text) =>
+      createHmac('sha256', digestKey).update(scope).update('\0').update(text).digest('base64url'),
+  });
+
+  registerHealth(fastify, {
+    ready: () => state.prepared && !state.draining && ledger.healthy,
+    metrics,
+    metricsToken: config.metricsToken,
+  });
+  registerGateway(fastify, {
+    relay,
+    authenticator,
+    refusals,
+    intake,
+    metrics,
+    catalog,
+    router,
+    pool,
+    timeouts: config.timeouts,
+    baseUrl: `${publicUrl}/api`,
+  });
+
+  let stopListening = async (): Promise<void> => undefined;
+  let stopSweep = async (): Promise<void> => undefined;
+
+  const bringUp = async (): Promise<void> => {
+    for (let wait = 100; !state.closing; wait = Math.min(5_000, wait * 2)) {
+      try {
+        await parts.prepare();
+        await Promise.all([catalog.refresh(), upstreams.refresh()]);
+        await ledger.start();
+        const listening = await listen({
+          url: databaseUrl,
+          log,
+          onChange(channel) {
+            if (channel === 'keys') {
+              keyring.drop();
+              authenticator.drop();
+            } else {
+              void Promise.all([catalog.refresh(), upstreams.refresh()]).catch((error: unknown) =>
+                log.warn(describeError(error), 'the catalog could not be read again'),
+              );
+            }
+          },
+        });
+        stopListening = () => listening.close();
+        const sweep = startSweep({ pool: lane, ledger, spool, leaseMs: config.holdLeaseMs, log });
+        stopSweep = () => sweep.close();
+        state.prepared = true;
+        return;
+      } catch (error) {
+        log.warn({ ...describeError(error), waitMs: wait }, 'not ready yet; trying again');
+        await new Promise((resolve) => setTimeout(resolve, wait));
+      }
+    }
+  };
+  const up = bringUp();
+
+  return {
+    fastify,
+    metrics,
+    ledger,
+    ready: () => up,
+    async close() {
+      state.draining = true;
+      state.closing = true;
+      await drain(slots, config.drainMs);
+      state.now = true;
+      await drain(slots, 5_000);
+      await fastify.close();
+      await up;
+      await Promise.all([stopListening(), stopSweep()]);
+      await ledger.close();
+      pulse.close();
+      await Promise.all([router.close(), lane.end(), pool.end()]);
+    },
+  };
+}
+
+/** Waits until no request runs, at most for so long. */
+async function drain(slots: { total(): number }, limitMs: number): Promise<void> {
+  const until = performance.now() + limitMs;
+  while (slots.total() > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+function registerHealth(
+  app: FastifyInstance,
+  { ready, metrics, metricsToken }: { ready(): boolean; metrics: Metrics; metricsToken: string | null },
+): void {
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get('/readyz', async (_request, response) =>
+    ready() ? { status: 'ready' } : response.code(503).send({ status: 'not ready' }),
+  );
+  app.get('/metrics', async (request, response) => {
+    // Without a token only this machine may look: figures of a business are not for everybody.
+    const allowed =
+      metricsToken === null
+        ? ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(request.socket.remoteAddress ?? '')
+        : request.headers.authorization === `Bearer ${metricsToken}`;
+    if (!allowed) return response.code(401).send({ error: { message: 'A metrics token is required.' } });
+    return response.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+  });
+}

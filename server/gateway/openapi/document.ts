@@ -1,0 +1,270 @@
+import { z } from 'zod';
+import * as schemas from './schemas.ts';
+
+/** The OpenAPI 3.1 document of the data plane: printed to `sdk/openapi.json`, served at `/api/openapi.json`. */
+
+type Json = Record<string, unknown>;
+
+const components = [
+  schemas.messagesRequest,
+  schemas.messagesUsage,
+  schemas.messagesResponse,
+  schemas.messagesEvent,
+  schemas.countTokensRequest,
+  schemas.countTokensResponse,
+  schemas.chatRequest,
+  schemas.chatUsage,
+  schemas.chatResponse,
+  schemas.chatChunk,
+  schemas.responsesRequest,
+  schemas.responsesResponse,
+  schemas.responsesEvent,
+  schemas.model,
+  schemas.modelList,
+  schemas.usageReport,
+  schemas.ledgerEntry,
+  schemas.keyInfo,
+  schemas.credits,
+  schemas.messagesError,
+  schemas.openAiError,
+];
+
+const ref = (schema: z.ZodType): Json => ({ $ref: `#/components/schemas/${String(z.globalRegistry.get(schema)?.id)}` });
+const json = (schema: z.ZodType, example?: unknown): Json => ({
+  'application/json': { schema: ref(schema), ...(example === undefined ? {} : { example }) },
+});
+
+const requestIds: Json = {
+  'request-id': {
+    description: 'Id of this request; the ledger entry has the same.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  'x-request-id': {
+    description: 'The same id under the name that chat completions clients read.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+};
+
+const sentences: Record<string, string> = {
+  400: 'The request is malformed, names a model that is not in the catalog, or uses a field that the model does not offer.',
+  401: 'The API key is absent, wrong, expired or deleted.',
+  402: 'The prepaid budget, or the limit of this key, is used up. The same key works again after a top-up.',
+  403: 'The account is suspended, or the key may not call this model.',
+  404: 'There is nothing at this address.',
+  413: 'The request is larger than 32 MB.',
+  415: 'The body is not uncompressed JSON in UTF-8.',
+  429: 'The rest of the budget is reserved by running requests, or too many run at once. Try again after `retry-after` seconds.',
+  500: 'A fault of the service.',
+  502: "The model's upstream failed or could not be reached.",
+  503: 'The service or the model is not available at the moment.',
+  504: "The model's upstream did not answer in time.",
+  529: "The model's upstream is overloaded.",
+};
+
+const errors = (schema: z.ZodType, statuses: number[]): Json =>
+  Object.fromEntries(
+    statuses.map((status) => [
+      String(status),
+      {
+        description: sentences[status],
+        headers: {
+          ...requestIds,
+          ...(status === 400 || status === 401 || status === 402
+            ? { 'x-should-retry': { description: '`false`: another try cannot succeed.', schema: { type: 'string' } } }
+            : {}),
+          ...(status === 429 || status >= 503
+            ? { 'retry-after': { description: 'Seconds.', schema: { type: 'integer' } } }
+            : {}),
+        },
+        content: json(schema),
+      },
+    ]),
+  );
+
+interface Exchange {
+  operationId: string;
+  summary: string;
+  description: string;
+  request: z.ZodType;
+  example: unknown;
+  response: z.ZodType;
+  event?: z.ZodType;
+  stream?: string;
+  error: z.ZodType;
+  statuses: number[];
+  headers?: Json;
+  parameters?: Json[];
+}
+
+const exchange = (facts: Exchange): Json => ({
+  post: {
+    operationId: facts.operationId,
+    summary: facts.summary,
+    description: facts.description,
+    ...(facts.parameters === undefined ? {} : { parameters: facts.parameters }),
+    requestBody: { required: true, content: json(facts.request, facts.example) },
+    responses: {
+      200: {
+        description: facts.event === undefined ? 'The answer.' : 'The answer, or with `stream: true` an event stream.',
+        headers: { ...requestIds, ...facts.headers },
+        content: {
+          ...json(facts.response),
+          ...(facts.event === undefined
+            ? {}
+            : { 'text/event-stream': { schema: ref(facts.event), example: facts.stream } }),
+        },
+      },
+      ...errors(facts.error, facts.statuses),
+    },
+  },
+});
+
+const read = (operationId: string, summary: string, response: Json, parameters: Json[] = []): Json => ({
+  get: {
+    operationId,
+    summary,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    responses: {
+      200: { description: 'The answer.', headers: requestIds, content: { 'application/json': { schema: response } } },
+      ...errors(schemas.openAiError, [400, 401, 404, 503]),
+    },
+  },
+});
+
+const query = (name: string, description: string, schema: Json = { type: 'string' }): Json => ({
+  name,
+  in: 'query',
+  required: false,
+  description,
+  schema,
+});
+
+const cost: Json = {
+  'x-steyg-cost-usd': {
+    description: 'What the request cost, in USD. Not on streams: look the request id up with `GET /v1/usage`.',
+    schema: { type: 'string' },
+  },
+};
+const modelStatuses = [400, 401, 402, 403, 413, 415, 429, 500, 502, 503, 504];
+
+/** `baseUrl` is the address whose path ends in `/api`. */
+export function openApiDocument(baseUrl: string): Json {
+  const version: Json = {
+    name: 'anthropic-version',
+    in: 'header',
+    required: true,
+    description: 'Version of the messages protocol.',
+    schema: { type: 'string' },
+    example: '2023-06-01',
+  };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Steyg',
+      version: '1',
+      description:
+        'A prepaid gateway to hosted language models: one API key, three wire protocols, every model of a catalog. The messages protocol takes the base address as it is; ' +
+        'clients of the other two take it with `/v1`. `x-api-key` is accepted in place of the bearer token, because some published clients send only that.',
+    },
+    servers: [{ url: baseUrl }],
+    security: [{ apiKey: [] }],
+    paths: {
+      '/v1/messages': exchange({
+        operationId: 'createMessage',
+        summary: 'Ask a model, messages protocol',
+        description:
+          'Forwarded unchanged but for the model id where the upstream speaks this protocol, otherwise translated.',
+        request: schemas.messagesRequest,
+        example: { model: 'sim-small', max_tokens: 16, messages: [{ role: 'user', content: 'ping' }] },
+        response: schemas.messagesResponse,
+        event: schemas.messagesEvent,
+        stream:
+          'event: message_start\ndata: {"type":"message_start","message":{…}}\n\nevent: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"pong"}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n',
+        error: schemas.messagesError,
+        statuses: [...modelStatuses, 529],
+        headers: cost,
+        parameters: [version],
+      }),
+      '/v1/messages/count_tokens': exchange({
+        operationId: 'countTokens',
+        summary: 'Count the tokens of a request',
+        description:
+          'Free, also with an exhausted budget. With `x-token-count: estimated` the upstream cannot count and the figure is an estimate, rounded up.',
+        request: schemas.countTokensRequest,
+        example: { model: 'sim-small', messages: [{ role: 'user', content: 'ping' }] },
+        response: schemas.countTokensResponse,
+        error: schemas.messagesError,
+        statuses: [400, 401, 403, 413, 415, 503],
+        parameters: [version],
+        headers: { 'x-token-count': { description: '`estimated`, or absent.', schema: { type: 'string' } } },
+      }),
+      '/v1/chat/completions': exchange({
+        operationId: 'createChatCompletion',
+        summary: 'Ask a model, chat completions protocol',
+        description:
+          'Forwarded unchanged but for the model id where the upstream speaks this protocol, otherwise translated.',
+        request: schemas.chatRequest,
+        example: { model: 'sim-small', messages: [{ role: 'user', content: 'ping' }] },
+        response: schemas.chatResponse,
+        event: schemas.chatChunk,
+        stream:
+          'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"pong"}}],…}\n\ndata: [DONE]\n\n',
+        error: schemas.openAiError,
+        statuses: modelStatuses,
+        headers: cost,
+      }),
+      '/v1/responses': exchange({
+        operationId: 'createResponse',
+        summary: 'Ask a model, responses protocol',
+        description: 'Without server-side state: previous_response_id, conversation, background and store are refused.',
+        request: schemas.responsesRequest,
+        example: { model: 'sim-small', input: 'ping' },
+        response: schemas.responsesResponse,
+        event: schemas.responsesEvent,
+        stream: 'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{…}}\n\n',
+        error: schemas.openAiError,
+        statuses: modelStatuses,
+        headers: cost,
+      }),
+      '/v1/models': read('listModels', 'The models that this key may call', ref(schemas.modelList)),
+      '/v1/models/{id}': read('retrieveModel', 'One model', ref(schemas.model), [
+        { name: 'id', in: 'path', required: true, schema: { type: 'string' } },
+      ]),
+      '/v1/usage': read(
+        'getUsage',
+        "The account's balance, grants and spending; or one request",
+        { oneOf: [ref(schemas.usageReport), ref(schemas.ledgerEntry)] },
+        [
+          query('from', 'First day, `YYYY-MM-DD` (UTC). Default: 30 days ago.'),
+          query('to', 'Last day, `YYYY-MM-DD` (UTC). Default: today.'),
+          query('group_by', 'Comma-separated: `day`, `model`, `key`. Default: `day,model`.'),
+          query('limit', 'Rows, 1 to 1000. Default: 100.', { type: 'integer', minimum: 1, maximum: 1000 }),
+          query('cursor', '`next_cursor` of the page before.'),
+          query('request_id', 'Answers with the ledger entry of this request instead.', {
+            type: 'string',
+            format: 'uuid',
+          }),
+        ],
+      ),
+      '/v1/key': read('getKey', 'About the calling key', ref(schemas.keyInfo)),
+      '/v1/credits': read('getCredits', "The account's budget", ref(schemas.credits)),
+    },
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `sk-steyg-…`.' } },
+      schemas: printComponents(),
+    },
+  };
+}
+
+function printComponents(): Json {
+  const registry = z.registry<{ id: string }>();
+  for (const schema of components) registry.add(schema, { id: String(z.globalRegistry.get(schema)?.id) });
+  const { schemas: printed } = z.toJSONSchema(registry, {
+    uri: (id) => `#/components/schemas/${id}`,
+    target: 'draft-2020-12',
+    io: 'input',
+  });
+  return Object.fromEntries(
+    Object.entries(printed).map(([id, { $schema: _dialect, $id: _id, ...schema }]) => [id, schema]),
+  );
+}
