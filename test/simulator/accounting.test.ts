@@ -72,16 +72,16 @@ describe('count_tokens', () => {
   });
 });
 
-describe('caching on messages', () => {
-  const ask = async (
-    system: Anthropic.TextBlockParam[],
-    text = 'ping',
-    model = 'sim-large',
-  ): Promise<Anthropic.Usage> => {
-    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: text }];
-    return (await anthropic.messages.create({ model, max_tokens: 20, system, messages })).usage;
-  };
+const ask = async (
+  system: Anthropic.TextBlockParam[],
+  text = 'ping',
+  model = 'sim-large',
+): Promise<Anthropic.Usage> => {
+  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: text }];
+  return (await anthropic.messages.create({ model, max_tokens: 20, system, messages })).usage;
+};
 
+describe('caching on messages', () => {
   it('writes what is marked and reads it from then on', async () => {
     const system = [marked(longText())];
     const first = await ask(system);
@@ -185,9 +185,13 @@ describe('caching on chat completions and responses', () => {
   });
 });
 
-describe('the prompt cache', () => {
-  const segment = (text: string, mark: Segment['mark'] = null): Segment => ({ text, tokens: 10, mark });
+const segment = (text: string, mark: Segment['mark'] = null): Segment => ({ text, tokens: 10, mark });
 
+const run = (length: number): Segment[] => Array.from({ length }, (_none, index) => segment(`s${index}`));
+
+const upTo = (length: number): Segment[] => [...run(length - 1), segment(`s${length - 1}`, '5m')];
+
+describe('the prompt cache', () => {
   it('forgets after five minutes, or after an hour, and a read starts the time anew', () => {
     let at = 0;
     const cache = createPromptCache({ now: () => at });
@@ -206,8 +210,6 @@ describe('the prompt cache', () => {
 
   it('looks back twenty segments from a marker and no further', () => {
     const cache = createPromptCache({ now: () => 0 });
-    const run = (length: number): Segment[] => Array.from({ length }, (_none, index) => segment(`s${index}`));
-    const upTo = (length: number): Segment[] => [...run(length - 1), segment(`s${length - 1}`, '5m')];
     cache.marked('m', upTo(5));
     expect(cache.marked('n', upTo(5)).cacheHit).toBe(0);
     expect(cache.marked('m', upTo(25)).cacheHit).toBe(50);

@@ -86,7 +86,7 @@ const chatClient: Client = {
 
 function toldByChat(completion: OpenAI.ChatCompletion, streamedReasoning: string | null): Told {
   const choice = completion.choices[0];
-  const message = choice?.message as (OpenAI.ChatCompletionMessage & { reasoning_content?: string }) | undefined;
+  const message: (OpenAI.ChatCompletionMessage & { reasoning_content?: string }) | undefined = choice?.message;
   return {
     text: message?.content ?? '',
     thinking: streamedReasoning ?? message?.reasoning_content ?? null,
@@ -107,10 +107,10 @@ const responsesClient: Client = {
     const sdk = new OpenAI({ ...CLIENT_SETTINGS, baseURL: `${simulator.url}/v1` });
     const body = { model: 'sim-large', input: text, ...extra };
     const response = stream ? await sdk.responses.stream(body).finalResponse() : await sdk.responses.create(body);
-    const reasoning = response.output.find((item) => item.type === 'reasoning');
+    const thoughts = response.output.flatMap((item) => (item.type === 'reasoning' ? item.summary : []));
     return {
       text: response.output_text,
-      thinking: reasoning?.summary.map((part) => part.text).join('') ?? null,
+      thinking: thoughts.length === 0 ? null : thoughts.map((part) => part.text).join(''),
       tools: response.output.flatMap((item) =>
         item.type === 'function_call' ? [{ name: item.name, input: JSON.parse(item.arguments), id: item.call_id }] : [],
       ),
@@ -186,7 +186,7 @@ export async function readAll(response: Response): Promise<{ text: string; ended
   const decoder = new TextDecoder();
   let text = '';
   try {
-    for await (const chunk of response.body ?? []) text += decoder.decode(chunk as Uint8Array, { stream: true });
+    for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
     return { text, ended: 'whole' };
   } catch {
     return { text, ended: 'broken' };

@@ -87,21 +87,22 @@ describe('a tool loop', () => {
   });
 });
 
-describe('signatures', () => {
-  const think = async (): Promise<Anthropic.ThinkingBlock> => {
-    const messages: Message[] = [{ role: 'user', content: '[[think why not]] [[say so]]' }];
-    const { content } = await anthropic(simulator).messages.create({ model: 'sim-large', max_tokens: 100, messages });
-    const block = content[0];
-    if (block?.type !== 'thinking') throw new Error('no thinking came');
-    return block;
-  };
-  const answerAfter = (block: { type: 'thinking'; thinking: string; signature: string }): Promise<string> =>
-    say([
-      { role: 'user', content: 'why' },
-      { role: 'assistant', content: [block, { type: 'text', text: 'so' }] },
-      { role: 'user', content: '[[say further]]' },
-    ]);
+const think = async (): Promise<Anthropic.ThinkingBlock> => {
+  const messages: Message[] = [{ role: 'user', content: '[[think why not]] [[say so]]' }];
+  const { content } = await anthropic(simulator).messages.create({ model: 'sim-large', max_tokens: 100, messages });
+  const block = content[0];
+  if (block?.type !== 'thinking') throw new Error('no thinking came');
+  return block;
+};
 
+const answerAfter = (block: { type: 'thinking'; thinking: string; signature: string }): Promise<string> =>
+  say([
+    { role: 'user', content: 'why' },
+    { role: 'assistant', content: [block, { type: 'text', text: 'so' }] },
+    { role: 'user', content: '[[say further]]' },
+  ]);
+
+describe('signatures', () => {
   it('takes its own thinking back, also when it was streamed', async () => {
     expect(await answerAfter(await think())).toBe('further');
     const streamed = await anthropic(simulator)
@@ -158,6 +159,12 @@ describe('signatures', () => {
   });
 });
 
+const chat = (messages: OpenAI.ChatCompletionMessageParam[]): Promise<unknown> =>
+  openai(strict).chat.completions.create({ model: 'sim-large', messages });
+
+const respond = (input: OpenAI.Responses.ResponseInput): Promise<unknown> =>
+  openai(strict).responses.create({ model: 'sim-large', input });
+
 describe('a strict simulator', () => {
   const refusals: [name: string, messages: Message[], sentence: RegExp][] = [
     ['a result without a call', [{ role: 'user', content: [RESULT] }], /unexpected `tool_use_id` found/],
@@ -206,20 +213,16 @@ describe('a strict simulator', () => {
 
   it('refuses unpaired calls and results on chat completions', async () => {
     const call = { id: 'call_1', type: 'function' as const, function: { name: 'f', arguments: '{}' } };
-    const create = (messages: OpenAI.ChatCompletionMessageParam[]): Promise<unknown> =>
-      openai(strict).chat.completions.create({ model: 'sim-large', messages });
-    await expect(create([{ role: 'tool', tool_call_id: 'call_1', content: 'x' }])).rejects.toThrow(
-      /preceeding message/,
-    );
+    await expect(chat([{ role: 'tool', tool_call_id: 'call_1', content: 'x' }])).rejects.toThrow(/preceeding message/);
     await expect(
-      create([
+      chat([
         { role: 'assistant', tool_calls: [call] },
         { role: 'user', content: 'x' },
       ]),
     ).rejects.toThrow(/did not have response messages: call_1/);
-    await expect(create([{ role: 'assistant', tool_calls: [call] }])).rejects.toThrow(/did not have response/);
+    await expect(chat([{ role: 'assistant', tool_calls: [call] }])).rejects.toThrow(/did not have response/);
     await expect(
-      create([
+      chat([
         { role: 'assistant', tool_calls: [call] },
         { role: 'tool', tool_call_id: 'call_1', content: 'x' },
       ]),
@@ -227,12 +230,10 @@ describe('a strict simulator', () => {
   });
 
   it('refuses unpaired calls and results on responses', async () => {
-    const create = (input: OpenAI.Responses.ResponseInput): Promise<unknown> =>
-      openai(strict).responses.create({ model: 'sim-large', input });
-    await expect(create([{ type: 'function_call_output', call_id: 'a', output: '' }])).rejects.toThrow(
+    await expect(respond([{ type: 'function_call_output', call_id: 'a', output: '' }])).rejects.toThrow(
       /No tool call found/,
     );
-    await expect(create([{ type: 'function_call', call_id: 'a', name: 'f', arguments: '' }])).rejects.toThrow(
+    await expect(respond([{ type: 'function_call', call_id: 'a', name: 'f', arguments: '' }])).rejects.toThrow(
       /No tool output found/,
     );
   });

@@ -29,12 +29,20 @@ const CHAT_TOOLS = TOOLS.map(({ name, input_schema }) => ({
   function: { name, parameters: input_schema },
 }));
 
-describe('tool choice', () => {
-  const ask = (text: string, tool_choice: Anthropic.ToolChoice): Promise<Anthropic.Message> =>
-    anthropic.messages.create({ model: 'm', max_tokens: 500, messages: user(text), tools: TOOLS, tool_choice });
-  const names = (message: Anthropic.Message): string[] =>
-    message.content.flatMap((block) => (block.type === 'tool_use' ? [block.name] : []));
+const ask = (text: string, tool_choice: Anthropic.ToolChoice): Promise<Anthropic.Message> =>
+  anthropic.messages.create({ model: 'm', max_tokens: 500, messages: user(text), tools: TOOLS, tool_choice });
 
+const names = (message: Anthropic.Message): string[] =>
+  message.content.flatMap((block) => (block.type === 'tool_use' ? [block.name] : []));
+
+const chat = async (extra: object): Promise<(string | undefined)[]> => {
+  const body = { model: 'm', messages: user('[[tool weather {}]] [[tool time {}]]'), tools: CHAT_TOOLS, ...extra };
+  const completion = await openai.chat.completions.create(body);
+  const calls = completion.choices[0]?.message.tool_calls ?? [];
+  return calls.map((call) => (call.type === 'function' ? call.function.name : call.custom.name));
+};
+
+describe('tool choice', () => {
   it('calls a tool when it must, with an input that fits the schema', async () => {
     const message = await ask('no directive', { type: 'any' });
     expect(message.stop_reason).toBe('tool_use');
@@ -61,12 +69,6 @@ describe('tool choice', () => {
   });
 
   it('means the same on chat completions', async () => {
-    const chat = async (extra: object): Promise<(string | undefined)[]> => {
-      const body = { model: 'm', messages: user('[[tool weather {}]] [[tool time {}]]'), tools: CHAT_TOOLS, ...extra };
-      const completion = await openai.chat.completions.create(body);
-      const calls = completion.choices[0]?.message.tool_calls ?? [];
-      return calls.map((call) => (call.type === 'function' ? call.function.name : call.custom.name));
-    };
     expect(await chat({ tool_choice: 'none' })).toEqual([]);
     expect(await chat({ tool_choice: { type: 'function', function: { name: 'time' } } })).toEqual(['time']);
     expect(await chat({ parallel_tool_calls: false })).toEqual(['weather']);
@@ -204,17 +206,17 @@ describe('several answers', () => {
   });
 });
 
-describe('the usage chunk of chat completions', () => {
-  const chunks = async (options?: { include_usage?: boolean }): Promise<OpenAI.ChatCompletionChunk[]> => {
-    const all: OpenAI.ChatCompletionChunk[] = [];
-    const body = { model: 'm', stream: true as const, messages: user('[[len 3]]') };
-    const stream = await openai.chat.completions.create(
-      options === undefined ? body : { ...body, stream_options: options },
-    );
-    for await (const chunk of stream) all.push(chunk);
-    return all;
-  };
+const chunks = async (options?: { include_usage?: boolean }): Promise<OpenAI.ChatCompletionChunk[]> => {
+  const all: OpenAI.ChatCompletionChunk[] = [];
+  const body = { model: 'm', stream: true as const, messages: user('[[len 3]]') };
+  const stream = await openai.chat.completions.create(
+    options === undefined ? body : { ...body, stream_options: options },
+  );
+  for await (const chunk of stream) all.push(chunk);
+  return all;
+};
 
+describe('the usage chunk of chat completions', () => {
   it('comes last and only when asked for; then every other chunk says null', async () => {
     const asked = await chunks({ include_usage: true });
     expect(asked.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: 3 } });

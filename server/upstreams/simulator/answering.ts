@@ -118,7 +118,8 @@ export function createAnswering(settings: AnswerSettings): (arrival: Arrival) =>
       fault,
       tokensPerSecond: directives.tokensPerSecond ?? settings.tokensPerSecond,
       chunking: settings.chunking,
-      random: call.random,
+      random: createRandom(~(settings.seed + call.number)),
+      onEvent: call.onEvent,
     });
   };
 

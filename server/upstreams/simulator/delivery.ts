@@ -8,7 +8,7 @@ import type { Random } from './random.ts';
 export interface Chunking {
   /**
    * `event`: one write for each event. A number: pieces of so many bytes. `random`: pieces of 1 to 40 bytes at seeded
-   * places. The latter two cut inside lines and UTF-8 characters and join the end of an event with the next.
+   * places, by preference inside UTF-8 characters. The latter two cut lines and join the end of an event with the next.
    */
   split: 'event' | 'random' | number;
   lineEnding: '\n' | '\r\n' | '\r';
@@ -26,6 +26,14 @@ export interface Cutter {
   flush(): Buffer[];
 }
 
+/** The first place up to `size` that is inside a UTF-8 character, or `size` when none is. */
+function insideCharacter(bytes: Buffer, size: number): number {
+  for (let index = 1; index < size; index += 1) {
+    if (((bytes[index] ?? 0) & 0b1100_0000) === 0b1000_0000) return index;
+  }
+  return size;
+}
+
 /** Cuts a stream of bytes into pieces by the setting. */
 export function createCutter({ split, random }: { split: 'random' | number; random: Random }): Cutter {
   let rest: Buffer = Buffer.alloc(0);
@@ -36,6 +44,7 @@ export function createCutter({ split, random }: { split: 'random' | number; rand
       rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
       const pieces: Buffer[] = [];
       while (rest.length >= size) {
+        if (split === 'random' && random.next() < 0.5) size = insideCharacter(rest, size);
         pieces.push(rest.subarray(0, size));
         rest = rest.subarray(size);
         size = nextSize();
@@ -76,7 +85,9 @@ interface Stream {
   fault: Fault | null;
   tokensPerSecond: number;
   chunking: Chunking;
+  /** For the places of the cuts alone: what is said must not depend on how it is cut. */
   random: Random;
+  onEvent: () => void;
 }
 
 /**
@@ -106,6 +117,7 @@ export async function deliverStream(stream: Stream): Promise<void> {
     if (exchange.gone || sent === fault?.after) break;
     await wait(event.tokens);
     await send(event);
+    stream.onEvent();
     if (event.counted) sent += 1;
   }
   if (exchange.gone) return;

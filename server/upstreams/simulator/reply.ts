@@ -17,6 +17,7 @@ export interface Arrival {
   /** Its place in the order of arrival; with the seed it decides everything random about it. */
   number: number;
   onStream: () => void;
+  onEvent: () => void;
 }
 
 /** An arrival with what every answer to it needs. */

@@ -46,6 +46,8 @@ export interface SimulatorStats {
   openRequests: number;
   /** Of these, streams whose headers are out. */
   openStreams: number;
+  /** Events sent on all streams so far: they stop growing when a client stops reading. */
+  streamEvents: number;
   /** Answered to the last byte, errors included. */
   finishedRequests: number;
   /** The client left before the answer was complete. */
@@ -115,7 +117,15 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
   const recorder = createRecorder({ limit: recording === true ? DEFAULT_RECORDED : Number(recording) });
   const answering = createAnswering(answerSettings(settings));
   const maxBodyBytes = settings.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
-  const counters = { requests: 0, openRequests: 0, openStreams: 0, finished: 0, aborted: 0, severed: 0 };
+  const counters = {
+    requests: 0,
+    openRequests: 0,
+    openStreams: 0,
+    streamEvents: 0,
+    finished: 0,
+    aborted: 0,
+    severed: 0,
+  };
   let connections = 0;
   let waitingForIdle: (() => void)[] = [];
 
@@ -156,7 +166,10 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
         counters.openStreams -= 1;
       });
     };
-    await answering({ exchange, path, route: route ?? null, read, number, onStream });
+    const onEvent = (): void => {
+      counters.streamEvents += 1;
+    };
+    await answering({ exchange, path, route: route ?? null, read, number, onStream, onEvent });
   };
 
   const server = createServer((request, response) => {
@@ -201,6 +214,7 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
       requests: counters.requests,
       openRequests: counters.openRequests,
       openStreams: counters.openStreams,
+      streamEvents: counters.streamEvents,
       finishedRequests: counters.finished,
       abortedRequests: counters.aborted,
       severedRequests: counters.severed,
