@@ -1,0 +1,113 @@
+/**
+ * One answer in words that belong to none of the protocols, whole or as it streams. Readers turn an upstream's
+ * answer into it, writers put it into the client's protocol.
+ */
+
+import type { StreamError } from '../protocol.ts';
+import type { Usage, UsageReading } from '../usage.ts';
+
+/** Why the answer ended. */
+export interface Finish {
+  kind: 'stop' | 'stop-sequence' | 'length' | 'calls' | 'refusal';
+  /** The stop sequence that was met, where the upstream says which. */
+  sequence: string | null;
+  /** What the vendor says about a refusal, apart from the answer's own text. */
+  explanation: string | null;
+}
+
+export function finishOf(kind: Finish['kind']): Finish {
+  return { kind, sequence: null, explanation: null };
+}
+
+/** A tool call, without its arguments. */
+export interface Call {
+  kind: 'call';
+  id: string;
+  /** The client's name for the tool once the answer has passed `restoreCall`. */
+  name: string;
+  /** The arguments are free text, not JSON. */
+  custom: boolean;
+  /** The client's free-text tool, which travelled as a function with the one argument `input`. */
+  wrapped: boolean;
+}
+
+export type TextKind = 'text' | 'refusal' | 'reasoning';
+
+export type AnswerBlock = { kind: TextKind; text: string } | (Call & { arguments: string });
+
+/** Token counts, with what only the client's display needs beside the billed pools. */
+export interface AnswerUsage {
+  reading: UsageReading | null;
+  /** How much of the output was reasoning, where the upstream says. */
+  reasoningTokens: number | null;
+}
+
+export interface Answer {
+  blocks: AnswerBlock[];
+  finish: Finish;
+  usage: AnswerUsage;
+  /** As the upstream reported it. */
+  model: string | null;
+}
+
+/** What a writer tells the client about tokens; null when the upstream said nothing. */
+export interface ShownUsage {
+  usage: Usage;
+  reasoningTokens: number | null;
+}
+
+export function shownUsage({ reading, reasoningTokens }: AnswerUsage): ShownUsage | null {
+  return reading === null ? null : { usage: reading.usage, reasoningTokens };
+}
+
+/** Takes the events that a stream reader finds, in the upstream's order. */
+export interface AnswerSink {
+  /** The answer exists; nothing of it has been said yet. */
+  begin(): void;
+  text(kind: TextKind, text: string): void;
+  /** `key` tells the calls of one answer apart, as long as several are open. */
+  call(key: string, call: Call): void;
+  callArguments(key: string, text: string): void;
+  /** No more arguments will come for this call. */
+  callEnd(key: string): void;
+  /** Only the first one counts. */
+  finish(finish: Finish): void;
+  /** The upstream's own terminator. */
+  end(): void;
+  /** A sign of life that the upstream sent as an event. */
+  ping(): void;
+  fail(error: StreamError): void;
+}
+
+/** Reads the events of one upstream stream; `data` is one event's data. */
+export interface StreamReader {
+  event(type: string | null, data: string): void;
+  usage(): AnswerUsage;
+  readonly model: string | null;
+}
+
+/** Blocks as a writer gets them: one at a time, each opened, filled and closed. */
+export interface BlockSink {
+  open(block: { kind: TextKind } | Call): void;
+  delta(text: string): void;
+  close(): void;
+}
+
+/** Writes one stream in the client's protocol. Every method returns whole events, or nothing. */
+export interface StreamWriter {
+  begin(): string;
+  open(block: { kind: TextKind } | Call): string;
+  delta(text: string): string;
+  close(): string;
+  /** Called when all blocks are closed. */
+  finish(finish: Finish): string;
+  /** The protocol's terminator, after `finish`. */
+  end(usage: ShownUsage | null): string;
+  fail(error: StreamError): string;
+  readonly keepAlive: string;
+}
+
+/** The upstream's answer makes no sense in its own protocol. */
+export function nonsense(message: string): StreamError {
+  return { status: 502, type: 'api_error', message };
+}

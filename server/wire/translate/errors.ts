@@ -1,0 +1,68 @@
+import { errorEnvelope, errorType, scrubIdentifiers } from '../envelope.ts';
+import type { Protocol, WireError } from '../protocol.ts';
+import { encodeJson, isObject, type Json, stringMember, tryParseJson } from './json.ts';
+
+/** What a vendor's error body says, whatever its form. */
+interface UpstreamError {
+  message: string;
+  code: string | null;
+}
+
+/** Ways in which vendors say that the conversation does not fit the model's window. */
+const OVERFLOW =
+  /prompt is too long|input is too long|context[ _-]?length|context[ _-]?window|context limit|maximum context|too many (?:input )?tokens|exceeds? the (?:model'?s )?maximum (?:input|number of) tokens/i;
+const OVERFLOW_CODE = 'context_length_exceeded';
+/** Coding agents compact their history when, and only when, they find one of these wordings. */
+const KNOWN_WORDING = /^(?:prompt is too long|Input is too long\.)/;
+
+/**
+ * An upstream's 400, 413 or 422 in the client's protocol: the vendor's sentence stays, the envelope changes.
+ * Null when the body is no error in any form that is known, such as a proxy's HTML page.
+ */
+export function translateError(
+  client: Protocol,
+  status: number,
+  body: Uint8Array,
+  requestId?: string,
+): WireError | null {
+  const error = readError(tryParseJson(Buffer.from(body).toString('utf8')));
+  if (error === null) return null;
+  const scrubbed = scrubIdentifiers(error.message, requestId);
+  const overflow = error.code === OVERFLOW_CODE || OVERFLOW.test(scrubbed);
+  const facts = {
+    status: overflow ? 400 : status,
+    message:
+      overflow && client === 'messages' && !KNOWN_WORDING.test(scrubbed) ? `prompt is too long: ${scrubbed}` : scrubbed,
+    type: errorType(client, overflow ? 400 : status),
+    code: overflow ? OVERFLOW_CODE : null,
+    ...(requestId === undefined ? {} : { requestId }),
+  };
+  return { status: facts.status, body: encodeJson(errorEnvelope(client, facts)), contentType: 'application/json' };
+}
+
+function readError(body: Json | undefined): UpstreamError | null {
+  // One vendor wraps its error in a list.
+  const root = Array.isArray(body) ? body[0] : body;
+  if (!isObject(root)) return null;
+  const error = isObject(root.error) ? root.error : root;
+  const message =
+    stringMember(error, 'message') ??
+    stringMember(root, 'error') ??
+    stringMember(root, 'message') ??
+    readDetail(root.detail);
+  if (message === null || message === '') return null;
+  return { message, code: stringMember(error, 'code') ?? stringMember(error, 'type') };
+}
+
+/** Self-hosted servers validate with a framework that lists what is wrong under `detail`. */
+function readDetail(detail: Json | undefined): string | null {
+  if (typeof detail === 'string') return detail;
+  if (!Array.isArray(detail)) return null;
+  const found = detail.flatMap((entry) => {
+    if (!isObject(entry)) return [];
+    const place = Array.isArray(entry.loc) ? `${entry.loc.join('.')}: ` : '';
+    const message = stringMember(entry, 'msg');
+    return message === null ? [] : [place + message];
+  });
+  return found.length === 0 ? null : found.join('; ');
+}

@@ -1,0 +1,264 @@
+import type { UpstreamFeatures } from '../../protocol.ts';
+import { endUserName, type WriterInput } from '../context.ts';
+import type {
+  AnswerFormat,
+  AssistantPart,
+  CacheMark,
+  CallPart,
+  ContentPart,
+  Dialogue,
+  TextPart,
+  Tool,
+  ToolChoice,
+  ToolResult,
+  Turn,
+} from '../dialogue.ts';
+import { budgetOfEffort } from '../effort.ts';
+import { isObject, type JsonNumber, type JsonObject, numberValue, tryParseJson } from '../json.ts';
+import { refuse } from '../refusal.ts';
+import { objectSchema } from '../schema.ts';
+import { placeSystemTurns } from '../system-turns.ts';
+import { encodeToolId } from '../tool-ids.ts';
+import { NAME_LIMIT, shortenName } from '../tool-names.ts';
+import { callsOf } from '../turns.ts';
+
+/** Above it the vendor refuses, where the chat protocols go to 2. */
+const MOST_TEMPERATURE = 1;
+/** With thinking on, the vendor takes no smaller nucleus. */
+const LEAST_TOP_P_WITH_THINKING = 0.95;
+/** Stands in for a mode that the protocol lacks; only for models whose catalog entry allows it. */
+const JSON_ONLY = 'Answer with a single JSON object and nothing else.';
+
+type Body = Record<string, unknown>;
+
+/** Writes the body for a Messages upstream. Throws `Untranslatable` for what that protocol lacks. */
+export function writeMessagesRequest({ dialogue, facts, context }: WriterInput): Body {
+  const { features } = context;
+  const maxTokens = facts.maxTokens ?? context.maxOutputTokens;
+  const { instructions, hoisted, turns } = placeSystemTurns(dialogue, features.systemRole);
+  const system = [...instructions, ...joinHoisted(hoisted), ...writeJsonOnly(dialogue.format, features)];
+  const stop = dialogue.stop.sequences.filter((sequence) => sequence.trim() !== '');
+  const thinking = writeThinking(dialogue, maxTokens, features);
+  if (thinking.budgeted) refuseForcedCall(dialogue.toolChoice);
+  const outputConfig = { ...thinking.outputConfig, ...writeFormat(dialogue.format) };
+  const endUser = endUserName(dialogue.endUser, context);
+  return {
+    model: context.upstreamModel,
+    max_tokens: maxTokens,
+    ...(system.length === 0 ? {} : { system: system.flatMap(writeText) }),
+    messages: writeTurns(turns),
+    ...(dialogue.tools.length === 0 ? {} : writeTools(dialogue)),
+    ...(stop.length === 0 ? {} : { stop_sequences: stop }),
+    ...(features.sampling ? writeSampling(dialogue, thinking.on) : {}),
+    thinking: thinking.config,
+    ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
+    ...(endUser === undefined ? {} : { metadata: { user_id: endUser } }),
+    ...(facts.stream ? { stream: true } : {}),
+  };
+}
+
+function joinHoisted(texts: readonly TextPart[]): TextPart[] {
+  const [first] = texts;
+  return first === undefined ? [] : [{ ...first, text: texts.map(({ text }) => text).join('\n') }];
+}
+
+function writeJsonOnly(format: AnswerFormat | null, features: UpstreamFeatures): TextPart[] {
+  if (format?.kind !== 'json') return [];
+  if (!features.jsonObject) refuse(format.at, 'JSON without a schema is not supported for this model');
+  return [{ kind: 'text', text: JSON_ONLY, cache: null, at: format.at }];
+}
+
+/** Calls and their results alternate between the two roles here, so that neighbours of one role become one turn. */
+function writeTurns(turns: readonly Turn[]): Body[] {
+  const messages: Body[] = [];
+  let index = 0;
+  while (index < turns.length) {
+    const role = speaker(turns[index]);
+    let end = index;
+    while (end < turns.length && speaker(turns[end]) === role) end += 1;
+    const content = writeGroup(turns.slice(index, end));
+    // The protocol has no empty message; made-up content would be worse than none.
+    if (content.length > 0) messages.push({ role, content });
+    index = end;
+  }
+  return messages;
+}
+
+function speaker(turn: Turn | undefined): 'user' | 'assistant' | 'system' | undefined {
+  return turn?.role === 'results' ? 'user' : turn?.role;
+}
+
+function writeGroup(turns: readonly Turn[]): Body[] {
+  const results = turns.flatMap((turn) => (turn.role === 'results' ? turn.results.map(writeResult) : []));
+  const rest = turns.flatMap((turn): Body[] => {
+    if (turn.role === 'user') return turn.parts.flatMap(writePart);
+    if (turn.role === 'assistant') return turn.parts.flatMap(writeAssistantPart);
+    return turn.role === 'system' ? turn.texts.flatMap(writeText) : [];
+  });
+  return [...results, ...rest];
+}
+
+function cacheMark(cache: CacheMark | null): Body {
+  if (cache === null) return {};
+  return { cache_control: { type: 'ephemeral', ...(cache.ttl === null ? {} : { ttl: cache.ttl }) } };
+}
+
+function writeText(part: TextPart): Body[] {
+  return part.text === '' ? [] : [{ type: 'text', text: part.text, ...cacheMark(part.cache) }];
+}
+
+function writePart(part: ContentPart): Body[] {
+  switch (part.kind) {
+    case 'text':
+      return writeText(part);
+    case 'image':
+      return [{ type: 'image', source: writeSource(part.source), ...cacheMark(part.cache) }];
+    case 'document': {
+      const { source, title, context } = part;
+      const text = source.kind === 'text';
+      return [
+        {
+          type: 'document',
+          source: text ? { type: 'text', media_type: 'text/plain', data: source.text } : writeSource(source),
+          title: title ?? undefined,
+          context: context ?? undefined,
+          ...cacheMark(part.cache),
+        },
+      ];
+    }
+  }
+}
+
+function writeSource(source: { kind: 'base64'; mediaType: string; data: string } | { kind: 'url'; url: string }): Body {
+  if (source.kind === 'url') return { type: 'url', url: source.url };
+  return { type: 'base64', media_type: source.mediaType, data: source.data };
+}
+
+function writeResult(result: ToolResult): Body {
+  const [first] = result.parts;
+  const plain = result.parts.length === 1 && first?.kind === 'text' && first.cache === null;
+  const content = plain ? first.text : result.parts.flatMap(writePart);
+  return {
+    type: 'tool_result',
+    tool_use_id: encodeToolId(result.callId),
+    ...(content.length === 0 ? {} : { content }),
+    ...(result.failed ? { is_error: true } : {}),
+    ...cacheMark(result.cache),
+  };
+}
+
+function writeAssistantPart(part: AssistantPart): Body[] {
+  switch (part.kind) {
+    case 'text':
+      // Many chat models put blank text before a call; the vendor refuses blank blocks.
+      return part.text.trim() === '' ? [] : writeText(part);
+    case 'reasoning':
+      return part.seal === null ? [] : [{ type: 'thinking', thinking: part.text, signature: part.seal }];
+    case 'call':
+      return [writeCall(part)];
+  }
+}
+
+function writeCall(call: CallPart): Body {
+  if (call.custom) refuse(call.at, 'free-text tools are not supported for this model');
+  return {
+    type: 'tool_use',
+    id: encodeToolId(call.id),
+    name: shortenName(call.name, NAME_LIMIT.messages),
+    input: parseArguments(call.arguments),
+    ...cacheMark(call.cache),
+  };
+}
+
+/**
+ * A call's arguments as the object that the Messages protocol wants. What is no JSON object is kept as text under a
+ * name of its own: dropping the call would orphan its result.
+ */
+export function parseArguments(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  const value = tryParseJson(text);
+  return isObject(value) ? value : { _invalid_arguments: text };
+}
+
+function writeTools({ tools, toolChoice, parallelCalls }: Dialogue): Body {
+  const choice = writeToolChoice(toolChoice, parallelCalls);
+  return { tools: tools.map(writeTool), ...(choice === null ? {} : { tool_choice: choice }) };
+}
+
+function writeTool(tool: Tool): Body {
+  if (tool.kind === 'custom') refuse(tool.at, 'free-text tools are not supported for this model');
+  return {
+    name: shortenName(tool.name, NAME_LIMIT.messages),
+    description: tool.description ?? undefined,
+    input_schema: objectSchema(tool.schema),
+    strict: tool.strict ?? undefined,
+    ...cacheMark(tool.cache),
+  };
+}
+
+function writeToolChoice(choice: ToolChoice | null, parallelCalls: boolean | null): Body | null {
+  const single = parallelCalls === false ? { disable_parallel_tool_use: true } : {};
+  if (choice === null) return parallelCalls === false ? { type: 'auto', ...single } : null;
+  if (choice.kind === 'none') return { type: 'none' };
+  if (choice.kind !== 'tool') return { type: choice.kind, ...single };
+  if (choice.custom) refuse(choice.at, 'free-text tools are not supported for this model');
+  return { type: 'tool', name: shortenName(choice.name, NAME_LIMIT.messages), ...single };
+}
+
+function writeFormat(format: AnswerFormat | null): Body {
+  return format?.kind === 'schema' ? { format: { type: 'json_schema', schema: format.schema } } : {};
+}
+
+interface ThinkingPlan {
+  on: boolean;
+  /** Older models: a token budget, and no forced calls beside it. */
+  budgeted: boolean;
+  config: Body | undefined;
+  outputConfig: Body;
+}
+
+const NO_PLAN: ThinkingPlan = { on: false, budgeted: false, config: undefined, outputConfig: {} };
+
+function writeThinking({ thinking, turns }: Dialogue, maxTokens: number, features: UpstreamFeatures): ThinkingPlan {
+  if (thinking === null) return NO_PLAN;
+  if (thinking.kind === 'off') return { ...NO_PLAN, config: { type: 'disabled' } };
+  if (features.effort || thinking.kind === 'adaptive') {
+    const effort =
+      thinking.kind === 'effort' ? { effort: thinking.effort === 'minimal' ? 'low' : thinking.effort } : {};
+    return { on: true, budgeted: false, config: { type: 'adaptive' }, outputConfig: effort };
+  }
+  const budget = thinking.kind === 'budget' ? thinking.tokens : budgetOfEffort(thinking.effort, maxTokens);
+  if (budget === null || callsLackThinking(turns)) return NO_PLAN;
+  return { on: true, budgeted: true, config: { type: 'enabled', budget_tokens: budget }, outputConfig: {} };
+}
+
+/**
+ * In the middle of a tool loop the vendor wants the signed thinking that led to the calls. A client that could not
+ * keep it gets this step without thinking, as the vendor's newer models do by themselves.
+ */
+function callsLackThinking(turns: readonly Turn[]): boolean {
+  const index = turns.findLastIndex(({ role }) => role === 'assistant');
+  const turn = turns[index];
+  const answered = turns.slice(index + 1).some(({ role }) => role === 'results');
+  const signed =
+    turn?.role === 'assistant' && turn.parts.some((part) => part.kind === 'reasoning' && part.seal !== null);
+  return answered && callsOf(turn).length > 0 && !signed;
+}
+
+function refuseForcedCall(choice: ToolChoice | null): void {
+  if (choice?.kind === 'any' || choice?.kind === 'tool') {
+    refuse(choice.at, 'this model cannot be forced to call a tool while it reasons; leave out the reasoning effort');
+  }
+}
+
+function writeSampling({ temperature, topP, topK }: Dialogue, thinking: boolean): Body {
+  return {
+    temperature: temperature === null || thinking ? undefined : atMost(temperature, MOST_TEMPERATURE),
+    top_p: topP === null || (thinking && numberValue(topP) < LEAST_TOP_P_WITH_THINKING) ? undefined : topP,
+    top_k: topK === null || thinking ? undefined : topK,
+  };
+}
+
+function atMost(value: JsonNumber, most: number): JsonNumber {
+  return numberValue(value) > most ? most : value;
+}

@@ -1,0 +1,27 @@
+import type { RequestFacts, WireContext } from '../protocol.ts';
+import type { JsonObject } from './json.ts';
+import type { NamedTool } from './tool-names.ts';
+
+/** What a request leaves behind for its answer. */
+export interface Notes {
+  /** The client's tools by the names that the upstream was given. */
+  tools: ReadonlyMap<string, NamedTool>;
+  /** The client asked not to be shown the reasoning, and the upstream does not need it back either. */
+  hideReasoning: boolean;
+  /** What a Responses answer repeats of its request. */
+  echo: JsonObject;
+}
+
+export const NO_NOTES: Notes = { tools: new Map(), hideReasoning: false, echo: {} };
+
+/** What every writer of answers works from. */
+export interface AnswerContext {
+  facts: RequestFacts;
+  context: WireContext;
+  notes: Notes;
+}
+
+/** The request id without its prefix: what synthesised ids are made of. */
+export function idStem(context: WireContext): string {
+  return context.requestId.replace(/^req_/, '');
+}

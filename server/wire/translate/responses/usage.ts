@@ -1,0 +1,12 @@
+import { readResponsesUsage } from '../../usage.ts';
+import type { AnswerUsage } from '../answer.ts';
+import { isObject, type Json } from '../json.ts';
+
+export const NO_USAGE: AnswerUsage = { reading: null, reasoningTokens: null };
+
+export function readAnswerUsage(usage: Json | undefined): AnswerUsage {
+  if (!isObject(usage)) return NO_USAGE;
+  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const reasoning = details.reasoning_tokens;
+  return { reading: readResponsesUsage(usage), reasoningTokens: typeof reasoning === 'number' ? reasoning : null };
+}

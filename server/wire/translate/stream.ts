@@ -1,0 +1,205 @@
+import { disguised, errorType, scrubIdentifiers } from '../envelope.ts';
+import type { Account, Protocol, StreamError, StreamState, WireStream } from '../protocol.ts';
+import { createSseReader } from '../sse.ts';
+import {
+  type AnswerSink,
+  type Call,
+  finishOf,
+  nonsense,
+  type StreamReader,
+  type StreamWriter,
+  shownUsage,
+} from './answer.ts';
+import { createBlockOrder } from './block-order.ts';
+import { encodeText } from './json.ts';
+
+/** A Responses upstream repeats the whole request in its last event; beyond this no event is sane. */
+const MAX_EVENT_BYTES = 64 * 1024 * 1024;
+const noBytes = new Uint8Array();
+
+/**
+ * Relays one stream between two protocols, event by event. The reader knows the upstream's protocol, the writer the
+ * client's; where the stream stands is decided here alone.
+ */
+export function createTranslatedStream({
+  client,
+  requestId,
+  createReader,
+  createWriter,
+  restoreCall,
+}: {
+  client: Protocol;
+  requestId: string;
+  createReader: (sink: AnswerSink) => StreamReader;
+  createWriter: () => StreamWriter;
+  restoreCall: (call: Call) => Call;
+}): WireStream {
+  const writer = createWriter();
+  let state: StreamState = 'waiting';
+  let error: StreamError | null = null;
+  let output = '';
+  let outputBytes = 0;
+  let outputPieces = 0;
+
+  const over = () => error !== null || state === 'terminated' || state === 'failed';
+
+  function begin(): void {
+    if (state !== 'waiting') return;
+    state = 'open';
+    output += writer.begin();
+  }
+
+  function count(text: string): void {
+    if (text === '') return;
+    outputBytes += Buffer.byteLength(text);
+    outputPieces += 1;
+  }
+
+  const blocks = createBlockOrder({
+    open(block) {
+      output += writer.open(block);
+    },
+    delta(text) {
+      output += writer.delta(text);
+    },
+    close() {
+      output += writer.close();
+    },
+  });
+
+  function fail(found: StreamError): void {
+    error = found;
+    if (state === 'waiting') return;
+    const { status, message } = disguised(client, found.status) ?? found;
+    output += writer.fail({ status, type: errorType(client, status), message: scrubIdentifiers(message, requestId) });
+    state = 'failed';
+  }
+
+  const sink: AnswerSink = {
+    begin,
+    text(kind, text) {
+      begin();
+      count(text);
+      blocks.text(kind, text);
+    },
+    call(key, call) {
+      begin();
+      blocks.call(key, restoreCall(call));
+    },
+    callArguments(key, text) {
+      count(text);
+      if (!blocks.callArguments(key, text)) fail(nonsense('The model sent a malformed tool call.'));
+    },
+    callEnd(key) {
+      blocks.callEnd(key);
+    },
+    finish(finish) {
+      if (state === 'finished') return;
+      begin();
+      blocks.flush();
+      output += writer.finish(finish);
+      state = 'finished';
+    },
+    end() {
+      if (state === 'waiting') return fail(nonsense('The upstream answered with nothing.'));
+      if (state === 'open') sink.finish(finishOf('stop'));
+      terminate();
+    },
+    ping() {
+      if (state !== 'waiting') output += writer.keepAlive;
+    },
+    fail,
+  };
+
+  const reader = createReader(sink);
+
+  function terminate(): void {
+    // Content after the finish reason is against the rules, and still content.
+    blocks.flush();
+    output += writer.end(shownUsage(reader.usage()));
+    state = 'terminated';
+  }
+
+  function take(type: string | null, data: Buffer | null): void {
+    if (over()) return;
+    if (data === null) return sink.ping();
+    if (!read(type, data)) fail(nonsense('The upstream sent an event that cannot be read.'));
+  }
+
+  /** False when the data is no JSON, or deeper than any parser goes. */
+  function read(type: string | null, data: Buffer): boolean {
+    try {
+      reader.event(type, data.toString('utf8'));
+      return true;
+    } catch (problem) {
+      if (problem instanceof SyntaxError || problem instanceof RangeError) return false;
+      throw problem;
+    }
+  }
+
+  const events = createSseReader({
+    maxEventBytes: MAX_EVENT_BYTES,
+    sink: {
+      event: ({ type, data }) => take(type, data),
+      oversized() {
+        if (!over()) fail(nonsense('The upstream sent an event that is too large.'));
+      },
+    },
+  });
+
+  function handOut(): Uint8Array {
+    if (output === '') return noBytes;
+    const bytes = encodeText(output);
+    output = '';
+    return bytes;
+  }
+
+  function account(): Account {
+    const { reading } = reader.usage();
+    return {
+      usage: reading?.usage ?? null,
+      clamped: reading?.clamped ?? false,
+      partial: (state !== 'finished' && state !== 'terminated') || (reading?.outputMissing ?? false),
+      outputBytes,
+      outputPieces,
+      model: reader.model,
+    };
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    get error() {
+      return error;
+    },
+    get keepAlive() {
+      return encodeText(writer.keepAlive);
+    },
+    account,
+    write(chunk) {
+      if (!over()) events.write(chunk);
+      return handOut();
+    },
+    end() {
+      const rest = over() ? null : events.end();
+      // Several vendors leave out the last empty line. What cannot be read was cut, which `state` tells.
+      if (rest !== null && rest.data !== null) read(rest.type, rest.data);
+      return handOut();
+    },
+    stop(end) {
+      if (state === 'terminated' || state === 'failed') return noBytes;
+      if (state === 'finished') terminate();
+      else if (end.reason === 'budget') {
+        sink.finish(finishOf('length'));
+        const shown = shownUsage(reader.usage());
+        output += writer.end(end.usage === undefined ? shown : { usage: end.usage, reasoningTokens: null });
+        state = 'terminated';
+      } else {
+        output += writer.fail({ status: end.status, type: end.type, message: end.message });
+        state = 'failed';
+      }
+      return handOut();
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import type { CallPart, ToolResult, Turn } from './dialogue.ts';
+
+/** Adds a result to those that directly precede it, so that a run of results is one turn. */
+export function appendResult(turns: Turn[], result: ToolResult): void {
+  const last = turns.at(-1);
+  if (last?.role === 'results') last.results.push(result);
+  else turns.push({ role: 'results', results: [result], at: result.at });
+}
+
+/** The calls of a turn; none unless it is the assistant's. */
+export function callsOf(turn: Turn | undefined): CallPart[] {
+  return turn?.role === 'assistant' ? turn.parts.filter((part) => part.kind === 'call') : [];
+}
+
+/** Results in the order of the calls they answer: strict upstreams insist on it. Strangers keep their order, last. */
+export function inCallOrder(results: readonly ToolResult[], calls: readonly CallPart[]): ToolResult[] {
+  const rank = (result: ToolResult) => {
+    const index = calls.findIndex((call) => call.id === result.callId);
+    return index < 0 ? calls.length : index;
+  };
+  return [...results].sort((left, right) => rank(left) - rank(right));
+}
