@@ -30,14 +30,7 @@ export function budgetOfEffort(effort: Effort, maxTokens: number): number | null
 
 /** `reasoning_effort` of the OpenAI protocols; null when the upstream shall decide. */
 export function effortName(thinking: Thinking): string | null {
-  switch (thinking.kind) {
-    case 'off':
-      return 'none';
-    case 'effort':
-      return thinking.effort;
-    case 'budget':
-      return effortOfBudget(thinking.tokens);
-    case 'adaptive':
-      return null;
-  }
+  if (thinking.kind === 'off') return 'none';
+  if (thinking.kind === 'effort') return thinking.effort;
+  return thinking.kind === 'budget' ? effortOfBudget(thinking.tokens) : null;
 }

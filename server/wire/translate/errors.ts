@@ -1,6 +1,6 @@
 import { errorEnvelope, errorType, scrubIdentifiers } from '../envelope.ts';
 import type { Protocol, WireError } from '../protocol.ts';
-import { encodeJson, isObject, type Json, stringMember, tryParseJson } from './json.ts';
+import { encodeJson, isObject, type Json, stringifyJson, stringMember, tryParseJson } from './json.ts';
 
 /** What a vendor's error body says, whatever its form. */
 interface UpstreamError {
@@ -60,7 +60,9 @@ function readDetail(detail: Json | undefined): string | null {
   if (!Array.isArray(detail)) return null;
   const found = detail.flatMap((entry) => {
     if (!isObject(entry)) return [];
-    const place = Array.isArray(entry.loc) ? `${entry.loc.join('.')}: ` : '';
+    const place = Array.isArray(entry.loc)
+      ? `${entry.loc.map((step) => (typeof step === 'string' ? step : stringifyJson(step))).join('.')}: `
+      : '';
     const message = stringMember(entry, 'msg');
     return message === null ? [] : [place + message];
   });

@@ -50,7 +50,7 @@ export function createFreeText(): FreeText {
 }
 
 /** Some models write line breaks into JSON strings unescaped. */
-const CONTROLS = new RegExp('[\\u0000-\\u001f]', 'g');
+const CONTROLS = /\p{Cc}/gu;
 
 function escapeControl(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

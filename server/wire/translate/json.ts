@@ -82,6 +82,11 @@ export function stringMember(value: JsonObject, name: string): string | null {
   return typeof member === 'string' ? member : null;
 }
 
+/** The `type` member, by which all protocols tell their blocks, parts, items and events apart; empty when absent. */
+export function typeOf(value: JsonObject): string {
+  return stringMember(value, 'type') ?? '';
+}
+
 /** The member of that name when it is an object. */
 export function objectMember(value: JsonObject, name: string): JsonObject | null {
   const member = value[name];

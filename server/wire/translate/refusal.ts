@@ -1,5 +1,5 @@
 import type { WireProblem } from '../protocol.ts';
-import { isNumber, isObject, type Json, type JsonNumber, type JsonObject } from './json.ts';
+import { isNumber, isObject, type Json, type JsonNumber, type JsonObject, stringMember } from './json.ts';
 
 /**
  * Ends a request translation from any depth of the body. It never leaves this folder: `translatingWire` turns it
@@ -18,6 +18,15 @@ export class Untranslatable extends Error {
 /** Refuses a field that the other protocol (or this upstream) has no words for. */
 export function refuse(param: string, reason: string, code = 'unsupported_parameter'): never {
   throw new Untranslatable({ message: `${param}: ${reason}`, param, code });
+}
+
+/** Refuses a block, part, item or tool of a type that cannot be carried over. */
+export function refuseType(value: JsonObject, at: string, what: string): never {
+  const type = stringMember(value, 'type');
+  return refuse(
+    `${at}.type`,
+    `${what} of ${type === null ? 'unknown type' : `type "${type}"`} are not supported for this model`,
+  );
 }
 
 /** Refuses a field whose value is not what the client's own protocol allows. */

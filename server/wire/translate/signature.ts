@@ -1,3 +1,5 @@
+import type { WireContext } from '../protocol.ts';
+
 /**
  * Signatures for thinking blocks that no Messages vendor signed. Clients refuse a thinking block without one, and
  * send it back later; a vendor that is handed a signature it did not make answers 400.
@@ -6,8 +8,8 @@
 const PREFIX = 'gw1.';
 
 /** Signs reasoning text that came from an upstream without signatures. */
-export function mintSignature(text: string, digest: (scope: string, text: string) => string): string {
-  return PREFIX + digest('thinking', text);
+export function mintSignature(text: string, context: WireContext): string {
+  return PREFIX + context.digest('thinking', text);
 }
 
 /** Ours, to be left out before a real Messages upstream sees it. Whoever forges one only removes their own block. */

@@ -13,7 +13,7 @@ import type {
   Turn,
 } from '../dialogue.ts';
 import { EFFORTS } from '../dialogue.ts';
-import { isNumber, isObject, type Json, type JsonObject, numberValue } from '../json.ts';
+import { isNumber, isObject, type Json, type JsonObject, numberValue, typeOf } from '../json.ts';
 import {
   checkFields,
   type FieldRule,
@@ -24,6 +24,7 @@ import {
   optionalObject,
   optionalString,
   refuse,
+  refuseType,
   requireList,
   requireObject,
   requireString,
@@ -158,7 +159,7 @@ function readContent(content: Json | undefined, at: string): ContentPart[] {
 
 function readPart(part: JsonObject, at: string): ContentPart {
   const cache = readCache(part);
-  switch (part.type) {
+  switch (typeOf(part)) {
     case 'text':
       return { kind: 'text', text: requireString(part.text, `${at}.text`), cache, at };
     case 'refusal':
@@ -179,10 +180,8 @@ function readPart(part: JsonObject, at: string): ContentPart {
       const data = requireString(file.file_data, `${place}.file_data`);
       return readFile(data, { filename, cache, at: `${place}.file_data` });
     }
-    default: {
-      const type = typeof part.type === 'string' ? `"${part.type}"` : 'unknown';
-      return refuse(`${at}.type`, `content of type ${type} is not supported for this model`);
-    }
+    default:
+      return refuseType(part, at, 'content parts');
   }
 }
 

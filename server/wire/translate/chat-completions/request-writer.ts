@@ -95,22 +95,16 @@ function writeContent(parts: readonly ContentPart[], features: UpstreamFeatures)
 }
 
 function writePart(part: ContentPart, features: UpstreamFeatures): Body[] {
-  switch (part.kind) {
-    case 'text':
-      return [{ type: 'text', text: part.text }];
-    case 'image': {
-      const url = part.source.kind === 'url' ? part.source.url : dataUrl(part.source);
-      return [{ type: 'image_url', image_url: { url, ...(part.detail === null ? {} : { detail: part.detail }) } }];
-    }
-    case 'document':
-      return writeDocument(part, features);
-  }
+  if (part.kind === 'text') return [{ type: 'text', text: part.text }];
+  if (part.kind === 'document') return writeDocument(part, features);
+  const url = part.source.kind === 'url' ? part.source.url : dataUrl(part.source);
+  return [{ type: 'image_url', image_url: { url, ...(part.detail === null ? {} : { detail: part.detail }) } }];
 }
 
 function writeDocument(part: DocumentPart, features: UpstreamFeatures): Body[] {
   if (part.source.kind === 'text') return [{ type: 'text', text: documentText(part, part.source.text) }];
-  if (part.source.kind === 'url') refuse(`${part.at}`, 'documents by address are not supported for this model');
-  if (!features.files) refuse(`${part.at}`, 'documents are not supported for this model');
+  if (part.source.kind === 'url') refuse(part.at, 'documents by address are not supported for this model');
+  if (!features.files) refuse(part.at, 'documents are not supported for this model');
   const file = { filename: part.title ?? 'document.pdf', file_data: dataUrl(part.source) };
   const context = part.context === null ? [] : [{ type: 'text', text: part.context }];
   return [...context, { type: 'file', file }];

@@ -1,7 +1,7 @@
 import { UnreadableReply } from '../../protocol.ts';
 import { readMessagesUsage } from '../../usage.ts';
 import type { Answer, AnswerBlock } from '../answer.ts';
-import { isObject, type Json, stringifyJson, stringMember } from '../json.ts';
+import { isObject, type Json, stringifyJson, stringMember, typeOf } from '../json.ts';
 import { decodeToolId } from '../tool-ids.ts';
 import { readStop } from './finish.ts';
 import { readThinkingTokens } from './usage.ts';
@@ -25,7 +25,7 @@ export function readMessagesAnswer(body: Json): Answer {
 /** Blocks of tools that ran at the vendor are left out: their text is in the text blocks. */
 function readBlock(block: Json): AnswerBlock[] {
   if (!isObject(block)) return [];
-  switch (block.type) {
+  switch (typeOf(block)) {
     case 'text':
       return [{ kind: 'text', text: stringMember(block, 'text') ?? '' }];
     case 'thinking':

@@ -22,16 +22,13 @@ export function writeMessagesAnswer(answer: Answer, answerContext: AnswerContext
 }
 
 function writeBlock(block: AnswerBlock, { context, notes }: AnswerContext): Record<string, unknown> {
-  switch (block.kind) {
-    case 'reasoning': {
-      const thinking = notes.hideReasoning ? '' : block.text;
-      return { type: 'thinking', thinking, signature: mintSignature(block.text, context.digest) };
-    }
-    case 'call': {
-      const input = parseArguments(block.arguments);
-      return { type: 'tool_use', id: encodeToolId(block.id), name: block.name, input };
-    }
-    default:
-      return { type: 'text', text: block.text, citations: null };
+  if (block.kind === 'call') {
+    const input = parseArguments(block.arguments);
+    return { type: 'tool_use', id: encodeToolId(block.id), name: block.name, input };
   }
+  if (block.kind === 'reasoning') {
+    const thinking = notes.hideReasoning ? '' : block.text;
+    return { type: 'thinking', thinking, signature: mintSignature(block.text, context) };
+  }
+  return { type: 'text', text: block.text, citations: null };
 }

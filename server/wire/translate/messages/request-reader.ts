@@ -12,7 +12,7 @@ import type {
   Turn,
 } from '../dialogue.ts';
 import { EFFORTS } from '../dialogue.ts';
-import { isObject, type Json, type JsonObject, numberValue, stringifyJson, stringMember } from '../json.ts';
+import { isObject, type Json, type JsonObject, numberValue, stringifyJson, stringMember, typeOf } from '../json.ts';
 import {
   checkFields,
   type FieldRule,
@@ -23,6 +23,7 @@ import {
   optionalObject,
   optionalString,
   refuse,
+  refuseType,
   requireList,
   requireObject,
   requireString,
@@ -176,7 +177,7 @@ function readUser(content: Json | undefined, at: string): Turn[] {
 }
 
 function readContent(block: JsonObject, at: string): ContentPart[] {
-  switch (block.type) {
+  switch (typeOf(block)) {
     case 'text':
       return [readText(block, at)];
     case 'image':
@@ -186,12 +187,8 @@ function readContent(block: JsonObject, at: string): ContentPart[] {
     case 'search_result':
       return [readSearchResult(block, at)];
     default:
-      return refuse(`${at}.type`, `blocks of type ${describe(block.type)} are not supported for this model`);
+      return refuseType(block, at, 'blocks');
   }
-}
-
-function describe(type: Json | undefined): string {
-  return typeof type === 'string' ? `"${type}"` : 'unknown';
 }
 
 function readImage(block: JsonObject, at: string): ContentPart {
@@ -204,7 +201,7 @@ function readImage(block: JsonObject, at: string): ContentPart {
   if (source.type === 'url') {
     return { ...rest, source: { kind: 'url', url: requireString(source.url, `${at}.source.url`) } };
   }
-  return refuse(`${at}.source.type`, `image sources of type ${describe(source.type)} are not supported for this model`);
+  return refuseType(source, `${at}.source`, 'image sources');
 }
 
 function readInline(source: JsonObject, at: string): { mediaType: string; data: string } {
@@ -221,7 +218,7 @@ function readDocument(block: JsonObject, at: string): ContentPart[] {
   const title = optionalString(block.title, `${at}.title`);
   const context = optionalString(block.context, `${at}.context`);
   const rest = { kind: 'document', title, context, cache: readCache(block), at } as const;
-  switch (source.type) {
+  switch (typeOf(source)) {
     case 'base64':
       return [{ ...rest, source: { kind: 'base64', ...readInline(source, place) } }];
     case 'text':
@@ -233,10 +230,7 @@ function readDocument(block: JsonObject, at: string): ContentPart[] {
       return [...heading, ...readPieces(source.content, `${place}.content`)];
     }
     default:
-      return refuse(
-        `${place}.type`,
-        `document sources of type ${describe(source.type)} are not supported for this model`,
-      );
+      return refuseType(source, place, 'document sources');
   }
 }
 
@@ -296,7 +290,7 @@ function readAssistant(content: Json | undefined, at: string): AssistantPart[] {
   return requireList(content, at).flatMap((value, index): AssistantPart[] => {
     const place = `${at}.${index}`;
     const block = requireObject(value, place);
-    switch (block.type) {
+    switch (typeOf(block)) {
       case 'text':
         return [readText(block, place)];
       case 'tool_use':
@@ -308,7 +302,7 @@ function readAssistant(content: Json | undefined, at: string): AssistantPart[] {
       case 'redacted_thinking':
         return [];
       default:
-        return refuse(`${place}.type`, `blocks of type ${describe(block.type)} are not supported for this model`);
+        return refuseType(block, place, 'blocks');
     }
   });
 }
@@ -328,10 +322,7 @@ function readCall(block: JsonObject, at: string): AssistantPart {
 function readTool(value: Json, at: string): FunctionTool {
   const tool = requireObject(value, at);
   if (tool.type !== undefined && tool.type !== null && tool.type !== 'custom') {
-    refuse(
-      `${at}.type`,
-      `tools of type ${describe(tool.type)} run at their vendor and are not supported for this model`,
-    );
+    refuseType(tool, at, 'tools');
   }
   return {
     kind: 'function',

@@ -108,25 +108,19 @@ function writeText(part: TextPart): Body[] {
 }
 
 function writePart(part: ContentPart): Body[] {
-  switch (part.kind) {
-    case 'text':
-      return writeText(part);
-    case 'image':
-      return [{ type: 'image', source: writeSource(part.source), ...cacheMark(part.cache) }];
-    case 'document': {
-      const { source, title, context } = part;
-      const text = source.kind === 'text';
-      return [
-        {
-          type: 'document',
-          source: text ? { type: 'text', media_type: 'text/plain', data: source.text } : writeSource(source),
-          title: title ?? undefined,
-          context: context ?? undefined,
-          ...cacheMark(part.cache),
-        },
-      ];
-    }
-  }
+  if (part.kind === 'text') return writeText(part);
+  if (part.kind === 'image') return [{ type: 'image', source: writeSource(part.source), ...cacheMark(part.cache) }];
+  const { source, title, context } = part;
+  const text = source.kind === 'text';
+  return [
+    {
+      type: 'document',
+      source: text ? { type: 'text', media_type: 'text/plain', data: source.text } : writeSource(source),
+      title: title ?? undefined,
+      context: context ?? undefined,
+      ...cacheMark(part.cache),
+    },
+  ];
 }
 
 function writeSource(source: { kind: 'base64'; mediaType: string; data: string } | { kind: 'url'; url: string }): Body {
@@ -148,15 +142,10 @@ function writeResult(result: ToolResult): Body {
 }
 
 function writeAssistantPart(part: AssistantPart): Body[] {
-  switch (part.kind) {
-    case 'text':
-      // Many chat models put blank text before a call; the vendor refuses blank blocks.
-      return part.text.trim() === '' ? [] : writeText(part);
-    case 'reasoning':
-      return part.seal === null ? [] : [{ type: 'thinking', thinking: part.text, signature: part.seal }];
-    case 'call':
-      return [writeCall(part)];
-  }
+  if (part.kind === 'call') return [writeCall(part)];
+  // Many chat models put blank text before a call; the vendor refuses blank blocks.
+  if (part.kind === 'text') return part.text.trim() === '' ? [] : writeText(part);
+  return part.seal === null ? [] : [{ type: 'thinking', thinking: part.text, signature: part.seal }];
 }
 
 function writeCall(call: CallPart): Body {

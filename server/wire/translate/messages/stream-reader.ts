@@ -10,6 +10,7 @@ import {
   parseJson,
   stringifyJson,
   stringMember,
+  typeOf,
 } from '../json.ts';
 import { decodeToolId } from '../tool-ids.ts';
 import { readStop } from './finish.ts';
@@ -43,7 +44,7 @@ export function createMessagesStreamReader(sink: AnswerSink): StreamReader {
   }
 
   function startBlock(block: JsonObject, key: string): void {
-    switch (block.type) {
+    switch (typeOf(block)) {
       case 'text':
         return sink.text('text', stringMember(block, 'text') ?? '');
       case 'thinking':
@@ -61,7 +62,7 @@ export function createMessagesStreamReader(sink: AnswerSink): StreamReader {
   }
 
   function readDelta(delta: JsonObject, key: string): void {
-    switch (delta.type) {
+    switch (typeOf(delta)) {
       case 'text_delta':
         return sink.text('text', stringMember(delta, 'text') ?? '');
       case 'thinking_delta':
@@ -94,7 +95,7 @@ export function createMessagesStreamReader(sink: AnswerSink): StreamReader {
       const event = data.includes('"tool_use"') ? parseJson(data) : (JSON.parse(data) as Json);
       if (!isObject(event)) return sink.fail(nonsense('The upstream sent an event that is no object.'));
       const key = typeof event.index === 'number' ? String(event.index) : '';
-      switch (stringMember(event, 'type') ?? name) {
+      switch (typeOf(event) || name || '') {
         case 'message_start':
           return start(objectMember(event, 'message') ?? {});
         case 'content_block_start':

@@ -23,10 +23,6 @@ export function createMessagesStreamWriter({ context, notes }: AnswerContext): S
   let thinking = '';
   let finish: Finish = finishOf('stop');
 
-  function event(type: string, members: Record<string, unknown>): string {
-    return sseEvent(type, stringifyJson({ type, ...members }));
-  }
-
   function delta(members: Record<string, unknown>): string {
     return event('content_block_delta', { index, delta: members });
   }
@@ -64,7 +60,7 @@ export function createMessagesStreamWriter({ context, notes }: AnswerContext): S
       return delta({ type, [field]: text });
     },
     close() {
-      const signature = open === 'reasoning' ? mintSignature(thinking, context.digest) : null;
+      const signature = open === 'reasoning' ? mintSignature(thinking, context) : null;
       const signed = signature === null ? '' : delta({ type: 'signature_delta', signature });
       return signed + event('content_block_stop', { index });
     },
@@ -80,13 +76,12 @@ export function createMessagesStreamWriter({ context, notes }: AnswerContext): S
   };
 }
 
+function event(type: string, members: Record<string, unknown>): string {
+  return sseEvent(type, stringifyJson({ type, ...members }));
+}
+
 function startBlock(block: { kind: TextKind } | Call): Record<string, unknown> {
-  switch (block.kind) {
-    case 'reasoning':
-      return { type: 'thinking', thinking: '', signature: '' };
-    case 'call':
-      return { type: 'tool_use', id: encodeToolId(block.id), name: block.name, input: {} };
-    default:
-      return { type: 'text', text: '', citations: null };
-  }
+  if (block.kind === 'call') return { type: 'tool_use', id: encodeToolId(block.id), name: block.name, input: {} };
+  if (block.kind === 'reasoning') return { type: 'thinking', thinking: '', signature: '' };
+  return { type: 'text', text: '', citations: null };
 }

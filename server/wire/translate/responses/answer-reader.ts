@@ -1,6 +1,6 @@
 import { UnreadableReply } from '../../protocol.ts';
 import type { Answer, AnswerBlock } from '../answer.ts';
-import { isObject, type Json, type JsonObject, listMember, stringMember } from '../json.ts';
+import { isObject, type Json, type JsonObject, listMember, stringMember, typeOf } from '../json.ts';
 import { readStatus } from './finish.ts';
 import { readAnswerUsage } from './usage.ts';
 
@@ -24,7 +24,7 @@ export function readResponsesAnswer(body: Json): Answer {
 
 /** Items of tools that ran at the vendor are left out: what they found is in the text. */
 export function readItem(item: JsonObject): AnswerBlock[] {
-  switch (item.type) {
+  switch (typeOf(item)) {
     case 'message':
       return listMember(item, 'content').flatMap(readContent);
     case 'reasoning': {

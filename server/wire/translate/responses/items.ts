@@ -30,20 +30,15 @@ export function writeItem(
   id: string,
   status: 'in_progress' | 'completed' | 'incomplete',
 ): Item {
-  switch (block.kind) {
-    case 'reasoning':
-      return { id, type: 'reasoning', summary: text === '' ? [] : [summaryPart(text)] };
-    case 'call': {
-      const { id: call_id, name } = block;
-      return isFreeText(block)
-        ? { id, type: 'custom_tool_call', status, call_id, name, input: text }
-        : { id, type: 'function_call', status, call_id, name, arguments: text };
-    }
-    default: {
-      const part = block.kind === 'text' ? textPart(text) : refusalPart(text);
-      return { id, type: 'message', status, role: 'assistant', content: status === 'in_progress' ? [] : [part] };
-    }
+  if (block.kind === 'reasoning') return { id, type: 'reasoning', summary: text === '' ? [] : [summaryPart(text)] };
+  if (block.kind === 'call') {
+    const { id: call_id, name } = block;
+    return isFreeText(block)
+      ? { id, type: 'custom_tool_call', status, call_id, name, input: text }
+      : { id, type: 'function_call', status, call_id, name, arguments: text };
   }
+  const part = block.kind === 'text' ? textPart(text) : refusalPart(text);
+  return { id, type: 'message', status, role: 'assistant', content: status === 'in_progress' ? [] : [part] };
 }
 
 /** The client knows the tool as one that takes free text. */

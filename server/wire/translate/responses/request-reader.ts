@@ -13,7 +13,7 @@ import type {
   ToolResult,
   Turn,
 } from '../dialogue.ts';
-import { isNumber, isObject, type Json, type JsonObject, numberValue, stringifyJson } from '../json.ts';
+import { isNumber, isObject, type Json, type JsonObject, numberValue, stringifyJson, typeOf } from '../json.ts';
 import { isWebAddress } from '../media.ts';
 import {
   checkFields,
@@ -25,6 +25,7 @@ import {
   optionalObject,
   optionalString,
   refuse,
+  refuseType,
   requireList,
   requireObject,
   requireString,
@@ -144,7 +145,7 @@ function hasOnlyText(parts: readonly AssistantPart[]): boolean {
 }
 
 function readItem(item: JsonObject, turns: Turn[], at: string): void {
-  switch (item.type) {
+  switch (typeOf(item)) {
     case 'function_call':
     case 'custom_tool_call':
       addAssistant(turns, [readCall(item, at)], at);
@@ -159,10 +160,8 @@ function readItem(item: JsonObject, turns: Turn[], at: string): void {
     case 'web_search_call':
       // Says only that a search took place; what it found is in the text that follows.
       break;
-    default: {
-      const type = typeof item.type === 'string' ? `"${item.type}"` : 'unknown';
-      refuse(`${at}.type`, `items of type ${type} are not supported for this model`);
-    }
+    default:
+      refuseType(item, at, 'items');
   }
 }
 
@@ -216,7 +215,7 @@ function readContent(content: Json | undefined, at: string): ContentPart[] {
 }
 
 function readPart(part: JsonObject, at: string): ContentPart {
-  switch (part.type) {
+  switch (typeOf(part)) {
     case 'input_text':
     case 'output_text':
     case 'text':
@@ -234,10 +233,8 @@ function readPart(part: JsonObject, at: string): ContentPart {
     }
     case 'input_file':
       return readInputFile(part, at);
-    default: {
-      const type = typeof part.type === 'string' ? `"${part.type}"` : 'unknown';
-      return refuse(`${at}.type`, `content of type ${type} is not supported for this model`);
-    }
+    default:
+      return refuseType(part, at, 'content parts');
   }
 }
 
@@ -271,10 +268,7 @@ function readTools(tools: Json | undefined): FunctionTool[] {
     const tool = requireObject(value, at);
     if (SKIPPED_TOOLS.has(tool.type)) return [];
     if (tool.type === 'custom') return [readFreeTextTool(tool, at)];
-    if (tool.type !== 'function') {
-      const type = typeof tool.type === 'string' ? `"${tool.type}"` : 'unknown type';
-      refuse(`${at}.type`, `tools of type ${type} run at their vendor and are not supported for this model`);
-    }
+    if (tool.type !== 'function') refuseType(tool, at, 'tools');
     return [
       {
         kind: 'function',

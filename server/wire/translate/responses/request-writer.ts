@@ -5,6 +5,7 @@ import type {
   CallPart,
   ContentPart,
   Dialogue,
+  DocumentPart,
   Tool,
   ToolChoice,
   ToolResult,
@@ -82,22 +83,18 @@ function writeFormat(format: AnswerFormat): Body {
 function writeInput(turns: readonly Turn[]): Body[] {
   const freeText = new Set<string>();
   return turns.flatMap((turn): Body[] => {
-    switch (turn.role) {
-      case 'system':
-        return [
-          message(
-            'developer',
-            turn.texts.map(({ text }) => ({ type: 'input_text', text })),
-          ),
-        ];
-      case 'user':
-        return [message('user', turn.parts.flatMap(writePart))];
-      case 'assistant':
-        for (const call of callsOf(turn)) if (call.custom) freeText.add(call.id);
-        return turn.parts.flatMap(writeAssistantPart);
-      case 'results':
-        return turn.results.map((result) => writeResult(result, freeText.has(result.callId)));
+    if (turn.role === 'user') return [message('user', turn.parts.flatMap(writePart))];
+    if (turn.role === 'results') return turn.results.map((result) => writeResult(result, freeText.has(result.callId)));
+    if (turn.role === 'system') {
+      return [
+        message(
+          'developer',
+          turn.texts.map(({ text }) => ({ type: 'input_text', text })),
+        ),
+      ];
     }
+    for (const call of callsOf(turn)) if (call.custom) freeText.add(call.id);
+    return turn.parts.flatMap(writeAssistantPart);
   });
 }
 
@@ -106,35 +103,26 @@ function message(role: string, content: Body[]): Body {
 }
 
 function writePart(part: ContentPart): Body[] {
-  switch (part.kind) {
-    case 'text':
-      return [{ type: 'input_text', text: part.text }];
-    case 'image': {
-      const image_url = part.source.kind === 'url' ? part.source.url : dataUrl(part.source);
-      return [{ type: 'input_image', image_url, detail: part.detail ?? 'auto' }];
-    }
-    case 'document': {
-      const { source, title, context } = part;
-      if (source.kind === 'text') {
-        const pieces = [title, context, source.text].filter((piece) => piece !== null && piece !== '');
-        return [{ type: 'input_text', text: pieces.join('\n\n') }];
-      }
-      const said = context === null ? [] : [{ type: 'input_text', text: context }];
-      if (source.kind === 'url') return [...said, { type: 'input_file', file_url: source.url }];
-      return [...said, { type: 'input_file', filename: title ?? 'document.pdf', file_data: dataUrl(source) }];
-    }
+  if (part.kind === 'text') return [{ type: 'input_text', text: part.text }];
+  if (part.kind === 'document') return writeDocument(part);
+  const image_url = part.source.kind === 'url' ? part.source.url : dataUrl(part.source);
+  return [{ type: 'input_image', image_url, detail: part.detail ?? 'auto' }];
+}
+
+function writeDocument({ source, title, context }: DocumentPart): Body[] {
+  if (source.kind === 'text') {
+    const pieces = [title, context, source.text].filter((piece) => piece !== null && piece !== '');
+    return [{ type: 'input_text', text: pieces.join('\n\n') }];
   }
+  const said = context === null ? [] : [{ type: 'input_text', text: context }];
+  if (source.kind === 'url') return [...said, { type: 'input_file', file_url: source.url }];
+  return [...said, { type: 'input_file', filename: title ?? 'document.pdf', file_data: dataUrl(source) }];
 }
 
 function writeAssistantPart(part: AssistantPart): Body[] {
-  switch (part.kind) {
-    case 'text':
-      return part.text === '' ? [] : [message('assistant', [{ type: 'output_text', text: part.text }])];
-    case 'reasoning':
-      return [];
-    case 'call':
-      return [writeCall(part)];
-  }
+  if (part.kind === 'call') return [writeCall(part)];
+  if (part.kind === 'reasoning' || part.text === '') return [];
+  return [message('assistant', [{ type: 'output_text', text: part.text }])];
 }
 
 function writeCall(call: CallPart): Body {

@@ -1,7 +1,7 @@
 import { statusOfError } from '../../envelope.ts';
 import type { StreamError } from '../../protocol.ts';
 import { type AnswerBlock, type AnswerSink, nonsense, type StreamReader, type TextKind } from '../answer.ts';
-import { isObject, type Json, type JsonObject, objectMember, stringMember } from '../json.ts';
+import { isObject, type Json, type JsonObject, objectMember, stringifyJson, stringMember, typeOf } from '../json.ts';
 import { readItem } from './answer-reader.ts';
 import { readStatus } from './finish.ts';
 import { NO_USAGE, readAnswerUsage } from './usage.ts';
@@ -41,7 +41,7 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
     const state = stateOf(key);
     state.reasoning ??= kind;
     if (state.reasoning !== kind) return;
-    const place = String(part);
+    const place = stringifyJson(part ?? 0);
     if (state.part !== null && state.part !== place) sink.text('reasoning', '\n\n');
     state.part = place;
     say(key, 'reasoning', text);
@@ -80,8 +80,8 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
     return response;
   }
 
-  function readEvent(event: JsonObject, type: string | null): void {
-    const key = String(event.output_index);
+  function readEvent(event: JsonObject, type: string): void {
+    const key = stringifyJson(event.output_index ?? 0);
     const delta = stringMember(event, 'delta') ?? '';
     switch (type) {
       case 'response.created':
@@ -124,7 +124,7 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
       if (data.trim() === '[DONE]') return;
       const event = JSON.parse(data) as Json;
       if (!isObject(event)) return sink.fail(nonsense('The upstream sent an event that is no object.'));
-      readEvent(event, stringMember(event, 'type') ?? name);
+      readEvent(event, typeOf(event) || name || '');
     },
   };
 }

@@ -137,18 +137,23 @@ function asBlock(block: { kind: TextKind } | Call, text: string) {
   return block.kind === 'call' ? block : { kind: block.kind, text };
 }
 
-/** How the events of each kind of item are called, and where they place their text. */
-function wordsOf(block: { kind: TextKind } | Call): { stem: string; place: Record<string, number>; field: string } {
-  switch (block.kind) {
-    case 'text':
-      return { stem: 'response.output_text', place: { content_index: 0 }, field: 'text' };
-    case 'refusal':
-      return { stem: 'response.refusal', place: { content_index: 0 }, field: 'refusal' };
-    case 'reasoning':
-      return { stem: 'response.reasoning_summary_text', place: { summary_index: 0 }, field: 'text' };
-    case 'call':
-      return isFreeText(block)
-        ? { stem: 'response.custom_tool_call_input', place: {}, field: 'input' }
-        : { stem: 'response.function_call_arguments', place: {}, field: 'arguments' };
-  }
+interface EventWords {
+  /** What the names of the item's events begin with. */
+  stem: string;
+  /** Where in the item the text stands. */
+  place: Record<string, number>;
+  /** The member of the closing event that holds the whole text. */
+  field: string;
+}
+
+const WORDS: Readonly<Record<TextKind | 'call' | 'free-text', EventWords>> = {
+  text: { stem: 'response.output_text', place: { content_index: 0 }, field: 'text' },
+  refusal: { stem: 'response.refusal', place: { content_index: 0 }, field: 'refusal' },
+  reasoning: { stem: 'response.reasoning_summary_text', place: { summary_index: 0 }, field: 'text' },
+  call: { stem: 'response.function_call_arguments', place: {}, field: 'arguments' },
+  'free-text': { stem: 'response.custom_tool_call_input', place: {}, field: 'input' },
+};
+
+function wordsOf(block: { kind: TextKind } | Call): EventWords {
+  return WORDS[block.kind === 'call' && isFreeText(block) ? 'free-text' : block.kind];
 }
