@@ -78,8 +78,9 @@ function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
       provider: 'sepay',
       providerId,
       bankReference: data.referenceCode === '' ? null : data.referenceCode,
-      direction: data.transferType,
-      amountVnd: BigInt(data.transferAmount),
+      // A negative amount is money that went the other way, whatever the type says: never a reason to grant.
+      direction: data.transferAmount < 0 ? 'out' : data.transferType,
+      amountVnd: BigInt(Math.abs(data.transferAmount)),
       // SePay recognises codes in contents by itself; one that it found and we would not is worth keeping.
       memo: data.content.includes(data.code) ? data.content : `${data.content} ${data.code}`,
       bookedAt: parseVietnamTime(data.transactionDate) ?? now,

@@ -25,7 +25,7 @@ export interface IncomingTransfer {
   providerId: string;
   bankReference: string | null;
   direction: 'in' | 'out';
-  /** Whole VND. */
+  /** Whole VND, never negative: the direction says which way. */
   amountVnd: bigint;
   memo: string;
   bookedAt: Date;

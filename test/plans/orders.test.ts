@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findPlan, listPlans, upsertPlan } from '../../server/plans/plans.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { createAccount, createDomain, createPlans, oneUsd, order, purchases, transfer } from './support.ts';
+
+let database: TestDatabase;
+let domain: ReturnType<typeof createDomain>;
+let accountId: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await createPlans(database.pool);
+  domain = createDomain(database.pool);
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  accountId = await createAccount(database.pool);
+});
+
+const pay = (memo: string, amountVnd: bigint) => domain.transfers.receive(transfer({ memo, amountVnd }));
+
+describe('an order', () => {
+  it('freezes price and budget, whatever becomes of the plan', async () => {
+    const made = await order(database.pool, accountId, 'pro');
+    const plan = await findPlan(database.pool, 'pro');
+    if (plan === null) throw new Error('no plan');
+    await upsertPlan(database.pool, { ...plan, priceVnd: 5n, budget: 999n * oneUsd, validDays: 1 });
+    expect(await domain.orders.find(accountId, made.id)).toMatchObject({
+      priceVnd: 1_000_000n,
+      budget: 50n * oneUsd,
+      validDays: 90,
+      status: 'pending',
+    });
+    await pay(made.memo, 1_000_000n);
+    expect(await purchases(database.pool, accountId)).toMatchObject([{ amount: 50n * oneUsd }]);
+    await upsertPlan(database.pool, plan);
+  });
+
+  it('carries everything that a banking app needs', async () => {
+    const made = await order(database.pool, accountId);
+    const how = domain.orders.instructions(made);
+    expect(how).toMatchObject({ amountVnd: 250_000n, memo: made.memo, bank: { bin: '970436' } });
+    expect(how?.qrPayload).toContain(`5406250000`);
+    expect(how?.qrPayload).toContain(`0809${made.memo}`);
+    expect(how?.qrSvg).toMatch(/^<svg /);
+    expect(how?.qrPng.subarray(1, 4).toString()).toBe('PNG');
+  });
+
+  it('is the same for the same idempotency key, also for fifty at once, and refused for another plan', async () => {
+    const ask = (planId = 'starter') => domain.orders.create({ accountId, planId, idempotencyKey: 'a click' });
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => ask()));
+    expect(outcomes.filter(({ kind }) => kind === 'created')).toHaveLength(1);
+    expect(new Set(outcomes.map((o) => ('order' in o ? o.order.id : o.kind))).size).toBe(1);
+    expect(await ask('pro')).toEqual({ kind: 'idempotency_conflict' });
+    const other = await createAccount(database.pool);
+    const theirs = await domain.orders.create({ accountId: other, planId: 'starter', idempotencyKey: 'a click' });
+    expect(theirs.kind).toBe('created');
+  });
+
+  it('is refused for plans that are not on sale, and beyond ten open ones', async () => {
+    expect(await domain.orders.create({ accountId, planId: 'old' })).toEqual({ kind: 'unknown_plan' });
+    expect(await domain.orders.create({ accountId, planId: '__proto__' })).toEqual({ kind: 'unknown_plan' });
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, () => domain.orders.create({ accountId, planId: 'starter' })),
+    );
+    expect(outcomes.filter(({ kind }) => kind === 'created')).toHaveLength(10);
+    expect(outcomes.filter(({ kind }) => kind === 'too_many_open_orders')).toHaveLength(10);
+  });
+
+  it('belongs to its account: for others it does not exist', async () => {
+    const made = await order(database.pool, accountId);
+    const other = await createAccount(database.pool);
+    expect(await domain.orders.find(other, made.id)).toBeNull();
+    expect(await domain.orders.cancel({ accountId: other, orderId: made.id })).toEqual({ kind: 'unknown_order' });
+    expect(await domain.orders.create({ accountId: other, planId: 'pro', upgrades: made.id })).toEqual({
+      kind: 'unknown_order',
+    });
+    expect(await domain.orders.list({ accountId: other, limit: 10 })).toEqual([]);
+  });
+
+  it('can be cancelled until money has arrived', async () => {
+    const made = await order(database.pool, accountId);
+    expect(await domain.orders.cancel({ accountId, orderId: made.id })).toMatchObject({ kind: 'cancelled' });
+    const second = await order(database.pool, accountId);
+    await pay(second.memo, 1n);
+    expect(await domain.orders.cancel({ accountId, orderId: second.id })).toEqual({
+      kind: 'not_cancellable',
+      status: 'partial',
+    });
+  });
+
+  it('expires, and money that had reached it waits for a person until the order is paid after all', async () => {
+    const made = await order(database.pool, accountId);
+    const { transferId } = await pay(made.memo, 100_000n);
+    await database.pool.query(`UPDATE purchase_order SET expires_at = now() - interval '1 minute' WHERE id = $1`, [
+      made.id,
+    ]);
+    expect(await domain.orders.expire()).toBe(1);
+    expect(await domain.orders.expire()).toBe(0);
+    expect(await domain.orders.find(accountId, made.id)).toMatchObject({ status: 'expired' });
+    expect((await domain.transfers.find(transferId))?.review).toMatchObject({ reason: 'short', closedAt: null });
+    const rest = await pay(made.memo, 150_000n);
+    expect(rest).toMatchObject({ kind: 'review', reason: 'late' });
+    await domain.transfers.matchByHand({ transferId: rest.transferId, orderId: made.id, by: 'op' });
+    expect(await purchases(database.pool, accountId)).toHaveLength(1);
+    expect((await domain.transfers.find(transferId))?.review?.closedBy).toBe('matcher');
+  });
+
+  it('is listed newest first, page by page', async () => {
+    const made = [];
+    for (let i = 0; i < 5; i++) made.push((await order(database.pool, accountId)).id);
+    const first = await domain.orders.list({ accountId, limit: 3 });
+    const rest = await domain.orders.list({ accountId, limit: 3, before: first.at(-1)?.id ?? '' });
+    expect([...first, ...rest].map(({ id }) => id)).toEqual(made.toReversed());
+  });
+});
+
+async function paidStarter() {
+  const made = await order(database.pool, accountId);
+  await pay(made.memo, 250_000n);
+  return made;
+}
+
+describe('an upgrade', () => {
+  it('costs and gives the difference', async () => {
+    const base = await paidStarter();
+    const upgrade = await order(database.pool, accountId, 'pro', base.id);
+    expect(upgrade).toMatchObject({ priceVnd: 750_000n, budget: 40n * oneUsd, upgrades: base.id });
+    await pay(upgrade.memo, 750_000n);
+    expect((await purchases(database.pool, accountId)).map(({ amount }) => amount)).toEqual([
+      10n * oneUsd,
+      40n * oneUsd,
+    ]);
+  });
+
+  it('of an upgrade counts everything that was paid before', async () => {
+    await upsertPlan(database.pool, {
+      id: 'team',
+      name: 'Team',
+      priceVnd: 4_000_000n,
+      budget: 220n * oneUsd,
+      validDays: null,
+      enabled: true,
+    });
+    const base = await paidStarter();
+    const upgrade = await order(database.pool, accountId, 'pro', base.id);
+    await pay(upgrade.memo, 750_000n);
+    expect(await order(database.pool, accountId, 'team', upgrade.id)).toMatchObject({
+      priceVnd: 3_000_000n,
+      budget: 170n * oneUsd,
+    });
+  });
+
+  it('needs a paid order, a dearer plan, and happens once', async () => {
+    const ask = (planId: string, upgrades: string) => domain.orders.create({ accountId, planId, upgrades });
+    const unpaid = await order(database.pool, accountId);
+    expect(await ask('pro', unpaid.id)).toEqual({ kind: 'not_upgradable', reason: 'not_paid' });
+    const base = await paidStarter();
+    expect(await ask('starter', base.id)).toEqual({ kind: 'not_upgradable', reason: 'not_dearer' });
+    const outcomes = await Promise.all([ask('pro', base.id), ask('pro', base.id), ask('pro', base.id)]);
+    expect(outcomes.filter(({ kind }) => kind === 'created')).toHaveLength(1);
+    expect(outcomes.filter(({ kind }) => kind === 'not_upgradable')).toHaveLength(2);
+  });
+
+  it('that expired is not paid a second time once another took its place', async () => {
+    const base = await paidStarter();
+    const first = await order(database.pool, accountId, 'pro', base.id);
+    await database.pool.query(`UPDATE purchase_order SET expires_at = now() - interval '1 minute' WHERE id = $1`, [
+      first.id,
+    ]);
+    await domain.orders.expire();
+    const second = await order(database.pool, accountId, 'pro', base.id);
+    await pay(second.memo, 750_000n);
+    const late = await pay(first.memo, 750_000n);
+    expect(late).toMatchObject({ kind: 'review', reason: 'late' });
+    expect(await domain.transfers.matchByHand({ transferId: late.transferId, orderId: first.id, by: 'op' })).toEqual({
+      kind: 'upgrade_superseded',
+    });
+    expect(await purchases(database.pool, accountId)).toHaveLength(2);
+  });
+});
+
+it('plans are listed by price, those on sale unless all are asked for', async () => {
+  expect((await listPlans(database.pool)).map(({ id }) => id)).not.toContain('old');
+  expect((await listPlans(database.pool, { all: true })).map(({ id }) => id)[0]).toBe('old');
+});
