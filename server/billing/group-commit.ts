@@ -1,0 +1,262 @@
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import type { Operation, Result } from './batch.ts';
+import { classify, describe } from './failure.ts';
+import type { BillingLog } from './log.ts';
+import type { Refused } from './types.ts';
+
+/**
+ * Group commit: all operations that wait share one transaction, and while it is in flight the next batch gathers. There
+ * is one batch at a time, so that a process never waits for its own locks. No timer gathers: an idle ledger answers at
+ * once, a busy one in larger batches.
+ *
+ * Settlements, releases and expiries are never given up: they wait for the database however long it takes. Admissions
+ * and extensions are answered in time, whatever the database does: a person waits for them.
+ */
+export interface GroupCommit {
+  /** Resolves with the result once it is committed. Rejects for what can never be committed, and when it was closed. */
+  add(operation: Operation): Promise<Result>;
+  /** Runs an empty batch when nothing waits, so that what rides along with a batch happens. */
+  nudge(): void;
+  /** The last batch failed for want of a database; admissions are refused. */
+  readonly down: boolean;
+  /** How long batches have been succeeding without a break. Zero while they do not. */
+  readonly calmForMs: number;
+  /** Takes nothing new, waits until everything is committed or `limitMs` is over. */
+  close(limitMs: number): Promise<void>;
+}
+
+export interface GroupCommitParts {
+  /** Carries out one batch in one transaction: all of it or nothing. */
+  perform(operations: readonly Operation[]): Promise<Result[]>;
+  /** Told of an operation that was taken out because it can never be committed. */
+  onPoison(operation: Operation, error: unknown): void;
+  log: BillingLog;
+}
+
+/** Thrown to those who waited for an operation that can never be committed. */
+export class Quarantined extends Error {
+  override name = 'Quarantined';
+}
+
+/** Thrown to those who waited when the ledger was closed before the database came back. */
+export class Closed extends Error {
+  override name = 'Closed';
+}
+
+const largestBatch = 256;
+/** Room in a batch that a backlog of settlements leaves to those who wait for an answer. */
+const roomForAdmissions = 64;
+const roomForExtensions = 32;
+const longestQueue = 2_000;
+const longestWaitMs = 1_000;
+const attempts = 5;
+const backOffMs = { first: 20, most: 2_000 };
+
+/** The refusal of a ledger that can promise nothing. */
+export const unavailable: Refused = { kind: 'refused', reason: 'unavailable', balance: { free: 0n, held: 0n } };
+
+interface Waiting {
+  operation: Operation;
+  resolve(result: Result): void;
+  reject(error: Error): void;
+  /** Monotonic milliseconds. */
+  since: number;
+  /** Somebody lost patience: the answer has been given already. */
+  answered: boolean;
+}
+
+export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts): GroupCommit {
+  const queues: Record<Operation['kind'], Waiting[]> = { settle: [], release: [], expire: [], extend: [], admit: [] };
+  let inFlight: readonly Waiting[] = [];
+  let running = false;
+  let nudged = false;
+  let closing = false;
+  let stopped = false;
+  let failuresInARow = 0;
+  let calmSince: number | null = null;
+  const stop = new AbortController();
+
+  const enqueue = (operation: Operation): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      queues[operation.kind].push({ operation, resolve, reject, since: performance.now(), answered: false });
+      start();
+    });
+
+  const start = (): void => {
+    if (running || stopped) return;
+    running = true;
+    void run().finally(() => {
+      running = false;
+    });
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopped) {
+      // Whoever was just answered asks again in this turn, and whatever arrived with it comes along.
+      await turn();
+      if (failuresInARow > 0) await pause(backOff(failuresInARow));
+      if (stopped) return;
+      const batch = next();
+      if (batch.length === 0 && !nudged && failuresInARow === 0) return;
+      nudged = false;
+      inFlight = batch;
+      await carryOut(batch);
+      inFlight = [];
+    }
+  };
+
+  /** Settlements come first: what they free can be held by an admission of the same batch. */
+  const next = (): Waiting[] => {
+    const extensions = Math.min(queues.extend.length, roomForExtensions);
+    const admissions = Math.min(queues.admit.length, roomForAdmissions);
+    let room = largestBatch - extensions - admissions;
+    const batch: Waiting[] = [];
+    for (const kind of ['settle', 'release', 'expire'] as const) {
+      const taken = queues[kind].splice(0, room);
+      room -= taken.length;
+      batch.push(...taken);
+    }
+    batch.push(...queues.extend.splice(0, extensions), ...queues.admit.splice(0, admissions + room));
+    return batch.filter((waiting) => !waiting.answered);
+  };
+
+  const carryOut = async (batch: readonly Waiting[], attempt = 1): Promise<void> => {
+    try {
+      deliver(batch, await perform(batch.map((waiting) => waiting.operation)));
+      if (failuresInARow > 0) log.info({ failures: failuresInARow }, 'the ledger works again');
+      failuresInARow = 0;
+      calmSince ??= performance.now();
+    } catch (error) {
+      await recover(batch, attempt, error);
+    }
+  };
+
+  const recover = async (batch: readonly Waiting[], attempt: number, error: unknown): Promise<void> => {
+    const failure = classify(error);
+    if (failure === 'contention' && attempt < attempts) {
+      await pause(backOff(attempt));
+      return carryOut(batch, attempt + 1);
+    }
+    // A unique violation that stays is not somebody who was faster: the operation itself is wrong.
+    const isPoison = failure === 'poison' || describe(error).code === '23505';
+    if (!isPoison) return giveUp(batch, error);
+    const [only] = batch;
+    if (only !== undefined && batch.length === 1) return expel(only, error);
+    // One of them spoils the transaction of all: halve until it is alone.
+    const middle = Math.ceil(batch.length / 2);
+    await carryOut(batch.slice(0, middle));
+    await carryOut(batch.slice(middle));
+  };
+
+  const deliver = (batch: readonly Waiting[], results: readonly Result[]): void => {
+    batch.forEach((waiting, index) => {
+      const result = results[index];
+      if (result === undefined) return;
+      if (!waiting.answered) waiting.resolve(result);
+      // It was told `unavailable` meanwhile, so nobody will use the hold.
+      else if (result.kind === 'admitted') letGo(waiting.operation);
+    });
+  };
+
+  /** The batch did not succeed in time. Who waits is answered, what must not be lost goes back to the queue. */
+  const giveUp = (batch: readonly Waiting[], error: unknown): void => {
+    failuresInARow += 1;
+    calmSince = null;
+    if (failuresInARow === 1) log.error(describe(error), 'the ledger cannot reach its database');
+    for (const waiting of [...batch].reverse()) {
+      const { operation } = waiting;
+      if (operation.kind === 'admit') {
+        answer(waiting, unavailable);
+        // The commit may have happened although its confirmation was lost.
+        letGo(operation);
+      } else if (operation.kind === 'extend') {
+        answer(waiting, { kind: 'extended', addedPico: 0n });
+      } else queues[operation.kind].unshift(waiting);
+    }
+    for (const waiting of queues.admit.splice(0)) answer(waiting, unavailable);
+    for (const waiting of queues.extend.splice(0)) answer(waiting, { kind: 'extended', addedPico: 0n });
+  };
+
+  const expel = (waiting: Waiting, error: unknown): void => {
+    const { operation } = waiting;
+    log.error({ operation: operation.kind, ...describe(error) }, 'an operation can never be committed');
+    onPoison(operation, error);
+    if (operation.kind === 'admit') return answer(waiting, unavailable);
+    if (operation.kind === 'extend') return answer(waiting, { kind: 'extended', addedPico: 0n });
+    waiting.answered = true;
+    waiting.reject(new Quarantined(`this ${operation.kind} can never be committed`));
+  };
+
+  const letGo = (operation: Operation): void => {
+    if (operation.kind !== 'admit') return;
+    const { accountId, requestId } = operation.ask;
+    enqueue({ kind: 'release', accountId, requestId, onlyIfOrphaned: false }).catch(ignore);
+  };
+
+  const answer = (waiting: Waiting, result: Result): void => {
+    if (waiting.answered) return;
+    waiting.answered = true;
+    waiting.resolve(result);
+  };
+
+  const patience = setInterval(() => {
+    const latest = performance.now() - longestWaitMs;
+    for (const waiting of [...queues.admit, ...inFlight]) {
+      if (waiting.operation.kind === 'admit' && waiting.since < latest) answer(waiting, unavailable);
+    }
+  }, longestWaitMs / 10);
+  patience.unref();
+
+  const isBusy = (): boolean => inFlight.length > 0 || Object.values(queues).some((queue) => queue.length > 0);
+
+  const pause = async (ms: number): Promise<void> => {
+    await delay(ms, undefined, { signal: stop.signal, ref: false }).catch(ignore);
+  };
+
+  return {
+    async add(operation) {
+      if (stopped) throw new Closed('the ledger is closed');
+      const refuse = closing || failuresInARow > 0;
+      if (operation.kind === 'admit' && (refuse || queues.admit.length >= longestQueue)) return unavailable;
+      if (operation.kind === 'extend' && refuse) return { kind: 'extended', addedPico: 0n };
+      return enqueue(operation);
+    },
+
+    nudge() {
+      nudged = true;
+      start();
+    },
+
+    get down() {
+      return failuresInARow > 0;
+    },
+
+    get calmForMs() {
+      return calmSince === null ? 0 : performance.now() - calmSince;
+    },
+
+    async close(limitMs) {
+      closing = true;
+      const until = performance.now() + limitMs;
+      while (isBusy() && performance.now() < until) await delay(5);
+      stopped = true;
+      stop.abort();
+      clearInterval(patience);
+      while (running) await delay(5);
+      for (const queue of Object.values(queues)) {
+        for (const waiting of queue.splice(0)) {
+          if (!waiting.answered)
+            waiting.reject(new Closed('the ledger was closed while its database was out of reach'));
+        }
+      }
+    },
+  };
+}
+
+/** Grows with every failure and is never the same twice, so that processes do not come back all at once. */
+function backOff(failures: number): number {
+  const most = Math.min(backOffMs.most, backOffMs.first * 2 ** Math.min(failures - 1, 10));
+  return most / 2 + Math.random() * (most / 2);
+}
+
+function ignore(): void {}

@@ -1,0 +1,83 @@
+import type { PicoUsd } from './money.ts';
+
+/**
+ * What a key may spend by itself, beside the budget of its account. Periods are calendar days and months in UTC, by the
+ * database's clock. Pure, like `budget.ts`.
+ */
+export interface KeyLimits {
+  day: PicoUsd | null;
+  month: PicoUsd | null;
+  lifetime: PicoUsd | null;
+}
+
+/** What a key has spent, and what its running requests hold. */
+export interface KeySpend {
+  charged: PicoUsd;
+  held: PicoUsd;
+  /** The day that `dayCharged` belongs to, `2026-11-21`. */
+  day: string;
+  dayCharged: PicoUsd;
+  /** The first day of the month that `monthCharged` belongs to, `2026-11-01`. */
+  month: string;
+  monthCharged: PicoUsd;
+}
+
+/** The limit that leaves the least room. */
+export interface KeyRoom {
+  period: 'day' | 'month' | 'lifetime';
+  limit: PicoUsd;
+  charged: PicoUsd;
+  held: PicoUsd;
+  /** What the limit still lets the key reserve. Zero when it is used up. */
+  room: PicoUsd;
+}
+
+/** A key that has spent nothing yet. `today` as in `KeySpend.day`. */
+export function noSpend(today: string): KeySpend {
+  return { charged: 0n, held: 0n, day: today, dayCharged: 0n, month: monthOf(today), monthCharged: 0n };
+}
+
+/** The sums as of today: those of a period that is over are zero. A clock that went back changes nothing. */
+export function roll(spend: KeySpend, today: string): KeySpend {
+  const month = monthOf(today);
+  return {
+    ...spend,
+    ...(today > spend.day ? { day: today, dayCharged: 0n } : {}),
+    ...(month > spend.month ? { month, monthCharged: 0n } : {}),
+  };
+}
+
+/** Adds to what a key holds (or takes from it, when negative). */
+export function addHeld(spend: KeySpend, amount: PicoUsd): KeySpend {
+  return { ...spend, held: spend.held + amount };
+}
+
+/** Adds a charge to every period. */
+export function addCharged(spend: KeySpend, amount: PicoUsd): KeySpend {
+  return {
+    ...spend,
+    charged: spend.charged + amount,
+    dayCharged: spend.dayCharged + amount,
+    monthCharged: spend.monthCharged + amount,
+  };
+}
+
+/** The tightest limit of a key; null when it has none. Running requests count with what they hold. */
+export function keyRoom(spend: KeySpend, limits: KeyLimits): KeyRoom | null {
+  const rooms = [
+    roomOf('day', limits.day, spend.dayCharged, spend.held),
+    roomOf('month', limits.month, spend.monthCharged, spend.held),
+    roomOf('lifetime', limits.lifetime, spend.charged, spend.held),
+  ].filter((room) => room !== null);
+  return rooms.reduce<KeyRoom | null>((least, room) => (least === null || room.room < least.room ? room : least), null);
+}
+
+function roomOf(period: KeyRoom['period'], limit: PicoUsd | null, charged: PicoUsd, held: PicoUsd): KeyRoom | null {
+  if (limit === null) return null;
+  const left = limit - charged - held;
+  return { period, limit, charged, held, room: left > 0n ? left : 0n };
+}
+
+function monthOf(day: string): string {
+  return `${day.slice(0, 7)}-01`;
+}

@@ -1,0 +1,280 @@
+import type { Pool, PoolClient } from 'pg';
+import { decide, type Operation, type Result } from './batch.ts';
+import { Unworkable } from './failure.ts';
+import { createGroupCommit, unavailable } from './group-commit.ts';
+import type { BillingLog, BillingMetrics } from './log.ts';
+import type { PicoUsd } from './money.ts';
+import type { Spool, SpoolReceipt } from './spool.ts';
+import { endLease, flight, readFacts, renewLease, sessionSettings, writes } from './statements.ts';
+import type { AdmitAsk, Admitted, Balance, Refused, RequestRef, Settled, Settlement } from './types.ts';
+import { readBalance } from './usage.ts';
+
+export type { FrozenPrice, TokenPools, UnitPrices } from './price.ts';
+export type {
+  AdmitAsk,
+  Admitted,
+  Balance,
+  Outcome,
+  Protocol,
+  RefusalReason,
+  Refused,
+  RequestRef,
+  Settled,
+  Settlement,
+  UsageSource,
+} from './types.ts';
+
+/**
+ * The only writer of holds, postings, ledger entries and of what grants and keys have spent. It locks, decides by the
+ * pure rules, applies, and commits before it answers: an admission is a promise that the money is there.
+ */
+export interface Ledger {
+  /**
+   * Registers this process, and keeps its lease while it runs. Rejects when the database is out of reach; may be called
+   * again. Until it has succeeded, nothing is admitted.
+   */
+  start(): Promise<void>;
+  /** Holds budget for a request, or says why not. Answers within about a second, whatever the database does. */
+  admit(ask: AdmitAsk): Promise<Admitted | Refused>;
+  /** Adds to the hold of a running request and resolves to what was really added; 0 when nothing is left. */
+  extend(ref: RequestRef, morePico: PicoUsd): Promise<PicoUsd>;
+  /**
+   * Charges a finished request, once, however often it is called. The line is on disk before this returns its promise;
+   * the promise resolves when the database has it. It rejects with `Quarantined` when the database can never take it
+   * (the line is kept aside for a person), and with `Closed` when the ledger was closed first (the line stays on disk).
+   */
+  settle(settlement: Settlement): Promise<Settled>;
+  /** Gives the hold of a request back that was never sent upstream. No ledger entry. */
+  release(ref: RequestRef): Promise<void>;
+  balance(accountId: string): Promise<Balance>;
+  /** False while nothing can be promised: the database or the disk is out of reach, or it has not started. */
+  readonly healthy: boolean;
+  /** Commits what waits (up to a few seconds), then gives the lease up. What could not be committed stays on disk. */
+  close(): Promise<void>;
+
+  // For the sweep.
+
+  /** Charges what a process that is gone left on disk. */
+  replay(settlement: Settlement): Promise<Settled>;
+  /** Gives the hold of a process back whose lease has ended, and does nothing otherwise. */
+  releaseOrphan(ref: RequestRef): Promise<void>;
+  /** Ends what is free of the account's grants that have ended. */
+  expire(accountId: string): Promise<void>;
+  /** The accounts that were written to since the last call. */
+  takeTouched(): string[];
+  /** Milliseconds since the last outage, or since the start. */
+  readonly calmForMs: number;
+}
+
+export interface LedgerParts {
+  /** Connections to the primary. One is kept; others are borrowed for moments. Best with `pipeline: true`. */
+  pool: Pool;
+  /** A UUID of this run of the process. */
+  processId: string;
+  spool: Spool;
+  /** How long the holds of a process outlive it. */
+  holdLeaseMs: number;
+  log: BillingLog;
+  metrics?: BillingMetrics;
+  /** How long `close` waits for the database. */
+  closeLimitMs?: number;
+}
+
+export function createLedger(parts: LedgerParts): Ledger {
+  const { pool, processId, spool, holdLeaseMs, log, metrics, closeLimitMs = 5_000 } = parts;
+  const connection = keepConnection(pool);
+  const touched = new Set<string>();
+  let started = false;
+  /** Monotonic. */
+  let leaseRenewedAt = Number.NEGATIVE_INFINITY;
+
+  /** One batch: lock, decide, apply. The lease rides along, so that a ledger that can write cannot lose it. */
+  const perform = async (operations: readonly Operation[]): Promise<Result[]> => {
+    const client = await connection.open();
+    try {
+      const now = performance.now();
+      const isLeaseDue = now - leaseRenewedAt >= holdLeaseMs / 4;
+      const lease = isLeaseDue ? [renewLease(processId, holdLeaseMs)] : [];
+      const results = operations.length === 0 ? await alone(client, lease) : await together(client, operations, lease);
+      if (isLeaseDue) leaseRenewedAt = now;
+      return results;
+    } catch (error) {
+      await connection.recover(client);
+      throw error;
+    }
+  };
+
+  const alone = async (client: PoolClient, lease: ReturnType<typeof renewLease>[]): Promise<Result[]> => {
+    await flight(client, lease.length === 0 ? [{ text: 'SELECT 1' }] : lease);
+    return [];
+  };
+
+  const together = async (
+    client: PoolClient,
+    operations: readonly Operation[],
+    lease: ReturnType<typeof renewLease>[],
+  ): Promise<Result[]> => {
+    const facts = await readFacts(client, operations, [{ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' }, ...lease]);
+    const { results, changes } = decideOrRefuse(operations, facts);
+    const written = await flight(client, [...writes(changes, processId), { text: 'COMMIT' }]);
+    // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, and calls that success.
+    if (written.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was not committed');
+    for (const { accountId } of [...changes.grants, ...changes.entries.map((entry) => entry.settlement)]) {
+      touched.add(accountId);
+    }
+    return results;
+  };
+
+  const setAside = (operation: Operation): void => {
+    metrics?.fault('ledger_quarantine');
+    if (operation.kind !== 'settle') return;
+    const { settlement } = operation;
+    spool.quarantine(settlement, 'the database can never take it');
+    // The customer is not charged for what we cannot write down, and the hold must not stay for ever.
+    void commit.add({ kind: 'release', ...refOf(settlement), onlyIfOrphaned: false }).catch(() => {});
+  };
+
+  const commit = createGroupCommit({ perform, onPoison: setAside, log });
+
+  const charge = async (settlement: Settlement, receipt: SpoolReceipt | null): Promise<Settled> => {
+    try {
+      const result = await commit.add({ kind: 'settle', settlement });
+      if (result.kind !== 'settled') throw new Error(`a settlement ended as ${result.kind}`);
+      if (receipt !== null) spool.acknowledge(receipt);
+      return result.settled;
+    } catch (error) {
+      if (receipt !== null && error instanceof Error && error.name === 'Quarantined') spool.acknowledge(receipt);
+      throw error;
+    }
+  };
+
+  const renewal = setInterval(() => {
+    if (started) commit.nudge();
+  }, holdLeaseMs / 4);
+  renewal.unref();
+
+  const isHealthy = (): boolean => started && !commit.down && spool.writable;
+
+  return {
+    async start() {
+      // Also tells whether the database can be reached at all; an outage later is waited out.
+      await perform([]);
+      started = true;
+      commit.nudge();
+    },
+
+    async admit(ask) {
+      if (!isHealthy()) return unavailable;
+      const result = await commit.add({ kind: 'admit', ask });
+      return result.kind === 'admitted' || result.kind === 'refused' ? result : unavailable;
+    },
+
+    async extend(ref, morePico) {
+      const result = await commit.add({ kind: 'extend', ...refOf(ref), morePico });
+      return result.kind === 'extended' ? result.addedPico : 0n;
+    },
+
+    settle(settlement) {
+      const receipt = spool.append(settlement);
+      return charge(settlement, receipt);
+    },
+
+    async release(ref) {
+      await commit.add({ kind: 'release', ...refOf(ref), onlyIfOrphaned: false });
+    },
+
+    balance: (accountId) => readBalance(pool, accountId),
+
+    get healthy() {
+      return isHealthy();
+    },
+
+    async close() {
+      clearInterval(renewal);
+      await commit.close(closeLimitMs);
+      if (started)
+        await connection
+          .open()
+          .then((client) => flight(client, [endLease(processId)]))
+          .catch(() => {});
+      started = false;
+      connection.close();
+      spool.close();
+    },
+
+    replay: (settlement) => charge(settlement, null),
+
+    async releaseOrphan(ref) {
+      await commit.add({ kind: 'release', ...refOf(ref), onlyIfOrphaned: true });
+    },
+
+    async expire(accountId) {
+      await commit.add({ kind: 'expire', accountId });
+    },
+
+    takeTouched() {
+      const accounts = [...touched];
+      touched.clear();
+      return accounts;
+    },
+
+    get calmForMs() {
+      return commit.calmForMs;
+    },
+  };
+}
+
+function decideOrRefuse(...[operations, facts]: Parameters<typeof decide>): ReturnType<typeof decide> {
+  try {
+    return decide(operations, facts);
+  } catch (error) {
+    throw new Unworkable('an operation makes no sense', { cause: error });
+  }
+}
+
+function refOf({ accountId, requestId }: RequestRef): RequestRef {
+  return { accountId, requestId };
+}
+
+/** Keeps one connection of the pool, as long as it works. */
+function keepConnection(pool: Pool) {
+  let kept: PoolClient | null = null;
+
+  const drop = (client: PoolClient): void => {
+    if (kept !== client) return;
+    kept = null;
+    client.release(true);
+  };
+
+  return {
+    async open(): Promise<PoolClient> {
+      if (kept !== null) return kept;
+      const client = await pool.connect();
+      kept = client;
+      client.on('error', () => drop(client));
+      try {
+        await client.query(
+          'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS setting (name, value)',
+          [Object.keys(sessionSettings), Object.values(sessionSettings)],
+        );
+      } catch (error) {
+        drop(client);
+        throw error;
+      }
+      return client;
+    },
+
+    /** After a failure: ends the transaction, or the connection when even that fails. */
+    async recover(client: PoolClient): Promise<void> {
+      try {
+        await client.query('ROLLBACK');
+      } catch {
+        drop(client);
+      }
+    },
+
+    close(): void {
+      if (kept !== null) drop(kept);
+    },
+  };
+}

@@ -1,0 +1,371 @@
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe } from './failure.ts';
+import type { BillingLog, BillingMetrics } from './log.ts';
+import type { Settlement } from './types.ts';
+
+/**
+ * Settlements on disk until the database has them. A process appends one line per settlement to a file of its own, before
+ * the client gets its last bytes; whatever happens afterwards, the line is there. Ids, token counts and prices only.
+ *
+ * Files are append-only and written in segments. Nothing marks a line as done: a segment whose settlements are all in the
+ * database is deleted, and one that is found is replayed whole, because settling twice charges once. So a busy process
+ * leaves at most two segments behind, and an idle one none.
+ */
+export interface Spool {
+  /** Writes a line. Synchronous: when it returns, a kill of this process loses nothing. Never throws. */
+  append(settlement: Settlement): SpoolReceipt;
+  /** The database has it. */
+  acknowledge(receipt: SpoolReceipt): void;
+  /** Keeps something aside that cannot be settled, for a person. False when not even that works. */
+  quarantine(settlement: Settlement | string, reason: string): boolean;
+  /** False while the disk takes no lines. Lines that wait are written as soon as it does. */
+  readonly writable: boolean;
+  /** Files of other processes. */
+  others(): SpoolFile[];
+  /**
+   * Settles what a file holds and deletes it. `replay` resolves when a settlement is in the database or set aside. What
+   * cannot be read goes to quarantine. Safe even if its process turns out to be alive.
+   */
+  adopt(file: SpoolFile, replay: (settlement: Settlement) => Promise<void>): Promise<number>;
+  /** Deletes what is not needed any more. */
+  close(): void;
+}
+
+/** A spool file, by its name. */
+export interface SpoolFile {
+  path: string;
+  /** Null for a file that somebody put there by hand. */
+  processId: string | null;
+}
+
+/** A line that is on disk, or waits to be. */
+export interface SpoolReceipt {
+  readonly line: string;
+  segment: Segment | null;
+}
+
+interface Segment {
+  path: string;
+  fd: number;
+  bytes: number;
+  /** Lines that the database does not have yet. */
+  waiting: Set<SpoolReceipt>;
+}
+
+export interface SpoolParts {
+  /** Made when it does not exist. May be shared by processes of one machine. */
+  directory: string;
+  processId: string;
+  log: BillingLog;
+  metrics?: BillingMetrics;
+  /** A segment that has grown to this size is followed by the next. */
+  segmentBytes?: number;
+}
+
+/** A segment this large is worth deleting as soon as it is done; smaller ones are kept and appended to. */
+const worthDeletingBytes = 65_536;
+const retryMs = 1_000;
+const quarantineName = 'quarantine.log';
+
+export function createSpool(parts: SpoolParts): Spool {
+  const { directory, processId, log, metrics, segmentBytes = 4 * 2 ** 20 } = parts;
+  const quarantinePath = join(directory, quarantineName);
+  /** Lines that the disk did not take. */
+  const unwritten = new Set<SpoolReceipt>();
+  const segments = new Set<Segment>();
+  let current: Segment | null = null;
+  let number = 0;
+  let retry: NodeJS.Timeout | null = null;
+
+  const openSegment = (): Segment => {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const path = join(directory, `${processId}.${number}.ndjson`);
+    const segment: Segment = { path, fd: openSync(path, 'ax', 0o600), bytes: 0, waiting: new Set() };
+    number += 1;
+    segments.add(segment);
+    put(segment, `${JSON.stringify({ host: hostname(), pid: process.pid })}\n`);
+    return segment;
+  };
+
+  /** Appends, whole or not at all. */
+  const put = (segment: Segment, line: string): void => {
+    const bytes = Buffer.from(line);
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(segment.fd, bytes, at);
+    } catch (error) {
+      // Half a line would look like a fault to whoever reads the file.
+      attempt(() => ftruncateSync(segment.fd, segment.bytes));
+      throw error;
+    }
+    segment.bytes += bytes.length;
+  };
+
+  const write = (receipt: SpoolReceipt): void => {
+    try {
+      current ??= openSegment();
+      put(current, receipt.line);
+      // Somebody who took this process for dead has settled the file and deleted it: the line needs another one.
+      if (fstatSync(current.fd).nlink === 0) {
+        moveOut(current);
+        current = openSegment();
+        for (const lost of [receipt, ...unwritten]) {
+          put(current, lost.line);
+          keep(lost, current);
+        }
+        return;
+      }
+      keep(receipt, current);
+      if (current.bytes >= segmentBytes) current = null;
+    } catch (error) {
+      unwritten.add(receipt);
+      // What failed once is not appended to again.
+      if (current?.waiting.size === 0) remove(current);
+      current = null;
+      if (retry === null) {
+        metrics?.fault('spool_unwritable');
+        log.error(describe(error), 'the spool cannot be written');
+        retry = setInterval(writeAgain, retryMs);
+        retry.unref();
+      }
+    }
+  };
+
+  const keep = (receipt: SpoolReceipt, segment: Segment): void => {
+    unwritten.delete(receipt);
+    receipt.segment = segment;
+    segment.waiting.add(receipt);
+  };
+
+  /** The segment's file is gone: what waits in it is not on disk. */
+  const moveOut = (segment: Segment): void => {
+    for (const receipt of segment.waiting) {
+      receipt.segment = null;
+      unwritten.add(receipt);
+    }
+    segment.waiting.clear();
+    remove(segment);
+  };
+
+  const writeAgain = (): void => {
+    const lines = [...unwritten];
+    unwritten.clear();
+    try {
+      // An empty directory is no proof of room: try, even when nothing waits.
+      current ??= openSegment();
+    } catch {
+      for (const line of lines) unwritten.add(line);
+      return;
+    }
+    for (const line of lines) write(line);
+    if (unwritten.size > 0) return;
+    if (retry !== null) clearInterval(retry);
+    retry = null;
+    log.info({ lines: lines.length }, 'the spool can be written again');
+  };
+
+  const remove = (segment: Segment): void => {
+    segments.delete(segment);
+    if (current === segment) current = null;
+    attempt(() => closeSync(segment.fd));
+    attempt(() => unlinkSync(segment.path));
+  };
+
+  const quarantine = (settlement: Settlement | string, reason: string): boolean => {
+    metrics?.fault('spool_quarantine');
+    log.error({ reason }, 'a settlement was set aside');
+    const line = typeof settlement === 'string' ? settlement : encode(settlement).trimEnd();
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      const fd = openSync(quarantinePath, 'a', 0o600);
+      try {
+        writeSync(fd, `${JSON.stringify({ at: new Date().toISOString(), reason, line })}\n`);
+      } finally {
+        closeSync(fd);
+      }
+      return true;
+    } catch (error) {
+      log.error(describe(error), 'the quarantine cannot be written');
+      return false;
+    }
+  };
+
+  return {
+    append(settlement) {
+      const receipt: SpoolReceipt = { line: encode(settlement), segment: null };
+      // While the disk is full every try costs time; the retry writes what waits.
+      if (retry === null) write(receipt);
+      else unwritten.add(receipt);
+      return receipt;
+    },
+
+    acknowledge(receipt) {
+      unwritten.delete(receipt);
+      const { segment } = receipt;
+      if (segment === null) return;
+      segment.waiting.delete(receipt);
+      if (segment.waiting.size === 0 && (segment !== current || segment.bytes >= worthDeletingBytes)) remove(segment);
+    },
+
+    quarantine,
+
+    get writable() {
+      return retry === null;
+    },
+
+    others() {
+      if (!existsSync(directory)) return [];
+      return readdirSync(directory)
+        .filter((name) => name.endsWith('.ndjson') && !name.startsWith(`${processId}.`))
+        .map((name) => ({ path: join(directory, name), processId: /^([0-9a-f-]{36})\.\d+\./.exec(name)?.[1] ?? null }));
+    },
+
+    async adopt(file, replay) {
+      const reader = openReader(file.path);
+      if (reader === null) return 0;
+      let settled = 0;
+      const settleLine = async (line: string): Promise<void> => {
+        const settlement = decode(line);
+        if (settlement === 'header') return;
+        if (settlement === null) {
+          if (!quarantine(line, 'unreadable line of a spool')) throw new Error('the quarantine cannot be written');
+          return;
+        }
+        await replay(settlement);
+        settled += 1;
+      };
+      try {
+        // What was appended while the rest was settled is read in the next round.
+        do await Promise.all(reader.lines().map(settleLine));
+        while (reader.hasMore());
+        attempt(() => unlinkSync(file.path));
+        // If its process was alive after all, it sees that the file is gone after its next line; what it wrote just
+        // before that is read here. What never got its end is half a line.
+        await Promise.all([...reader.lines(), ...reader.tail()].map(settleLine));
+        return settled;
+      } finally {
+        reader.close();
+      }
+    },
+
+    close() {
+      if (retry !== null) clearInterval(retry);
+      for (const segment of segments) {
+        if (segment.waiting.size === 0) remove(segment);
+        else attempt(() => closeSync(segment.fd));
+      }
+    },
+  };
+}
+
+/** The process that wrote a file ran on this machine and does not any more. False when that cannot be told. */
+export function writerIsGone(file: SpoolFile): boolean {
+  const reader = openReader(file.path);
+  if (reader === null) return false;
+  const [first = ''] = reader.lines();
+  reader.close();
+  const header = parse(first);
+  if (header === null || header['host'] !== hostname() || typeof header['pid'] !== 'number') return false;
+  // The file is not ours, so whoever had our number before us is gone: a container starts counting anew.
+  if (header['pid'] === process.pid) return true;
+  try {
+    process.kill(header['pid'], 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
+
+/** Reads a file line by line that may grow, or that may be deleted meanwhile. Null when it is gone. */
+function openReader(path: string) {
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch {
+    return null;
+  }
+  let at = 0;
+  let rest = '';
+  return {
+    /** The whole lines that were not read yet. */
+    lines(): string[] {
+      const buffer = Buffer.alloc(Math.max(0, fstatSync(fd).size - at));
+      const read = readSync(fd, buffer, 0, buffer.length, at);
+      at += read;
+      const lines = (rest + buffer.toString('utf8', 0, read)).split('\n');
+      rest = lines.pop() ?? '';
+      return lines.filter((line) => line !== '');
+    },
+    /** What comes after the last end of a line. */
+    tail: (): string[] => (rest === '' ? [] : [rest]),
+    hasMore: (): boolean => fstatSync(fd).size > at,
+    close: (): void => closeSync(fd),
+  };
+}
+
+/** Amounts are decimal strings, as everywhere outside the program. */
+function encode(settlement: Settlement): string {
+  return `${JSON.stringify(settlement, (_key, value) => (typeof value === 'bigint' ? value.toString() : value))}\n`;
+}
+
+/** A line as a settlement; null for a line that is none. */
+function decode(line: string): Settlement | 'header' | null {
+  const value = parse(line);
+  if (value === null) return null;
+  if ('pid' in value) return 'header';
+  const { price, usage } = value;
+  if (!isObject(price) || !isObject(usage)) return null;
+  try {
+    return {
+      ...(value as unknown as Settlement),
+      price: {
+        id: String(price['id']),
+        input: toPico(price['input']),
+        cacheHit: toPico(price['cacheHit']),
+        cacheWrite5m: toPico(price['cacheWrite5m']),
+        cacheWrite1h: toPico(price['cacheWrite1h']),
+        output: toPico(price['output']),
+      },
+      upstreamCost: value['upstreamCost'] === null ? null : toPico(value['upstreamCost']),
+    };
+  } catch {
+    return null;
+  }
+}
+
+function toPico(value: unknown): bigint {
+  if (typeof value !== 'string') throw new TypeError('an amount is a string');
+  return BigInt(value);
+}
+
+function parse(line: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** For what does no harm when it fails. */
+function attempt(action: () => void): void {
+  try {
+    action();
+  } catch {}
+}

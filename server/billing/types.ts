@@ -1,0 +1,118 @@
+import type { PicoUsd } from './money.ts';
+import type { CacheWrite, FrozenPrice, TokenPools } from './price.ts';
+
+/** A request, as the money path names it. Ids are lower-case UUIDs; `requestId` is a UUIDv7, used once. */
+export interface RequestRef {
+  accountId: string;
+  requestId: string;
+}
+
+/** Asks to start a request. */
+export interface AdmitAsk extends RequestRef {
+  keyId: string;
+  /** A catalog id. */
+  model: string;
+  /** Bytes of the request's text. */
+  textBytes: number;
+  /** A bound on the tokens of images and documents. */
+  mediaTokens: number;
+  cacheWrite: CacheWrite;
+  /** The caller's cap on the answer; null without one. */
+  maxTokens: number | null;
+  /** Answers asked for at once. */
+  answers: number;
+}
+
+/** The request may run: its hold is committed. */
+export interface Admitted {
+  kind: 'admitted';
+  /** What is held. */
+  amount: PicoUsd;
+  /** What the request is charged at, whatever the catalog says later. */
+  price: FrozenPrice;
+  contextWindow: number;
+  maxOutputTokens: number;
+  /** Nothing but a trial pays for this account. */
+  trialOnly: boolean;
+}
+
+export type RefusalReason =
+  /** Unknown, deleted or expired, or of another account. */
+  | 'key'
+  | 'suspended'
+  /** Nothing is free and nothing will come back. */
+  | 'exhausted'
+  /** Not in the catalog, switched off, or without a valid price. */
+  | 'model'
+  | 'model_not_allowed'
+  /** The key's own limit. */
+  | 'key_limit'
+  /** There is budget, but less than the request needs at the very least. */
+  | 'short'
+  /** There is enough, but running requests of this account (or key) hold it. */
+  | 'reserved'
+  /** The database or the disk is out of reach, or the queue is too long: nothing can be promised. */
+  | 'unavailable';
+
+export interface Refused {
+  kind: 'refused';
+  reason: RefusalReason;
+  /** Grants that have ended do not count. Zero when it is not known (`unavailable`). */
+  balance: { free: PicoUsd; held: PicoUsd };
+  /** With `key_limit`, `short` and `reserved`: the least that the request needs. */
+  required?: PicoUsd;
+  /** With `short` and `reserved`: the longest answer that what is free pays for; absent when not even the context fits. */
+  affordableMaxTokens?: number;
+  /** With `key_limit`: the limit that was reached. */
+  keyLimit?: { period: 'day' | 'month' | 'lifetime'; limit: PicoUsd; spent: PicoUsd; held: PicoUsd };
+}
+
+export type Outcome =
+  | 'completed'
+  | 'budget_stopped'
+  | 'client_closed'
+  | 'upstream_error'
+  | 'upstream_cut'
+  | 'timeout'
+  | 'shutdown';
+
+export type Protocol = 'messages' | 'chat-completions' | 'responses';
+
+export type UsageSource = 'reported' | 'partial' | 'clamped' | 'estimated' | 'none';
+
+/** How a request ended: everything that its ledger entry says. No content. */
+export interface Settlement extends RequestRef {
+  keyId: string;
+  model: string;
+  upstream: string;
+  protocol: Protocol;
+  stream: boolean;
+  usage: TokenPools;
+  price: FrozenPrice;
+  /** What the operator pays the upstream; null when the route does not say. */
+  upstreamCost: PicoUsd | null;
+  latencyMs: number;
+  timeToFirstByteMs: number | null;
+  outcome: Outcome;
+  usageSource: UsageSource;
+}
+
+export interface Settled {
+  cost: PicoUsd;
+  /** Less than the cost only when nothing was left. */
+  charged: PicoUsd;
+  /** What the account could still spend right after this charge. */
+  freeAfter: PicoUsd;
+  /** The request had been settled before; the figures are those of that time. */
+  duplicate: boolean;
+}
+
+/** A projection of the grants of an account. */
+export interface Balance {
+  granted: PicoUsd;
+  charged: PicoUsd;
+  held: PicoUsd;
+  /** Includes what has ended and waits to be posted. */
+  expired: PicoUsd;
+  free: PicoUsd;
+}
