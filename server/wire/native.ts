@@ -25,9 +25,9 @@ export function answerModelEdits(model: JsonNode | undefined, context: WireConte
 /** The event with edits applied to its data, every other byte as it came; the event itself when there are none. */
 export function editEvent(event: DataEvent, edits: readonly Edit[]): Extract<Verdict, { kind: 'pass' | 'replace' }> {
   if (edits.length === 0) return { kind: 'pass' };
-  const { bytes, data } = event;
-  if (data.buffer === bytes.buffer) {
-    const shift = data.byteOffset - bytes.byteOffset - event.start;
+  const { bytes, data, dataStart } = event;
+  if (dataStart !== null) {
+    const shift = dataStart - event.start;
     const shifted = edits.map((edit) => ({ ...edit, start: edit.start + shift, end: edit.end + shift }));
     return { kind: 'replace', with: splice(bytes.subarray(event.start, event.end), shifted) };
   }

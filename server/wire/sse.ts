@@ -20,6 +20,8 @@ export interface SseEvent {
   type: string | null;
   /** The `data` lines joined with LF; null when the event has none (comments, a lone `retry`). */
   data: Buffer | null;
+  /** Where `data` starts in `bytes`; null when it is absent or was joined from several lines. */
+  dataStart: number | null;
 }
 
 export interface SseSink {
@@ -156,17 +158,20 @@ function parse(bytes: Buffer, start: number, end: number, first: boolean): SseEv
   if (first && bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf) at += 3;
   let type: string | null = null;
   let data: Buffer | null = null;
+  let dataStart: number | null = null;
   while (at < end) {
     const lineEnd = endOfLine(bytes, at, end);
     if (startsField(bytes, at, lineEnd, 'data')) {
-      const value = bytes.subarray(valueStart(bytes, at + 4, lineEnd), lineEnd);
+      const from = valueStart(bytes, at + 4, lineEnd);
+      const value = bytes.subarray(from, lineEnd);
+      dataStart = data === null ? from : null;
       data = data === null ? value : Buffer.concat([data, lineFeed, value]);
     } else if (startsField(bytes, at, lineEnd, 'event')) {
       type = bytes.toString('utf8', valueStart(bytes, at + 5, lineEnd), lineEnd);
     }
     at = lineEnd + (bytes[lineEnd] === CR && bytes[lineEnd + 1] === LF && lineEnd + 1 < end ? 2 : 1);
   }
-  return { bytes, start, end, type, data };
+  return { bytes, start, end, type, data, dataStart };
 }
 
 const lineFeed = Buffer.from('\n');
