@@ -1,6 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import { transaction } from '../database/lane.ts';
 import { uuidv7 } from '../http.ts';
+import { isUuid } from '../uuid.ts';
 import { createMemo } from './memo.ts';
 import type { OrderStatus } from './payment.ts';
 import { findPlan, type Plan } from './plans.ts';
@@ -126,7 +127,8 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
   }
 
   /** Cancels an order that no money has reached. */
-  function cancel(input: { accountId: string; orderId: string }): Promise<CancelOrderOutcome> {
+  async function cancel(input: { accountId: string; orderId: string }): Promise<CancelOrderOutcome> {
+    if (!isUuid(input.orderId)) return { kind: 'unknown_order' };
     return transaction(pool, async (client) => {
       const { rows } = await client.query<{ status: OrderStatus }>(
         'SELECT status FROM purchase_order WHERE id = $1 AND account_id = $2 FOR UPDATE',
@@ -212,6 +214,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
 export type Orders = ReturnType<typeof createOrders>;
 
 async function find(database: Pool | ClientBase, accountId: string, orderId: string): Promise<Order | null> {
+  if (!isUuid(orderId)) return null;
   const { rows } = await database.query<Order>(
     `SELECT ${orderColumns} FROM ${orderTables} WHERE o.id = $1 AND o.account_id = $2`,
     [orderId, accountId],
@@ -246,6 +249,7 @@ async function upgradeTerms(
   client: ClientBase,
   input: { accountId: string; plan: Plan; upgrades: string },
 ): Promise<Terms | CreateOrderOutcome> {
+  if (!isUuid(input.upgrades)) return { kind: 'unknown_order' };
   const { rows } = await client.query<{ status: OrderStatus; priceVnd: bigint; budget: bigint; superseded: boolean }>(
     `WITH RECURSIVE chain AS (
        SELECT id, upgrades, status, price_vnd, budget, 0 AS depth FROM purchase_order WHERE id = $1 AND account_id = $2

@@ -1,4 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
+import { type AuditFacts, appendAudit } from '../audit.ts';
+import { textProblem } from '../plain-text.ts';
 
 /** Plans: how much budget in USD is sold for how many VND. */
 
@@ -14,7 +16,13 @@ export interface Plan {
   enabled: boolean;
 }
 
+export type SavePlanOutcome =
+  | { kind: 'created' | 'changed' | 'unchanged'; plan: Plan }
+  | { kind: 'invalid'; field: keyof Plan; message: string };
+
 const columns = `id, name, price_vnd AS "priceVnd", budget, valid_days AS "validDays", enabled`;
+const dearestVnd = 1_000_000_000_000n;
+const longestDays = 36_500;
 
 /** Plans, the cheapest first. Without `all`: those on sale. */
 export async function listPlans(database: Pool | ClientBase, options: { all?: boolean } = {}): Promise<Plan[]> {
@@ -27,20 +35,59 @@ export async function listPlans(database: Pool | ClientBase, options: { all?: bo
 
 /** One plan, on sale or not; null: there is none. */
 export async function findPlan(database: Pool | ClientBase, id: string): Promise<Plan | null> {
+  if (textProblem(id, 64) !== null) return null;
   const { rows } = await database.query<Plan>(`SELECT ${columns} FROM plan WHERE id = $1`, [id]);
   return rows[0] ?? null;
 }
 
-/** Creates or changes a plan. Orders keep the price and the budget they were made with. */
-export async function upsertPlan(database: Pool | ClientBase, plan: Plan): Promise<Plan> {
-  const { rows } = await database.query<Plan>(
+/**
+ * Creates or changes a plan, within the caller's transaction. Orders keep the price and the budget they were made
+ * with. Plans are never deleted, because orders name them: they are taken off sale.
+ */
+export async function savePlan(
+  client: ClientBase,
+  { plan, actor }: { plan: Plan; actor: string },
+): Promise<SavePlanOutcome> {
+  const problem = planProblem(plan);
+  if (problem !== null) return problem;
+  // Two operators at once are heard one after the other, so that the audit tells what each of them changed.
+  await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.plan:' || $1, 0))`, [plan.id]);
+  const before = await findPlan(client, plan.id);
+  if (before !== null && isSame(before, plan)) return { kind: 'unchanged', plan: before };
+  await client.query(
     `INSERT INTO plan (id, name, price_vnd, budget, valid_days, enabled) VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (id) DO UPDATE SET name = excluded.name, price_vnd = excluded.price_vnd, budget = excluded.budget,
-                                    valid_days = excluded.valid_days, enabled = excluded.enabled
-     RETURNING ${columns}`,
+                                    valid_days = excluded.valid_days, enabled = excluded.enabled`,
     [plan.id, plan.name, plan.priceVnd, plan.budget, plan.validDays, plan.enabled],
   );
-  const [stored] = rows;
-  if (stored === undefined) throw new Error('a plan that was just written is missing');
-  return stored;
+  await appendAudit(client, {
+    actor,
+    action: before === null ? 'plan.create' : 'plan.change',
+    subject: `plan:${plan.id}`,
+    before: before === null ? null : facts(before),
+    after: facts(plan),
+  });
+  return { kind: before === null ? 'created' : 'changed', plan };
+}
+
+function planProblem(plan: Plan): SavePlanOutcome | null {
+  const invalid = (field: keyof Plan, message: string): SavePlanOutcome => ({ kind: 'invalid', field, message });
+  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(plan.id))
+    return invalid('id', 'must be lower-case letters, digits and hyphens');
+  const nameProblem = textProblem(plan.name, 100);
+  if (nameProblem !== null) return invalid('name', nameProblem);
+  if (plan.priceVnd <= 0n || plan.priceVnd > dearestVnd) return invalid('priceVnd', 'must be more than zero');
+  if (plan.budget <= 0n || plan.budget >= 2n ** 63n) return invalid('budget', 'must be more than zero');
+  const days = plan.validDays;
+  if (days !== null && !(Number.isInteger(days) && days > 0 && days <= longestDays))
+    return invalid('validDays', `must be a whole number of days, at most ${longestDays}`);
+  return null;
+}
+
+function isSame(left: Plan, right: Plan): boolean {
+  return (Object.keys(left) as (keyof Plan)[]).every((name) => left[name] === right[name]);
+}
+
+function facts({ name, priceVnd, budget, validDays, enabled }: Plan): AuditFacts {
+  return { name, priceVnd, budget, validDays, enabled };
 }

@@ -1,6 +1,8 @@
 import type { ClientBase, Pool } from 'pg';
+import { appendAudit } from '../audit.ts';
 import { transaction } from '../database/lane.ts';
 import { uuidv7 } from '../http.ts';
+import { isUuid } from '../uuid.ts';
 import { findMemos } from './memo.ts';
 import {
   decideByHand,
@@ -146,6 +148,8 @@ export function createTransfers(deps: TransferDeps) {
    * still reach the price, and a paid order is not granted again.
    */
   async function matchByHand(input: { transferId: string; orderId: string; by: string }): Promise<MatchOutcome> {
+    if (!isUuid(input.transferId)) return { kind: 'unknown_transfer' };
+    if (!isUuid(input.orderId)) return { kind: 'unknown_order' };
     try {
       return await transaction(pool, async (client): Promise<MatchOutcome> => {
         const order = await lockOrder(client, input.orderId);
@@ -165,6 +169,13 @@ export function createTransfers(deps: TransferDeps) {
            WHERE transfer_id = $1 AND closed_at IS NULL AND reason <> 'surplus'`,
           [input.transferId, input.by, input.orderId],
         );
+        await appendAudit(client, {
+          actor: input.by,
+          action: 'transfer.match',
+          subject: `transfer:${input.transferId}`,
+          before: { orderStatus: order.status },
+          after: { orderId: input.orderId, orderStatus: decision.kind, amountVnd: transfer.amountVnd },
+        });
         return { ...decision, orderId: input.orderId };
       });
     } catch (error) {
@@ -220,12 +231,24 @@ export function createTransfers(deps: TransferDeps) {
 
   /** Marks a transfer of the queue as dealt with; false when it is not (any more) in the queue. */
   async function closeReview(input: { transferId: string; by: string; note: string }): Promise<boolean> {
-    const { rowCount } = await pool.query(
-      `UPDATE transfer_review SET closed_at = now(), closed_by = $2, note = $3
-       WHERE transfer_id = $1 AND closed_at IS NULL`,
-      [input.transferId, input.by, input.note],
-    );
-    return rowCount === 1;
+    if (!isUuid(input.transferId)) return false;
+    return transaction(pool, async (client) => {
+      const { rows } = await client.query<{ reason: ReviewReason }>(
+        `UPDATE transfer_review SET closed_at = now(), closed_by = $2, note = $3
+         WHERE transfer_id = $1 AND closed_at IS NULL RETURNING reason`,
+        [input.transferId, input.by, input.note],
+      );
+      const [closed] = rows;
+      if (closed === undefined) return false;
+      await appendAudit(client, {
+        actor: input.by,
+        action: 'transfer.close',
+        subject: `transfer:${input.transferId}`,
+        before: { reason: closed.reason },
+        after: { note: input.note },
+      });
+      return true;
+    });
   }
 
   /** Transfers, the newest first; `queue`: only those that wait for a person. `before` is the last id seen. */
@@ -383,6 +406,7 @@ const transferTables = `bank_transfer t LEFT JOIN transfer_match m ON m.transfer
   LEFT JOIN transfer_review r ON r.transfer_id = t.id`;
 
 async function findTransfer(database: Pool | ClientBase, transferId: string): Promise<Transfer | null> {
+  if (!isUuid(transferId)) return null;
   const { rows } = await database.query<TransferRow>(
     `SELECT ${transferColumns} FROM ${transferTables} WHERE t.id = $1`,
     [transferId],

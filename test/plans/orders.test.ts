@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { findPlan, listPlans, upsertPlan } from '../../server/plans/plans.ts';
+import { findPlan, listPlans } from '../../server/plans/plans.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { createAccount, createDomain, createPlans, oneUsd, order, purchases, transfer } from './support.ts';
+import { createAccount, createDomain, createPlans, oneUsd, order, purchases, transfer, upsertPlan } from './support.ts';
 
 let database: TestDatabase;
 let domain: ReturnType<typeof createDomain>;
@@ -180,7 +180,43 @@ describe('an upgrade', () => {
   });
 });
 
-it('plans are listed by price, those on sale unless all are asked for', async () => {
-  expect((await listPlans(database.pool)).map(({ id }) => id)).not.toContain('old');
-  expect((await listPlans(database.pool, { all: true })).map(({ id }) => id)[0]).toBe('old');
+describe('plans', () => {
+  const plan = { id: 'gold', name: 'Gold', priceVnd: 10n, budget: oneUsd, validDays: null, enabled: false };
+
+  it('are listed by price, those on sale unless all are asked for', async () => {
+    expect((await listPlans(database.pool)).map(({ id }) => id)).not.toContain('old');
+    expect((await listPlans(database.pool, { all: true })).map(({ id }) => id)[0]).toBe('old');
+  });
+
+  it('are saved once, changed and told in the audit', async () => {
+    const kinds = [];
+    for (const changes of [{}, {}, { priceVnd: 11n }])
+      kinds.push((await upsertPlan(database.pool, { ...plan, ...changes })).kind);
+    expect(kinds).toEqual(['created', 'unchanged', 'changed']);
+    const { rows } = await database.pool.query(
+      `SELECT action, before ->> 'priceVnd' AS before, after ->> 'priceVnd' AS after FROM audit_entry
+       WHERE subject = 'plan:gold' ORDER BY created_at, action DESC`,
+    );
+    expect(rows).toEqual([
+      { action: 'plan.create', before: null, after: '10' },
+      { action: 'plan.change', before: '10', after: '11' },
+    ]);
+  });
+
+  it.each([
+    ['id', { id: 'A b' }],
+    ['name', { name: ' ' }],
+    ['priceVnd', { priceVnd: 0n }],
+    ['priceVnd', { priceVnd: 10n ** 13n }],
+    ['budget', { budget: 0n }],
+    ['budget', { budget: 2n ** 63n }],
+    ['validDays', { validDays: 0 }],
+    ['validDays', { validDays: 1.5 }],
+  ])('are refused for their %s', async (field, changes) => {
+    expect(await upsertPlan(database.pool, { ...plan, id: 'never', ...changes })).toMatchObject({
+      kind: 'invalid',
+      field,
+    });
+    expect(await findPlan(database.pool, 'never')).toBeNull();
+  });
 });

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
+import { transaction } from '../../server/database/lane.ts';
 import { uuidv7 } from '../../server/http.ts';
 import { createOrders, type Order } from '../../server/plans/orders.ts';
-import { upsertPlan } from '../../server/plans/plans.ts';
+import { type Plan, savePlan } from '../../server/plans/plans.ts';
 import { createTransfers, type IncomingTransfer, type PurchaseGrant } from '../../server/plans/transfers.ts';
 
 export const bank = { bin: '970436', account: '0011001234567', name: 'STEYG TEST' };
@@ -21,6 +22,11 @@ export async function createAccount(pool: Pool): Promise<string> {
   const id = uuidv7();
   await pool.query('INSERT INTO account (id, name, email) VALUES ($1, $2, $3)', [id, 'Test', `${id}@example.com`]);
   return id;
+}
+
+/** Writes a plan as an operator would. */
+export function upsertPlan(pool: Pool, plan: Plan) {
+  return transaction(pool, (client) => savePlan(client, { plan, actor: 'system' }));
 }
 
 /** Two plans on sale and one that is not. */
