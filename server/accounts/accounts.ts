@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientBase, Pool } from 'pg';
+import { type AuditFacts, appendAudit } from '../audit.ts';
+import { addGrant, type GrantKind } from '../billing/grants.ts';
+import { transaction } from '../database/lane.ts';
+import { uuidv7 } from '../http.ts';
+import { textProblem } from '../plain-text.ts';
+import { isUuid } from '../uuid.ts';
+import { normalAddress } from './address.ts';
+
+/** Accounts: who pays. One budget each, shared by all its keys; one account, and with it one trial, for each address. */
+
+export interface Account {
+  id: string;
+  name: string;
+  /** Normalised: NFKC, lower case. */
+  email: string;
+  status: 'active' | 'suspended';
+  /** `probe`: the account that uptime is measured with. */
+  kind: 'customer' | 'probe';
+  createdAt: Date;
+}
+
+/** The budget that a new account starts with. */
+export type FirstGrant =
+  /** 5 USD for 7 days, or for as many days as given. */
+  | { kind: 'trial'; days?: number }
+  /** Given by an operator, in pico-USD. `days` null: it does not expire. */
+  | { kind: 'adjustment'; amount: bigint; days: number | null }
+  | { kind: 'none' };
+
+export interface NewAccount {
+  email: string;
+  /** The part of the address before the `@` when not given. */
+  name?: string;
+  kind?: Account['kind'];
+  grant?: FirstGrant;
+  /** The person who becomes its owner. They must have proved that the address is theirs. */
+  ownerId?: string;
+  actor: string;
+}
+
+export type CreateAccountOutcome =
+  | { kind: 'created'; account: Account }
+  /**
+   * There is one for this address, with whatever it was given then. If it had no members yet, the owner has become its
+   * first.
+   */
+  | { kind: 'exists'; account: Account }
+  | { kind: 'invalid'; field: 'email' | 'name'; message: string };
+
+export type StatusOutcome = { kind: 'changed' | 'unchanged'; account: Account } | { kind: 'unknown_account' };
+
+export interface NewGrant {
+  accountId: string;
+  /** Pico-USD, more than zero. */
+  amount: bigint;
+  expiresAt: Date | null;
+  /** Why it is given; people see it. */
+  reason?: string;
+  /** Makes the grant happen once, however often it is asked for. */
+  idempotencyKey?: string;
+  actor: string;
+}
+
+export type GiveGrantOutcome =
+  | { kind: 'given'; grantId: string }
+  /** The idempotency key was used before. */
+  | { kind: 'given_before'; grantId: string }
+  | { kind: 'unknown_account' }
+  | { kind: 'invalid'; field: 'amount' | 'expiresAt' | 'reason'; message: string };
+
+export interface Accounts {
+  create(ask: NewAccount): Promise<CreateAccountOutcome>;
+  /** By id or e-mail address, in any spelling. */
+  find(idOrEmail: string): Promise<Account | null>;
+  suspend(ask: { accountId: string; actor: string }): Promise<StatusOutcome>;
+  resume(ask: { accountId: string; actor: string }): Promise<StatusOutcome>;
+  /** Budget that an operator gives by hand. */
+  giveGrant(ask: NewGrant): Promise<GiveGrantOutcome>;
+}
+
+export const trialAmount = 5_000_000_000_000n;
+export const trialDays = 7;
+
+const columns = `id, name, email, status, kind, created_at AS "createdAt"`;
+
+export function createAccounts({ pool }: { pool: Pool }): Accounts {
+  return {
+    create: (ask) => transaction(pool, (client) => createAccount(client, ask)),
+    find: (idOrEmail) => findAccount(pool, idOrEmail),
+    suspend: (ask) => transaction(pool, (client) => setStatus(client, { ...ask, status: 'suspended' })),
+    resume: (ask) => transaction(pool, (client) => setStatus(client, { ...ask, status: 'active' })),
+    giveGrant: (ask) => transaction(pool, (client) => giveGrant(client, ask)),
+  };
+}
+
+/** Makes an account and its first grant within the caller's transaction. */
+export async function createAccount(client: ClientBase, ask: NewAccount): Promise<CreateAccountOutcome> {
+  const email = normalAddress(ask.email);
+  if (email === null) return { kind: 'invalid', field: 'email', message: 'must be an e-mail address' };
+  const name = ask.name ?? email.slice(0, email.lastIndexOf('@'));
+  const nameProblem = textProblem(name, 100);
+  if (nameProblem !== null) return { kind: 'invalid', field: 'name', message: nameProblem };
+
+  // Whoever asks at the same moment waits here for the first, and then finds the account.
+  const { rows } = await client.query<Account>(
+    `INSERT INTO account (id, name, email, kind) VALUES ($1, $2, $3, $4) ON CONFLICT (email) DO NOTHING
+     RETURNING ${columns}`,
+    [uuidv7(), name, email, ask.kind ?? 'customer'],
+  );
+  const [account] = rows;
+  if (account === undefined) {
+    const existing = await findAccount(client, email);
+    if (existing === null) throw new Error('an account that exists cannot be found');
+    await addFirstOwner(client, existing.id, ask.ownerId);
+    return { kind: 'exists', account: existing };
+  }
+  await addFirstOwner(client, account.id, ask.ownerId);
+  const subject = `account:${account.id}`;
+  await appendAudit(client, { actor: ask.actor, action: 'account.create', subject, after: facts(account) });
+  await giveFirstGrant(client, account, ask.grant ?? { kind: 'trial' }, ask.actor);
+  return { kind: 'created', account };
+}
+
+async function giveFirstGrant(client: ClientBase, { id }: Account, grant: FirstGrant, actor: string): Promise<void> {
+  if (grant.kind === 'none') return;
+  const trial = grant.kind === 'trial';
+  await recordGrant(client, {
+    accountId: id,
+    kind: grant.kind,
+    amount: trial ? trialAmount : grant.amount,
+    expiresAt: await inDays(client, trial ? (grant.days ?? trialDays) : grant.days),
+    sourceRef: trial ? `trial:${id}` : `adjustment:${randomUUID()}`,
+    reason: null,
+    actor,
+  });
+}
+
+/** A moment in the future by the database's clock, which is the one that ends grants. */
+async function inDays(client: ClientBase, days: number | null): Promise<Date | null> {
+  if (days === null) return null;
+  const { rows } = await client.query<{ at: Date }>(`SELECT now() + $1 * interval '24 hours' AS at`, [days]);
+  return rows[0]?.at ?? null;
+}
+
+interface GrantRecord {
+  accountId: string;
+  kind: GrantKind;
+  amount: bigint;
+  expiresAt: Date | null;
+  sourceRef: string;
+  reason: string | null;
+  actor: string;
+}
+
+async function recordGrant(
+  client: ClientBase,
+  { actor, ...grant }: GrantRecord,
+): Promise<{ id: string; added: boolean }> {
+  const outcome = await addGrant(client, grant);
+  if (outcome.added) {
+    const { accountId, ...after } = grant;
+    await appendAudit(client, {
+      actor,
+      action: 'grant.add',
+      subject: `account:${accountId}`,
+      after: { id: outcome.id, ...after },
+    });
+  }
+  return outcome;
+}
+
+/** Membership is for whoever comes first: a later sign-up with the same address must not take an account over. */
+async function addFirstOwner(client: ClientBase, accountId: string, ownerId: string | undefined): Promise<void> {
+  if (ownerId === undefined) return;
+  await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
+  await client.query(
+    `INSERT INTO member (account_id, user_id, role) SELECT $1, $2, 'owner'
+     WHERE NOT EXISTS (SELECT FROM member WHERE account_id = $1)`,
+    [accountId, ownerId],
+  );
+}
+
+async function findAccount(database: Pool | ClientBase, idOrEmail: string): Promise<Account | null> {
+  const email = isUuid(idOrEmail) ? null : normalAddress(idOrEmail);
+  if (email === null && !isUuid(idOrEmail)) return null;
+  const { rows } = await database.query<Account>(
+    `SELECT ${columns} FROM account WHERE ${email === null ? 'id' : 'email'} = $1`,
+    [email ?? idOrEmail],
+  );
+  return rows[0] ?? null;
+}
+
+async function setStatus(
+  client: ClientBase,
+  ask: { accountId: string; actor: string; status: Account['status'] },
+): Promise<StatusOutcome> {
+  if (!isUuid(ask.accountId)) return { kind: 'unknown_account' };
+  const { rows } = await client.query<Account>(`SELECT ${columns} FROM account WHERE id = $1 FOR NO KEY UPDATE`, [
+    ask.accountId,
+  ]);
+  const [before] = rows;
+  if (before === undefined) return { kind: 'unknown_account' };
+  if (before.status === ask.status) return { kind: 'unchanged', account: before };
+  await client.query('UPDATE account SET status = $2 WHERE id = $1', [ask.accountId, ask.status]);
+  await appendAudit(client, {
+    actor: ask.actor,
+    action: ask.status === 'suspended' ? 'account.suspend' : 'account.resume',
+    subject: `account:${ask.accountId}`,
+    before: { status: before.status },
+    after: { status: ask.status },
+  });
+  return { kind: 'changed', account: { ...before, status: ask.status } };
+}
+
+async function giveGrant(client: ClientBase, ask: NewGrant): Promise<GiveGrantOutcome> {
+  const { accountId, amount, expiresAt, reason, idempotencyKey, actor } = ask;
+  if (amount <= 0n || amount >= 2n ** 63n)
+    return { kind: 'invalid', field: 'amount', message: 'must be more than zero' };
+  const reasonProblem = reason === undefined ? null : textProblem(reason, 500);
+  if (reasonProblem !== null) return { kind: 'invalid', field: 'reason', message: reasonProblem };
+  if (!isUuid(accountId)) return { kind: 'unknown_account' };
+  const { rows } = await client.query<{ over: boolean | null }>(
+    'SELECT $2::timestamptz <= now() AS over FROM account WHERE id = $1',
+    [accountId, expiresAt],
+  );
+  const [account] = rows;
+  if (account === undefined) return { kind: 'unknown_account' };
+  if (account.over === true) return { kind: 'invalid', field: 'expiresAt', message: 'must be in the future' };
+  const { id, added } = await recordGrant(client, {
+    accountId,
+    kind: 'adjustment',
+    amount,
+    expiresAt,
+    sourceRef: `adjustment:${idempotencyKey ?? randomUUID()}`,
+    reason: reason ?? null,
+    actor,
+  });
+  return { kind: added ? 'given' : 'given_before', grantId: id };
+}
+
+function facts({ name, email, status, kind }: Account): AuditFacts {
+  return { name, email, status, kind };
+}

@@ -1,0 +1,193 @@
+import type { Pool } from 'pg';
+import { singleFlight } from '../single-flight.ts';
+import { clientPrefix } from './model.ts';
+
+/**
+ * The catalog in memory, as one snapshot: which models there are, and what they cost at this moment. It decides nothing
+ * about money: an admission reads the price again, in its own transaction. What it must never do is call a model unknown
+ * that was added a moment ago.
+ */
+
+/** A model that can be called, with the price that is valid now. */
+export interface CatalogModel {
+  id: string;
+  displayName: string;
+  family: string;
+  contextWindow: number;
+  maxOutputTokens: number;
+  /** Names of the gates that are open. */
+  allow: ReadonlySet<string>;
+  capabilities: readonly string[];
+  createdAt: Date;
+  price: CurrentPrice;
+}
+
+/** Pico-USD per token; a cache write without a price of its own costs the input price. */
+export interface CurrentPrice {
+  /** The price version. */
+  id: string;
+  input: bigint;
+  cacheHit: bigint;
+  cacheWrite5m: bigint;
+  cacheWrite1h: bigint;
+  output: bigint;
+  validFrom: Date;
+}
+
+export interface Catalog {
+  /**
+   * The model that a client means: exactly the id, else without one leading `steyg/`, else that in lower case. Null: not
+   * in the catalog, which is answered only after asking the database.
+   */
+  resolve(sent: string): Promise<CatalogModel | null>;
+  /** All models that can be called, by id; read anew, because clients are promised the catalog of the moment. */
+  list(): Promise<CatalogModel[]>;
+  /** Reads everything anew. Whoever waits sees every change that was committed before they called. */
+  refresh(): Promise<void>;
+}
+
+export interface CatalogParts {
+  pool: Pool;
+  /** Refreshes what must be known together with a new model: its routes. */
+  refreshRoutes?: () => Promise<void>;
+  /** How old the snapshot may get when no notice of a change arrives. */
+  maxAgeMs?: number;
+  /** Monotonic milliseconds. */
+  now?: () => number;
+}
+
+interface Row {
+  id: string;
+  displayName: string;
+  family: string;
+  contextWindow: number;
+  maxOutputTokens: number;
+  allow: string[];
+  capabilities: string[];
+  createdAt: Date;
+  priceId: string;
+  input: bigint;
+  cacheHit: bigint;
+  cacheWrite5m: bigint | null;
+  cacheWrite1h: bigint | null;
+  output: bigint;
+  validFrom: Date;
+  readAt: Date;
+}
+
+/** The version that is valid now, and those that will be; the oldest first. */
+const readAll = `
+  SELECT m.id, m.display_name AS "displayName", m.family, m.context_window AS "contextWindow",
+         m.max_output_tokens AS "maxOutputTokens", m.allow, m.capabilities, m.created_at AS "createdAt",
+         p.id AS "priceId", p.input, p.cache_hit AS "cacheHit", p.cache_write_5m AS "cacheWrite5m",
+         p.cache_write_1h AS "cacheWrite1h", p.output, p.valid_from AS "validFrom", now() AS "readAt"
+  FROM model m JOIN price p ON p.model_id = m.id
+  WHERE m.enabled AND (p.valid_from > now() OR p.id = (
+    SELECT id FROM price WHERE model_id = m.id AND valid_from <= now()
+    ORDER BY valid_from DESC, created_at DESC, id DESC LIMIT 1))
+  ORDER BY m.id, p.valid_from, p.created_at, p.id`;
+
+const readOne = 'SELECT FROM model WHERE id = ANY($1) AND enabled LIMIT 1';
+
+interface Entry {
+  model: Omit<CatalogModel, 'price'>;
+  prices: readonly CurrentPrice[];
+}
+
+export function createCatalog(parts: CatalogParts): Catalog {
+  const { pool, refreshRoutes, maxAgeMs = 10_000, now = () => performance.now() } = parts;
+  let entries: ReadonlyMap<string, Entry> = new Map();
+  let loadedAt = Number.NEGATIVE_INFINITY;
+  /** What to add to the monotonic clock to get the database's time. */
+  let offsetMs = Date.now() - now();
+
+  const load = async (): Promise<void> => {
+    const startedAt = now();
+    const { rows } = await pool.query<Row>({ name: 'catalog.read', text: readAll });
+    entries = toEntries(rows);
+    // The query took the time somewhere between: taking the earlier moment lets no price begin too early.
+    const readAt = rows[0]?.readAt.getTime();
+    if (readAt !== undefined) offsetMs = readAt - now();
+    loadedAt = startedAt;
+  };
+  const reload = singleFlight(load);
+  const refresh = async (): Promise<void> => {
+    await Promise.all([reload(), refreshRoutes?.()]);
+  };
+
+  const current = ({ model, prices }: Entry): CatalogModel | null => {
+    const databaseNow = now() + offsetMs;
+    const price = prices.findLast(({ validFrom }) => validFrom.getTime() <= databaseNow);
+    return price === undefined ? null : { ...model, price };
+  };
+  const find = (ids: readonly string[]): CatalogModel | null => {
+    for (const id of ids) {
+      const entry = entries.get(id);
+      const model = entry === undefined ? null : current(entry);
+      if (model !== null) return model;
+    }
+    return null;
+  };
+
+  return {
+    async resolve(sent) {
+      const ids = spellings(sent);
+      const known = find(ids);
+      if (known !== null) {
+        if (now() - loadedAt > maxAgeMs) {
+          // In the background: a notice of a change may have been lost, and the admission reads the price anyway.
+          loadedAt = now();
+          refresh().catch(() => {});
+        }
+        return known;
+      }
+      // Not a name that the database could hold: such text is not even asked for.
+      const askable = ids.filter((id) => id.length <= 256 && id.isWellFormed() && !id.includes('\0'));
+      if (askable.length === 0) return null;
+      const { rowCount } = await pool.query({ name: 'catalog.find', text: readOne, values: [askable] });
+      if (rowCount === 0) return null;
+      await refresh();
+      return find(ids);
+    },
+    async list() {
+      await reload();
+      return [...entries.values()].map(current).filter((model) => model !== null);
+    },
+    refresh,
+  };
+}
+
+/** What a sent id may mean, in the order of preference. */
+function spellings(sent: string): string[] {
+  const bare = sent.startsWith(clientPrefix) ? sent.slice(clientPrefix.length) : sent;
+  // ASCII alone: ids have no other letters, and other alphabets' capitals must not turn into them.
+  const lower = bare.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+  return [...new Set([sent, bare, lower])];
+}
+
+function toEntries(rows: readonly Row[]): Map<string, Entry> {
+  const entries = new Map<string, Entry>();
+  for (const [id, versions] of Map.groupBy(rows, (row) => row.id)) {
+    const [row] = versions;
+    if (row === undefined) continue;
+    const { displayName, family, contextWindow, maxOutputTokens, capabilities, createdAt } = row;
+    const allow = new Set(row.allow);
+    entries.set(id, {
+      model: { id, displayName, family, contextWindow, maxOutputTokens, allow, capabilities, createdAt },
+      prices: versions.map(toPrice),
+    });
+  }
+  return entries;
+}
+
+function toPrice(row: Row): CurrentPrice {
+  return {
+    id: row.priceId,
+    input: row.input,
+    cacheHit: row.cacheHit,
+    cacheWrite5m: row.cacheWrite5m ?? row.input,
+    cacheWrite1h: row.cacheWrite1h ?? row.input,
+    output: row.output,
+    validFrom: row.validFrom,
+  };
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { textProblem } from '../plain-text.ts';
+
+/** A catalog entry as an operator writes it. */
+export interface Model {
+  /** Lower case; what clients send as `model`. */
+  id: string;
+  displayName: string;
+  family: string;
+  /** In tokens. */
+  contextWindow: number;
+  maxOutputTokens: number;
+  /** Names of the gates (fields and betas) that are open for this model. */
+  allow: string[];
+  /** What it can do, e.g. `tools`, `vision`, `thinking`; shown to people and clients. */
+  capabilities: string[];
+  enabled: boolean;
+}
+
+/** The prefix that some clients put before an id; it belongs to no id. */
+export const clientPrefix = 'steyg/';
+
+const idPattern = /^[a-z0-9](?:[a-z0-9._:/-]{0,126}[a-z0-9])?$/;
+
+function text(most: number) {
+  return z.string('must be text').superRefine((value, context) => {
+    const problem = textProblem(value, most);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  });
+}
+
+const tokens = z
+  .number('must be a whole number')
+  .int('must be a whole number')
+  .min(1, 'must be at least 1')
+  .max(100_000_000, 'must be at most 100000000');
+
+const names = (most: number) =>
+  z
+    .array(z.string('must be text').regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'must be a name such as web_search'))
+    .max(most, `must have at most ${most} entries`)
+    .default([]);
+
+export const modelId = z
+  .string('must be text')
+  .regex(idPattern, 'must be lower-case letters, digits and . _ : / - between them, at most 128')
+  .refine((id) => !id.startsWith(clientPrefix), `must not begin with ${clientPrefix}, which clients add`);
+
+export const modelShape = {
+  id: modelId,
+  displayName: text(100),
+  family: text(60),
+  contextWindow: tokens,
+  maxOutputTokens: tokens,
+  allow: names(100),
+  capabilities: names(50),
+  enabled: z.boolean('must be true or false').default(true),
+};

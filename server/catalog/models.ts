@@ -1,0 +1,140 @@
+import type { ClientBase } from 'pg';
+import { type AuditFacts, appendAudit } from '../audit.ts';
+import { uuidv7 } from '../http.ts';
+import type { Model } from './model.ts';
+import { formatPrice, type Prices } from './price.ts';
+
+/**
+ * Models and their prices, as operators write them. Every function works in the caller's transaction, says what changed
+ * and writes it into the audit log. A price is never rewritten: a change is a new version, and what was admitted at the
+ * old one is charged at the old one.
+ */
+
+export type Change = 'created' | 'changed' | 'unchanged';
+
+/** A price version. */
+export interface PriceVersion extends Prices {
+  id: string;
+  validFrom: Date;
+}
+
+const modelColumns = `id, display_name AS "displayName", family, context_window AS "contextWindow",
+  max_output_tokens AS "maxOutputTokens", allow, capabilities, enabled`;
+const priceColumns = `id, input, cache_hit AS "cacheHit", cache_write_5m AS "cacheWrite5m",
+  cache_write_1h AS "cacheWrite1h", output, valid_from AS "validFrom"`;
+
+/** All models, disabled ones too, by id. */
+export async function listModels(client: ClientBase): Promise<Model[]> {
+  const { rows } = await client.query<Model>(`SELECT ${modelColumns} FROM model ORDER BY id`);
+  return rows;
+}
+
+/** Creates or changes a model. Its prices and routes stay. */
+export async function saveModel(client: ClientBase, model: Model, actor: string): Promise<Change> {
+  const { rows } = await client.query<Model>(`SELECT ${modelColumns} FROM model WHERE id = $1 FOR UPDATE`, [model.id]);
+  const before = rows[0] ?? null;
+  if (before !== null && JSON.stringify(modelFacts(before)) === JSON.stringify(modelFacts(model))) return 'unchanged';
+  await client.query(
+    `INSERT INTO model (id, display_name, family, context_window, max_output_tokens, allow, capabilities, enabled)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+     ON CONFLICT (id) DO UPDATE SET display_name = excluded.display_name, family = excluded.family,
+       context_window = excluded.context_window, max_output_tokens = excluded.max_output_tokens, allow = excluded.allow,
+       capabilities = excluded.capabilities, enabled = excluded.enabled`,
+    [
+      model.id,
+      model.displayName,
+      model.family,
+      model.contextWindow,
+      model.maxOutputTokens,
+      model.allow,
+      model.capabilities,
+      model.enabled,
+    ],
+  );
+  await appendAudit(client, {
+    actor,
+    action: before === null ? 'model.create' : 'model.change',
+    subject: `model:${model.id}`,
+    before: before && modelFacts(before),
+    after: modelFacts(model),
+  });
+  return before === null ? 'created' : 'changed';
+}
+
+/** The price versions of a model: the valid one first, then those to come, then the past ones. */
+export async function listPrices(client: ClientBase, modelId: string): Promise<PriceVersion[]> {
+  const { rows } = await client.query<PriceVersion>(
+    `SELECT ${priceColumns} FROM price WHERE model_id = $1 ORDER BY valid_from DESC, created_at DESC, id DESC`,
+    [modelId],
+  );
+  return rows;
+}
+
+/** The version that is valid now; null before the first one. */
+export async function currentPrice(client: ClientBase, modelId: string): Promise<PriceVersion | null> {
+  const { rows } = await client.query<PriceVersion>(
+    `SELECT ${priceColumns} FROM price WHERE model_id = $1 AND valid_from <= now()
+     ORDER BY valid_from DESC, created_at DESC, id DESC LIMIT 1`,
+    [modelId],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Adds a price version, valid at once or from a moment in the future. Nothing happens when the valid one says the same
+ * already. Versions that were announced for later stay.
+ */
+export async function savePrices(
+  client: ClientBase,
+  ask: { modelId: string; prices: Prices; validFrom?: Date; actor: string },
+): Promise<Change> {
+  const { modelId, prices, validFrom, actor } = ask;
+  const before = await currentPrice(client, modelId);
+  if (validFrom === undefined && before !== null && samePrices(before, prices)) return 'unchanged';
+  // By the clock of this moment, not that of the transaction's beginning: of two changes that overlap, the one that was
+  // written last must count. Cut to what the column keeps, which would round up into the future.
+  await client.query(
+    `INSERT INTO price (id, model_id, input, cache_hit, cache_write_5m, cache_write_1h, output, valid_from, created_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7, greatest($8::timestamptz, this.moment), this.moment
+     FROM (SELECT date_trunc('milliseconds', clock_timestamp()) AS moment) AS this`,
+    [
+      uuidv7(),
+      modelId,
+      prices.input,
+      prices.cacheHit,
+      prices.cacheWrite5m,
+      prices.cacheWrite1h,
+      prices.output,
+      validFrom ?? null,
+    ],
+  );
+  await appendAudit(client, {
+    actor,
+    action: 'price.add',
+    subject: `model:${modelId}`,
+    before: before && priceFacts(before),
+    after: { ...priceFacts(prices), ...(validFrom === undefined ? {} : { validFrom }) },
+  });
+  return before === null ? 'created' : 'changed';
+}
+
+function samePrices(a: Prices, b: Prices): boolean {
+  return JSON.stringify(priceFacts(a)) === JSON.stringify(priceFacts(b));
+}
+
+function modelFacts(model: Model): AuditFacts {
+  const { displayName, family, contextWindow, maxOutputTokens, allow, capabilities, enabled } = model;
+  return { displayName, family, contextWindow, maxOutputTokens, allow, capabilities, enabled };
+}
+
+/** USD per 1,000,000 tokens, as people know prices. */
+function priceFacts(prices: Prices): Record<string, string | null> {
+  const optional = (price: bigint | null) => (price === null ? null : formatPrice(price));
+  return {
+    input: formatPrice(prices.input),
+    cacheHit: formatPrice(prices.cacheHit),
+    cacheWrite5m: optional(prices.cacheWrite5m),
+    cacheWrite1h: optional(prices.cacheWrite1h),
+    output: formatPrice(prices.output),
+  };
+}

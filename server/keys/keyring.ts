@@ -1,0 +1,101 @@
+import type { Pool } from 'pg';
+
+/** Whom a model request is for. */
+export interface Principal {
+  accountId: string;
+  keyId: string;
+  /** Catalog ids that the key may call; null: all. */
+  models: ReadonlySet<string> | null;
+  /** The account may look but not spend. */
+  suspended: boolean;
+}
+
+/**
+ * Reads keys for authentication. `find` may answer from memory for a moment; whoever spends or shows something checks
+ * again in the database (the admission does, `findNow` does). Only keys that exist are remembered: a key that was made
+ * a moment ago must work at once.
+ */
+export interface Keyring {
+  /** The principal of a secret's SHA-256; null: unknown, deleted or expired. */
+  find(hash: Buffer): Promise<Principal | null>;
+  /** The same, never from memory. */
+  findNow(hash: Buffer): Promise<Principal | null>;
+  /** Forgets everything; called when any key or account changes. */
+  drop(): void;
+}
+
+export interface KeyringParts {
+  pool: Pool;
+  /** How long a key is remembered when no notice of a change arrives. */
+  maxAgeMs?: number;
+  maxEntries?: number;
+  /** Monotonic milliseconds. */
+  now?: () => number;
+}
+
+interface KeyRow {
+  id: string;
+  accountId: string;
+  models: string[];
+  suspended: boolean;
+}
+
+const findKey = `
+  SELECT k.id, k.account_id AS "accountId", k.models, a.status = 'suspended' AS suspended
+  FROM api_key k JOIN account a ON a.id = k.account_id
+  WHERE k.hash = $1 AND k.deleted_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`;
+
+export function createKeyring({
+  pool,
+  maxAgeMs = 5_000,
+  maxEntries = 10_000,
+  now = () => performance.now(),
+}: KeyringParts): Keyring {
+  let known = new Map<string, { principal: Principal; readAt: number }>();
+  let reading = new Map<string, Promise<Principal | null>>();
+
+  const findNow = async (hash: Buffer): Promise<Principal | null> => {
+    const { rows } = await pool.query<KeyRow>({ name: 'keyring.find', text: findKey, values: [hash] });
+    const [row] = rows;
+    if (row === undefined) return null;
+    const { id: keyId, accountId, models, suspended } = row;
+    return { keyId, accountId, models: models.length === 0 ? null : new Set(models), suspended };
+  };
+
+  const read = (id: string, hash: Buffer): Promise<Principal | null> => {
+    // What is read now belongs into these maps; after a drop there are others, which it must not reach.
+    const [knownNow, readingNow] = [known, reading];
+    const readAt = now();
+    const answer = findNow(hash)
+      .then((principal) => {
+        if (principal !== null) remember(knownNow, id, principal, readAt);
+        return principal;
+      })
+      .finally(() => readingNow.delete(id));
+    readingNow.set(id, answer);
+    return answer;
+  };
+
+  const remember = (map: typeof known, id: string, principal: Principal, readAt: number): void => {
+    map.delete(id);
+    if (map.size >= maxEntries) {
+      const oldest = map.keys().next();
+      if (!oldest.done) map.delete(oldest.value);
+    }
+    map.set(id, { principal, readAt });
+  };
+
+  return {
+    async find(hash) {
+      const id = hash.toString('base64');
+      const entry = known.get(id);
+      if (entry !== undefined && now() - entry.readAt < maxAgeMs) return entry.principal;
+      return reading.get(id) ?? read(id, hash);
+    },
+    findNow,
+    drop() {
+      known = new Map();
+      reading = new Map();
+    },
+  };
+}

@@ -1,0 +1,302 @@
+import type { ClientBase, Pool } from 'pg';
+import { type AuditFacts, appendAudit } from '../audit.ts';
+import { transaction } from '../database/lane.ts';
+import { uuidv7 } from '../http.ts';
+import { textProblem } from '../plain-text.ts';
+import { isUuid } from '../uuid.ts';
+import { createSecret } from './secret.ts';
+
+/** API keys: made, narrowed, replaced and deleted. Their secrets are shown once and stored nowhere. */
+
+/** What a key may spend by itself, in pico-USD; null: nothing but the budget limits it. */
+export interface SpendLimits {
+  day: bigint | null;
+  month: bigint | null;
+  lifetime: bigint | null;
+}
+
+export interface ApiKey {
+  id: string;
+  accountId: string;
+  name: string;
+  /** First and last characters of the secret, to recognise it by. */
+  prefix: string;
+  last4: string;
+  /** Catalog ids that it may call; empty: all. */
+  models: string[];
+  limits: SpendLimits;
+  expiresAt: Date | null;
+  createdAt: Date;
+  deletedAt: Date | null;
+  /** The key that it was made to replace. */
+  replaces: string | null;
+}
+
+/** What the holder of an account chooses about a key. */
+export interface KeyTerms {
+  name: string;
+  models: readonly string[];
+  limits: SpendLimits;
+  expiresAt: Date | null;
+}
+
+export type KeyProblem = { kind: 'invalid'; field: keyof KeyTerms; message: string };
+
+export type CreateKeyOutcome =
+  | { kind: 'created'; key: ApiKey; secret: string }
+  | { kind: 'unknown_account' }
+  | { kind: 'too_many_keys'; limit: number }
+  | KeyProblem;
+
+export type ChangeKeyOutcome = { kind: 'changed'; key: ApiKey } | { kind: 'unknown_key' } | KeyProblem;
+
+export type RotateKeyOutcome =
+  | { kind: 'rotated'; key: ApiKey; secret: string; replaced: ApiKey }
+  | { kind: 'unknown_key' }
+  | { kind: 'too_many_keys'; limit: number };
+
+export type DeleteKeyOutcome = { kind: 'deleted'; key: ApiKey } | { kind: 'unknown_key' };
+
+/** Whose key, and who asks. A key of another account is as unknown as one that never was. */
+export interface KeyRef {
+  accountId: string;
+  id: string;
+  actor: string;
+}
+
+export interface Keys {
+  create(ask: { accountId: string; actor: string } & Partial<KeyTerms>): Promise<CreateKeyOutcome>;
+  /** Newest first; deleted ones only when asked for. */
+  list(accountId: string, options?: { deleted?: boolean }): Promise<ApiKey[]>;
+  /** A key of any account, for operators; deleted ones too. Null: there is none. */
+  find(id: string): Promise<ApiKey | null>;
+  /** Changes what is given and leaves the rest. */
+  change(ask: KeyRef & Partial<KeyTerms>): Promise<ChangeKeyOutcome>;
+  /**
+   * Makes a key of the same name and terms, and lets the old one go on for `graceMs`, so that it can be exchanged
+   * everywhere in peace. The new one gets what is left of a lifetime limit; until the grace ends, both may spend it.
+   */
+  rotate(ask: KeyRef & { graceMs: number }): Promise<RotateKeyOutcome>;
+  /** From the very next request on the key is unknown. Running requests finish. */
+  delete(ask: KeyRef): Promise<DeleteKeyOutcome>;
+}
+
+/** Keys that an account may have at a time. */
+const mostKeys = 1_000;
+const mostModels = 500;
+const longestModelId = 256;
+const defaultName = 'API key';
+const noLimits: SpendLimits = { day: null, month: null, lifetime: null };
+
+const columns = `id, account_id AS "accountId", name, prefix, last4, models, expires_at AS "expiresAt",
+  created_at AS "createdAt", deleted_at AS "deletedAt", replaces,
+  limit_day AS "limitDay", limit_month AS "limitMonth", limit_lifetime AS "limitLifetime"`;
+
+type KeyRow = Omit<ApiKey, 'limits'> & {
+  limitDay: bigint | null;
+  limitMonth: bigint | null;
+  limitLifetime: bigint | null;
+};
+
+function toKey({ limitDay, limitMonth, limitLifetime, ...rest }: KeyRow): ApiKey {
+  return { ...rest, limits: { day: limitDay, month: limitMonth, lifetime: limitLifetime } };
+}
+
+/** The pool's connections give BIGINT as `bigint`. */
+export function createKeys({ pool }: { pool: Pool }): Keys {
+  return {
+    create: (ask) => transaction(pool, (client) => createKey(client, ask)),
+    async list(accountId, { deleted = false } = {}) {
+      if (!isUuid(accountId)) return [];
+      const { rows } = await pool.query<KeyRow>(
+        `SELECT ${columns} FROM api_key WHERE account_id = $1 AND ($2 OR deleted_at IS NULL)
+         ORDER BY created_at DESC, id DESC`,
+        [accountId, deleted],
+      );
+      return rows.map(toKey);
+    },
+    async find(id) {
+      if (!isUuid(id)) return null;
+      const { rows } = await pool.query<KeyRow>(`SELECT ${columns} FROM api_key WHERE id = $1`, [id]);
+      return rows[0] === undefined ? null : toKey(rows[0]);
+    },
+    change: (ask) => transaction(pool, (client) => changeKey(client, ask)),
+    rotate: (ask) => transaction(pool, (client) => rotateKey(client, ask)),
+    delete: (ask) => transaction(pool, (client) => deleteKey(client, ask)),
+  };
+}
+
+/** Makes a key within the caller's transaction. */
+export async function createKey(
+  client: ClientBase,
+  ask: { accountId: string; actor: string; replaces?: string } & Partial<KeyTerms>,
+): Promise<CreateKeyOutcome> {
+  const terms: KeyTerms = {
+    name: ask.name ?? defaultName,
+    models: ask.models ?? [],
+    limits: ask.limits ?? noLimits,
+    expiresAt: ask.expiresAt ?? null,
+  };
+  const problem = termsProblem(terms);
+  if (problem !== null) return problem;
+  if (!isUuid(ask.accountId)) return { kind: 'unknown_account' };
+  // Locked, so that keys made at the same moment are counted one after the other.
+  const { rowCount } = await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [ask.accountId]);
+  if (rowCount === 0) return { kind: 'unknown_account' };
+  const { rows: counted } = await client.query<{ many: boolean }>(
+    `SELECT count(*) >= $2 AS many FROM api_key
+     WHERE account_id = $1 AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
+    [ask.accountId, mostKeys],
+  );
+  if (counted[0]?.many === true) return { kind: 'too_many_keys', limit: mostKeys };
+
+  const { secret, hash, prefix, last4 } = createSecret('key');
+  const { name, models, limits, expiresAt } = terms;
+  const { rows } = await client.query<KeyRow>(
+    `INSERT INTO api_key (id, account_id, name, hash, prefix, last4, models, limit_day, limit_month, limit_lifetime,
+                          expires_at, replaces)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING ${columns}`,
+    [
+      uuidv7(),
+      ask.accountId,
+      name,
+      hash,
+      prefix,
+      last4,
+      [...new Set(models)],
+      limits.day,
+      limits.month,
+      limits.lifetime,
+      expiresAt,
+      ask.replaces ?? null,
+    ],
+  );
+  const key = only(rows);
+  await audit(client, ask.actor, 'key.create', null, key);
+  return { kind: 'created', key, secret };
+}
+
+async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): Promise<ChangeKeyOutcome> {
+  const before = await lockKey(client, ask);
+  if (before === null) return { kind: 'unknown_key' };
+  const terms: KeyTerms = {
+    name: ask.name ?? before.name,
+    models: ask.models ?? before.models,
+    limits: ask.limits ?? before.limits,
+    expiresAt: ask.expiresAt === undefined ? before.expiresAt : ask.expiresAt,
+  };
+  const problem = termsProblem(terms);
+  if (problem !== null) return problem;
+  const { rows } = await client.query<KeyRow>(
+    `UPDATE api_key SET name = $2, models = $3, limit_day = $4, limit_month = $5, limit_lifetime = $6, expires_at = $7
+     WHERE id = $1 RETURNING ${columns}`,
+    [
+      ask.id,
+      terms.name,
+      [...new Set(terms.models)],
+      terms.limits.day,
+      terms.limits.month,
+      terms.limits.lifetime,
+      terms.expiresAt,
+    ],
+  );
+  const key = only(rows);
+  await audit(client, ask.actor, 'key.change', before, key);
+  return { kind: 'changed', key };
+}
+
+async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }): Promise<RotateKeyOutcome> {
+  const before = await lockKey(client, ask);
+  if (before === null) return { kind: 'unknown_key' };
+  const created = await createKey(client, {
+    accountId: before.accountId,
+    actor: ask.actor,
+    replaces: before.id,
+    name: before.name,
+    models: before.models,
+    limits: { ...before.limits, lifetime: await lifetimeLeft(client, before) },
+    expiresAt: before.expiresAt,
+  });
+  if (created.kind === 'too_many_keys') return created;
+  if (created.kind !== 'created') throw new Error(`a key could not be replaced: ${created.kind}`);
+  const { rows } = await client.query<KeyRow>(
+    `UPDATE api_key SET expires_at = least(expires_at, now() + $2 * interval '1 millisecond'),
+                        deleted_at = CASE WHEN $2 <= 0 THEN now() END
+     WHERE id = $1 RETURNING ${columns}`,
+    [ask.id, ask.graceMs],
+  );
+  const replaced = only(rows);
+  await audit(client, ask.actor, 'key.rotate', before, replaced);
+  return { kind: 'rotated', key: created.key, secret: created.secret, replaced };
+}
+
+/** What a key may still spend of its lifetime limit; at least the smallest amount there is, because a limit is never zero. */
+async function lifetimeLeft(client: ClientBase, key: ApiKey): Promise<bigint | null> {
+  if (key.limits.lifetime === null) return null;
+  const { rows } = await client.query<{ spent: bigint }>(
+    'SELECT charged + held AS spent FROM key_spend WHERE account_id = $1 AND key_id = $2',
+    [key.accountId, key.id],
+  );
+  const left = key.limits.lifetime - (rows[0]?.spent ?? 0n);
+  return left > 1n ? left : 1n;
+}
+
+async function deleteKey(client: ClientBase, ask: KeyRef): Promise<DeleteKeyOutcome> {
+  const before = await lockKey(client, ask);
+  if (before === null) return { kind: 'unknown_key' };
+  const { rows } = await client.query<KeyRow>(
+    `UPDATE api_key SET deleted_at = now() WHERE id = $1 RETURNING ${columns}`,
+    [ask.id],
+  );
+  const key = only(rows);
+  await audit(client, ask.actor, 'key.delete', before, null);
+  return { kind: 'deleted', key };
+}
+
+async function lockKey(client: ClientBase, { accountId, id }: KeyRef): Promise<ApiKey | null> {
+  if (!isUuid(accountId) || !isUuid(id)) return null;
+  const { rows } = await client.query<KeyRow>(
+    `SELECT ${columns} FROM api_key WHERE id = $1 AND account_id = $2 AND deleted_at IS NULL FOR UPDATE`,
+    [id, accountId],
+  );
+  return rows[0] === undefined ? null : toKey(rows[0]);
+}
+
+function termsProblem({ name, models, limits, expiresAt }: KeyTerms): KeyProblem | null {
+  const invalid = (field: keyof KeyTerms, message: string): KeyProblem => ({ kind: 'invalid', field, message });
+  const nameProblem = textProblem(name, 100);
+  if (nameProblem !== null) return invalid('name', nameProblem);
+  if (models.length > mostModels) return invalid('models', `must be at most ${mostModels}`);
+  for (const model of models) {
+    const problem = textProblem(model, longestModelId);
+    if (problem !== null) return invalid('models', problem);
+  }
+  if (Object.values(limits).some((limit: bigint | null) => limit !== null && (limit <= 0n || limit >= 2n ** 63n))) {
+    return invalid('limits', 'must be more than zero');
+  }
+  if (expiresAt !== null && Number.isNaN(expiresAt.getTime())) return invalid('expiresAt', 'must be a time');
+  return null;
+}
+
+function audit(
+  client: ClientBase,
+  actor: string,
+  action: string,
+  before: ApiKey | null,
+  after: ApiKey | null,
+): Promise<void> {
+  const subject = `key:${(after ?? before)?.id ?? ''}`;
+  return appendAudit(client, { actor, action, subject, before: facts(before), after: facts(after) });
+}
+
+function facts(key: ApiKey | null): AuditFacts | null {
+  if (key === null) return null;
+  const { accountId, name, prefix, last4, models, limits, expiresAt, replaces } = key;
+  return { accountId, name, prefix, last4, models, limits: { ...limits }, expiresAt, replaces };
+}
+
+function only(rows: readonly KeyRow[]): ApiKey {
+  const [row] = rows;
+  if (row === undefined) throw new Error('a key that was just written is missing');
+  return toKey(row);
+}

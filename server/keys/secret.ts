@@ -1,0 +1,71 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/**
+ * Secrets that programs carry: a prefix that tells what they open, 32 random bytes in base 62, and a checksum. The
+ * prefix and the checksum let scanners recognise a leaked one, and let the gateway refuse garbage without asking the
+ * database. A slow hash would add nothing: nobody guesses 256 bits.
+ */
+const prefixes = { key: 'sk-steyg-', token: 'tk-steyg-' } as const;
+
+/** `key` opens the model endpoints, `token` the control plane; neither opens the other's. */
+export type SecretKind = keyof typeof prefixes;
+
+const randomLength = 43;
+const checksumLength = 6;
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** Characters of the random part that are kept, to recognise a secret by. */
+const shownLength = 4;
+
+/** A fresh secret, and what is stored of it. */
+export interface FreshSecret {
+  /** Shown once, stored nowhere. */
+  secret: string;
+  /** SHA-256 of the secret. */
+  hash: Buffer;
+  prefix: string;
+  last4: string;
+}
+
+export function createSecret(kind: SecretKind): FreshSecret {
+  const body = prefixes[kind] + base62(BigInt(`0x${randomBytes(32).toString('hex')}`), randomLength);
+  const secret = body + checksum(body);
+  return {
+    secret,
+    hash: digest(secret),
+    prefix: secret.slice(0, prefixes[kind].length + shownLength),
+    last4: secret.slice(-4),
+  };
+}
+
+/** The digest to look a key up by; null when the text cannot be a key, whatever the database holds. */
+export function parseKey(text: string): { hash: Buffer } | null {
+  return parseSecret('key', text);
+}
+
+/** The digest to look an access token up by; null when the text cannot be one. */
+export function parseToken(text: string): { hash: Buffer } | null {
+  return parseSecret('token', text);
+}
+
+function parseSecret(kind: SecretKind, text: string): { hash: Buffer } | null {
+  const prefix = prefixes[kind];
+  if (text.length !== prefix.length + randomLength + checksumLength || !text.startsWith(prefix)) return null;
+  if (!/^[0-9A-Za-z]+$/.test(text.slice(prefix.length))) return null;
+  const body = text.slice(0, -checksumLength);
+  return text === body + checksum(body) ? { hash: digest(text) } : null;
+}
+
+function digest(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+function checksum(body: string): string {
+  return base62(BigInt(crc32(body)), checksumLength);
+}
+
+function base62(value: bigint, length: number): string {
+  let digits = '';
+  for (let rest = value; digits.length < length; rest /= 62n) digits = alphabet.charAt(Number(rest % 62n)) + digits;
+  return digits;
+}

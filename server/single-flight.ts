@@ -1,0 +1,21 @@
+/**
+ * Wraps a load so that callers who come while it runs share one further run, which begins after they asked. Sharing the
+ * running one would be wrong: it may have read before the change that they want to see.
+ */
+export function singleFlight(load: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+
+  const run = (): Promise<void> => {
+    next = null;
+    running = load().finally(() => {
+      running = next;
+    });
+    return running;
+  };
+  return () => {
+    if (running === null) return run();
+    next ??= running.then(run, run);
+    return next;
+  };
+}
