@@ -1,28 +1,5 @@
-import { type CustomTypesConfig, type Pool, type PoolClient, types } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { type DatabaseLog, openPool } from './pool.ts';
-
-const bigint = 20;
-const bigintArray = 1016;
-
-// pg's own type for type numbers lists scalars only, though it has parsers for arrays too.
-const builtIn = types.getTypeParser as (oid: number, format?: string) => (value: string) => unknown;
-const parseArray = builtIn(bigintArray) as (text: string) => (string | null)[];
-
-function bigints(text: string): (bigint | null)[] {
-  return parseArray(text).map((item) => (item === null ? null : BigInt(item)));
-}
-
-/**
- * Money is `bigint`: a BIGINT must never pass through a floating-point number. Only the connections that ask for
- * these parsers have them; pg's global ones stay as every other user of pg expects them.
- */
-export const laneTypes: CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: string) => {
-    if (format !== 'binary' && oid === bigint) return BigInt;
-    if (format !== 'binary' && oid === bigintArray) return bigints;
-    return builtIn(oid, format);
-  }) as CustomTypesConfig['getTypeParser'],
-};
 
 /** How long a statement of the money lane may run. A client waits for it with open ears. */
 export const statementTimeoutMs = 2_000;
@@ -32,13 +9,12 @@ export const lockTimeoutMs = 1_000;
 /**
  * The money lane: the few connections that admissions and settlements go through. Batches share transactions, so
  * few are enough, and few keep lock queues short. Use named statements (`{ name, text, values }`): PostgreSQL
- * then plans each once a connection. BIGINT arrives as `bigint`.
+ * then plans each once a connection.
  */
 export function openLane(options: { url: string; max: number; log: DatabaseLog }): Pool {
   return openPool({
     ...options,
     name: 'money',
-    types: laneTypes,
     connectTimeoutMs: statementTimeoutMs,
     queryTimeoutMs: 2 * statementTimeoutMs,
     settings: {

@@ -1,4 +1,27 @@
-import { type ClientBase, type CustomTypesConfig, Pool } from 'pg';
+import { type ClientBase, type CustomTypesConfig, Pool, types } from 'pg';
+
+const bigint = 20;
+const bigintArray = 1016;
+
+// pg's own type for type numbers lists scalars only, though it has parsers for arrays too.
+const builtIn = types.getTypeParser as (oid: number, format?: string) => (value: string) => unknown;
+const parseArray = builtIn(bigintArray) as (text: string) => (string | null)[];
+
+function bigints(text: string): (bigint | null)[] {
+  return parseArray(text).map((item) => (item === null ? null : BigInt(item)));
+}
+
+/**
+ * Money is `bigint`: a BIGINT must never pass through a floating-point number. Only the connections that ask for
+ * these parsers have them; pg's global ones stay as every other user of pg expects them.
+ */
+export const bigintTypes: CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: string) => {
+    if (format !== 'binary' && oid === bigint) return BigInt;
+    if (format !== 'binary' && oid === bigintArray) return bigints;
+    return builtIn(oid, format);
+  }) as CustomTypesConfig['getTypeParser'],
+};
 
 /** Where unexpected but survivable things go. The connection's address never does: it may carry a password. */
 export interface DatabaseLog {
@@ -11,7 +34,7 @@ export type SessionSettings = Readonly<Record<string, string>>;
 
 /**
  * A connection pool. Sessions always run in UTC: Prisma's adapter takes every timestamp for UTC whatever its offset
- * says, and months begin in UTC. Settings are sent as a query, because poolers refuse them as part of the connection.
+ * says, and months begin in UTC. BIGINT arrives as `bigint`. Settings are sent as a query, because poolers refuse them as part of the connection.
  */
 export function openPool(options: {
   url: string;
@@ -19,7 +42,6 @@ export function openPool(options: {
   name: string;
   max: number;
   settings?: SessionSettings;
-  types?: CustomTypesConfig;
   /** How long a query may take as seen from here: the last resort when the network swallows everything. */
   queryTimeoutMs?: number;
   /** How long a caller waits for a connection. */
@@ -34,7 +56,7 @@ export function openPool(options: {
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     keepAlive: true,
     ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
-    ...(options.types ? { types: options.types } : {}),
+    types: bigintTypes,
     // The pool waits for the promise and hands out no connection whose settings failed; its types know only `void`.
     onConnect: (client) => applySettings(client, settings) as unknown as void,
   });

@@ -22,6 +22,7 @@ import { binariesIn, findBinaries } from '../../server/database/postgres/binarie
 import { prepareHome } from '../../server/database/postgres/home.ts';
 import { chooseIdentity, succeeds } from '../../server/database/postgres/identity.ts';
 import { initCluster, isAlive, readPostmasterPid } from '../../server/database/postgres/postmaster.ts';
+import { createDirectory } from '../support/directory.ts';
 
 const quiet = { info: () => {}, warn: () => {} };
 const embedded = new URL('../../server/database/embedded.ts', import.meta.url).href;
@@ -31,7 +32,7 @@ let root: string;
 let dataDir: string;
 
 beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), 'steyg-embedded-'));
+  root = createDirectory('steyg-embedded-');
   chmodSync(root, 0o755);
   dataDir = join(root, 'data');
 });
@@ -263,16 +264,18 @@ describe.runIf(process.getuid?.() === 0)('as root', () => {
   it('copies programs that another user cannot reach', async () => {
     const identity = await chooseIdentity(['user']);
     const own = await findBinaries();
-    const hidden = join(root, 'programs');
+    // Not with the others: programs cannot be run from every directory that is held in memory.
+    const disk = mkdtempSync(join(tmpdir(), 'steyg-programs-'));
+    chmodSync(disk, 0o755);
+    const [hidden, directory] = [join(disk, 'hidden'), join(disk, 'data')];
+    for (const path of [hidden, directory]) mkdirSync(path, { mode: 0o700 });
     cpSync(own.root, join(hidden, 'native'), { recursive: true, verbatimSymlinks: true });
-    chmodSync(hidden, 0o700);
     const binaries = binariesIn(join(hidden, 'native'), own.version);
     expect(await succeeds(identity, binaries.postgres, ['--version'])).toBe(false);
-    const directory = join(root, 'copied');
-    mkdirSync(directory);
     const cluster = await prepareHome({ dataDir: directory, binaries, identity });
     await initCluster(cluster);
     expect(existsSync(join(directory, 'postgres', 'PG_VERSION'))).toBe(true);
+    rmSync(disk, { recursive: true });
   });
 
   it('asks for DATABASE_URL when there is no way', async () => {

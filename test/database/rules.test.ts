@@ -1,9 +1,230 @@
-import { expect, it } from 'vitest';
-import { createDatabase } from '../support/database.ts';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { before, grant, insertion, type Row, rows, type Statement } from './rows.ts';
 
-it('gives each test its own migrated database', async () => {
-  const database = await createDatabase();
-  const { rows } = await database.pool.query('SELECT count(*) AS n FROM ledger_entry');
-  expect(rows).toEqual([{ n: 0n }]);
-  await database.drop();
+// What the database refuses whoever asks, by itself, whatever the code above it believes.
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+/** Runs statements in a transaction that never happens, and returns the error of the last one, or null. */
+async function attempt(...statements: (string | Statement)[]): Promise<Row | null> {
+  const client = await database.pool.connect();
+  try {
+    await client.query('BEGIN');
+    for (const statement of statements.slice(0, -1)) await client.query(statement as string);
+    await client.query(statements.at(-1) as string);
+    return null;
+  } catch (error) {
+    return error as Row;
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
+}
+
+function attemptRow(table: string, change: Row = {}): Promise<Row | null> {
+  return attempt(...before(table), insertion(table, { ...rows[table]?.(), ...change }));
+}
+
+const pools = ['input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output'];
+const prices = pools.map((pool) => `price_${pool}`);
+
+function all(names: string[], value: bigint): Row {
+  return Object.fromEntries(names.map((name) => [name, value]));
+}
+
+const huge = 9_000_000_000_000_000_000n;
+
+// For each CHECK, rows that it alone has to stop.
+const refused: [table: string, constraint: string, ...changes: Row[]][] = [
+  ['account', 'account_status', { status: 'closed' }],
+  ['account', 'account_kind', { kind: 'robot' }],
+  ['member', 'member_role', { role: 'god' }],
+  ['api_key', 'api_key_limits', { limit_day: 0n }, { limit_month: -1n }, { limit_lifetime: 0n, limit_day: 5n }],
+  ['api_key', 'api_key_hash', { hash: Buffer.alloc(31) }],
+  ['access_token', 'access_token_hash', { hash: Buffer.alloc(0) }],
+  ['access_token', 'access_token_scopes', { scopes: ['read', 'everything'] }, { scopes: [null] }],
+  [
+    'key_spend',
+    'key_spend_amounts',
+    { held: -1n },
+    { day_charged: -1n },
+    { day_charged: 3n },
+    { month_charged: 4n },
+    { charged: -1n, month_charged: -2n, day_charged: -3n },
+  ],
+  ['grant', 'grant_kind', { kind: 'gift' }],
+  ['grant', 'grant_amount', { amount: 0n }],
+  ['grant', 'grant_parts', { spent: -1n }, { held: -1n, spent: 1n }, { expired: -5n, held: 5n }],
+  ['grant', 'grant_cap', { spent: 11n }, { spent: 4n, held: 4n, expired: 3n }],
+  ['hold', 'hold_amount', { amount: -1n }],
+  [
+    'hold',
+    'hold_parts',
+    { grant_amounts: [5n] },
+    { grant_ids: [grant, null] },
+    { grant_amounts: [5n, null] },
+    { grant_amounts: [6n, -1n] },
+    { grant_ids: [] },
+  ],
+  [
+    'ledger_entry',
+    'ledger_pools',
+    ...pools.flatMap((pool) => [
+      { ...free(), [pool]: -1n },
+      { ...free(), [pool]: 100_000_001n },
+    ]),
+  ],
+  [
+    'ledger_entry',
+    'ledger_prices',
+    ...prices.flatMap((price) => [
+      { ...empty(), [price]: -1n },
+      { ...empty(), [price]: 10_000_000_001n },
+    ]),
+  ],
+  [
+    'ledger_entry',
+    'ledger_cost',
+    { cost: 774n, charged: 774n },
+    { cost: 772n, charged: 772n },
+    { output: 12n },
+    { price_cache_hit: 2n },
+  ],
+  ['ledger_entry', 'ledger_charge', { charged: 774n }, { charged: 772n }, { charged: -1n, free_after: 0n }],
+  ['ledger_entry', 'ledger_free', { free_after: -1n }],
+  ['ledger_entry', 'ledger_upstream_cost', { upstream_cost: -1n }],
+  ['ledger_entry', 'ledger_outcome', { outcome: 'fine' }],
+  ['ledger_entry', 'ledger_usage_source', { usage_source: 'guessed' }],
+  ['ledger_entry', 'ledger_protocol', { protocol: 'smtp' }],
+  ['ledger_entry', 'ledger_times', { latency_ms: -1 }, { time_to_first_byte_ms: -1 }],
+  ['posting', 'posting_kind', { kind: 'gift', request_id: null }],
+  ['posting', 'posting_amount', { amount: 0n }],
+  ['posting', 'posting_request', { request_id: null }, { kind: 'expire' }],
+  [
+    'price',
+    'price_bounds',
+    { output: -1n },
+    { output: 10_000_000_001n },
+    { input: 10_000_000_001n },
+    { cache_write_5m: -1n },
+    { cache_write_1h: 10_000_000_001n },
+    { cache_hit: -1n },
+  ],
+  ['price', 'price_cache_hit', { cache_hit: 10n }, { cache_hit: 11n }, { input: 0n, cache_hit: 1n }],
+  ['model', 'model_sizes', { context_window: 0 }, { max_output_tokens: 0 }, { context_window: 100_000_001 }],
+  ['upstream', 'upstream_protocol', { protocol: 'smtp' }],
+  ['upstream', 'upstream_disconnect', { on_disconnect: 'hope' }],
+  ['route', 'route_weight', { weight: 0 }],
+  [
+    'route',
+    'route_costs',
+    ...pools.map((pool) => `cost_${pool}`).flatMap((cost) => [{ [cost]: -1n }, { [cost]: 10_000_000_001n }]),
+  ],
+  ['plan', 'plan_amounts', { price_vnd: 0n }, { budget: 0n }, { valid_days: 0 }],
+  ['purchase_order', 'order_status', { status: 'lost' }],
+  ['purchase_order', 'order_amounts', { price_vnd: 0n }, { budget: -1n }, { valid_days: -1 }],
+  ['purchase_order', 'order_paid', { status: 'paid' }, { paid_at: '2026-11-21T00:00:00Z' }],
+  ['bank_transfer', 'transfer_direction', { direction: 'sideways' }],
+  ['bank_transfer', 'transfer_amount', { amount_vnd: -1n }],
+  ['invitation', 'invitation_role', { role: 'owner' }],
+  ['throttle', 'throttle_count', { count: 0 }],
+  ['transfer_review', 'review_reason', { reason: 'mood' }],
+  [
+    'transfer_review',
+    'review_surplus',
+    { surplus_vnd: 1n },
+    { reason: 'surplus' },
+    { reason: 'surplus', surplus_vnd: 0n },
+  ],
+  ['transfer_review', 'review_closed', { closed_at: '2026-11-21T00:00:00Z' }, { closed_by: 'ada' }],
+  ['probe_result', 'probe_outcome', { outcome: 'maybe' }],
+  ['probe_result', 'probe_protocol', { protocol: 'smtp' }],
+  ['probe_result', 'probe_mode', { mode: 'loud' }],
+  ['probe_result', 'probe_times', { latency_ms: -1 }, { time_to_first_byte_ms: -1 }],
+  ['uptime_hour', 'uptime_counts', { up: -1 }, { down: -1 }, { no_data: -1 }, { latency_ms: -1n }],
+  ['uptime_day', 'uptime_counts', { up: -1 }, { down: -1 }, { no_data: -1 }, { latency_ms: -1n }],
+  ['incident', 'incident_impact', { impact: 'none' }],
+  ['incident', 'incident_times', { ended_at: '2026-11-20T00:00:00Z' }],
+  ['announcement', 'announcement_kind', { kind: 'rumour' }],
+  ['announcement', 'announcement_times', { ends_at: '2026-11-20T00:00:00Z' }],
+  ['notice_settings', 'notice_threshold', { low_balance: -1n }],
+  ['notice', 'notice_kind', { kind: 'gossip' }],
+  ['notice', 'notice_mail', { mail: 'lost' }],
+  ['webhook_delivery', 'delivery_status', { status: 'lost', next_attempt_at: null }],
+  ['webhook_delivery', 'delivery_due', { next_attempt_at: null }, { status: 'delivered' }],
+];
+
+/** A ledger entry whose tokens cost nothing, so that its pools can be anything. */
+function free(): Row {
+  return { ...all(prices, 0n), cost: 0n, charged: 0n };
+}
+
+/** A ledger entry without tokens, so that its prices can be anything. */
+function empty(): Row {
+  return { ...all(pools, 0n), cost: 0n, charged: 0n };
+}
+
+/** The most that one entry can cost; it still fits into a BIGINT. */
+function dearest(): Row {
+  const cost = 5n * 10n ** 18n;
+  return { ...all(pools, 100_000_000n), ...all(prices, 10_000_000_000n), cost, charged: cost };
+}
+
+describe('CHECKs', () => {
+  it.each(Object.keys(rows))('take a valid row of %s', async (table) => {
+    expect(await attemptRow(table)).toBeNull();
+  });
+
+  it.each(
+    refused.flatMap(([table, constraint, ...changes]) =>
+      changes.map((change) => ({ constraint, table, change, shown: inspect(change, { breakLength: Infinity }) })),
+    ),
+  )('$constraint refuses $table $shown', async ({ constraint, table, change }) => {
+    expect(await attemptRow(table, change)).toMatchObject({ code: '23514', constraint });
+  });
+
+  it('are all tried above', async () => {
+    const { rows: constraints } = await database.pool.query<{ name: string }>(
+      `SELECT relname || '.' || conname AS name FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid
+       WHERE contype = 'c' AND connamespace = 'public'::regnamespace`,
+    );
+    expect(refused.map(([table, constraint]) => `${table}.${constraint}`).sort()).toEqual(
+      constraints.map(({ name }) => name).sort(),
+    );
+  });
+
+  it('refuse what would overflow', async () => {
+    expect(await attemptRow('grant', { amount: huge, spent: huge, held: huge })).toMatchObject({ code: '22003' });
+  });
+
+  it.each([
+    ['api_key', { limit_day: null, limit_month: 5n }],
+    ['ledger_entry', { upstream_cost: null, time_to_first_byte_ms: null }],
+    ['ledger_entry', { charged: 1n, free_after: 0n }],
+    ['ledger_entry', dearest()],
+    ['price', { input: 0n, cache_hit: 0n, cache_write_5m: null }],
+    ['hold', { amount: 0n, grant_ids: [], grant_amounts: [] }],
+    ['posting', { kind: 'expire', request_id: null }],
+    ['purchase_order', { status: 'paid', paid_at: '2026-11-21T00:00:00Z', valid_days: null }],
+  ] as [string, Row][])('let pass what is meant to: %s %o', async (table, change) => {
+    expect(await attemptRow(table, change)).toBeNull();
+  });
+
+  it.each([
+    ['api_key', 'models'],
+    ['access_token', 'scopes'],
+    ['hold', 'grant_ids'],
+    ['hold', 'grant_amounts'],
+    ['model', 'allow'],
+    ['model', 'capabilities'],
+  ])('%s has no row without %s', async (table, column) => {
+    expect(await attemptRow(table, { [column]: null })).toMatchObject({ code: '23502', column });
+  });
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client, Pool } from 'pg';
 import { inject } from 'vitest';
-import { laneTypes } from '../../server/database/lane.ts';
+import { bigintTypes } from '../../server/database/pool.ts';
 import { templateDatabase } from './postgres.ts';
 
 /** A migrated database of a test's own. */
@@ -13,14 +13,17 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Clones the migrated template of this run. */
-export async function createDatabase(): Promise<TestDatabase> {
+/** Clones the migrated template of this run; `migrated: false` gives an empty database instead. */
+export async function createDatabase({ migrated = true }: { migrated?: boolean } = {}): Promise<TestDatabase> {
   const server = new URL(inject('postgresUrl'));
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await execute(server.href, `CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`);
+  await execute(
+    server.href,
+    `CREATE DATABASE ${name} TEMPLATE ${migrated ? templateDatabase : 'template0'} STRATEGY file_copy`,
+  );
   const address = new URL(server);
   address.pathname = `/${name}`;
-  const pool = new Pool({ connectionString: address.href, types: laneTypes });
+  const pool = new Pool({ connectionString: address.href, types: bigintTypes });
   // A test may stop the server or drop the database under it.
   pool.on('error', () => {});
   return {

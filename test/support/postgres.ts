@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chown, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../server/database/migrate.ts';
@@ -14,6 +13,7 @@ import {
   startPostmaster,
   stopPostmaster,
 } from '../../server/database/postgres/postmaster.ts';
+import { createDirectory } from './directory.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -24,6 +24,9 @@ declare module 'vitest' {
 
 /** The migrated database that every test's own is cloned from. Nobody connects to it. */
 export const templateDatabase = 'steyg_template';
+
+// It does not wait for the disk: a crash of the server loses nothing by that, only one of the machine would.
+const cheap = { shared_buffers: '64MB', fsync: 'off', full_page_writes: 'off', max_wal_size: '256MB' };
 
 /** A PostgreSQL of a test's own, which the test may stop, kill and start again. Its address stays the same. */
 export interface TestPostgres {
@@ -39,11 +42,10 @@ export interface TestPostgres {
 }
 
 /**
- * Starts a PostgreSQL. It does not wait for the disk: a crash of the server loses nothing, only one of the machine
- * would. It goes away even if this process is killed.
+ * Starts a PostgreSQL, which goes away even if this process is killed.
  */
 export async function createPostgres(settings: Record<string, string | number> = {}): Promise<TestPostgres> {
-  const root = await mkdtemp(join(tmpdir(), 'steyg-'));
+  const root = createDirectory('steyg-');
   const identity = await chooseIdentity();
   const cluster = { binaries: await findBinaries(), identity, directory: join(root, 'data') };
   if (identity.kind === 'user') await chown(root, identity.uid, identity.gid);
@@ -59,7 +61,7 @@ export async function createPostgres(settings: Record<string, string | number> =
         cluster,
         socketDirectory: root,
         logFile: join(root, 'log'),
-        settings: { ...serverSettings(), shared_buffers: '64MB', fsync: 'off', full_page_writes: 'off', ...settings },
+        settings: { ...serverSettings(), ...cheap, ...settings },
         timeoutMs: 30_000,
       });
       running = pid;
@@ -77,7 +79,12 @@ export async function createPostgres(settings: Record<string, string | number> =
       await rm(root, { recursive: true, force: true });
     },
   };
-  await postgres.start();
+  try {
+    await postgres.start();
+  } catch (error) {
+    await rm(root, { recursive: true, force: true });
+    throw error;
+  }
   return postgres;
 }
 

@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { DatabaseLog } from './pool.ts';
+
+/** What a process keeps in memory and may have become stale. */
+export type Change = 'keys' | 'catalog';
+
+const channel = 'steyg_change';
+const changes: readonly Change[] = ['keys', 'catalog'];
+const retryMsMin = 100;
+const retryMsMax = 5_000;
+
+/** A connection that died without a word is found out by asking now and then. */
+const defaultTimes = { heartbeatMs: 10_000, answerTimeoutMs: 5_000 };
+
+export interface Listening {
+  /** Whether changes are heard right now. While it is false, what is kept in memory may be stale. */
+  readonly healthy: boolean;
+  close(): Promise<void>;
+}
+
+/**
+ * Calls `onChange` whenever any program changes keys or the catalog in the database (its triggers announce it), over
+ * one connection that comes back by itself. After each reconnection everything counts as changed, since nobody knows
+ * what was missed. Resolves when it hears for the first time; rejects if it cannot. Everything read before it resolved
+ * may be stale already, so `onChange` is called for everything then too.
+ *
+ * Needs a connection that stays the same: a pooler between us and the database must not share it by transaction.
+ */
+export async function listen(options: {
+  url: string;
+  log: DatabaseLog;
+  onChange: (change: Change) => void;
+  times?: typeof defaultTimes;
+}): Promise<Listening> {
+  const { log, onChange, times = defaultTimes } = options;
+  const closing = new AbortController();
+  let client: Client | null = null;
+
+  const hear = async (): Promise<Client> => {
+    const connection = await connect(options.url, times.answerTimeoutMs);
+    connection.on('notification', ({ payload }) => {
+      const change = changes.find((name) => name === payload);
+      if (change) onChange(change);
+    });
+    client = connection;
+    for (const change of changes) onChange(change);
+    return connection;
+  };
+
+  const keepHearing = async (first: Client): Promise<void> => {
+    for (let connection = first; ; ) {
+      await untilSilent(connection, times.heartbeatMs, closing.signal);
+      client = null;
+      disconnect(connection);
+      if (closing.signal.aborted) return;
+      log.warn({}, 'lost the connection that announces changes');
+      const next = await retry(hear, closing.signal, log);
+      if (next === null) return;
+      connection = next;
+    }
+  };
+
+  const running = keepHearing(await hear());
+  return {
+    get healthy() {
+      return client !== null;
+    },
+    async close() {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+async function connect(url: string, answerTimeoutMs: number): Promise<Client> {
+  const client = new Client({
+    connectionString: url,
+    application_name: 'steyg listen',
+    connectionTimeoutMillis: answerTimeoutMs,
+    query_timeout: answerTimeoutMs,
+    keepAlive: true,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query(`LISTEN ${channel}`);
+    return client;
+  } catch (error) {
+    disconnect(client);
+    throw error;
+  }
+}
+
+/** Resolves when the connection has ended, does not answer any more, or is not wanted any more. */
+async function untilSilent(client: Client, heartbeatMs: number, closing: AbortSignal): Promise<void> {
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  client.once('end', end);
+  client.once('error', end);
+  const stop = AbortSignal.any([ended.signal, closing]);
+  while (!stop.aborted) {
+    await delay(heartbeatMs, null, { signal: stop }).catch(() => {});
+    if (stop.aborted) return;
+    await client.query('SELECT 1').catch(end);
+  }
+}
+
+/** Ends a connection without waiting for the other side, which may have gone silent. Only reading ever happened on it. */
+function disconnect(client: Client): void {
+  const { stream } = (client as Client & { connection: { stream: { destroy(): void } } }).connection;
+  stream.destroy();
+}
+
+async function retry(hear: () => Promise<Client>, closing: AbortSignal, log: DatabaseLog): Promise<Client | null> {
+  for (let waitMs = retryMsMin; !closing.aborted; waitMs = Math.min(2 * waitMs, retryMsMax)) {
+    // Many processes lose the database at the same moment; they should not all come back at the same one.
+    await delay(waitMs * (0.5 + Math.random()), null, { signal: closing }).catch(() => {});
+    if (closing.aborted) return null;
+    try {
+      const client = await hear();
+      log.info({}, 'changes are announced again');
+      return client;
+    } catch (error) {
+      log.warn({ code: (error as { code?: string }).code }, 'changes are not announced yet');
+    }
+  }
+  return null;
+}

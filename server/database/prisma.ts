@@ -1,0 +1,16 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { PrismaClient } from './generated/prisma/client.ts';
+import { type DatabaseLog, openPool } from './pool.ts';
+
+/**
+ * The control plane's way to the database. It has connections of its own, so that a slow page never keeps the money
+ * lane waiting. `$disconnect()` closes them. Nothing that moves money goes through it.
+ */
+export function createPrisma(options: { url: string; max: number; log: DatabaseLog }): PrismaClient {
+  const pool = openPool({ ...options, name: 'control', settings: { statement_timeout: '10s', lock_timeout: '5s' } });
+  return new PrismaClient({
+    adapter: new PrismaPg(pool, { disposeExternalPool: true }),
+    // The other formats quote the call with its arguments, names and addresses among them.
+    errorFormat: 'minimal',
+  });
+}

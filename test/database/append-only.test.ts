@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { before, insertion, type Row, rows } from './rows.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  for (const statement of before('audit_entry')) await database.pool.query(statement);
+  await database.pool.query(insertion('audit_entry', (rows['audit_entry'] as () => Row)()));
+});
+afterAll(() => database.drop());
+
+const appendOnly = { code: '23001', message: expect.stringContaining('is append-only') };
+
+describe.each(['ledger_entry', 'posting', 'price', 'bank_transfer', 'transfer_match', 'audit_entry'])('%s', (table) => {
+  it.each(['UPDATE %s SET created_at = now()', 'DELETE FROM %s', 'TRUNCATE %s CASCADE'])(
+    'refuses %s',
+    async (statement) => {
+      await expect(database.pool.query(statement.replace('%s', table))).rejects.toMatchObject(appendOnly);
+      const { rows } = await database.pool.query(`SELECT count(*) AS n FROM ${table}`);
+      expect(rows).toEqual([{ n: 1n }]);
+    },
+  );
+});
+
+it('refuses an insert that would become an update', async () => {
+  await expect(
+    database.pool.query(
+      `INSERT INTO ledger_entry SELECT * FROM ledger_entry
+       ON CONFLICT (account_id, request_id) DO UPDATE SET charged = 0, free_after = 0`,
+    ),
+  ).rejects.toMatchObject(appendOnly);
+});
+
+describe('the partitions of the ledger', () => {
+  it('refuse what the ledger refuses, each by itself', async () => {
+    const { rows: partitions } = await database.pool.query<{ name: string }>(
+      `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'ledger_entry'::regclass`,
+    );
+    // The months from last month to three ahead, and elsewhere.
+    expect(partitions).toHaveLength(6);
+    const filled: string[] = [];
+    for (const { name } of partitions) {
+      await expect(database.pool.query(`TRUNCATE ${name}`)).rejects.toMatchObject(appendOnly);
+      const { rows } = await database.pool.query<{ n: bigint }>(`SELECT count(*) AS n FROM ${name}`);
+      if (rows[0]?.n === 0n) continue;
+      filled.push(name);
+      await expect(database.pool.query(`DELETE FROM ${name}`)).rejects.toMatchObject(appendOnly);
+      await expect(database.pool.query(`UPDATE ${name} SET charged = 0`)).rejects.toMatchObject(appendOnly);
+    }
+    expect(filled).toHaveLength(1);
+  });
+});

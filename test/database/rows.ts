@@ -1,0 +1,186 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+export type Row = Record<string, unknown>;
+
+const account = randomUUID();
+const user = randomUUID();
+export const grant = randomUUID();
+const order = randomUUID();
+const transfer = randomUUID();
+const endpoint = randomUUID();
+
+export interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+/** One valid row of each table, in an order in which they can be inserted. */
+export const rows: Record<string, () => Row> = {
+  app_user: () => ({ id: user, name: 'Ada', email: 'ada@example.com' }),
+  account: () => ({ id: account, name: 'Ada', email: 'ada@example.com' }),
+  member: () => ({ account_id: account, user_id: user, role: 'owner' }),
+  api_key: () => ({
+    id: randomUUID(),
+    account_id: account,
+    name: 'one',
+    hash: randomBytes(32),
+    prefix: 'sk',
+    last4: 'last',
+  }),
+  access_token: () => ({
+    id: randomUUID(),
+    account_id: account,
+    name: 'one',
+    hash: randomBytes(32),
+    prefix: 'st',
+    last4: 'last',
+    scopes: ['read', 'operator'],
+  }),
+  key_spend: () => ({
+    account_id: account,
+    key_id: randomUUID(),
+    day: '2026-11-21',
+    month: '2026-11-01',
+    charged: 3n,
+    month_charged: 2n,
+    day_charged: 1n,
+  }),
+  grant: () => ({ account_id: account, id: grant, kind: 'trial', amount: 10n, source_ref: `trial:${account}` }),
+  hold: () => ({
+    account_id: account,
+    request_id: randomUUID(),
+    key_id: randomUUID(),
+    process_id: randomUUID(),
+    price_id: randomUUID(),
+    amount: 5n,
+    grant_ids: [grant, randomUUID()],
+    grant_amounts: [2n, 3n],
+  }),
+  ledger_entry: () => ({
+    account_id: account,
+    request_id: randomUUID(),
+    key_id: randomUUID(),
+    model: 'big-1',
+    upstream: 'somewhere',
+    protocol: 'messages',
+    input: 2n,
+    cache_hit: 3n,
+    cache_write_5m: 5n,
+    cache_write_1h: 7n,
+    output: 11n,
+    price_input: 10n,
+    price_cache_hit: 1n,
+    price_cache_write_5m: 12n,
+    price_cache_write_1h: 20n,
+    price_output: 50n,
+    cost: 2n * 10n + 3n * 1n + 5n * 12n + 7n * 20n + 11n * 50n,
+    charged: 2n * 10n + 3n * 1n + 5n * 12n + 7n * 20n + 11n * 50n,
+    free_after: 4n,
+    latency_ms: 12,
+    outcome: 'completed',
+    usage_source: 'reported',
+    stream: true,
+  }),
+  posting: () => ({ account_id: account, grant_id: grant, kind: 'charge', amount: 1n, request_id: randomUUID() }),
+  model: () => ({
+    id: 'big-1',
+    display_name: 'Big',
+    family: 'big',
+    context_window: 200_000,
+    max_output_tokens: 32_000,
+  }),
+  price: () => ({ id: randomUUID(), model_id: 'big-1', input: 10n, cache_hit: 1n, output: 50n }),
+  upstream: () => ({ id: 'somewhere', protocol: 'messages', base_url: 'https://example.com' }),
+  route: () => ({ id: randomUUID(), model_id: 'big-1', upstream_id: 'somewhere', upstream_model: 'theirs' }),
+  plan: () => ({ id: 'starter', name: 'Starter', price_vnd: 250_000n, budget: 10n }),
+  purchase_order: () => ({
+    id: order,
+    account_id: account,
+    plan_id: 'starter',
+    memo: 'STEYG1',
+    price_vnd: 250_000n,
+    budget: 10n,
+    expires_at: '2026-12-01T00:00:00Z',
+  }),
+  bank_transfer: () => ({
+    id: transfer,
+    provider: 'sepay',
+    provider_id: '1',
+    direction: 'in',
+    amount_vnd: 250_000n,
+    memo: 'STEYG1',
+    booked_at: '2026-11-21T00:00:00Z',
+  }),
+  transfer_match: () => ({ transfer_id: transfer, order_id: order, matched_by: 'matcher' }),
+  audit_entry: () => ({ id: randomUUID(), actor: 'system', action: 'test', subject: 'model:big-1' }),
+  transfer_review: () => ({ transfer_id: transfer, reason: 'late' }),
+  probe_result: () => ({
+    id: randomUUID(),
+    model: 'big-1',
+    protocol: 'messages',
+    mode: 'stream',
+    started_at: '2026-11-21T00:00:00Z',
+    outcome: 'up',
+    latency_ms: 5,
+  }),
+  uptime_hour: () => ({ model: 'big-1', protocol: 'messages', mode: 'stream', hour: '2026-11-21T00:00:00Z' }),
+  uptime_day: () => ({ model: 'big-1', protocol: 'messages', mode: 'stream', day: '2026-11-21' }),
+  incident: () => ({ id: randomUUID(), model: 'big-1', impact: 'major', started_at: '2026-11-21T00:00:00Z' }),
+  announcement: () => ({
+    id: randomUUID(),
+    kind: 'info',
+    title: 'Soon',
+    body: 'More soon.',
+    starts_at: '2026-11-21T00:00:00Z',
+    created_by: 'ada',
+  }),
+  notice_settings: () => ({ account_id: account, low_balance: 5n }),
+  notice: () => ({
+    id: randomUUID(),
+    account_id: account,
+    kind: 'balance_low',
+    subject: 'account',
+    facts: '{}',
+    mail: 'due',
+  }),
+  webhook_endpoint: () => ({ id: endpoint, account_id: account, url: 'https://example.com', sealed: randomBytes(8) }),
+  webhook_delivery: () => ({
+    id: randomUUID(),
+    account_id: account,
+    endpoint_id: endpoint,
+    event_id: randomUUID(),
+    event: 'order.paid',
+    body: '{}',
+    next_attempt_at: '2026-11-21T00:00:00Z',
+  }),
+  invitation: () => ({
+    id: randomUUID(),
+    account_id: account,
+    email: 'bea@example.com',
+    role: 'viewer',
+    hash: randomBytes(32),
+    expires_at: '2026-12-01T00:00:00Z',
+  }),
+  throttle: () => ({
+    subject: randomBytes(32),
+    count: 1,
+    since: '2026-11-21T00:00:00Z',
+    until: '2026-11-21T00:01:00Z',
+  }),
+};
+
+/** The statement that inserts a row. */
+export function insertion(table: string, row: Row): Statement {
+  const columns = Object.keys(row);
+  const parameters = columns.map((_, index) => `$${index + 1}`);
+  return {
+    text: `INSERT INTO "${table}" (${columns.join(', ')}) VALUES (${parameters.join(', ')})`,
+    values: Object.values(row),
+  };
+}
+
+/** All rows that come before `table`, so that its references hold. */
+export function before(table: string): Statement[] {
+  const names = Object.keys(rows);
+  return names.slice(0, names.indexOf(table)).map((name) => insertion(name, (rows[name] as () => Row)()));
+}
