@@ -140,8 +140,8 @@ function answer(operation: Operation, facts: Facts, book: Book): Result {
       // Opening the book ended what had to end.
       return { kind: 'expired' };
     case 'admit':
-      return admit(operation.ask, facts, book);
   }
+  return admit(operation.ask, facts, book);
 }
 
 function settle(settlement: Settlement, book: Book): Settled {
@@ -341,15 +341,24 @@ function changedGrants(
 /** Outcomes that are the service's failures, not the customer's choice. */
 const failures: ReadonlySet<string> = new Set(['upstream_error', 'upstream_cut', 'timeout', 'shutdown']);
 
+const nothingUsed = {
+  requests: 0,
+  failures: 0,
+  input: 0,
+  cacheHit: 0,
+  cacheWrite5m: 0,
+  cacheWrite1h: 0,
+  output: 0,
+  cost: 0n,
+  charged: 0n,
+  upstreamCost: 0n,
+};
+
 function addUsage(usage: Map<string, UsageDelta>, settlement: Settlement, figures: EntryFigures): void {
   const { accountId, keyId, model } = settlement;
   const key = `${accountId}${keyId}${model}`;
   const sum = usage.get(key);
-  const delta: UsageDelta = sum ?? {
-    ...{ accountId, model, keyId, requests: 0, failures: 0 },
-    ...{ input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 },
-    ...{ cost: 0n, charged: 0n, upstreamCost: 0n },
-  };
+  const delta: UsageDelta = sum ?? { accountId, model, keyId, ...nothingUsed };
   delta.requests += 1;
   if (failures.has(settlement.outcome)) delta.failures += 1;
   delta.input += settlement.usage.input;

@@ -122,25 +122,19 @@ export function apply(grants: readonly Grant[], movements: readonly Movement[]):
   for (const movement of movements) {
     const grant = after.get(movement.grantId);
     if (grant === undefined) throw new Error(`budget: ${movement.kind} on a grant that is not there`);
-    const moved = step(grant, movement);
+    const moved = steps[movement.kind](grant, movement.amount);
     if (moved.held < 0n || freeOf(moved) < 0n) throw new Error(`budget: ${movement.kind} of more than there is`);
     after.set(moved.id, moved);
   }
   return [...after.values()];
 }
 
-function step(grant: Grant, { kind, amount }: Movement): Grant {
-  switch (kind) {
-    case 'hold':
-      return { ...grant, held: grant.held + amount };
-    case 'release':
-      return { ...grant, held: grant.held - amount };
-    case 'charge':
-      return { ...grant, spent: grant.spent + amount };
-    case 'expire':
-      return { ...grant, expired: grant.expired + amount };
-  }
-}
+const steps: Record<Movement['kind'], (grant: Grant, amount: PicoUsd) => Grant> = {
+  hold: (grant, amount) => ({ ...grant, held: grant.held + amount }),
+  release: (grant, amount) => ({ ...grant, held: grant.held - amount }),
+  charge: (grant, amount) => ({ ...grant, spent: grant.spent + amount }),
+  expire: (grant, amount) => ({ ...grant, expired: grant.expired + amount }),
+};
 
 /** Up to `wanted` from what is free, in the order of consumption. */
 function take(grants: readonly Grant[], wanted: PicoUsd): Part[] {

@@ -10,10 +10,8 @@ export interface NewGrant {
   kind: GrantKind;
   /** Pico-USD, more than nothing. */
   amount: PicoUsd;
-  /** The moment it ends; null or absent: never. */
-  expiresAt?: Date | null;
-  /** Or how many days of 24 hours it is valid, by the database's clock, which no server's wrong clock changes. */
-  validDays?: number | null;
+  /** The moment it ends, which should come from the database's clock; null: never. */
+  expiresAt: Date | null;
   /** What it is given for, once per account: `trial:<account>`, `order:<id>`, `adjustment:<uuid>`. */
   sourceRef: string;
   /** Why an operator gave it. */
@@ -30,16 +28,15 @@ export class GrantConflict extends Error {
  * part of another domain's transaction (an account and its trial, an order and its budget); without one it commits by
  * itself. It inserts and never locks what exists, so it cannot get in the ledger's way.
  */
-export async function addGrant(db: Queryable, grant: NewGrant): Promise<{ id: string; created: boolean }> {
-  const { accountId, kind, amount, expiresAt = null, validDays = null, sourceRef, reason = null } = grant;
-  if (expiresAt !== null && validDays !== null) throw new TypeError('a grant ends at a moment or after days, not both');
+export async function addGrant(db: Queryable, grant: NewGrant): Promise<{ id: string; added: boolean }> {
+  const { accountId, kind, amount, expiresAt, sourceRef, reason = null } = grant;
   const inserted = await db.query(
     `INSERT INTO "grant" (account_id, id, kind, amount, expires_at, source_ref, reason)
-     VALUES ($1, $2, $3, $4, coalesce($5::timestamptz, date_trunc('milliseconds', now()) + $6 * interval '24 hours'), $7, $8)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT (account_id, source_ref) DO NOTHING RETURNING id`,
-    [accountId, randomUUID(), kind, amount.toString(), expiresAt, validDays, sourceRef, reason],
+    [accountId, randomUUID(), kind, amount.toString(), expiresAt, sourceRef, reason],
   );
-  if (inserted.rows[0] !== undefined) return { id: inserted.rows[0].id, created: true };
+  if (inserted.rows[0] !== undefined) return { id: inserted.rows[0].id, added: true };
   const { rows } = await db.query(
     `SELECT id, kind, amount::text AS amount FROM "grant" WHERE account_id = $1 AND source_ref = $2`,
     [accountId, sourceRef],
@@ -48,5 +45,5 @@ export async function addGrant(db: Queryable, grant: NewGrant): Promise<{ id: st
   if (existing === undefined || existing.kind !== kind || BigInt(existing.amount) !== amount) {
     throw new GrantConflict(`${sourceRef} has given another grant already`);
   }
-  return { id: existing.id, created: false };
+  return { id: existing.id, added: false };
 }

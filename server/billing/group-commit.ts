@@ -27,9 +27,9 @@ export interface GroupCommit {
 
 export interface GroupCommitParts {
   /** Carries out one batch in one transaction: all of it or nothing. */
-  perform(operations: readonly Operation[]): Promise<Result[]>;
+  perform: (operations: readonly Operation[]) => Promise<Result[]>;
   /** Told of an operation that was taken out because it can never be committed. */
-  onPoison(operation: Operation, error: unknown): void;
+  onPoison: (operation: Operation) => void;
   log: BillingLog;
 }
 
@@ -68,10 +68,9 @@ interface Waiting {
 export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts): GroupCommit {
   const queues: Record<Operation['kind'], Waiting[]> = { settle: [], release: [], expire: [], extend: [], admit: [] };
   let inFlight: readonly Waiting[] = [];
-  let running = false;
   let nudged = false;
-  let closing = false;
-  let stopped = false;
+  /** `closing` takes nothing new; `stopped` carries nothing out. */
+  const state = { running: false, closing: false, stopped: false };
   let failuresInARow = 0;
   let calmSince: number | null = null;
   const stop = new AbortController();
@@ -83,19 +82,19 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
     });
 
   const start = (): void => {
-    if (running || stopped) return;
-    running = true;
+    if (state.running || state.stopped) return;
+    state.running = true;
     void run().finally(() => {
-      running = false;
+      state.running = false;
     });
   };
 
   const run = async (): Promise<void> => {
-    while (!stopped) {
+    while (!state.stopped) {
       // Whoever was just answered asks again in this turn, and whatever arrived with it comes along.
       await turn();
       if (failuresInARow > 0) await pause(backOff(failuresInARow));
-      if (stopped) return;
+      if (state.stopped) return;
       const batch = next();
       if (batch.length === 0 && !nudged && failuresInARow === 0) return;
       nudged = false;
@@ -180,7 +179,7 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
   const expel = (waiting: Waiting, error: unknown): void => {
     const { operation } = waiting;
     log.error({ operation: operation.kind, ...describe(error) }, 'an operation can never be committed');
-    onPoison(operation, error);
+    onPoison(operation);
     if (operation.kind === 'admit') return answer(waiting, unavailable);
     if (operation.kind === 'extend') return answer(waiting, { kind: 'extended', addedPico: 0n });
     waiting.answered = true;
@@ -215,8 +214,8 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
 
   return {
     async add(operation) {
-      if (stopped) throw new Closed('the ledger is closed');
-      const refuse = closing || failuresInARow > 0;
+      if (state.stopped) throw new Closed('the ledger is closed');
+      const refuse = state.closing || failuresInARow > 0;
       if (operation.kind === 'admit' && (refuse || queues.admit.length >= longestQueue)) return unavailable;
       if (operation.kind === 'extend' && refuse) return { kind: 'extended', addedPico: 0n };
       return enqueue(operation);
@@ -236,13 +235,13 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
     },
 
     async close(limitMs) {
-      closing = true;
+      state.closing = true;
       const until = performance.now() + limitMs;
       while (isBusy() && performance.now() < until) await delay(5);
-      stopped = true;
+      state.stopped = true;
       stop.abort();
       clearInterval(patience);
-      while (running) await delay(5);
+      while (state.running) await delay(5);
       for (const queue of Object.values(queues)) {
         for (const waiting of queue.splice(0)) {
           if (!waiting.answered)

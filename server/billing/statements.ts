@@ -212,7 +212,7 @@ function touchedBy(operations: readonly Operation[]): Touched {
 }
 
 // Rows come out of pg without types. BIGINT is text or bigint, depending on the pool's settings.
-// biome-ignore lint/suspicious/noExplicitAny: see above
+// oxlint-disable-next-line typescript/no-explicit-any
 type Row = any;
 
 function grantsOf(rows: readonly Row[]): Map<string, readonly Grant[]> {
@@ -452,10 +452,7 @@ const insertPostings = bulk<Changes['postings'][number]>(
      SELECT account_id, grant_id, kind, amount, request_id, held_at, ${moment} FROM ${rows}`,
 );
 
-const usageSums = [
-  ...['requests', 'failures', 'input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output'],
-  ...['cost', 'charged', 'upstream_cost'],
-];
+const usageSums = `requests, failures, input, cache_hit, cache_write_5m, cache_write_1h, output, cost, charged, upstream_cost`;
 
 /** Sorted, because two processes that touch the same rows must touch them in the same order. */
 const addUsage = bulk<Changes['usage'][number]>(
@@ -476,11 +473,14 @@ const addUsage = bulk<Changes['usage'][number]>(
     ['upstream_cost', 'bigint', (delta) => delta.upstreamCost],
   ],
   (rows) =>
-    `INSERT INTO usage_hour AS u (account_id, hour, model, key_id, ${usageSums.join(', ')})
-     SELECT account_id, date_trunc('hour', now(), 'UTC'), model, key_id, ${usageSums.join(', ')}
+    `INSERT INTO usage_hour AS u (account_id, hour, model, key_id, ${usageSums})
+     SELECT account_id, date_trunc('hour', now(), 'UTC'), model, key_id, ${usageSums}
      FROM ${rows} ORDER BY account_id, model, key_id
      ON CONFLICT (account_id, hour, model, key_id) DO UPDATE SET
-     ${usageSums.map((sum) => `${sum} = u.${sum} + excluded.${sum}`).join(', ')}`,
+     ${usageSums
+       .split(', ')
+       .map((sum) => `${sum} = u.${sum} + excluded.${sum}`)
+       .join(', ')}`,
 );
 
 /** The statements that write the changes. Empty when nothing changed. */

@@ -1,0 +1,228 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Pool } from 'pg';
+import { addGrant, type GrantKind } from '../../server/billing/grants.ts';
+import {
+  type AdmitAsk,
+  type Admitted,
+  createLedger,
+  type Ledger,
+  type Settlement,
+} from '../../server/billing/ledger.ts';
+import type { BillingLog } from '../../server/billing/log.ts';
+import { parsePrice, parseUsd } from '../../server/billing/money.ts';
+import { createSpool, type Spool } from '../../server/billing/spool.ts';
+import { uuidv7 } from '../../server/http.ts';
+
+export const quiet: BillingLog = { info() {}, warn() {}, error() {} };
+
+/** Decimal USD as pico-USD; a test that writes nonsense should fail loudly. */
+export function usd(text: string): bigint {
+  const amount = parseUsd(text);
+  if (amount === null) throw new Error(`not an amount: ${text}`);
+  return amount;
+}
+
+export function price(text: string): bigint {
+  const amount = parsePrice(text);
+  if (amount === null) throw new Error(`not a price: ${text}`);
+  return amount;
+}
+
+/** A model with its first price. Prices in USD per 1M tokens. */
+export async function addModel(
+  db: Pool,
+  model: {
+    id: string;
+    input?: string;
+    cacheHit?: string;
+    output?: string;
+    cacheWrite5m?: string;
+    cacheWrite1h?: string;
+    contextWindow?: number;
+    maxOutputTokens?: number;
+  },
+): Promise<void> {
+  await db.query(
+    'INSERT INTO model (id, display_name, family, context_window, max_output_tokens) VALUES ($1, $1, $1, $2, $3)',
+    [model.id, model.contextWindow ?? 200_000, model.maxOutputTokens ?? 32_000],
+  );
+  await addPrice(db, model);
+}
+
+export async function addPrice(
+  db: Pool,
+  model: {
+    id: string;
+    input?: string;
+    cacheHit?: string;
+    output?: string;
+    cacheWrite5m?: string;
+    cacheWrite1h?: string;
+  },
+): Promise<string> {
+  const id = randomUUID();
+  await db.query(
+    'INSERT INTO price (id, model_id, input, cache_hit, output, cache_write_5m, cache_write_1h) VALUES ($1, $2, $3, $4, $5, $6, $7)',
+    [
+      id,
+      model.id,
+      price(model.input ?? '3'),
+      price(model.cacheHit ?? '0.3'),
+      price(model.output ?? '15'),
+      model.cacheWrite5m === undefined ? null : price(model.cacheWrite5m),
+      model.cacheWrite1h === undefined ? null : price(model.cacheWrite1h),
+    ],
+  );
+  return id;
+}
+
+export interface Customer {
+  accountId: string;
+  keyId: string;
+}
+
+/** An account with a key and, unless told otherwise, a grant that never expires. */
+export async function addCustomer(
+  db: Pool,
+  options: { budget?: string | null; limitDay?: string } = {},
+): Promise<Customer> {
+  const accountId = randomUUID();
+  await db.query('INSERT INTO account (id, name, email) VALUES ($1, $2, $3)', [accountId, 'test', `${accountId}@test`]);
+  const keyId = await addKey(db, accountId, options);
+  if (options.budget !== null) await grant(db, accountId, options.budget ?? '5');
+  return { accountId, keyId };
+}
+
+export async function addKey(
+  db: Pool,
+  accountId: string,
+  options: { limitDay?: string; limitMonth?: string; limitLifetime?: string; models?: string[] } = {},
+): Promise<string> {
+  const keyId = randomUUID();
+  const limit = (text: string | undefined) => (text === undefined ? null : usd(text));
+  await db.query(
+    `INSERT INTO api_key (id, account_id, name, hash, prefix, last4, models, limit_day, limit_month, limit_lifetime)
+     VALUES ($1, $2, 'test', $3, 'sk-steyg-test', 'test', $4, $5, $6, $7)`,
+    [
+      keyId,
+      accountId,
+      randomBytes(32),
+      options.models ?? [],
+      limit(options.limitDay),
+      limit(options.limitMonth),
+      limit(options.limitLifetime),
+    ],
+  );
+  return keyId;
+}
+
+/** `endsInMs` counts from the database's now; without it the grant never ends. */
+export async function grant(
+  db: Pool,
+  accountId: string,
+  amount: string,
+  options: { kind?: GrantKind; endsInMs?: number } = {},
+): Promise<string> {
+  const { rows } = await db.query(`SELECT now() + $1 * interval '1 millisecond' AS at`, [options.endsInMs ?? 0]);
+  const added = await addGrant(db, {
+    accountId,
+    kind: options.kind ?? 'adjustment',
+    amount: usd(amount),
+    expiresAt: options.endsInMs === undefined ? null : rows[0].at,
+    sourceRef: `test:${randomUUID()}`,
+  });
+  return added.id;
+}
+
+/** Makes a grant's end a moment ago. Only a test may. */
+export async function endGrant(db: Pool, grantId: string): Promise<void> {
+  await db.query(`UPDATE "grant" SET expires_at = now() - interval '1 millisecond' WHERE id = $1`, [grantId]);
+}
+
+/** A request of 300 bytes of text, so 100 tokens, and an answer of at most 100. */
+export function ask(customer: Customer, more: Partial<AdmitAsk> = {}): AdmitAsk {
+  return {
+    requestId: uuidv7(),
+    ...customer,
+    model: 'big',
+    textBytes: 300,
+    mediaTokens: 0,
+    cacheWrite: 'none',
+    maxTokens: 100,
+    answers: 1,
+    ...more,
+  };
+}
+
+/** How the request of an admission ended. */
+export function settlement(asked: AdmitAsk, admitted: Admitted, more: Partial<Settlement> = {}): Settlement {
+  return {
+    accountId: asked.accountId,
+    requestId: asked.requestId,
+    keyId: asked.keyId,
+    model: asked.model,
+    upstream: 'simulator',
+    protocol: 'messages',
+    stream: true,
+    usage: { input: 100, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 50 },
+    price: admitted.price,
+    upstreamCost: null,
+    latencyMs: 12,
+    timeToFirstByteMs: 3,
+    outcome: 'completed',
+    usageSource: 'reported',
+    ...more,
+  };
+}
+
+/** Admits and expects it to work. */
+export async function admitted(ledger: Ledger, asked: AdmitAsk): Promise<Admitted> {
+  const answer = await ledger.admit(asked);
+  if (answer.kind === 'refused') throw new Error(`refused: ${answer.reason}`);
+  return answer;
+}
+
+export interface TestLedger {
+  ledger: Ledger;
+  spool: Spool;
+  pool: Pool;
+  processId: string;
+  directory: string;
+  close(): Promise<void>;
+}
+
+/** A ledger as a process of its own would have it. */
+export async function openLedger(
+  url: string,
+  options: { holdLeaseMs?: number; directory?: string; pipeline?: boolean; start?: boolean; log?: BillingLog } = {},
+): Promise<TestLedger> {
+  const pool = new Pool({ connectionString: url, max: 3, pipeline: options.pipeline ?? true, query_timeout: 4_000 });
+  pool.on('error', () => {});
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'steyg-spool-'));
+  const processId = randomUUID();
+  const log = options.log ?? quiet;
+  const spool = createSpool({ directory, processId, log });
+  const ledger = createLedger({
+    pool,
+    processId,
+    spool,
+    holdLeaseMs: options.holdLeaseMs ?? 60_000,
+    log,
+    closeLimitMs: 2_000,
+  });
+  if (options.start !== false) await ledger.start();
+  return {
+    ledger,
+    spool,
+    pool,
+    processId,
+    directory,
+    async close() {
+      await ledger.close();
+      await pool.end();
+    },
+  };
+}
