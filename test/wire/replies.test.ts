@@ -79,18 +79,18 @@ describe('a whole answer', () => {
   });
 });
 
-describe("an upstream's own refusal", () => {
-  const error = (text: string, requestId?: string) => {
-    const found = nativeWire('messages').error(400, Buffer.from(text), 'application/json', requestId);
-    return found === null ? null : Buffer.from(found.body).toString();
-  };
+const passed = (text: string, requestId?: string) => {
+  const found = nativeWire('messages').error(400, Buffer.from(text), 'application/json', requestId);
+  return found === null ? null : Buffer.from(found.body).toString();
+};
 
+describe("an upstream's own refusal", () => {
   test.each([
     '{"type":"error", "error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}',
     '{"error":{"message":"user_location: unknown key org_chart, tool call toolu_01A09q90qw90lq917835lq9 not found","code":null}}',
     '{"detail":[{"loc":["body"],"msg":"x","n":1.0}]}',
   ])('passes byte for byte: %s', (text) => {
-    expect(error(text, 'ours')).toBe(text);
+    expect(passed(text, 'ours')).toBe(text);
   });
 
   test.each([
@@ -112,11 +112,11 @@ describe("an upstream's own refusal", () => {
     ],
     ['{"error":{"message":"key sk-proj-abc***xyz12345 is wrong"}}', '{"error":{"message":"key sk-redacted is wrong"}}'],
   ])("loses what identifies the operator's account: %s", (text, expected) => {
-    expect(error(text, 'ours')).toBe(expected);
+    expect(passed(text, 'ours')).toBe(expected);
   });
 
   test('is JSON or nothing', () => {
-    for (const text of ['', '<html>bad</html>', 'null', '[]', '{}', '{"error"']) expect(error(text)).toBeNull();
+    for (const text of ['', '<html>bad</html>', 'null', '[]', '{}', '{"error"']) expect(passed(text)).toBeNull();
     expect(nativeWire('chat-completions').error(422, Buffer.from('{"error":"x"}'), 'text/html')).toMatchObject({
       status: 422,
       contentType: 'application/json',

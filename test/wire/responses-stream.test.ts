@@ -139,12 +139,12 @@ describe('bytes', () => {
   });
 });
 
-describe('errors in the stream', () => {
-  const failed = (code: string) => ({
-    type: 'response.failed',
-    response: { ...response, status: 'failed', error: { code, message: 'org-a1b2c3d4 broke' } },
-  });
+const failed = (code: string) => ({
+  type: 'response.failed',
+  response: { ...response, status: 'failed', error: { code, message: 'org-a1b2c3d4 broke' } },
+});
 
+describe('errors in the stream', () => {
   test("a failed response passes less the operator's identifiers", () => {
     const stream = open();
     const out = relayed(stream, [numbered(...begin, failed('server_error'))]);
