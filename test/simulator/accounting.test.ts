@@ -220,8 +220,18 @@ describe('the prompt cache', () => {
   it('drops the oldest digests beyond its bound', () => {
     const cache = createPromptCache({ now: () => 0, limit: 2 });
     for (const text of ['a', 'b', 'c']) cache.marked('m', [segment(text, '5m')]);
-    expect(cache.marked('m', [segment('c', '5m')]).cacheHit).toBe(10);
-    expect(cache.marked('m', [segment('a', '5m')]).cacheHit).toBe(0);
+    // Reading b makes c the oldest.
+    expect(cache.marked('m', [segment('b', '5m')]).cacheHit).toBe(10);
+    cache.marked('m', [segment('d', '5m')]);
+    expect(cache.marked('m', [segment('b', '5m')]).cacheHit).toBe(10);
+    expect(cache.marked('m', [segment('c', '5m')]).cacheHit).toBe(0);
+  });
+
+  it('charges no write again for marks that a hit covers, whatever their lifetimes', () => {
+    const cache = createPromptCache({ now: () => 0 });
+    const segments = [segment('x', '1h'), segment('y', '5m'), segment('z')];
+    cache.marked('m', segments);
+    expect(cache.marked('m', segments)).toEqual({ input: 10, cacheHit: 20, cacheWrite5m: 0, cacheWrite1h: 0 });
   });
 
   it('always splits the input without remainder', () => {

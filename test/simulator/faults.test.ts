@@ -30,8 +30,15 @@ describe.each(PROTOCOLS)('breaks in a stream of $protocol', (protocol) => {
   };
 
   it.each([0, 1, 5])('[[cut %i]] drops the connection after exactly so many events', async (after) => {
+    const before = simulator.stats();
     const { status, text, ended } = await play(`[[len 50]] [[cut ${after}]]`);
     expect({ status, ended, events: eventsOf(text).length }).toEqual({ status: 200, ended: 'broken', events: after });
+    await simulator.idle();
+    expect(simulator.stats()).toMatchObject({
+      severedRequests: before.severedRequests + 1,
+      abortedRequests: before.abortedRequests,
+      finishedRequests: before.finishedRequests,
+    });
   });
 
   it('[[cut N reset]] breaks it as well', async () => {
@@ -142,6 +149,9 @@ describe.each(PROTOCOLS)('before the first byte of $protocol', (protocol) => {
       answer += chunk.toString();
     });
     while (!answer.includes('\r\n\r\n{')) await once(socket, 'data');
+    // The connection outlives the answer for a while: a client that is still sending must get to read it.
+    for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(socket.readyState).toBe('open');
     socket.destroy();
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer.toLowerCase()).toContain('connection: close');
@@ -194,6 +204,14 @@ describe.each(PROTOCOLS)('scripted bytes and headers on $protocol', (protocol) =
     expect(await readAll(long)).toEqual({ text: '12345', ended: 'broken' });
     const short = await send(simulator, protocol, `[[raw ${base64('12345')}]] [[headers {"content-length":"3"}]]`);
     expect((await readAll(short)).text).toBe('123');
+  });
+
+  it('can announce a length for a stream and not keep to it', async () => {
+    const script = `[[raw ${base64('12345')}]] [[headers {"content-length":"9"}]]`;
+    expect(await readAll(await send(simulator, protocol, script, { stream: true }))).toEqual({
+      text: '12345',
+      ended: 'broken',
+    });
   });
 
   it('can send a body compressed although nobody asked', async () => {

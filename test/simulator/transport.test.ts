@@ -417,6 +417,24 @@ describe('a simulator', () => {
     });
   });
 
+  it('is idle only when the last request is done', async () => {
+    const simulator = await start();
+    const leave = new AbortController();
+    const hanging = await send(simulator, PROTOCOLS[0], '[[hang 1]]', { stream: true, signal: leave.signal });
+    let idle = false;
+    const waiting = (async () => {
+      await simulator.idle();
+      idle = true;
+    })();
+    await (await send(simulator, PROTOCOLS[0], 'ping')).text();
+    while (simulator.stats().finishedRequests === 0) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(idle).toBe(false);
+    leave.abort();
+    await waiting;
+    expect(hanging.status).toBe(200);
+  });
+
   it('closes at once, whatever is going on', async () => {
     const simulator = await start();
     const hanging = await send(simulator, PROTOCOLS[0], '[[hang 1]]', { stream: true });

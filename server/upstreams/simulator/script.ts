@@ -123,7 +123,7 @@ export function writeAnswer(prompt: Prompt, directives: Directives, cue: Cue, ra
   };
 
   const thinking = directives.think === null ? null : take(cutIntoTokens(directives.think));
-  const text = cutShort ? [] : take(cutIntoTokens(stopped === null ? wanted : wanted.slice(0, stopped.at)));
+  const text = take(cutIntoTokens(stopped === null ? wanted : wanted.slice(0, stopped.at)));
   const tools: PlannedTool[] = [];
   for (const { input, ...call } of stopped === null ? calls : []) {
     // A call costs a token for its name even when its input is empty, so a limit can also fall before it.
@@ -136,15 +136,13 @@ export function writeAnswer(prompt: Prompt, directives: Directives, cue: Cue, ra
     const pieces = take(whole);
     tools.push({ ...call, pieces, complete: pieces.length === whole.length });
   }
-  // A limit of nothing at all is the messages protocol's way to warm a cache; it always counts as reached.
-  const limited = cutShort || prompt.maxTokens === 0;
   const toolTokens = tools.reduce((sum, tool) => sum + 1 + tool.pieces.length, 0);
   return {
     thinking,
     text,
     tools,
-    stop: limited ? 'limit' : stopped !== null ? 'stop_sequence' : tools.length > 0 ? 'tools' : 'end',
-    stopSequence: limited ? null : (stopped?.sequence ?? null),
+    stop: cutShort ? 'limit' : stopped !== null ? 'stop_sequence' : tools.length > 0 ? 'tools' : 'end',
+    stopSequence: cutShort ? null : (stopped?.sequence ?? null),
     thinkingTokens: thinking?.length ?? 0,
     outputTokens: (thinking?.length ?? 0) + text.length + toolTokens,
   };
