@@ -279,7 +279,9 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
         );
       }
       if (state === 'finished') return Buffer.from(relay.close('terminated') + usageChunk(usage) + done);
-      return Buffer.from(relay.close('failed') + errorEvent('chat-completions', end));
+      return Buffer.from(
+        relay.close('failed') + errorEvent('chat-completions', { status: end.status, message: end.message }),
+      );
     },
   };
 }

@@ -155,7 +155,10 @@ export type StreamState =
 
 /** Why the gateway itself ends a stream. */
 export type StreamEnd =
-  /** The upstream went away, stalled or sent nonsense: an error event (or, when finished, the missing terminator). */
+  /**
+   * The upstream went away, stalled or sent nonsense: an error event (or, when finished, the missing terminator).
+   * `type` is in the words of messages; the other protocols take theirs from the status.
+   */
   | { reason: 'upstream'; status: number; type: string; message: string }
   /**
    * The budget does not reach further: the protocol's "token limit" ending. `usage` is what will be charged and is

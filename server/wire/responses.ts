@@ -151,7 +151,7 @@ function createResponsesStream(context: WireContext): WireStream {
     const error = readError(event, root);
     const instead = disguised('responses', error.status);
     if (instead === null) return { kind: 'error', error, with: scrubEvent(event, context.requestId) };
-    return { kind: 'error', error, with: Buffer.from(failure({ ...instead, type: 'server_error' })) };
+    return { kind: 'error', error, with: Buffer.from(failure(instead)) };
   }
 
   /** Counts what is generated and remembers what is open. */
@@ -235,11 +235,11 @@ function createResponsesStream(context: WireContext): WireStream {
     return events.join('');
   }
 
-  function failure(end: { status: number; type: string; message: string }): string {
+  function failure({ status, message }: { status: number; message: string }): string {
     // Before the response exists there is nothing that could have failed.
-    if (announced === null) return errorEvent('responses', end);
+    if (announced === null) return errorEvent('responses', { status, message });
     const output = [...doneItems].sort(([one], [other]) => one - other).map(([, item]) => JSON.parse(item) as unknown);
-    const error = { code: end.type, message: end.message };
+    const error = { code: errorType('responses', status), message };
     return event('response.failed', { response: ended({ status: 'failed', error, output, usage: null }) });
   }
 

@@ -54,7 +54,7 @@ function opened(asked: Asked, ...chunks: (Record<string, unknown> | string)[]) {
   return stream;
 }
 
-const failure = { reason: 'upstream', status: 502, type: 'server_error', message: 'Gone.' } as const;
+const failure = { reason: 'upstream', status: 502, type: 'api_error', message: 'Gone.' } as const;
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
 describe('usage', () => {

@@ -79,7 +79,7 @@ function eventsOf(bytes: Uint8Array): Record<string, unknown>[] {
   ].map(([, data]) => JSON.parse(data ?? '') as Record<string, unknown>);
 }
 
-const failure = { reason: 'upstream', status: 502, type: 'server_error', message: 'Gone.' } as const;
+const failure = { reason: 'upstream', status: 502, type: 'api_error', message: 'Gone.' } as const;
 
 describe('bytes', () => {
   test('pass untouched, and an untouched chunk is handed out as itself', () => {
