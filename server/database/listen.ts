@@ -7,6 +7,7 @@ export type Change = 'keys' | 'catalog';
 
 const channel = 'steyg_change';
 const changes: readonly Change[] = ['keys', 'catalog'];
+const connectTimeoutMs = 5_000;
 const retryMsMin = 100;
 const retryMsMax = 5_000;
 
@@ -38,7 +39,7 @@ export async function listen(options: {
   let client: Client | null = null;
 
   const hear = async (): Promise<Client> => {
-    const connection = await connect(options.url, times.answerTimeoutMs);
+    const connection = await connect(options.url);
     connection.on('notification', ({ payload }) => {
       const change = changes.find((name) => name === payload);
       if (change) onChange(change);
@@ -50,7 +51,7 @@ export async function listen(options: {
 
   const keepHearing = async (first: Client): Promise<void> => {
     for (let connection = first; ; ) {
-      await untilSilent(connection, times.heartbeatMs, closing.signal);
+      await untilSilent(connection, times, closing.signal);
       client = null;
       disconnect(connection);
       if (closing.signal.aborted) return;
@@ -73,12 +74,12 @@ export async function listen(options: {
   };
 }
 
-async function connect(url: string, answerTimeoutMs: number): Promise<Client> {
+async function connect(url: string): Promise<Client> {
   const client = new Client({
     connectionString: url,
     application_name: 'steyg listen',
-    connectionTimeoutMillis: answerTimeoutMs,
-    query_timeout: answerTimeoutMs,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: connectTimeoutMs,
     keepAlive: true,
   });
   client.on('error', () => {});
@@ -93,16 +94,18 @@ async function connect(url: string, answerTimeoutMs: number): Promise<Client> {
 }
 
 /** Resolves when the connection has ended, does not answer any more, or is not wanted any more. */
-async function untilSilent(client: Client, heartbeatMs: number, closing: AbortSignal): Promise<void> {
+async function untilSilent(client: Client, times: typeof defaultTimes, closing: AbortSignal): Promise<void> {
   const ended = new AbortController();
   const end = () => ended.abort();
   client.once('end', end);
   client.once('error', end);
   const stop = AbortSignal.any([ended.signal, closing]);
   while (!stop.aborted) {
-    await delay(heartbeatMs, null, { signal: stop }).catch(() => {});
+    await delay(times.heartbeatMs, null, { signal: stop }).catch(() => {});
     if (stop.aborted) return;
-    await client.query('SELECT 1').catch(end);
+    const late = delay(times.answerTimeoutMs, false, { ref: false });
+    const answered = await Promise.race([client.query('SELECT 1').then(() => true), late]).catch(() => false);
+    if (!answered) return;
   }
 }
 

@@ -70,8 +70,7 @@ export async function createPostgres(settings: Record<string, string | number> =
     async stop(mode = 'fast') {
       if (running === null) return;
       dismissGuard?.();
-      if (mode === 'immediate') process.kill(running, 'SIGQUIT');
-      await stopPostmaster(running, { timeoutMs: 10_000 });
+      await stopPostmaster(running, { mode, timeoutMs: 10_000 });
       running = null;
     },
     async remove() {

@@ -217,13 +217,21 @@ export async function serves(pid: number, directory: string): Promise<boolean> {
 }
 
 /**
- * Stops a server: `SIGINT` (its "fast" shutdown: running statements are cancelled, everything is written), and
- * `SIGQUIT` (its crash, from which the next start recovers) when that takes too long.
+ * Stops a server. `fast`: running statements are cancelled and everything is written; when that takes too long, and
+ * with `immediate`, it ends as in a crash, from which the next start recovers.
  */
-export async function stopPostmaster(pid: number, options: { timeoutMs: number }): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
-    if (!(await isAlive(pid))) return;
-    process.kill(pid, signal);
+export async function stopPostmaster(
+  pid: number,
+  options: { mode?: 'fast' | 'immediate'; timeoutMs: number },
+): Promise<void> {
+  const signals = options.mode === 'immediate' ? (['SIGQUIT'] as const) : (['SIGINT', 'SIGQUIT'] as const);
+  for (const signal of signals) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return;
+      throw error;
+    }
     const giveUpAt = performance.now() + options.timeoutMs;
     while (performance.now() < giveUpAt) {
       if (!(await isAlive(pid))) return;

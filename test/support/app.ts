@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import type { Pool } from 'pg';
+import { createAccounts } from '../../server/accounts/accounts.ts';
+import { type App, createApp } from '../../server/app.ts';
+import { loadConfig } from '../../server/config.ts';
+import { createKeys, type KeyTerms } from '../../server/keys/keys.ts';
+import { createLog } from '../../server/log.ts';
+import { prepareDatabase } from '../../server/setup/prepare.ts';
+import { createSimulator, type Simulator, type SimulatorSettings } from '../../server/upstreams/simulator/simulator.ts';
+import { createDatabase } from './database.ts';
+import { createDirectory } from './directory.ts';
+
+/** The real app on a port of its own, with a database of its own and the simulator as its only upstream. */
+export interface TestApp {
+  app: App;
+  /** `http://127.0.0.1:PORT`. */
+  url: string;
+  /** What clients are configured with: `{url}/api`. */
+  baseUrl: string;
+  databaseUrl: string;
+  pool: Pool;
+  simulator: Simulator;
+  /** Every line that was logged, at the most talkative level. */
+  logged: string[];
+  dataDir: string;
+  /** A customer with so much budget (pico-USD; the trial without it) and a key. */
+  customer(options?: { usd?: string; trial?: boolean; terms?: Partial<KeyTerms> }): Promise<Customer>;
+  /** Entries of an account, newest first. */
+  ledger(accountId: string): Promise<Record<string, unknown>[]>;
+  /** Resolves when no request is in flight and nothing is held. */
+  quiet(accountId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Customer {
+  accountId: string;
+  keyId: string;
+  secret: string;
+}
+
+export interface TestAppOptions {
+  env?: Record<string, string>;
+  simulator?: SimulatorSettings;
+}
+
+export async function startApp({ env = {}, simulator: settings = {} }: TestAppOptions = {}): Promise<TestApp> {
+  const database = await createDatabase();
+  const dataDir = createDirectory('steyg-app-');
+  const simulator = await createSimulator({
+    tokensPerSecond: Number.POSITIVE_INFINITY,
+    firstTokenMs: 0,
+    record: true,
+    ...settings,
+  });
+  const config = loadConfig({
+    PORT: '0',
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    LOG_LEVEL: 'trace',
+    DRAIN_MS: '2000',
+    MAX_CONCURRENT_PER_KEY: '1000',
+    MAX_CONCURRENT_PER_ACCOUNT: '1000',
+    MAX_CONCURRENT_TRIAL: '1000',
+    ALLOW_PRIVATE_UPSTREAMS: '1',
+    ...env,
+  });
+  const logged: string[] = [];
+  const log = createLog(config.logLevel, { write: (line: string) => void logged.push(line) });
+  const secretKey = randomBytes(32);
+  const app = await createApp({
+    config,
+    databaseUrl: database.url,
+    secretKey,
+    simulatorUrl: simulator.url,
+    log,
+    prepare: async () => void (await prepareDatabase({ config, databaseUrl: database.url, secretKey, log })),
+  });
+  await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+  await app.ready();
+  const { port } = app.fastify.server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const accounts = createAccounts({ pool: database.pool });
+  const keys = createKeys({ pool: database.pool });
+
+  return {
+    app,
+    url,
+    baseUrl: `${url}/api`,
+    databaseUrl: database.url,
+    pool: database.pool,
+    simulator,
+    logged,
+    dataDir,
+    async customer({ usd = '100', trial = false, terms = {} } = {}) {
+      const amount = BigInt(Math.round(Number(usd) * 1e9)) * 1_000n;
+      const outcome = await accounts.create({
+        email: `${randomBytes(8).toString('hex')}@example.com`,
+        grant: trial
+          ? { kind: 'trial' }
+          : amount === 0n
+            ? { kind: 'none' }
+            : { kind: 'adjustment', amount, days: null },
+        actor: 'test',
+      });
+      if (outcome.kind !== 'created') throw new Error(outcome.kind);
+      const key = await keys.create({ accountId: outcome.account.id, actor: 'test', ...terms });
+      if (key.kind !== 'created') throw new Error(key.kind);
+      return { accountId: outcome.account.id, keyId: key.key.id, secret: key.secret };
+    },
+    async ledger(accountId) {
+      const { rows } = await database.pool.query(
+        'SELECT * FROM ledger_entry WHERE account_id = $1 ORDER BY request_id DESC',
+        [accountId],
+      );
+      return rows;
+    },
+    async quiet(accountId) {
+      for (;;) {
+        const { rows } = await database.pool.query('SELECT count(*)::int AS n FROM hold WHERE account_id = $1', [
+          accountId,
+        ]);
+        if (rows[0].n === 0) return;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+    async close() {
+      await app.close();
+      await simulator.close();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
