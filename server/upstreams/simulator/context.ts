@@ -12,7 +12,7 @@ function markOf(value: unknown): Segment['mark'] {
 }
 
 /** The marker of a block, whichever of the two vendors' names it has. */
-export function cacheMark(block: unknown): Segment['mark'] {
+function cacheMark(block: unknown): Segment['mark'] {
   if (!isObject(block)) return null;
   return markOf(block['cache_control'] ?? block['prompt_cache_breakpoint']);
 }

@@ -9,7 +9,7 @@ export type Fault =
   /** Silence, until the client leaves. */
   | { kind: 'hang'; after: number };
 
-export interface ToolDirective {
+interface ToolDirective {
   name: string;
   /** The input as JSON text, exactly as written. */
   inputJson: string;

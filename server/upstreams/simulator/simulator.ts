@@ -72,7 +72,7 @@ export interface Simulator {
 }
 
 /** The models it lists. It answers to any id, and with the id that it got. */
-export const SIMULATED_MODELS = ['sim-large', 'sim-medium', 'sim-small'] as const;
+const SIMULATED_MODELS = ['sim-large', 'sim-medium', 'sim-small'] as const;
 
 const DEFAULT_RECORDED = 100;
 const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
