@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { decide, type Operation, type Result } from './batch.ts';
 import { Unworkable } from './failure.ts';
-import { createGroupCommit, unavailable } from './group-commit.ts';
+import { Closed, createGroupCommit, Quarantined, unavailable } from './group-commit.ts';
 import type { BillingLog, BillingMetrics } from './log.ts';
 import type { PicoUsd } from './money.ts';
 import type { Spool, SpoolReceipt } from './spool.ts';
@@ -23,6 +23,7 @@ export type {
   Settlement,
   UsageSource,
 } from './types.ts';
+export { Closed, Quarantined };
 
 /**
  * The only writer of holds, postings, ledger entries and of what grants and keys have spent. It locks, decides by the
@@ -143,7 +144,7 @@ export function createLedger(parts: LedgerParts): Ledger {
       if (receipt !== null) spool.acknowledge(receipt);
       return result.settled;
     } catch (error) {
-      if (receipt !== null && error instanceof Error && error.name === 'Quarantined') spool.acknowledge(receipt);
+      if (receipt !== null && error instanceof Quarantined) spool.acknowledge(receipt);
       throw error;
     }
   };

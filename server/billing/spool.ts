@@ -272,11 +272,7 @@ export function createSpool(parts: SpoolParts): Spool {
 
 /** The process that wrote a file ran on this machine and does not any more. False when that cannot be told. */
 export function writerIsGone(file: SpoolFile): boolean {
-  const reader = openReader(file.path);
-  if (reader === null) return false;
-  const [first = ''] = reader.lines();
-  reader.close();
-  const header = parse(first);
+  const header = parse(firstLine(file.path));
   if (header === null || header['host'] !== hostname() || typeof header['pid'] !== 'number') return false;
   // The file is not ours, so whoever had our number before us is gone: a container starts counting anew.
   if (header['pid'] === process.pid) return true;
@@ -285,6 +281,20 @@ export function writerIsGone(file: SpoolFile): boolean {
     return false;
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
+
+function firstLine(path: string): string {
+  const buffer = Buffer.alloc(512);
+  try {
+    const fd = openSync(path, 'r');
+    try {
+      return buffer.toString('utf8', 0, readSync(fd, buffer, 0, buffer.length, 0)).split('\n', 1)[0] ?? '';
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return '';
   }
 }
 

@@ -1,0 +1,181 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool, PoolClient } from 'pg';
+import { transaction } from '../database/lane.ts';
+import { describe } from './failure.ts';
+import { Quarantined } from './group-commit.ts';
+import { checkInvariants } from './invariants.ts';
+import type { Ledger } from './ledger.ts';
+import type { BillingLog, BillingMetrics } from './log.ts';
+import { type Spool, type SpoolFile, writerIsGone } from './spool.ts';
+import type { Settlement } from './types.ts';
+
+/**
+ * What somebody has to do although nobody asks for it: settle what processes that are gone left on disk, give back what
+ * they held, end what has expired, check the invariants, make room for the next months. Whatever moves money goes through
+ * the ledger, like everything else: the sweep only finds out what there is to do.
+ */
+export interface Sweep {
+  /** One round now, beside those of the timer. */
+  round(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SweepParts {
+  pool: Pool;
+  ledger: Ledger;
+  spool: Spool;
+  leaseMs: number;
+  log: BillingLog;
+  metrics?: BillingMetrics;
+}
+
+const slowestRoundMs = 5_000;
+const invariantsEveryMs = 60_000;
+const invariantLimitMs = 20_000;
+const monthsAhead = 3;
+/** The full check of the invariants runs in this hour (UTC). */
+const quietHour = 19;
+const holdsAtOnce = 1_000;
+const accountsAtOnce = 1_000;
+
+export function startSweep({ pool, ledger, spool, leaseMs, log, metrics }: SweepParts): Sweep {
+  const stop = new AbortController();
+  let checkedAt = performance.now();
+  let fullCheckDay = '';
+  let current: Promise<void> = Promise.resolve();
+
+  const round = async (): Promise<void> => {
+    // What is on disk comes first: money that was spent should be charged before the hold for it is given back.
+    await adoptSpools();
+    await oncePerCluster(pool, async (client) => {
+      await releaseDeadHolds(client);
+      await endGrants(client);
+      await client.query(`DELETE FROM process p WHERE lease_until < now() - interval '1 hour'
+                          AND NOT EXISTS (SELECT FROM hold WHERE process_id = p.id)`);
+    });
+    await makePartitions();
+    await checkTouched();
+    await checkAll();
+  };
+
+  const adoptSpools = async (): Promise<void> => {
+    const files = spool.others();
+    if (files.length === 0 || !ledger.healthy) return;
+    const orphans = await orphansOf(pool, files);
+    for (const file of orphans) {
+      const settled = await spool.adopt(file, replay);
+      log.info({ settled }, 'settled what a process that is gone had left on disk');
+    }
+  };
+
+  const replay = async (settlement: Settlement): Promise<void> => {
+    await ledger.replay(settlement).catch((error: unknown) => {
+      // It has been set aside, so it need not stay in this file.
+      if (!(error instanceof Quarantined)) throw error;
+    });
+  };
+
+  /**
+   * The leases of processes that live may have run out while nobody could reach the database, or while it was down: they
+   * get one full lease to renew them.
+   */
+  const releaseDeadHolds = async (client: PoolClient): Promise<void> => {
+    if (ledger.calmForMs < leaseMs) return;
+    const { rows } = await client.query(
+      `SELECT h.account_id, h.request_id FROM hold h LEFT JOIN process p ON p.id = h.process_id
+       WHERE coalesce(p.lease_until < now(), true) AND pg_postmaster_start_time() < now() - $1 * interval '1 millisecond'
+       LIMIT ${holdsAtOnce}`,
+      [leaseMs],
+    );
+    await Promise.all(
+      rows.map((row) => ledger.releaseOrphan({ accountId: row.account_id, requestId: row.request_id })),
+    );
+    if (rows.length > 0) log.warn({ holds: rows.length }, 'gave back what processes that are gone had held');
+  };
+
+  const endGrants = async (client: PoolClient): Promise<void> => {
+    const { rows } = await client.query(
+      `SELECT DISTINCT account_id FROM "grant"
+       WHERE spent + expired < amount AND expires_at <= now() AND spent + held + expired < amount LIMIT ${accountsAtOnce}`,
+    );
+    await Promise.all(rows.map((row) => ledger.expire(row.account_id)));
+  };
+
+  let partitionsAt = Number.NEGATIVE_INFINITY;
+  const makePartitions = async (): Promise<void> => {
+    if (performance.now() - partitionsAt < 3_600_000) return;
+    const { rows } = await pool.query('SELECT ensure_ledger_partitions($1) AS made', [monthsAhead]);
+    partitionsAt = performance.now();
+    if (rows[0]?.made > 0) log.info({ made: rows[0].made }, 'made partitions of the ledger');
+  };
+
+  /** Every process checks the accounts that it wrote to itself. */
+  const checkTouched = async (): Promise<void> => {
+    if (performance.now() - checkedAt < invariantsEveryMs) return;
+    checkedAt = performance.now();
+    await check(ledger.takeTouched());
+  };
+
+  const checkAll = async (): Promise<void> => {
+    const now = new Date();
+    const day = now.toISOString().slice(0, 10);
+    if (now.getUTCHours() !== quietHour || fullCheckDay === day) return;
+    fullCheckDay = day;
+    await oncePerCluster(pool, () => check(null), 'steyg.full_check');
+  };
+
+  const check = async (accounts: string[] | null): Promise<void> => {
+    const broken = await checkInvariants(pool, {
+      accounts,
+      ...(accounts === null ? {} : { limitMs: invariantLimitMs }),
+    });
+    for (const { invariant, rows } of broken) {
+      metrics?.fault('invariant_broken');
+      log.error({ invariant, rows }, 'an invariant of the money is broken');
+    }
+  };
+
+  const guarded = (): Promise<void> => {
+    // One round after the other, also when somebody asks for one.
+    current = current.then(round).catch((error: unknown) => log.warn(describe(error), 'a sweep did not get through'));
+    return current;
+  };
+
+  const run = async (): Promise<void> => {
+    const pauseMs = Math.min(slowestRoundMs, leaseMs / 4);
+    while (!stop.signal.aborted) {
+      await guarded();
+      await delay(pauseMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
+    }
+  };
+  const running = run();
+
+  return {
+    round: guarded,
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+/** Files whose processes do not run any more: their lease has ended, or they ran here and are gone. */
+async function orphansOf(pool: Pool, files: readonly SpoolFile[]): Promise<SpoolFile[]> {
+  const { rows } = await pool.query('SELECT id FROM process WHERE id = ANY ($1::uuid[]) AND lease_until >= now()', [
+    files.map((file) => file.processId).filter((id) => id !== null),
+  ]);
+  const living = new Set(rows.map((row) => row.id));
+  return files.filter((file) => !living.has(file.processId) || writerIsGone(file));
+}
+
+/** Runs `work` unless another process does at this moment. */
+async function oncePerCluster(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<void>,
+  name = 'steyg.sweep',
+): Promise<void> {
+  await transaction(pool, async (client) => {
+    const { rows } = await client.query('SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS mine', [name]);
+    if (rows[0].mine === true) await work(client);
+  });
+}
