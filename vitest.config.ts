@@ -2,6 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 // One worker for each of the two cores the suite is sized for; one PostgreSQL a run, a database of its own for each file.
 export default defineConfig({
+  // As Node itself resolves packages: with a `development` condition, tests would load a second copy of `graphql` beside
+  // the one that its plugins load.
+  ssr: { resolve: { conditions: ['node', 'module-sync'] } },
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**', 'test/clients/**', 'test/bench/**'],

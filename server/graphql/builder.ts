@@ -1,0 +1,170 @@
+import SchemaBuilder from '@pothos/core';
+import ComplexityPlugin from '@pothos/plugin-complexity';
+import DataloaderPlugin from '@pothos/plugin-dataloader';
+import ErrorsPlugin from '@pothos/plugin-errors';
+import PrismaPlugin from '@pothos/plugin-prisma';
+import RelayPlugin from '@pothos/plugin-relay';
+import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
+import ValidationPlugin from '@pothos/plugin-validation';
+import type PrismaTypes from '../database/generated/pothos-types.ts';
+import { getDatamodel } from '../database/generated/pothos-types.ts';
+import { abilitiesOn, accountsWith, isOperator, isTrustedOperator } from '../people/principal.ts';
+import type { GraphqlContext } from './context.ts';
+import { InputError, transportError } from './errors.ts';
+import { largestPage, pageSize, usualPage } from './pages.ts';
+
+/**
+ * The schema's builder: one per process, because Pothos collects types as the domain files load (`schema.ts`).
+ *
+ * Every root field and every object type names its rule (`authScopes`); `guard.ts` refuses to build a schema in which
+ * one does not.
+ */
+export const builder = new SchemaBuilder<{
+  Context: GraphqlContext;
+  PrismaTypes: PrismaTypes;
+  DefaultFieldNullability: false;
+  DefaultEdgesNullability: false;
+  DefaultNodeNullability: false;
+  Scalars: {
+    ID: { Input: string; Output: string };
+    UsdAmount: { Input: bigint; Output: bigint };
+    VndAmount: { Input: bigint; Output: bigint };
+    DateTime: { Input: Date; Output: Date };
+    BigInt: { Input: bigint; Output: bigint };
+    Json: { Input: never; Output: unknown };
+  };
+  AuthScopes: {
+    /** Anybody, signed in or not. Written out, so that openness is a decision that can be read. */
+    public: boolean;
+    /** A person with a session. */
+    user: boolean;
+    /** A person, or a token with the scope `read` or more. */
+    reader: boolean;
+    /** May handle the keys of some account. Which one is checked against the object itself. */
+    keys: boolean;
+    /** May spend money of some account. */
+    billing: boolean;
+    /** May choose the people of some account. */
+    members: boolean;
+    /** May see this account. Operators see all. */
+    account: string;
+    /** This very user, or an operator. */
+    self: string;
+    operator: boolean;
+    /** An operator with a second factor (browser) or the operator scope (token): for what moves money or prices. */
+    trustedOperator: boolean;
+  };
+}>({
+  // The first plugin is the outermost: an expected error thrown anywhere further in becomes a result.
+  plugins: [
+    ErrorsPlugin,
+    ScopeAuthPlugin,
+    RelayPlugin,
+    PrismaPlugin,
+    ComplexityPlugin,
+    ValidationPlugin,
+    DataloaderPlugin,
+  ],
+  defaultFieldNullability: false,
+  errors: {
+    directResult: true,
+    // Validation of arguments runs before the field's rule is asked. What it can say is what the schema says anyway.
+    unsafelyHandleInputErrors: true,
+    defaultUnionOptions: {
+      name: ({ fieldName }) => `${capital(fieldName)}Result`,
+    },
+    defaultResultOptions: {
+      name: ({ fieldName }) => `${capital(fieldName)}Success`,
+    },
+  },
+  scopeAuth: {
+    authorizeOnSubscribe: true,
+    authScopes: ({ principal }) => {
+      const operator = isOperator(principal);
+      return {
+        public: true,
+        user: principal.kind === 'user',
+        reader: principal.kind === 'user' || accountsWith(principal, 'read').length > 0 || operator,
+        keys: accountsWith(principal, 'keys').length > 0,
+        billing: accountsWith(principal, 'billing').length > 0,
+        members: accountsWith(principal, 'members').length > 0,
+        account: (accountId) => operator || abilitiesOn(principal, accountId).has('read'),
+        self: (userId) => operator || (principal.kind === 'user' && principal.userId === userId),
+        operator,
+        trustedOperator: isTrustedOperator(principal),
+      };
+    },
+    unauthorizedError: (_parent, { principal }, info) => {
+      if (principal.kind === 'nobody') return transportError('UNAUTHENTICATED', 'Sign in, or send an access token.');
+      if (isOperator(principal) && !isTrustedOperator(principal)) {
+        return transportError(
+          'SECOND_FACTOR_REQUIRED',
+          'Set up a one-time code for your sign-in first: what moves money or prices asks for it.',
+        );
+      }
+      return transportError('FORBIDDEN', `You may not use ${info.parentType.name}.${info.fieldName}.`);
+    },
+  },
+  relay: {
+    clientMutationId: 'omit',
+    cursorType: 'String',
+    // Every account, key and order is reached through its own field or `node`; lists of ids would only multiply work.
+    nodesQueryOptions: false,
+    nodeTypeOptions: { description: 'An object that `node(id:)` can fetch again.' },
+    idFieldOptions: { description: 'Global id: opaque, usable with `node(id:)`.' },
+    nodeQueryOptions: {
+      description: 'Any object by its global id; null when there is none that you may see.',
+      nullable: true,
+      authScopes: { public: true },
+    },
+    pageInfoTypeOptions: { description: 'Where a page of a list begins and ends.', authScopes: { public: true } },
+    hasNextPageFieldOptions: { description: 'Whether there is more after this page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether there is more before this page.' },
+    startCursorFieldOptions: { description: 'Cursor of the first element of the page.' },
+    endCursorFieldOptions: { description: 'Cursor of the last element of the page: `after` of the next one.' },
+    cursorFieldOptions: { description: 'Where this element stands in the list: opaque.' },
+    nodeFieldOptions: { description: 'The element itself.' },
+    edgesFieldOptions: { description: 'The elements of the page with their cursors.' },
+    pageInfoFieldOptions: { description: 'Where the page begins and ends.' },
+    beforeArgOptions: { description: 'Only elements before this cursor.' },
+    afterArgOptions: { description: 'Only elements after this cursor.' },
+    firstArgOptions: { description: `How many elements from the start, at most ${largestPage}.` },
+    lastArgOptions: { description: `How many elements from the end, at most ${largestPage}.` },
+    defaultConnectionTypeOptions: { description: 'A page of a list.', authScopes: { public: true } },
+    defaultEdgeTypeOptions: { description: 'An element of a list with its cursor.', authScopes: { public: true } },
+    defaultConnectionFieldOptions: {
+      // What a page costs follows from how much of it is asked for.
+      complexity: (args: object) => ({ field: 1, multiplier: pageSize(args) }),
+    },
+  },
+  prisma: {
+    client: ({ prisma }) => prisma,
+    dmmf: getDatamodel(),
+    maxConnectionSize: largestPage,
+    defaultConnectionSize: usualPage,
+    // A list that Pothos would load one parent at a time is a mistake to be seen in development.
+    onUnusedQuery: null,
+  },
+  complexity: {
+    defaultComplexity: 1,
+    defaultListMultiplier: 5,
+    limit: { complexity: 20_000, depth: 14, breadth: 400 },
+    complexityError: () => transportError('DOCUMENT_TOO_LARGE', 'This operation asks for too much at once.'),
+  },
+  validation: {
+    validationError: (failure) =>
+      new InputError(
+        failure.issues.map((issue) => ({
+          path: (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)),
+          message: issue.message,
+        })),
+      ),
+  },
+});
+
+function capital(name: string): string {
+  return name.slice(0, 1).toUpperCase() + name.slice(1);
+}
+
+builder.queryType({ description: 'Everything that can be asked.' });
+builder.mutationType({ description: 'Everything that can be changed. Each field answers with a result or an error.' });

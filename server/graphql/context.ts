@@ -1,0 +1,23 @@
+import type { PrismaClient } from '../database/generated/prisma/client.ts';
+import type { Principal } from '../people/principal.ts';
+import type { Domains } from './domains.ts';
+
+/** What one operation is executed with. Resolvers reach everything through it and nothing around it. */
+export interface GraphqlContext {
+  /** The id that answers, logs and masked errors share. */
+  requestId: string;
+  /** The client's address as the server saw it; for throttling and the list of sessions. */
+  ip: string;
+  userAgent: string;
+  /** The request's `Cookie` header; only the identity mutations look at it. */
+  cookie: string | null;
+  principal: Principal;
+  /** Cookies that the answer sets, as better-auth wrote them. */
+  setCookies: string[];
+  prisma: PrismaClient;
+  domains: Domains;
+  /** The address people see, without a trailing slash. */
+  publicUrl: string;
+  /** Ends when the client has gone. */
+  signal: AbortSignal;
+}

@@ -1,0 +1,173 @@
+import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { PrismaClient } from '../database/generated/prisma/client.ts';
+import { describeError, isJsonContentType, requestIdHeaders } from '../http.ts';
+import type { GraphqlContext } from './context.ts';
+import type { Domains } from './domains.ts';
+import { defaultLimits, type Limits } from './limits.ts';
+import { buildSchema } from './schema.ts';
+import { createEngine, type GraphqlLog } from './yoga.ts';
+
+/** An operation with its variables never needs more. Larger ones are refused before they are read. */
+const bodyLimitBytes = 102_400;
+
+export interface GraphqlOptions {
+  prisma: PrismaClient;
+  domains: Domains;
+  production: boolean;
+  /** The address people see, without a trailing slash. Browsers must come from there. */
+  publicUrl: string;
+  log: GraphqlLog;
+  limits?: Limits;
+}
+
+/**
+ * `POST /graphql`: the control plane's only door. It takes JSON bodies and nothing else, so that no other site can
+ * make a browser send one without asking first (CORS preflight), and checks on top of that where a browser says it
+ * comes from. In production there is nothing to see with GET.
+ */
+export async function registerGraphql(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
+  const { prisma, domains, production, publicUrl, log } = options;
+  const engine = createEngine({ schema: buildSchema(), production, limits: options.limits ?? defaultLimits, log });
+  const origin = new URL(publicUrl).origin;
+
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer', bodyLimit: bodyLimitBytes },
+      (_request, body, done) => done(null, body),
+    );
+    scope.setErrorHandler((error, request, reply) => {
+      const { status, code, message } = refusalOf(error);
+      if (status >= 500) log.error({ requestId: request.id, ...describeError(error) }, 'a GraphQL request failed');
+      return refuse(request, reply, status, code, message);
+    });
+
+    scope.post('/graphql', async (request, reply) => {
+      if (!isJsonContentType(request.headers)) {
+        return refuse(request, reply, 415, 'UNSUPPORTED_MEDIA_TYPE', 'Send application/json (UTF-8).');
+      }
+      if (request.headers['content-encoding'] !== undefined) {
+        return refuse(request, reply, 415, 'UNSUPPORTED_MEDIA_TYPE', 'Send the body uncompressed.');
+      }
+      const text = Buffer.isBuffer(request.body) ? utf8(request.body) : null;
+      if (text === null) {
+        return refuse(request, reply, 400, 'BAD_REQUEST', 'The body is not UTF-8.');
+      }
+      // A program that brings its own token cannot be made to act for somebody else; a cookie comes along unasked.
+      if (request.headers.authorization === undefined && isForeign(request, origin)) {
+        return refuse(request, reply, 403, 'CROSS_SITE', 'This request comes from another site.');
+      }
+      const identified = await domains.people.identify({
+        cookie: request.headers.cookie ?? null,
+        authorization: request.headers.authorization ?? null,
+        ip: request.ip,
+        userAgent: request.headers['user-agent'] ?? '',
+      });
+      if (identified === 'bad_token') {
+        return refuse(request, reply, 401, 'UNAUTHENTICATED', 'The access token is wrong, expired or deleted.');
+      }
+
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const context: GraphqlContext = {
+        requestId: request.id,
+        ip: request.ip,
+        userAgent: request.headers['user-agent'] ?? '',
+        cookie: request.headers.cookie ?? null,
+        principal: identified.principal,
+        setCookies: [...identified.setCookies],
+        prisma,
+        domains,
+        publicUrl,
+        signal: gone.signal,
+      };
+      const answer = await engine.fetch(
+        new engine.fetchAPI.Request(`${publicUrl}/graphql`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', accept: request.headers.accept ?? 'application/json' },
+          body: text,
+          signal: gone.signal,
+        }),
+        context,
+      );
+      return send(request, reply, answer, context.setCookies);
+    });
+
+    scope.get('/graphql', (request, reply) => {
+      reply.header('allow', 'POST');
+      return refuse(request, reply, 405, 'METHOD_NOT_ALLOWED', 'Send operations with POST.');
+    });
+  });
+}
+
+function utf8(body: Buffer): string | null {
+  return isUtf8(body) ? body.toString('utf8') : null;
+}
+
+/**
+ * True when a browser says that another site made it send this. Browsers that say nothing about sites still name the
+ * origin; programs name neither.
+ */
+function isForeign(request: FastifyRequest, ownOrigin: string): boolean {
+  const { origin } = request.headers;
+  // The page may be reached under another name than the configured one (loopback, a tunnel): its own host is no stranger.
+  const sameHost = origin !== undefined && URL.canParse(origin) && new URL(origin).host === request.headers.host;
+  if (origin !== undefined && origin !== ownOrigin && !sameHost) return true;
+  const site = request.headers['sec-fetch-site'];
+  return site === 'cross-site' || (site === 'same-site' && origin === undefined);
+}
+
+async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Response,
+  setCookies: readonly string[],
+): Promise<FastifyReply> {
+  reply.code(answer.status).headers(requestIdHeaders(request.id)).header('cache-control', 'no-store');
+  for (const [name, value] of answer.headers) {
+    if (name === 'content-type' || name === 'allow' || name === 'x-accel-buffering') reply.header(name, value);
+  }
+  if (setCookies.length > 0) reply.header('set-cookie', [...setCookies]);
+  if (answer.headers.get('content-type')?.startsWith('text/event-stream') === true && answer.body !== null) {
+    // Proxies that buffer would keep events back.
+    reply.header('x-accel-buffering', 'no');
+    return reply.send(Readable.fromWeb(answer.body as ReadableStream));
+  }
+  return reply.send(await answer.text());
+}
+
+function refusalOf(error: unknown): { status: number; code: string; message: string } {
+  switch ((error as { code?: unknown }).code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return {
+        status: 413,
+        code: 'REQUEST_TOO_LARGE',
+        message: `A GraphQL request has at most ${bodyLimitBytes} bytes.`,
+      };
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', message: 'Send application/json (UTF-8).' };
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return { status: 400, code: 'BAD_REQUEST', message: 'The body could not be read.' };
+    default:
+      return { status: 500, code: 'INTERNAL', message: 'Something went wrong on our side.' };
+  }
+}
+
+function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  code: string,
+  message: string,
+): FastifyReply {
+  return reply
+    .code(status)
+    .headers({ ...requestIdHeaders(request.id), 'cache-control': 'no-store' })
+    .type('application/json; charset=utf-8')
+    .send({ errors: [{ message, extensions: { code, requestId: request.id } }] });
+}

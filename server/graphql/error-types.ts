@@ -1,0 +1,109 @@
+import { builder } from './builder.ts';
+import {
+  BusyError,
+  ConflictError,
+  EmailNotVerifiedError,
+  type ExpectedError,
+  InputError,
+  type InputProblem,
+  InvalidCredentialsError,
+  InvalidTokenError,
+  NotAllowedError,
+  NotFoundError,
+  TooManyAttemptsError,
+} from './errors.ts';
+
+/** How expected errors look in the schema: members of result unions, all with `code` and `message`. */
+
+export const ErrorInterface = builder.interfaceRef<ExpectedError>('Error').implement({
+  description: 'What every expected error has. `code` is for programs and stays the same; `message` is for people.',
+  fields: (t) => ({
+    code: t.exposeString('code', { description: 'What went wrong, for programs.' }),
+    message: t.exposeString('message', { description: 'What went wrong and what to do, for people.' }),
+  }),
+});
+
+const InputProblemType = builder.objectRef<InputProblem>('InputProblem').implement({
+  description: 'One argument that cannot be used.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    path: t.exposeStringList('path', { description: 'Where the argument stands, from the outside in.' }),
+    message: t.exposeString('message', { description: 'What is wrong with it.' }),
+  }),
+});
+
+builder.objectType(InputError, {
+  name: 'InputError',
+  description: 'Something in the arguments cannot be used. Nothing was changed.',
+  authScopes: { public: true },
+  interfaces: [ErrorInterface],
+  fields: (t) => ({
+    problems: t.field({
+      type: [InputProblemType],
+      description: 'Every problem at once.',
+      resolve: (error) => error.problems,
+    }),
+  }),
+});
+
+builder.objectType(NotFoundError, {
+  name: 'NotFoundError',
+  description: 'There is nothing with this id that you may see.',
+  authScopes: { public: true },
+  interfaces: [ErrorInterface],
+});
+
+builder.objectType(NotAllowedError, {
+  name: 'NotAllowedError',
+  description: 'You see the object but may not do this to it.',
+  authScopes: { public: true },
+  interfaces: [ErrorInterface],
+});
+
+builder.objectType(ConflictError, {
+  name: 'ConflictError',
+  description: 'The object is not in a state in which this can be done.',
+  authScopes: { public: true },
+  interfaces: [ErrorInterface],
+});
+
+builder.objectType(TooManyAttemptsError, {
+  name: 'TooManyAttemptsError',
+  description: 'Too many attempts in a short time.',
+  authScopes: { public: true },
+  interfaces: [ErrorInterface],
+  fields: (t) => ({
+    retryAfterSeconds: t.exposeInt('retryAfterSeconds', { description: 'When another attempt can be made.' }),
+  }),
+});
+
+builder.objectType(InvalidCredentialsError, {
+  name: 'InvalidCredentialsError',
+  description: 'Address and password, or the one-time code, did not match.',
+  authScopes: { public: true },
+  interfaces: [ErrorInterface],
+});
+
+builder.objectType(EmailNotVerifiedError, {
+  name: 'EmailNotVerifiedError',
+  description: 'The password was right, but the e-mail address has not been confirmed.',
+  authScopes: { public: true },
+  interfaces: [ErrorInterface],
+});
+
+builder.objectType(InvalidTokenError, {
+  name: 'InvalidTokenError',
+  description: 'The link or code of a mail is unknown, used or too old.',
+  authScopes: { public: true },
+  interfaces: [ErrorInterface],
+});
+
+builder.objectType(BusyError, {
+  name: 'BusyError',
+  description: 'The server has more of this work than it can do at once.',
+  authScopes: { public: true },
+  interfaces: [ErrorInterface],
+  fields: (t) => ({
+    retryAfterSeconds: t.exposeInt('retryAfterSeconds', { description: 'When another attempt makes sense.' }),
+  }),
+});

@@ -1,0 +1,135 @@
+import { GraphQLError } from 'graphql';
+
+/**
+ * Two kinds of errors. What a person or a program is expected to run into is a member of a field's result union, made
+ * by throwing one of the classes below: each has a `code`, a sentence and the fields that a program needs. What should
+ * not happen to a well-made client (not signed in, not allowed, limits of a document) is a top-level error with
+ * `extensions.code`.
+ */
+
+/** Parent of every expected error; see `error-types.ts` for how each looks in the schema. */
+export abstract class ExpectedError extends Error {
+  abstract readonly code: string;
+}
+
+export interface InputProblem {
+  /** Where the value stands in the arguments, e.g. `["input", "name"]`. */
+  path: string[];
+  message: string;
+}
+
+/** Something in the arguments cannot be used. Nothing was changed. */
+export class InputError extends ExpectedError {
+  override name = 'InputError';
+  readonly code = 'BAD_INPUT';
+  readonly problems: InputProblem[];
+
+  constructor(problems: InputProblem[]) {
+    super(problems.map((problem) => problem.message).join(' ') || 'The input cannot be used.');
+    this.problems = problems;
+  }
+}
+
+/** One problem with one argument. */
+export function badInput(path: string | string[], message: string): InputError {
+  return new InputError([{ path: typeof path === 'string' ? path.split('.') : path, message }]);
+}
+
+/** The thing does not exist, or belongs to somebody else: both answer the same, or ids could be probed. */
+export class NotFoundError extends ExpectedError {
+  override name = 'NotFoundError';
+  readonly code = 'NOT_FOUND';
+
+  constructor(what = 'object') {
+    super(`There is no such ${what}.`);
+  }
+}
+
+/** The principal sees the thing but may not do this to it. */
+export class NotAllowedError extends ExpectedError {
+  override name = 'NotAllowedError';
+  readonly code = 'NOT_ALLOWED';
+
+  constructor(message = 'Your role in this account does not allow that.') {
+    super(message);
+  }
+}
+
+/** The thing is not in a state in which this can be done. */
+export class ConflictError extends ExpectedError {
+  override name = 'ConflictError';
+  readonly code: string;
+
+  constructor(message: string, code = 'CONFLICT') {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Too many attempts at something that is guarded against guessing or flooding. */
+export class TooManyAttemptsError extends ExpectedError {
+  override name = 'TooManyAttemptsError';
+  readonly code = 'TOO_MANY_ATTEMPTS';
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super(`Too many attempts; try again in ${retryAfterSeconds} s.`);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** E-mail address and password, a password, or a one-time code did not match. Which of them is never said. */
+export class InvalidCredentialsError extends ExpectedError {
+  override name = 'InvalidCredentialsError';
+  readonly code = 'INVALID_CREDENTIALS';
+
+  constructor(message = 'The e-mail address or the password is wrong.') {
+    super(message);
+  }
+}
+
+/** The password was right, but the address has not been confirmed yet. */
+export class EmailNotVerifiedError extends ExpectedError {
+  override name = 'EmailNotVerifiedError';
+  readonly code = 'EMAIL_NOT_VERIFIED';
+
+  constructor() {
+    super('Confirm your e-mail address first: open the link in the mail we sent you, or ask for another one.');
+  }
+}
+
+/** A link or code from a mail that is unknown, used or too old. */
+export class InvalidTokenError extends ExpectedError {
+  override name = 'InvalidTokenError';
+  readonly code = 'INVALID_TOKEN';
+
+  constructor(message = 'This link is not valid any more; ask for a new one.') {
+    super(message);
+  }
+}
+
+/** The server has more of this work than it can do at once. */
+export class BusyError extends ExpectedError {
+  override name = 'BusyError';
+  readonly code = 'BUSY';
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds = 2) {
+    super('The server is busy; try again in a moment.');
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export type TransportCode =
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'SECOND_FACTOR_REQUIRED'
+  | 'BAD_USER_INPUT'
+  | 'DOCUMENT_TOO_LARGE'
+  | 'TOO_MANY_SUBSCRIPTIONS'
+  | 'INTERNAL';
+
+/** A top-level error with a code. Its message is meant for the client and passes the mask. */
+export function transportError(code: TransportCode, message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code } });
+}

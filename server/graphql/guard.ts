@@ -1,0 +1,68 @@
+import {
+  type GraphQLField,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+  isUnionType,
+} from 'graphql';
+
+/** Rules that hold for the whole schema; a schema that breaks one is not served. */
+
+type Options = { authScopes?: unknown } | undefined;
+
+const optionsOf = (extensions: unknown): Options =>
+  (extensions as { pothosOptions?: Options } | undefined)?.pothosOptions;
+
+/** Types that Pothos makes around a field's own result: the field's rule is theirs. */
+const wrapsResult = (typeName: string): boolean => typeName.endsWith('Success');
+
+/**
+ * Names what has no authorisation rule: each root field needs its own, each object type needs one for whatever way
+ * leads to it. Openness is written as `{ public: true }`.
+ */
+export function findUnguarded(schema: GraphQLSchema): string[] {
+  const roots = new Set([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
+  const unguarded: string[] = [];
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || isIntrospectionType(type)) continue;
+    if (roots.has(type)) {
+      for (const field of Object.values(type.getFields())) {
+        if (optionsOf(field.extensions)?.authScopes === undefined) unguarded.push(`${type.name}.${field.name}`);
+      }
+    } else if (optionsOf(type.extensions)?.authScopes === undefined && !wrapsResult(type.name)) {
+      unguarded.push(type.name);
+    }
+  }
+  return unguarded.sort();
+}
+
+/** Names every type, field, argument and enum value without a description. */
+export function findUndescribed(schema: GraphQLSchema): string[] {
+  const missing: string[] = [];
+  const note = (name: string, description: string | null | undefined) => {
+    if (description === null || description === undefined || description.trim() === '') missing.push(name);
+  };
+  const noteField = (owner: string, field: GraphQLField<unknown, unknown>) => {
+    note(`${owner}.${field.name}`, field.description);
+    for (const argument of field.args) note(`${owner}.${field.name}(${argument.name}:)`, argument.description);
+  };
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isIntrospectionType(type) || (isScalarType(type) && isSpecifiedScalarType(type))) continue;
+    note(type.name, type.description);
+    if (isObjectType(type) || isInterfaceType(type)) {
+      for (const field of Object.values(type.getFields())) noteField(type.name, field);
+    } else if (isInputObjectType(type)) {
+      for (const field of Object.values(type.getFields())) note(`${type.name}.${field.name}`, field.description);
+    } else if (isEnumType(type)) {
+      for (const value of type.getValues()) note(`${type.name}.${value.name}`, value.description);
+    } else if (!isUnionType(type) && !isScalarType(type)) {
+      missing.push(String(type satisfies never));
+    }
+  }
+  return missing.sort();
+}

@@ -1,0 +1,170 @@
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type ValidationRule,
+} from 'graphql';
+
+/**
+ * How much one document may ask for, counted before anything is resolved. Fragments count where they are spread, but
+ * each is measured once: a bomb of fragments is sized without being unfolded.
+ */
+export interface Limits {
+  /** Tokens of the document; the parser stops there, so the other figures stay bounded too. */
+  tokens: number;
+  depth: number;
+  aliases: number;
+  directives: number;
+  /** Selected fields after all fragments are unfolded. */
+  fields: number;
+  /** Root fields of a mutation: each is an action of its own. */
+  mutations: number;
+}
+
+export const defaultLimits: Limits = {
+  tokens: 2_500,
+  depth: 14,
+  aliases: 30,
+  directives: 30,
+  fields: 1_200,
+  mutations: 10,
+};
+
+interface Size {
+  depth: number;
+  aliases: number;
+  directives: number;
+  fields: number;
+}
+
+const nothing: Size = { depth: 0, aliases: 0, directives: 0, fields: 0 };
+
+const beside = (a: Size, b: Size): Size => ({
+  depth: Math.max(a.depth, b.depth),
+  aliases: a.aliases + b.aliases,
+  directives: a.directives + b.directives,
+  fields: a.fields + b.fields,
+});
+
+/** A document's measures. A fragment that contains itself is infinitely deep; validation names it separately. */
+function createMeasure(document: DocumentNode): (operation: OperationDefinitionNode) => Size {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  }
+  const measured = new Map<string, Size | 'open'>();
+
+  const fragmentSize = (name: string): Size => {
+    const known = measured.get(name);
+    if (known === 'open') return { ...nothing, depth: Number.POSITIVE_INFINITY };
+    if (known !== undefined) return known;
+    const fragment = fragments.get(name);
+    if (fragment === undefined) return nothing;
+    measured.set(name, 'open');
+    const size = selectionSize(fragment.selectionSet);
+    const whole = { ...size, directives: size.directives + (fragment.directives?.length ?? 0) };
+    measured.set(name, whole);
+    return whole;
+  };
+
+  const selectionSize = (set: SelectionSetNode | undefined): Size => {
+    let total = nothing;
+    for (const selection of set?.selections ?? []) {
+      let size: Size;
+      if (selection.kind === Kind.FIELD) {
+        // What describes the schema is nested by its nature, and closed in production anyway.
+        const describes = selection.name.value.startsWith('__');
+        const below = selectionSize(selection.selectionSet);
+        size = {
+          ...below,
+          depth: describes ? 1 : below.depth + 1,
+          fields: below.fields + 1,
+          aliases: below.aliases + (selection.alias === undefined ? 0 : 1),
+        };
+      } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        size = fragmentSize(selection.name.value);
+      } else {
+        size = selectionSize(selection.selectionSet);
+      }
+      total = beside(total, { ...size, directives: size.directives + (selection.directives?.length ?? 0) });
+    }
+    return total;
+  };
+
+  return (operation) => {
+    const size = selectionSize(operation.selectionSet);
+    return { ...size, directives: size.directives + (operation.directives?.length ?? 0) };
+  };
+}
+
+function tooLarge(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'DOCUMENT_TOO_LARGE' } });
+}
+
+/** The validation rule that holds a document to the limits. */
+export function limitsRule(limits: Limits): ValidationRule {
+  return (context) => ({
+    Document: {
+      enter: (document) => {
+        const measure = createMeasure(document);
+        let fits = true;
+        const report = (message: string) => {
+          fits = false;
+          context.reportError(tooLarge(message));
+        };
+        for (const definition of document.definitions) {
+          if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+          const size = measure(definition);
+          for (const what of ['depth', 'aliases', 'directives', 'fields'] as const) {
+            if (size[what] > limits[what]) {
+              report(`The operation exceeds the limit of ${limits[what]} for ${what}.`);
+            }
+          }
+          if (definition.operation === 'mutation' && definition.selectionSet.selections.length > limits.mutations) {
+            report(`An operation changes at most ${limits.mutations} things.`);
+          }
+        }
+        // Nothing below is worth looking at once the document is too large, and looking costs time.
+        return fits ? undefined : false;
+      },
+    },
+  });
+}
+
+/** PostgreSQL stores neither of these, and what cannot be stored must not get that far. */
+export function isCleanText(text: string): boolean {
+  return !text.includes('\u0000') && text.isWellFormed();
+}
+
+function dirtyText(): GraphQLError {
+  return new GraphQLError('Text must be well-formed Unicode without NUL characters.', {
+    extensions: { code: 'BAD_USER_INPUT' },
+  });
+}
+
+/** The validation rule for strings written into the document itself. */
+export const cleanTextRule: ValidationRule = (context) => ({
+  StringValue: (node) => {
+    if (!isCleanText(node.value)) context.reportError(dirtyText());
+  },
+});
+
+/** The same for variables: null when all text in them is clean. Walks without recursion; the depth is the sender's. */
+export function findDirtyText(variables: unknown): GraphQLError | null {
+  const open: unknown[] = [variables];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value === 'string') {
+      if (!isCleanText(value)) return dirtyText();
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, item] of Object.entries(value)) {
+        if (!isCleanText(key)) return dirtyText();
+        open.push(item);
+      }
+    }
+  }
+  return null;
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTransport } from 'nodemailer';
+import { describeError } from './http.ts';
+
+/** A mail of the service: plain text, with its links also as a list, so that a program can follow them. */
+export interface Mail {
+  to: string;
+  subject: string;
+  text: string;
+  links: string[];
+}
+
+export interface MailLog {
+  error(fields: object, message: string): void;
+}
+
+export interface Mailer {
+  /**
+   * Takes a mail and returns at once: whoever waits for an answer must not be able to tell from its time whether a
+   * mail went out. Failures are tried again a few times, then logged. A mail does not survive the process.
+   */
+  post(mail: Mail): void;
+  /** Sends now and throws when it cannot, for callers with retries of their own. */
+  deliver(mail: Mail): Promise<void>;
+  /** Waits for what is under way. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const retryDelaysMs = [1_000, 10_000, 60_000];
+
+/** SMTP when there is a server; otherwise each mail is a file `mail/<time>-<to>.json` of the data directory. */
+export function createMailer(options: {
+  smtpUrl: string | null;
+  from: string;
+  dataDir: string;
+  log: MailLog;
+  /** How long to wait before each further try. */
+  delaysMs?: readonly number[];
+}): Mailer {
+  const { smtpUrl, from, dataDir, log } = options;
+  const delaysMs = options.delaysMs ?? retryDelaysMs;
+  const transport = smtpUrl === null ? null : createTransport(smtpUrl, { from });
+  const closing = new AbortController();
+  const open = new Set<Promise<void>>();
+
+  const deliver = async (mail: Mail): Promise<void> => {
+    if (transport === null) await writeMail(join(dataDir, 'mail'), mail);
+    else await transport.sendMail({ to: mail.to, subject: mail.subject, text: mail.text });
+  };
+
+  const persist = async (mail: Mail): Promise<void> => {
+    for (const delayMs of [...delaysMs, null]) {
+      try {
+        await deliver(mail);
+        return;
+      } catch (error) {
+        if (delayMs === null || closing.signal.aborted) {
+          log.error(describeError(error), 'a mail could not be sent');
+          return;
+        }
+        await pause(delayMs, closing.signal);
+      }
+    }
+  };
+
+  return {
+    post(mail) {
+      const sending = persist(mail).finally(() => open.delete(sending));
+      open.add(sending);
+    },
+    deliver,
+    async idle() {
+      await Promise.all(open);
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(open);
+      transport?.close();
+    },
+  };
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+async function writeMail(directory: string, mail: Mail): Promise<void> {
+  // Links in it open accounts: nobody else on the machine should read them.
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const time = new Date().toISOString().replaceAll(/[:.]/g, '-');
+  const recipient = mail.to.replaceAll(/[^A-Za-z0-9@._+-]/g, '_').slice(0, 100);
+  const { to, subject, text, links } = mail;
+  const draft = join(directory, `.${randomBytes(8).toString('hex')}`);
+  await writeFile(draft, `${JSON.stringify({ to, subject, text, links }, null, 2)}\n`, { mode: 0o600 });
+  // Two mails to one address within a millisecond must both stay.
+  await rename(draft, join(directory, `${time}-${recipient}.json`));
+}

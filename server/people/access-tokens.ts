@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { appendAudit } from '../audit.ts';
+import { transaction } from '../database/lane.ts';
+import { createSecret, parseToken } from '../keys/secret.ts';
+import { textProblem } from '../plain-text.ts';
+import { type Scope, scopes, type TokenPrincipal } from './principal.ts';
+
+/** Access tokens: what programs open the control plane with. Only digests are stored. */
+export interface AccessTokens {
+  /** Who carries this secret; null when it is none, has expired or was deleted. */
+  identify(secret: string): Promise<TokenPrincipal | null>;
+  create(input: NewAccessToken, actor: string): Promise<CreatedAccessToken | AccessTokenProblem>;
+  /** False when the account has no such token. */
+  delete(input: { accountId: string; id: string }, actor: string): Promise<boolean>;
+}
+
+export interface NewAccessToken {
+  accountId: string;
+  name: string;
+  scopes: readonly Scope[];
+  expiresAt: Date | null;
+  /** The person who made it; null for the command line. */
+  createdBy: string | null;
+}
+
+export interface CreatedAccessToken {
+  kind: 'created';
+  id: string;
+  /** Shown once. */
+  secret: string;
+}
+
+export interface AccessTokenProblem {
+  kind: 'bad_input';
+  field: 'name' | 'scopes' | 'expiresAt';
+  message: string;
+}
+
+const mostPerAccount = 100;
+
+export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
+  return {
+    async identify(secret) {
+      const parsed = parseToken(secret);
+      if (parsed === null) return null;
+      // The scope `operator` is only as good as the operator who made the token; the command line answers for itself.
+      const { rows } = await pool.query<{ id: string; account_id: string; scopes: string[]; stale: boolean }>(
+        `SELECT t.id, t.account_id, CASE WHEN t.created_by IS NULL OR u.operator THEN t.scopes
+                                         ELSE array_remove(t.scopes, 'operator') END AS scopes,
+                coalesce(t.last_used_at < now() - interval '1 minute', true) AS stale
+           FROM access_token t LEFT JOIN app_user u ON u.id = t.created_by
+          WHERE t.hash = $1 AND t.deleted_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())`,
+        [parsed.hash],
+      );
+      const row = rows[0];
+      if (row === undefined) return null;
+      if (row.stale) await pool.query('UPDATE access_token SET last_used_at = now() WHERE id = $1', [row.id]);
+      return {
+        kind: 'token',
+        tokenId: row.id,
+        accountId: row.account_id,
+        scopes: new Set(scopes.filter((scope) => row.scopes.includes(scope))),
+      };
+    },
+
+    async create(input, actor) {
+      const problem = problemOf(input);
+      if (problem !== null) return problem;
+      const { secret, hash, prefix, last4 } = createSecret('token');
+      const id = randomUUID();
+      const chosen = scopes.filter((scope) => input.scopes.includes(scope));
+      return transaction(pool, async (client) => {
+        const { rows } = await client.query<{ count: string }>(
+          `SELECT count(*) FROM access_token WHERE account_id = $1 AND deleted_at IS NULL`,
+          [input.accountId],
+        );
+        if (Number(rows[0]?.count ?? 0) >= mostPerAccount) {
+          return {
+            kind: 'bad_input',
+            field: 'name',
+            message: `An account has at most ${mostPerAccount} access tokens.`,
+          };
+        }
+        await client.query(
+          `INSERT INTO access_token (id, account_id, name, hash, prefix, last4, scopes, created_by, expires_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+          [id, input.accountId, input.name, hash, prefix, last4, chosen, input.createdBy, input.expiresAt],
+        );
+        const after = { accountId: input.accountId, name: input.name, scopes: chosen, expiresAt: input.expiresAt };
+        await appendAudit(client, { actor, action: 'access-token.create', subject: `access-token:${id}`, after });
+        return { kind: 'created', id, secret };
+      });
+    },
+
+    async delete({ accountId, id }, actor) {
+      return transaction(pool, async (client) => {
+        const { rowCount } = await client.query(
+          `UPDATE access_token SET deleted_at = now() WHERE id = $1 AND account_id = $2 AND deleted_at IS NULL`,
+          [id, accountId],
+        );
+        if (rowCount !== 1) return false;
+        await appendAudit(client, { actor, action: 'access-token.delete', subject: `access-token:${id}` });
+        return true;
+      });
+    },
+  };
+}
+
+function problemOf(input: NewAccessToken): AccessTokenProblem | null {
+  const unfit = textProblem(input.name, 100);
+  if (unfit !== null) return { kind: 'bad_input', field: 'name', message: `The name ${unfit}.` };
+  if (input.scopes.length === 0) return { kind: 'bad_input', field: 'scopes', message: 'Choose at least one scope.' };
+  if (input.expiresAt !== null && input.expiresAt.getTime() <= Date.now()) {
+    return { kind: 'bad_input', field: 'expiresAt', message: 'The token would have expired already.' };
+  }
+  return null;
+}

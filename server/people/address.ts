@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { normalAddress } from '../accounts/address.ts';
+
+const mailable = z.email();
+
+/**
+ * The one spelling of an address that a person signs in with, or null when it is none. Narrower than what an account
+ * can carry: better-auth takes these and no others.
+ */
+export function personAddress(text: string): string | null {
+  const address = text.length > 1_024 ? null : normalAddress(text.trim());
+  return address !== null && mailable.safeParse(address).success ? address : null;
+}
+
+// Providers that deliver `a.b+c@` and `ab@` into one mailbox.
+const dotless = new Set(['gmail.com', 'googlemail.com']);
+
+/**
+ * The mailbox behind an address, for telling whether it has had its trial: what stands behind a `+` is dropped
+ * everywhere, dots and the second domain where they are known to mean nothing. Takes a normal address.
+ */
+export function mailboxOf(address: string): string {
+  const [local = '', domain = ''] = address.split('@');
+  const name = local.split('+')[0] ?? '';
+  if (!dotless.has(domain)) return `${name === '' ? local : name}@${domain}`;
+  return `${name.replaceAll('.', '')}@gmail.com`;
+}

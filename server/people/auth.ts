@@ -1,0 +1,113 @@
+import { hkdfSync } from 'node:crypto';
+import { betterAuth } from 'better-auth';
+import { twoFactor } from 'better-auth/plugins';
+import type { PrismaClient } from '../database/generated/prisma/client.ts';
+import { longestPasswordBytes, type Passwords, shortestPasswordLength } from './passwords.ts';
+import { hashedSessionAdapter } from './session-tokens.ts';
+
+/** A session ends after this long without use. */
+export const idleS = 24 * 3_600;
+/** And after this long in any case. */
+export const absoluteS = 30 * 24 * 3_600;
+/** How long the link of a mail works. */
+const linkS = 3_600;
+const verificationLinkS = 24 * 3_600;
+
+/** A person as better-auth hands them to what sends mails. */
+export interface MailedUser {
+  id: string;
+  email: string;
+  name: string;
+}
+
+/** What is sent when. */
+export interface AuthMails {
+  verification(user: MailedUser, token: string): Promise<void>;
+  passwordReset(user: MailedUser, token: string): Promise<void>;
+  emailChange(user: MailedUser, newEmail: string, token: string): Promise<void>;
+}
+
+/** The names of the cookies: a browser takes the prefix `__Host-` only over https, for this host alone. */
+export function cookieNames(publicUrl: string): { session: string; secondFactor: string; device: string } {
+  const prefix = publicUrl.startsWith('https://') ? '__Host-' : 'steyg-';
+  return { session: `${prefix}sid`, secondFactor: `${prefix}2fa`, device: `${prefix}device` };
+}
+
+/**
+ * better-auth as the service uses it: through its server API only (its own routes are not mounted), with session tokens
+ * digested in the database, argon2id passwords and no account without a confirmed address.
+ */
+export function createAuth(options: {
+  prisma: PrismaClient;
+  publicUrl: string;
+  /** 32 bytes; cookies and mail tokens are signed with keys derived from it. */
+  secretKey: Buffer;
+  passwords: Passwords;
+  mails: AuthMails;
+  /** The link of a mail was used to choose a new password. */
+  onPasswordReset: (user: MailedUser) => Promise<void>;
+}) {
+  const { prisma, publicUrl, secretKey, passwords, mails, onPasswordReset } = options;
+  const names = cookieNames(publicUrl);
+  const attributes = { httpOnly: true, sameSite: 'lax', path: '/', secure: publicUrl.startsWith('https://') } as const;
+  return betterAuth({
+    appName: 'Steyg',
+    baseURL: publicUrl,
+    basePath: '/auth-is-not-mounted',
+    secret: deriveSecret(secretKey),
+    database: hashedSessionAdapter(prisma, { provider: 'postgresql', transaction: true }),
+    logger: { disabled: true },
+    telemetry: { enabled: false },
+    // Attempts are counted by `throttle.ts`, per person and network and across processes.
+    rateLimit: { enabled: false },
+    user: {
+      additionalFields: {
+        operator: { type: 'boolean', input: false, defaultValue: false },
+        locale: { type: 'string', required: false, defaultValue: 'en' },
+      },
+      changeEmail: {
+        enabled: true,
+        sendChangeEmailConfirmation: ({ user, newEmail, token }) => mails.emailChange(user, newEmail, token),
+      },
+    },
+    account: { modelName: 'credential' },
+    verification: { storeIdentifier: 'hashed' },
+    session: { expiresIn: idleS, updateAge: 900, cookieCache: { enabled: false } },
+    emailAndPassword: {
+      enabled: true,
+      autoSignIn: false,
+      requireEmailVerification: true,
+      minPasswordLength: shortestPasswordLength,
+      maxPasswordLength: longestPasswordBytes,
+      password: passwords,
+      resetPasswordTokenExpiresIn: linkS,
+      revokeSessionsOnPasswordReset: true,
+      sendResetPassword: ({ user, token }) => mails.passwordReset(user, token),
+      onPasswordReset: ({ user }) => onPasswordReset(user),
+    },
+    emailVerification: {
+      // Sent by `sign-up.ts` once the sign-up is stored: the link depends on the password.
+      sendOnSignUp: false,
+      autoSignInAfterVerification: false,
+      expiresIn: verificationLinkS,
+      sendVerificationEmail: ({ user, token }) => mails.verification(user, token),
+    },
+    plugins: [twoFactor({ issuer: 'Steyg', accountLockout: { enabled: false } })],
+    advanced: {
+      database: { generateId: false },
+      useSecureCookies: false,
+      defaultCookieAttributes: attributes,
+      cookies: {
+        session_token: { name: names.session, attributes },
+        two_factor: { name: names.secondFactor, attributes },
+      },
+      ipAddress: { ipAddressHeaders: ['x-forwarded-for'] },
+    },
+  });
+}
+
+export type Auth = ReturnType<typeof createAuth>;
+
+function deriveSecret(secretKey: Buffer): string {
+  return Buffer.from(hkdfSync('sha256', secretKey, '', 'steyg sign-in', 32)).toString('base64url');
+}

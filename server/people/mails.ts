@@ -1,0 +1,132 @@
+import type { Mail } from '../mail.ts';
+
+/** What the service writes to people about their sign-in. Plain sentences, one link, in their language. */
+
+export type Locale = 'en' | 'vi';
+
+/** Unknown languages read English. */
+export function localeOf(text: string | null | undefined): Locale {
+  return text === 'vi' ? 'vi' : 'en';
+}
+
+interface Text {
+  subject: string;
+  body: string;
+}
+
+function mail(to: string, text: Text, link: string | null): Mail {
+  return {
+    to,
+    subject: text.subject,
+    text: link === null ? `${text.body}\n` : `${text.body}\n\n${link}\n`,
+    links: link === null ? [] : [link],
+  };
+}
+
+/** Confirms the address of a sign-up. The link also says which password it is for. */
+export function verificationMail(to: string, locale: Locale, link: string): Mail {
+  const text = {
+    en: {
+      subject: 'Confirm your e-mail address',
+      body: 'Somebody, hopefully you, signed up for Steyg with this address. Open this link within 24 hours to confirm it. If it was not you, do nothing: without the link nothing happens.',
+    },
+    vi: {
+      subject: 'Xác nhận địa chỉ e-mail của bạn',
+      body: 'Có người, hy vọng là bạn, đã đăng ký Steyg bằng địa chỉ này. Hãy mở liên kết sau trong vòng 24 giờ để xác nhận. Nếu không phải bạn, hãy bỏ qua thư này.',
+    },
+  }[locale];
+  return mail(to, text, link);
+}
+
+/** Answers a sign-up with an address that has an account: the page must not tell, the mailbox may. */
+export function alreadySignedUpMail(to: string, locale: Locale, link: string): Mail {
+  const text = {
+    en: {
+      subject: 'You already have a Steyg account',
+      body: 'Somebody, hopefully you, tried to sign up for Steyg with this address, which has an account already. Sign in here, or reset your password there if you have forgotten it:',
+    },
+    vi: {
+      subject: 'Bạn đã có tài khoản Steyg',
+      body: 'Có người, hy vọng là bạn, vừa thử đăng ký Steyg bằng địa chỉ này, nhưng địa chỉ này đã có tài khoản. Hãy đăng nhập tại đây, hoặc đặt lại mật khẩu nếu bạn đã quên:',
+    },
+  }[locale];
+  return mail(to, text, link);
+}
+
+export function passwordResetMail(to: string, locale: Locale, link: string): Mail {
+  const text = {
+    en: {
+      subject: 'Reset your password',
+      body: 'Open this link within an hour to choose a new password. Every session will be signed out. If you did not ask for it, do nothing.',
+    },
+    vi: {
+      subject: 'Đặt lại mật khẩu',
+      body: 'Hãy mở liên kết sau trong vòng một giờ để chọn mật khẩu mới. Mọi phiên đăng nhập sẽ bị đăng xuất. Nếu bạn không yêu cầu, hãy bỏ qua thư này.',
+    },
+  }[locale];
+  return mail(to, text, link);
+}
+
+/** Goes to the old address: whoever holds a stolen session must not be able to take the account away with it. */
+export function emailChangeMail(to: string, locale: Locale, newEmail: string, link: string): Mail {
+  const text = {
+    en: {
+      subject: 'Confirm your new e-mail address',
+      body: `Your address is to be changed to ${newEmail}. Open this link to allow it; a second link then goes to the new address. If you did not ask for it, change your password.`,
+    },
+    vi: {
+      subject: 'Xác nhận địa chỉ e-mail mới',
+      body: `Địa chỉ của bạn sắp được đổi thành ${newEmail}. Hãy mở liên kết sau để đồng ý; một liên kết thứ hai sẽ được gửi tới địa chỉ mới. Nếu bạn không yêu cầu, hãy đổi mật khẩu.`,
+    },
+  }[locale];
+  return mail(to, text, link);
+}
+
+export function newAddressMail(to: string, locale: Locale, link: string): Mail {
+  const text = {
+    en: { subject: 'Confirm this address', body: 'Open this link to use this address for your Steyg sign-in.' },
+    vi: { subject: 'Xác nhận địa chỉ này', body: 'Hãy mở liên kết sau để dùng địa chỉ này khi đăng nhập Steyg.' },
+  }[locale];
+  return mail(to, text, link);
+}
+
+/** Tells about something that matters for security after it happened. */
+export function securityMail(to: string, locale: Locale, what: 'password' | 'second_factor_off'): Mail {
+  const texts = {
+    password: {
+      en: {
+        subject: 'Your password was changed',
+        body: 'The password of your Steyg sign-in was changed and all other sessions were signed out. If it was not you, reset the password now.',
+      },
+      vi: {
+        subject: 'Mật khẩu của bạn đã được đổi',
+        body: 'Mật khẩu đăng nhập Steyg của bạn đã được đổi và mọi phiên khác đã bị đăng xuất. Nếu không phải bạn, hãy đặt lại mật khẩu ngay.',
+      },
+    },
+    second_factor_off: {
+      en: {
+        subject: 'One-time codes were switched off',
+        body: 'Your Steyg sign-in no longer asks for a one-time code. If it was not you, reset the password now.',
+      },
+      vi: {
+        subject: 'Mã dùng một lần đã bị tắt',
+        body: 'Đăng nhập Steyg của bạn không còn yêu cầu mã dùng một lần. Nếu không phải bạn, hãy đặt lại mật khẩu ngay.',
+      },
+    },
+  };
+  return mail(to, texts[what][locale], null);
+}
+
+export function invitationMail(to: string, locale: Locale, account: string, inviter: string, link: string): Mail {
+  const text = {
+    en: {
+      subject: `${inviter} invites you to ${account}`,
+      body: `${inviter} invites you to join the account "${account}" at Steyg. Open this link within seven days, and sign in or sign up with this address.`,
+    },
+    vi: {
+      subject: `${inviter} mời bạn tham gia ${account}`,
+      body: `${inviter} mời bạn tham gia tài khoản "${account}" tại Steyg. Hãy mở liên kết sau trong vòng bảy ngày, rồi đăng nhập hoặc đăng ký bằng địa chỉ này.`,
+    },
+  }[locale];
+  return mail(to, text, link);
+}

@@ -1,0 +1,97 @@
+import type { Pool } from 'pg';
+import type { PrismaClient } from '../database/generated/prisma/client.ts';
+import type { Mailer, MailLog } from '../mail.ts';
+import { type AccessTokens, createAccessTokens } from './access-tokens.ts';
+import { createAuth } from './auth.ts';
+import { createDevices } from './device.ts';
+import { createIdentify, type Identify } from './identify.ts';
+import type { IdentityParts } from './identity.ts';
+import { emailChangeMail, localeOf, passwordResetMail } from './mails.ts';
+import { createPasswords, type Passwords } from './passwords.ts';
+import { createSettings, type Settings } from './settings.ts';
+import { createSignIn, type SignIn } from './sign-in.ts';
+import { createBindings, createSignUp, createVerificationMails, type SignUp } from './sign-up.ts';
+import { createThrottle } from './throttle.ts';
+import { createOpenAccount } from './trials.ts';
+
+/** People and programs: who they are, how they prove it, what they change about that. */
+export interface People extends SignUp, SignIn {
+  identify: Identify;
+  settings: Settings;
+  accessTokens: AccessTokens;
+  /** Drops counters, sessions and links that have had their time. */
+  sweep(): Promise<void>;
+}
+
+export function createPeople(options: {
+  prisma: PrismaClient;
+  /** For counting and what must be one statement; connections apart from the money lane's. */
+  pool: Pool;
+  mailer: Mailer;
+  publicUrl: string;
+  /** 32 bytes; everything that is signed is signed with keys derived from it. */
+  secretKey: Buffer;
+  log: MailLog;
+  passwords?: Passwords;
+}): People {
+  const { prisma, pool, mailer, publicUrl, secretKey, log } = options;
+  const passwords = options.passwords ?? createPasswords();
+  const throttle = createThrottle({ pool });
+  const openAccount = createOpenAccount({ pool });
+  const bindings = createBindings({ secretKey });
+  const link = (path: string, token: string) => `${publicUrl}/${path}?token=${encodeURIComponent(token)}`;
+
+  const localeOfUser = async (id: string) =>
+    localeOf((await prisma.user.findUnique({ where: { id }, select: { locale: true } }))?.locale);
+
+  const auth = createAuth({
+    prisma,
+    publicUrl,
+    secretKey,
+    passwords,
+    mails: {
+      verification: createVerificationMails({ prisma, mailer, publicUrl, bindings }),
+      passwordReset: async (user, token) =>
+        mailer.post(passwordResetMail(user.email, await localeOfUser(user.id), link('reset-password', token))),
+      emailChange: async (user, newEmail, token) => {
+        const bound = link('verify-email', bindings.bind(token, ''));
+        mailer.post(emailChangeMail(user.email, await localeOfUser(user.id), newEmail, bound));
+      },
+    },
+    // Whoever could read the mail owns the address: the same proof as the link of the sign-up.
+    onPasswordReset: async (user) => {
+      const { count } = await prisma.user.updateMany({
+        where: { id: user.id, emailVerified: false },
+        data: { emailVerified: true },
+      });
+      if (count > 0) await openAccount({ userId: user.id, email: user.email, name: user.name, network: '' });
+      await throttle.forget(`sign-in:${user.email}`);
+    },
+  });
+
+  const parts: IdentityParts = {
+    prisma,
+    pool,
+    auth,
+    throttle,
+    passwords,
+    devices: createDevices({ secretKey }),
+    mailer,
+    publicUrl,
+    openAccount,
+  };
+  const accessTokens = createAccessTokens({ pool });
+  return {
+    ...createSignUp({ ...parts, bindings, log }),
+    ...createSignIn(parts),
+    identify: createIdentify({ prisma, auth, publicUrl, accessTokens }),
+    settings: createSettings(parts),
+    accessTokens,
+    async sweep() {
+      await throttle.sweep();
+      const now = new Date();
+      await prisma.session.deleteMany({ where: { expiresAt: { lt: now } } });
+      await prisma.verification.deleteMany({ where: { expiresAt: { lt: now } } });
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * Who asks the control plane, and what they may do. Three kinds and no others: a person with a session, a program with
+ * an access token, or nobody. Keys of the model endpoints are none of these.
+ */
+
+/** A person's part in an account, from most to least. */
+export const roles = ['owner', 'admin', 'member', 'viewer'] as const;
+export type Role = (typeof roles)[number];
+
+/** What an access token was made for. */
+export const scopes = ['read', 'keys', 'billing', 'operator'] as const;
+export type Scope = (typeof scopes)[number];
+
+/** What can be done with an account: look at it, handle its keys, spend its owner's money, choose its people. */
+export type Ability = 'read' | 'keys' | 'billing' | 'members';
+
+export interface UserPrincipal {
+  kind: 'user';
+  userId: string;
+  sessionId: string;
+  email: string;
+  name: string;
+  locale: string;
+  emailVerified: boolean;
+  operator: boolean;
+  /** Signed in with a one-time code as well: asked for at every sign-in once the user has it. */
+  secondFactor: boolean;
+  /** Accounts the person belongs to, oldest membership first. */
+  memberships: ReadonlyMap<string, Role>;
+}
+
+export interface TokenPrincipal {
+  kind: 'token';
+  tokenId: string;
+  accountId: string;
+  scopes: ReadonlySet<Scope>;
+}
+
+export interface NobodyPrincipal {
+  kind: 'nobody';
+}
+
+export type Principal = UserPrincipal | TokenPrincipal | NobodyPrincipal;
+
+export const nobody: NobodyPrincipal = { kind: 'nobody' };
+
+const roleAbilities: Readonly<Record<Role, readonly Ability[]>> = {
+  owner: ['read', 'keys', 'billing', 'members'],
+  admin: ['read', 'keys', 'billing', 'members'],
+  member: ['read', 'keys'],
+  viewer: ['read'],
+};
+
+/** A token that may change something may also read what it changes. Nothing lets a program choose an account's people. */
+const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
+  read: ['read'],
+  keys: ['read', 'keys'],
+  billing: ['read', 'billing'],
+  operator: [],
+};
+
+/** The abilities a principal has on an account. Empty for an account that is not theirs. */
+export function abilitiesOn(principal: Principal, accountId: string): ReadonlySet<Ability> {
+  if (principal.kind === 'user') {
+    const role = principal.memberships.get(accountId);
+    return new Set(role === undefined ? [] : roleAbilities[role]);
+  }
+  if (principal.kind === 'nobody' || principal.accountId !== accountId) return new Set();
+  return new Set([...principal.scopes].flatMap((scope) => scopeAbilities[scope]));
+}
+
+/** The accounts on which the principal has an ability. Queries are narrowed to these before anything is read. */
+export function accountsWith(principal: Principal, ability: Ability): string[] {
+  if (principal.kind === 'nobody') return [];
+  const accountIds = principal.kind === 'user' ? [...principal.memberships.keys()] : [principal.accountId];
+  return accountIds.filter((id) => abilitiesOn(principal, id).has(ability));
+}
+
+/** An operator, by whichever way they came. */
+export function isOperator(principal: Principal): boolean {
+  return (
+    (principal.kind === 'user' && principal.operator) ||
+    (principal.kind === 'token' && principal.scopes.has('operator'))
+  );
+}
+
+/**
+ * An operator who may move money or prices: in the browser only with the second factor; a token carries its scope
+ * instead, because a program has no phone.
+ */
+export function isTrustedOperator(principal: Principal): boolean {
+  return isOperator(principal) && (principal.kind !== 'user' || principal.secondFactor);
+}
+
+/** How the audit log names a principal. */
+export function actorOf(principal: Principal): string {
+  if (principal.kind === 'nobody') return 'nobody';
+  return principal.kind === 'user' ? `user:${principal.userId}` : `token:${principal.tokenId}`;
+}

@@ -1,0 +1,217 @@
+import { textProblem } from '../plain-text.ts';
+import { personAddress } from './address.ts';
+import { cookieNames } from './auth.ts';
+import { type Caller, headersOf, tokenIn } from './caller.ts';
+import { ask, asking, type IdentityParts } from './identity.ts';
+import { localeOf, securityMail } from './mails.ts';
+import { badInput, type Done, done, type Refusal, throttled, type Wrong } from './outcomes.ts';
+import { longestPasswordBytes, passwordProblem } from './passwords.ts';
+import type { UserPrincipal } from './principal.ts';
+import { sessionDigest } from './session-tokens.ts';
+
+/** A session as its owner sees it. */
+export interface SessionView {
+  id: string;
+  userId: string;
+  createdAt: Date;
+  lastUsedAt: Date;
+  expiresAt: Date;
+  ipAddress: string | null;
+  userAgent: string | null;
+  current: boolean;
+}
+
+/** What the authenticator app needs, and what gets one in without it. Shown once. */
+export interface SecondFactorSecret {
+  kind: 'secret';
+  uri: string;
+  backupCodes: string[];
+}
+
+/** What people do about their own sign-in while they are signed in. What matters asks for the password again. */
+export interface Settings {
+  updateProfile(me: UserPrincipal, input: { name?: string | null; locale?: string | null }): Promise<Done | Refusal>;
+  /** Ends every session, this one too, and begins a new one here. */
+  changePassword(
+    me: UserPrincipal,
+    input: { currentPassword: string; newPassword: string },
+    caller: Caller,
+  ): Promise<Done | Wrong | Refusal>;
+  /** Asks the old address first, then the new one. Answers the same whether or not the new one is taken. */
+  changeEmail(
+    me: UserPrincipal,
+    input: { newEmail: string; password: string },
+    caller: Caller,
+  ): Promise<Done | Wrong | Refusal>;
+  beginSecondFactor(
+    me: UserPrincipal,
+    input: { password: string },
+    caller: Caller,
+  ): Promise<SecondFactorSecret | Wrong | Refusal | { kind: 'already_on' }>;
+  confirmSecondFactor(me: UserPrincipal, input: { code: string }, caller: Caller): Promise<Done | Wrong | Refusal>;
+  disableSecondFactor(
+    me: UserPrincipal,
+    input: { password: string; code: string },
+    caller: Caller,
+  ): Promise<Done | Wrong | Refusal>;
+  renewBackupCodes(
+    me: UserPrincipal,
+    input: { password: string },
+    caller: Caller,
+  ): Promise<{ kind: 'codes'; backupCodes: string[] } | Wrong | Refusal>;
+  listSessions(me: UserPrincipal): Promise<SessionView[]>;
+  /** False when the person has no such session. */
+  revokeSession(me: UserPrincipal, sessionId: string): Promise<boolean>;
+  /** Ends every session but this one; returns how many. */
+  revokeOtherSessions(me: UserPrincipal): Promise<number>;
+}
+
+const tooLong = (field: string, password: string): Refusal | null =>
+  Buffer.byteLength(password) > longestPasswordBytes
+    ? badInput(field, `The password has more than ${longestPasswordBytes} bytes.`)
+    : null;
+
+const perUser = { attempts: 10, windowS: 300 };
+
+export function createSettings(parts: IdentityParts): Settings {
+  const { prisma, auth, throttle, mailer } = parts;
+  const names = cookieNames(parts.publicUrl);
+
+  /** Guards every question for a password or code of somebody who is signed in already. */
+  const mayAsk = async (me: UserPrincipal): Promise<Refusal | null> => {
+    const wait = await throttle.take(`again:${me.userId}`, perUser);
+    return wait === null ? null : throttled(wait);
+  };
+
+  const verifyPassword = async (me: UserPrincipal, password: string, caller: Caller) => {
+    const refusal = tooLong('password', password) ?? (await mayAsk(me));
+    if (refusal !== null) return refusal;
+    const answer = await ask(async () => ({
+      headers: new Headers(),
+      response: await auth.api.verifyPassword({ headers: headersOf(caller), body: { password } }),
+    }));
+    if (answer.kind === 'busy') return answer;
+    return answer.kind === 'answered' ? null : ({ kind: 'wrong' } as const);
+  };
+
+  const verifyCode = async (code: string, caller: Caller) => {
+    const body = { code: code.replaceAll(/\s/g, '').slice(0, 64) };
+    return ask(() => auth.api.verifyTOTP({ ...asking(caller), body }));
+  };
+
+  return {
+    async updateProfile(me, input) {
+      const name = input.name ?? me.name;
+      const unfit = textProblem(name, 100);
+      if (unfit !== null) return badInput('name', `The name ${unfit}.`);
+      const locale = localeOf(input.locale ?? me.locale);
+      await prisma.user.update({ where: { id: me.userId }, data: { name, locale } });
+      return done();
+    },
+
+    async changePassword(me, input, caller) {
+      const weak = passwordProblem(input.newPassword);
+      if (weak !== null) return badInput('newPassword', weak);
+      const refusal = tooLong('currentPassword', input.currentPassword) ?? (await mayAsk(me));
+      if (refusal !== null) return refusal;
+      const body = { ...input, revokeOtherSessions: true };
+      const answer = await ask(() => auth.api.changePassword({ ...asking(caller), body }));
+      if (answer.kind === 'busy') return answer;
+      if (answer.kind === 'refused') return { kind: 'wrong' };
+      mailer.post(securityMail(me.email, localeOf(me.locale), 'password'));
+      return done(answer.setCookies);
+    },
+
+    async changeEmail(me, input, caller) {
+      const newEmail = personAddress(input.newEmail);
+      if (newEmail === null) return badInput('newEmail', 'This is not an e-mail address.');
+      if (newEmail === me.email) return badInput('newEmail', 'This is your address already.');
+      const refusal = await verifyPassword(me, input.password, caller);
+      if (refusal !== null) return refusal;
+      const wait = await throttle.take(`mail:${me.email}`, { attempts: 5, windowS: 3_600 });
+      if (wait !== null) return throttled(wait);
+      await ask(() => auth.api.changeEmail({ ...asking(caller), body: { newEmail } }));
+      return done();
+    },
+
+    async beginSecondFactor(me, input, caller) {
+      const refusal = tooLong('password', input.password) ?? (await mayAsk(me));
+      if (refusal !== null) return refusal;
+      const body = { password: input.password, method: 'totp' as const };
+      const answer = await ask(() => auth.api.enableTwoFactor({ ...asking(caller), body }));
+      if (answer.kind === 'busy') return answer;
+      if (answer.kind === 'refused') {
+        return answer.code === 'TOTP_ALREADY_ENABLED' ? { kind: 'already_on' } : { kind: 'wrong' };
+      }
+      const { response } = answer;
+      if (!('totpURI' in response)) return { kind: 'wrong' };
+      return { kind: 'secret', uri: response.totpURI, backupCodes: response.backupCodes };
+    },
+
+    async confirmSecondFactor(me, input, caller) {
+      const refusal = await mayAsk(me);
+      if (refusal !== null) return refusal;
+      const answer = await verifyCode(input.code, caller);
+      if (answer.kind === 'busy') return answer;
+      if (answer.kind === 'refused') return { kind: 'wrong' };
+      // Sessions from before, in whichever browser, were opened without a code.
+      const kept = tokenIn(answer.setCookies, names.session);
+      await prisma.session.deleteMany({
+        where: { userId: me.userId, ...(kept === null ? {} : { token: { not: sessionDigest(kept) } }) },
+      });
+      return done(answer.setCookies);
+    },
+
+    async disableSecondFactor(me, input, caller) {
+      const refusal = await verifyPassword(me, input.password, caller);
+      if (refusal !== null) return refusal;
+      const code = await verifyCode(input.code, caller);
+      if (code.kind === 'busy') return code;
+      if (code.kind === 'refused') return { kind: 'wrong' };
+      const body = { password: input.password };
+      const answer = await ask(() => auth.api.disableTwoFactor({ ...asking(caller), body }));
+      if (answer.kind === 'busy') return answer;
+      if (answer.kind === 'refused') return { kind: 'wrong' };
+      mailer.post(securityMail(me.email, localeOf(me.locale), 'second_factor_off'));
+      return done(answer.setCookies);
+    },
+
+    async renewBackupCodes(me, input, caller) {
+      const refusal = tooLong('password', input.password) ?? (await mayAsk(me));
+      if (refusal !== null) return refusal;
+      const body = { password: input.password };
+      const answer = await ask(() => auth.api.generateBackupCodes({ ...asking(caller), body }));
+      if (answer.kind === 'busy') return answer;
+      if (answer.kind === 'refused') return { kind: 'wrong' };
+      return { kind: 'codes', backupCodes: answer.response.backupCodes };
+    },
+
+    async listSessions(me) {
+      const sessions = await prisma.session.findMany({
+        where: { userId: me.userId, expiresAt: { gt: new Date() } },
+        orderBy: { updatedAt: 'desc' },
+        take: 100,
+      });
+      return sessions.map(({ id, userId, createdAt, updatedAt, expiresAt, ipAddress, userAgent }) => ({
+        id,
+        userId,
+        createdAt,
+        lastUsedAt: updatedAt,
+        expiresAt,
+        ipAddress,
+        userAgent,
+        current: id === me.sessionId,
+      }));
+    },
+
+    async revokeSession(me, sessionId) {
+      const { count } = await prisma.session.deleteMany({ where: { id: sessionId, userId: me.userId } });
+      return count > 0;
+    },
+
+    async revokeOtherSessions(me) {
+      const { count } = await prisma.session.deleteMany({ where: { userId: me.userId, id: { not: me.sessionId } } });
+      return count;
+    },
+  };
+}

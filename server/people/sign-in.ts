@@ -1,0 +1,162 @@
+import { personAddress } from './address.ts';
+import { cookieNames } from './auth.ts';
+import { type Caller, cookieValue, tokenOf } from './caller.ts';
+import { ask, asking, type IdentityParts } from './identity.ts';
+import { type BadToken, badInput, type Done, done, type Refusal, throttled, type Wrong } from './outcomes.ts';
+import { longestPasswordBytes, passwordProblem } from './passwords.ts';
+import { sessionDigest } from './session-tokens.ts';
+import { networkOf } from './throttle.ts';
+
+/** The password was right; a one-time code is asked for next, in the same browser. */
+export interface SecondFactorAsked {
+  kind: 'second_factor';
+  setCookies: string[];
+}
+
+export interface SignIn {
+  signIn(
+    input: { email: string; password: string },
+    caller: Caller,
+  ): Promise<Done | SecondFactorAsked | Wrong | { kind: 'unverified' } | Refusal>;
+  /** The second step: a code of the authenticator, or one of the backup codes. */
+  signInWithCode(input: { code: string; backup: boolean }, caller: Caller): Promise<Done | Wrong | BadToken | Refusal>;
+  signOut(caller: Caller): Promise<Done>;
+  requestPasswordReset(input: { email: string }, caller: Caller): Promise<Done | Refusal>;
+  resetPassword(input: { token: string; newPassword: string }, caller: Caller): Promise<Done | BadToken | Refusal>;
+}
+
+const perAddressAndNetwork = { attempts: 5, windowS: 60 };
+const perNetwork = { attempts: 60, windowS: 60 };
+/** After this many wrong passwords in a row an address waits longer and longer, but never longer than a minute. */
+const guessing = { free: 10, mostS: 60 };
+const mailsPerAddress = { attempts: 5, windowS: 3_600 };
+const mailRequestsPerNetwork = { attempts: 30, windowS: 3_600 };
+const resetsPerNetwork = { attempts: 20, windowS: 600 };
+const deviceDays = 400;
+
+export function createSignIn(parts: IdentityParts): SignIn {
+  const { prisma, auth, throttle, devices, publicUrl, openAccount } = parts;
+  const names = cookieNames(publicUrl);
+
+  const deviceCookie = (address: string): string =>
+    [
+      `${names.device}=${devices.issue(address)}`,
+      'Path=/',
+      `Max-Age=${deviceDays * 86_400}`,
+      'HttpOnly',
+      'SameSite=Lax',
+      ...(publicUrl.startsWith('https://') ? ['Secure'] : []),
+    ].join('; ');
+
+  /** Whose attempts are counted together: this browser's, if the person has signed in with it before, or everybody's. */
+  const guesser = (address: string, caller: Caller): string => {
+    const device = devices.recognise(cookieValue(caller.cookie, names.device), address);
+    return device === null ? `sign-in:${address}` : `sign-in:${address}:${device}`;
+  };
+
+  /** The session that the browser brought ends with a new sign-in: ids are never carried over. */
+  const endPrevious = async (caller: Caller): Promise<void> => {
+    const signed = cookieValue(caller.cookie, names.session);
+    const token = signed === null ? null : tokenOf(signed);
+    if (token !== null) await prisma.session.deleteMany({ where: { token: sessionDigest(token) } });
+  };
+
+  /** A sign-in that worked. Whoever confirmed their address and lost the account's opening to a crash gets it now. */
+  const arrive = async (userId: string, caller: Caller, setCookies: string[]): Promise<Done> => {
+    await endPrevious(caller);
+    const user = await prisma.user.findUniqueOrThrow({
+      where: { id: userId },
+      include: { memberships: { take: 1, select: { role: true } } },
+    });
+    const { email, name } = user;
+    if (user.memberships.length === 0) await openAccount({ userId, email, name, network: networkOf(caller.ip) });
+    await throttle.forget(guesser(email, caller));
+    return done([...setCookies, deviceCookie(email)]);
+  };
+
+  return {
+    async signIn(input, caller) {
+      if (Buffer.byteLength(input.password) > longestPasswordBytes) {
+        return badInput('password', `The password has more than ${longestPasswordBytes} bytes.`);
+      }
+      const email = personAddress(input.email);
+      if (email === null) return badInput('email', 'This is not an e-mail address.');
+      const network = networkOf(caller.ip);
+      const wait =
+        (await throttle.take(`sign-in:${email}:${network}`, perAddressAndNetwork)) ??
+        (await throttle.take(`sign-in-network:${network}`, perNetwork)) ??
+        (await throttle.slow(guesser(email, caller), guessing));
+      if (wait !== null) return throttled(wait);
+
+      const body = { email, password: input.password };
+      const answer = await ask(() => auth.api.signInEmail({ ...asking(caller), body }));
+      if (answer.kind === 'busy') return answer;
+      if (answer.kind === 'refused') {
+        return answer.code === 'EMAIL_NOT_VERIFIED' ? { kind: 'unverified' } : { kind: 'wrong' };
+      }
+      if ('twoFactorRedirect' in answer.response) return { kind: 'second_factor', setCookies: answer.setCookies };
+      return arrive(answer.response.user.id, caller, answer.setCookies);
+    },
+
+    async signInWithCode(input, caller) {
+      const wait = await throttle.take(`code:${networkOf(caller.ip)}`, perNetwork);
+      if (wait !== null) return throttled(wait);
+      const code = input.code.replaceAll(/\s/g, '');
+      if (code === '' || code.length > 64) return { kind: 'wrong' };
+      // A session in the same browser must not stand in for the challenge.
+      const challenge = { ...caller, cookie: withoutCookie(caller.cookie, names.session) };
+      const answer = await ask<{ user: { id: string } }>(() =>
+        input.backup
+          ? auth.api.verifyBackupCode({ ...asking(challenge), body: { code } })
+          : auth.api.verifyTOTP({ ...asking(challenge), body: { code } }),
+      );
+      if (answer.kind === 'busy') return answer;
+      if (answer.kind === 'answered') return arrive(answer.response.user.id, caller, answer.setCookies);
+      switch (answer.code) {
+        case 'ACCOUNT_TEMPORARILY_LOCKED':
+          return throttled(900);
+        case 'INVALID_CODE':
+        case 'INVALID_BACKUP_CODE':
+          return { kind: 'wrong' };
+        default:
+          return { kind: 'bad_token' };
+      }
+    },
+
+    async signOut(caller) {
+      const answer = await ask(() => auth.api.signOut(asking(caller)));
+      return done(answer.kind === 'answered' ? answer.setCookies : []);
+    },
+
+    async requestPasswordReset(input, caller) {
+      const email = personAddress(input.email);
+      if (email === null) return badInput('email', 'This is not an e-mail address.');
+      const wait =
+        (await throttle.take(`mail-request:${networkOf(caller.ip)}`, mailRequestsPerNetwork)) ??
+        (await throttle.take(`mail:${email}`, mailsPerAddress));
+      if (wait !== null) return throttled(wait);
+      await ask(() => auth.api.requestPasswordReset({ ...asking(caller), body: { email } }));
+      return done();
+    },
+
+    async resetPassword(input, caller) {
+      const weak = passwordProblem(input.newPassword);
+      if (weak !== null) return badInput('newPassword', weak);
+      const wait = await throttle.take(`reset:${networkOf(caller.ip)}`, resetsPerNetwork);
+      if (wait !== null) return throttled(wait);
+      if (input.token.length > 256) return { kind: 'bad_token' };
+      const { token, newPassword } = input;
+      const answer = await ask(() => auth.api.resetPassword({ ...asking(caller), body: { token, newPassword } }));
+      if (answer.kind === 'busy') return answer;
+      return answer.kind === 'answered' ? done() : { kind: 'bad_token' };
+    },
+  };
+}
+
+function withoutCookie(header: string | null, name: string): string | null {
+  if (header === null) return null;
+  return header
+    .split(';')
+    .filter((part) => part.split('=')[0]?.trim() !== name)
+    .join(';');
+}

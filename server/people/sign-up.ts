@@ -1,0 +1,216 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { describeError } from '../http.ts';
+import type { MailLog } from '../mail.ts';
+import { textProblem } from '../plain-text.ts';
+import { personAddress } from './address.ts';
+import type { AuthMails, MailedUser } from './auth.ts';
+import type { Caller } from './caller.ts';
+import { ask, asking, type IdentityParts } from './identity.ts';
+import { alreadySignedUpMail, localeOf, newAddressMail, verificationMail } from './mails.ts';
+import { type BadToken, badInput, type Done, done, type Refusal, throttled } from './outcomes.ts';
+import { PasswordsBusyError, passwordProblem } from './passwords.ts';
+import { networkOf } from './throttle.ts';
+
+export interface SignUpInput {
+  email: string;
+  password: string;
+  name: string;
+  locale?: string | null | undefined;
+}
+
+export interface SignUp {
+  /** Always ends the same for a usable input: what becomes of it is told to the mailbox alone. */
+  signUp(input: SignUpInput, caller: Caller): Promise<Done | Refusal>;
+  resendVerification(input: { email: string }, caller: Caller): Promise<Done | Refusal>;
+  /**
+   * Confirms the address of a sign-up, or one step of a change of address (which asks for the session that began it).
+   * The account, and with it the trial, is opened here.
+   */
+  verifyEmail(input: { token: string }, caller: Caller): Promise<Done | BadToken | Refusal>;
+}
+
+/** Sign-ups from one network: a family, an office, not a farm. */
+const signUpsPerNetwork = { attempts: 20, windowS: 3_600 };
+/** Mails to one address: nobody's mailbox is to be flooded through us. */
+const mailsPerAddress = { attempts: 5, windowS: 3_600 };
+const mailRequestsPerNetwork = { attempts: 30, windowS: 3_600 };
+const linksPerNetwork = { attempts: 60, windowS: 600 };
+
+export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: MailLog }): SignUp {
+  const { prisma, auth, throttle, passwords, mailer, bindings, publicUrl, openAccount, log } = parts;
+
+  /** Nobody waits for this: an answer must take as long for an address that is known as for one that is not. */
+  const inBackground = (work: () => Promise<unknown>): void => {
+    void work().catch((error: unknown) => log.error(describeError(error), 'a mail about a sign-up could not be made'));
+  };
+
+  const sendVerification = (email: string): void =>
+    inBackground(() => auth.api.sendVerificationEmail({ body: { email } }));
+
+  /** The last password chosen before the address is confirmed counts; links sent for another one die with it. */
+  const chooseAgain = async (userId: string, password: string): Promise<void> => {
+    const credential = await prisma.credential.findFirst({ where: { userId, providerId: 'credential' } });
+    if (credential === null) return;
+    if (credential.password !== null && (await passwords.verify({ hash: credential.password, password }))) return;
+    const hash = await passwords.hash(password);
+    await prisma.credential.update({ where: { id: credential.id }, data: { password: hash } });
+  };
+
+  return {
+    async signUp(input, caller) {
+      const email = personAddress(input.email);
+      if (email === null) return badInput('email', 'This is not an e-mail address.');
+      const weak = passwordProblem(input.password);
+      if (weak !== null) return badInput('password', weak);
+      const unfit = textProblem(input.name, 100);
+      if (unfit !== null) return badInput('name', `The name ${unfit}.`);
+      const network = networkOf(caller.ip);
+      const wait =
+        (await throttle.take(`sign-up:${network}`, signUpsPerNetwork)) ??
+        (await throttle.take(`mail:${email}`, mailsPerAddress));
+      if (wait !== null) return throttled(wait);
+
+      const known = await prisma.user.findUnique({ where: { email } });
+      try {
+        if (known === null) {
+          const { password, name } = input;
+          const body = { email, password, name, locale: localeOf(input.locale) };
+          const answer = await ask(() => auth.api.signUpEmail({ ...asking(caller), body }));
+          if (answer.kind === 'busy') return answer;
+          // Refused: somebody else signed up with the address at this very moment. One of the two is enough.
+          sendVerification(email);
+        } else if (known.emailVerified) {
+          // As much work as the other branches do.
+          await passwords.hash(input.password);
+          mailer.post(alreadySignedUpMail(email, localeOf(known.locale), `${publicUrl}/sign-in`));
+        } else {
+          await chooseAgain(known.id, input.password);
+          sendVerification(email);
+        }
+      } catch (error) {
+        if (error instanceof PasswordsBusyError) return { kind: 'busy' };
+        throw error;
+      }
+      return done();
+    },
+
+    async resendVerification(input, caller) {
+      const email = personAddress(input.email);
+      if (email === null) return badInput('email', 'This is not an e-mail address.');
+      const wait =
+        (await throttle.take(`mail-request:${networkOf(caller.ip)}`, mailRequestsPerNetwork)) ??
+        (await throttle.take(`mail:${email}`, mailsPerAddress));
+      if (wait !== null) return throttled(wait);
+      sendVerification(email);
+      return done();
+    },
+
+    async verifyEmail(input, caller) {
+      const wait = await throttle.take(`link:${networkOf(caller.ip)}`, linksPerNetwork);
+      if (wait !== null) return throttled(wait);
+      const link = bindings.open(input.token);
+      if (link === null) return { kind: 'bad_token' };
+
+      if (link.claims.requestType !== undefined) {
+        // A change of address. better-auth would sign in whoever holds the link; here only the session that asked counts.
+        const session = await auth.api.getSession({ headers: asking(caller).headers });
+        if (session?.user.email !== link.claims.email) return { kind: 'bad_token' };
+        const changed = await ask(() => auth.api.verifyEmail({ ...asking(caller), query: { token: link.token } }));
+        return changed.kind === 'answered' ? done() : { kind: 'bad_token' };
+      }
+
+      const user = await prisma.user.findUnique({
+        where: { email: link.claims.email },
+        include: { credentials: { where: { providerId: 'credential' } } },
+      });
+      if (user === null || !bindings.isFor(link, user.credentials[0]?.password ?? '')) return { kind: 'bad_token' };
+      const answer = await ask(() => auth.api.verifyEmail({ ...asking(caller), query: { token: link.token } }));
+      if (answer.kind !== 'answered') return { kind: 'bad_token' };
+      await openAccount({ userId: user.id, email: user.email, name: user.name, network: networkOf(caller.ip) });
+      return done();
+    },
+  };
+}
+
+/** What better-auth signed into the link of a mail. */
+interface LinkClaims {
+  email: string;
+  updateTo?: string | undefined;
+  requestType?: string | undefined;
+}
+
+interface Link {
+  token: string;
+  claims: LinkClaims;
+  binding: string;
+}
+
+/**
+ * A link confirms exactly the password that was chosen with it. Otherwise somebody could sign up with another's
+ * address, wait until the owner signs up too and confirms, and come in with a password of their own.
+ */
+export interface Bindings {
+  bind(token: string, passwordHash: string): string;
+  /** Takes a link's token apart; its signature is better-auth's to check. Null when it is none. */
+  open(text: string): Link | null;
+  isFor(link: Link, passwordHash: string): boolean;
+}
+
+const longestLink = 2_048;
+
+export function createBindings({ secretKey }: { secretKey: Buffer }): Bindings {
+  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'steyg mail link', 32));
+  const binding = (token: string, passwordHash: string): Buffer =>
+    createHmac('sha256', key).update(`${token}\0${passwordHash}`).digest().subarray(0, 16);
+  return {
+    bind: (token, passwordHash) => `${token}.${binding(token, passwordHash).toString('base64url')}`,
+    open(text) {
+      if (text.length > longestLink) return null;
+      const parts = text.split('.');
+      if (parts.length !== 4) return null;
+      const claims = readClaims(parts[1] ?? '');
+      return claims === null ? null : { token: parts.slice(0, 3).join('.'), claims, binding: parts[3] ?? '' };
+    },
+    isFor(link, passwordHash) {
+      const given = Buffer.from(link.binding, 'base64url');
+      const expected = binding(link.token, passwordHash);
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    },
+  };
+}
+
+function readClaims(payload: string): LinkClaims | null {
+  try {
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Record<string, unknown>;
+    const { email, updateTo, requestType } = claims;
+    if (typeof email !== 'string') return null;
+    return {
+      email,
+      ...(typeof updateTo === 'string' ? { updateTo } : {}),
+      ...(typeof requestType === 'string' ? { requestType } : {}),
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** The mail that confirms an address: of a sign-up, or the second step of a change. */
+export function createVerificationMails(
+  parts: Pick<IdentityParts, 'prisma' | 'mailer' | 'publicUrl'> & { bindings: Bindings },
+): AuthMails['verification'] {
+  const { prisma, mailer, publicUrl, bindings } = parts;
+  const link = (bound: string) => `${publicUrl}/verify-email?token=${encodeURIComponent(bound)}`;
+  return async (user: MailedUser, token: string) => {
+    const stored = await prisma.user.findUnique({
+      where: { id: user.id },
+      include: { credentials: { where: { providerId: 'credential' } } },
+    });
+    const locale = localeOf(stored?.locale);
+    if (bindings.open(`${token}.`)?.claims.requestType !== undefined) {
+      mailer.post(newAddressMail(user.email, locale, link(bindings.bind(token, ''))));
+      return;
+    }
+    const hash = stored?.credentials[0]?.password ?? '';
+    mailer.post(verificationMail(user.email, locale, link(bindings.bind(token, hash))));
+  };
+}

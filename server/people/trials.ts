@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import type { Pool } from 'pg';
+import { createAccount } from '../accounts/accounts.ts';
+import { transaction } from '../database/lane.ts';
+import { mailboxOf } from './address.ts';
+import type { OpenAccount } from './identity.ts';
+
+/** Trials that one network (an IPv4 address, an IPv6 /64) gets in a day. Further accounts are opened without one. */
+const mostTrialsPerNetwork = 10;
+
+/**
+ * Opens the account of a person whose address has just been confirmed, with the trial if the mailbox has not had one
+ * and its network is not farming. Asked twice, or 50 times at once, it happens once.
+ */
+export function createOpenAccount({ pool }: { pool: Pool }): OpenAccount {
+  return (person) =>
+    transaction(pool, async (client) => {
+      const mailbox = digest(mailboxOf(person.email));
+      const network = person.network === '' || isLoopback(person.network) ? null : digest(person.network);
+      // Mailbox first, network second, always: nobody can wait in a circle.
+      for (const lock of [mailbox, network]) {
+        if (lock === null) continue;
+        await client.query('SELECT pg_advisory_xact_lock($1)', [lock.readBigInt64BE(0).toString()]);
+      }
+      const { rows } = await client.query<{ claimed: boolean; many: boolean }>(
+        `SELECT EXISTS (SELECT FROM trial_claim WHERE mailbox = $1) AS claimed,
+                (SELECT count(*) >= $3 FROM trial_claim
+                  WHERE network = $2 AND created_at > now() - interval '24 hours') AS many`,
+        [mailbox, network, mostTrialsPerNetwork],
+      );
+      const [past] = rows;
+      const deserved = past !== undefined && !past.claimed && !past.many;
+      const outcome = await createAccount(client, {
+        email: person.email,
+        name: person.name,
+        ownerId: person.userId,
+        grant: { kind: deserved ? 'trial' : 'none' },
+        actor: `user:${person.userId}`,
+      });
+      if (outcome.kind === 'invalid') throw new Error(`an account cannot be opened: its ${outcome.field} is invalid`);
+      if (!deserved) return;
+      await client.query(
+        'INSERT INTO trial_claim (mailbox, account_id, network) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+        [mailbox, outcome.account.id, network],
+      );
+    });
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** The machine itself, or a proxy on it that does not say whom it speaks for: that is not one household. */
+function isLoopback(network: string): boolean {
+  return network.startsWith('127.') || network === '0:0:0:0';
+}

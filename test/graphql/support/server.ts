@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { openPool } from '../../../server/database/pool.ts';
+import { createPrisma } from '../../../server/database/prisma.ts';
+import { registerGraphql } from '../../../server/graphql/edge.ts';
+import { createMailer, type Mail } from '../../../server/mail.ts';
+import { createPeople } from '../../../server/people/people.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+
+/** What an operation is sent with. */
+export interface Sending {
+  variables?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  /** The address it seems to come from. */
+  ip?: string;
+}
+
+export interface Answer {
+  status: number;
+  // What comes back is what the test asks for; it says so itself.
+  data: Record<string, unknown> | null;
+  errors: { message: string; extensions: Record<string, unknown> }[];
+  text: string;
+  setCookies: string[];
+}
+
+/** A browser: keeps cookies as one would. */
+export interface Browser {
+  send(query: string, sending?: Sending): Promise<Answer>;
+  cookies: Map<string, string>;
+}
+
+export interface ControlPlane {
+  app: FastifyInstance;
+  database: TestDatabase;
+  /** Sends one operation without cookies. */
+  send(query: string, sending?: Sending): Promise<Answer>;
+  browser(ip?: string): Browser;
+  /** Waits for mails under way and returns all that were sent to an address, oldest first. */
+  mailsTo(address: string): Promise<Mail[]>;
+  /** What the server logged. */
+  logged: { fields: object; message: string }[];
+  close(): Promise<void>;
+}
+
+export const publicUrl = 'http://steyg.test';
+
+/** The control plane on a database of its own, entered through its only door. */
+export async function createControlPlane(
+  options: { production?: boolean; publicUrl?: string } = {},
+): Promise<ControlPlane> {
+  const database = await createDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'steyg-graphql-'));
+  const logged: ControlPlane['logged'] = [];
+  const note = (fields: object, message: string) => void logged.push({ fields, message });
+  const log = { error: note, warn: note, info: () => {} };
+  const prisma = createPrisma({ url: database.url, max: 5, log });
+  const pool = openPool({ url: database.url, name: 'test', max: 5, log });
+  const mailer = createMailer({ smtpUrl: null, from: 'Steyg <no-reply@steyg.test>', dataDir, log, delaysMs: [] });
+  const address = options.publicUrl ?? publicUrl;
+  const people = createPeople({ prisma, pool, mailer, publicUrl: address, secretKey: randomBytes(32), log });
+  const app = Fastify({ trustProxy: false });
+  await registerGraphql(app, {
+    prisma,
+    domains: { people },
+    production: options.production ?? false,
+    publicUrl: address,
+    log,
+  });
+
+  const send = async (query: string, sending: Sending = {}): Promise<Answer> => {
+    const reply = await app.inject({
+      method: 'POST',
+      url: '/graphql',
+      remoteAddress: sending.ip ?? '203.0.113.7',
+      headers: { 'content-type': 'application/json', ...sending.headers },
+      payload: JSON.stringify({ query, variables: sending.variables ?? {} }),
+    });
+    const body = JSON.parse(reply.body) as { data?: Answer['data']; errors?: Answer['errors'] };
+    const header = reply.headers['set-cookie'] ?? [];
+    return {
+      status: reply.statusCode,
+      data: body.data ?? null,
+      errors: body.errors ?? [],
+      text: reply.body,
+      setCookies: Array.isArray(header) ? header : [header],
+    };
+  };
+
+  return {
+    app,
+    database,
+    logged,
+    send,
+    browser: (ip) => createBrowser(send, ip),
+    async mailsTo(to) {
+      // Mails about sign-ups are made in the background, half a second after the answer.
+      for (let tries = 0; tries < 60; tries += 1) {
+        await mailer.idle();
+        const mails = await readMails(dataDir, to);
+        if (mails.length > 0) return mails;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return [];
+    },
+    async close() {
+      await app.close();
+      await mailer.close();
+      await prisma.$disconnect();
+      await pool.end();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function readMails(dataDir: string, to: string): Promise<Mail[]> {
+  const names = await readdir(join(dataDir, 'mail')).catch(() => []);
+  const mails = await Promise.all(
+    names
+      .filter((name) => name.endsWith('.json'))
+      .sort()
+      .map(async (name) => JSON.parse(await readFile(join(dataDir, 'mail', name), 'utf8')) as Mail),
+  );
+  return mails.filter((mail) => mail.to === to);
+}
+
+function createBrowser(send: ControlPlane['send'], ip: string | undefined): Browser {
+  const cookies = new Map<string, string>();
+  return {
+    cookies,
+    async send(query, sending = {}) {
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const headers = { ...(cookie === '' ? {} : { cookie }), ...sending.headers };
+      const answer = await send(query, { ...(ip === undefined ? {} : { ip }), ...sending, headers });
+      for (const line of answer.setCookies) {
+        const [pair = ''] = line.split(';');
+        const at = pair.indexOf('=');
+        const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+        if (value === '' || /max-age=0(;|$)/i.test(line)) cookies.delete(name);
+        else cookies.set(name, value);
+      }
+      return answer;
+    },
+  };
+}
+
+export const password = 'correct horse battery';
+
+/** The token in the link of the newest mail to an address. */
+export async function tokenFor(plane: ControlPlane, address: string): Promise<string> {
+  const mails = await plane.mailsTo(address);
+  const link = mails.at(-1)?.links[0] ?? '';
+  return new URL(link).searchParams.get('token') ?? '';
+}
+
+/** Signs a person up, confirms the address and signs in; the browser carries the session. */
+export async function createPerson(plane: ControlPlane, email: string, ip?: string): Promise<Browser> {
+  const browser = plane.browser(ip);
+  await browser.send(
+    `mutation ($input: SignUpInput!) { signUp(input: $input) { __typename ... on Error { message } } }`,
+    { variables: { input: { email, password, name: 'Test Person' } } },
+  );
+  const token = await tokenFor(plane, email);
+  await browser.send(`mutation ($token: String!) { verifyEmail(token: $token) { __typename } }`, {
+    variables: { token },
+  });
+  await signIn(browser, email);
+  return browser;
+}
+
+export async function signIn(browser: Browser, email: string, secret: string = password): Promise<Answer> {
+  return browser.send(
+    `mutation ($email: String!, $password: String!) {
+       signIn(email: $email, password: $password) {
+         __typename
+         ... on SignedIn { secondFactorRequired }
+         ... on Error { code message }
+       }
+     }`,
+    { variables: { email, password: secret } },
+  );
+}
