@@ -1,0 +1,205 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+// Who may import whom. Imports that are only types count too: a type is knowledge of another part just as well.
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+interface Import {
+  from: string;
+  /** A file of the repository, relative to its root, or a package. */
+  to: string;
+  /** What stands between `import` and `from`. */
+  names: string;
+}
+
+const sources = globSync('{server,sdk,dashboard,prisma}/**/*.{ts,tsx,mts,js,mjs,jsx}', {
+  cwd: root,
+  exclude: (path) => /(^|\/)(node_modules|dist|generated)(\/|$)/.test(path),
+});
+
+// `import … from 'x'`, `export … from 'x'`, `import 'x'`, `import('x')` as a value and in types.
+const statement =
+  /^\s*(?:import|export)\s+([^'";]*?)\s*\bfrom\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm;
+
+function importsOf(from: string, text: string): Import[] {
+  return [...text.matchAll(statement)].map((match) => {
+    const target = match[2] ?? match[3] ?? match[4] ?? '';
+    const to = target.startsWith('.') ? relative(root, resolve(root, dirname(from), target)) : target;
+    return { from, to, names: match[1] ?? '' };
+  });
+}
+
+const imports = sources.flatMap((from) => importsOf(from, readFileSync(join(root, from), 'utf8')));
+
+const domains = ['accounts', 'billing', 'catalog', 'keys', 'people', 'plans', 'upstreams', 'uptime'] as const;
+const edges = ['gateway', 'graphql', 'setup'] as const;
+
+/** The part of the server that a file belongs to: its folder, or `main`, `admin`, `app`, `config`, or `shared`. */
+function partOf(path: string): string {
+  const [, first = '', second] = path.split('/');
+  if (second !== undefined) return first;
+  const name = first.replace(/\.ts$/, '');
+  return ['main', 'admin', 'app', 'config'].includes(name) ? name : 'shared';
+}
+
+const all = [...domains, ...edges, 'wire', 'database', 'shared'];
+
+/** What each part of the server may import of the others. */
+const mayImport: Record<string, readonly string[]> = {
+  // The two programs come in through `app` and the domains, never through the protocols.
+  main: ['app', 'config', 'setup', 'database', 'shared', ...domains],
+  admin: ['config', 'setup', 'database', 'shared', ...domains],
+  app: ['config', ...all],
+  // Edges never import each other.
+  gateway: ['config', 'wire', 'database', 'shared', ...domains],
+  graphql: ['config', 'database', 'shared', ...domains],
+  setup: ['config', 'database', 'shared', ...domains],
+  // The only arrows between domains.
+  accounts: ['billing', 'database', 'shared'],
+  plans: ['billing', 'database', 'shared'],
+  people: ['accounts', 'keys', 'database', 'shared'],
+  billing: ['database', 'shared'],
+  catalog: ['database', 'shared'],
+  keys: ['database', 'shared'],
+  uptime: ['database', 'shared'],
+  // Its simulator speaks the protocols; nothing else of it does (below).
+  upstreams: ['wire', 'database', 'shared'],
+  wire: [],
+  config: [],
+  database: [],
+  shared: [],
+};
+
+function shown(list: readonly Import[]): string[] {
+  return list.map(({ from, to }) => `${from} -> ${to}`);
+}
+
+const within = (folder: string) => (path: string) => path.startsWith(`${folder}/`);
+const isFile = ({ to }: Import) => existsSync(join(root, to)) || to.includes('/generated/');
+const serverImports = imports.filter(({ from, to }) => within('server')(from) && within('server')(to));
+
+describe('imports are read', () => {
+  it('in every form', () => {
+    const text = `
+      import { a } from './a.ts';
+      import type { B } from './b.ts';
+      import {
+        c,
+      } from "./c.ts";
+      import './d.ts';
+      export { e } from './e.ts';
+      export * from './f.ts';
+      type G = import('./g.ts').G;
+      const h = await import('./h.ts');
+      import i from 'package';`;
+    expect(importsOf('server/x/y.ts', text).map(({ to }) => to)).toEqual([
+      ...['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => `server/x/${name}.ts`),
+      'package',
+    ]);
+  });
+
+  it('from every folder of the server', () => {
+    const parts = new Set(sources.filter(within('server')).map(partOf));
+    expect([...parts].filter((part) => mayImport[part] === undefined)).toEqual([]);
+    expect(serverImports.length).toBeGreaterThan(50);
+  });
+});
+
+describe('the server', () => {
+  it.each(Object.keys(mayImport))('%s imports only what it may', (part) => {
+    const others = serverImports.filter(({ from, to }) => partOf(from) === part && partOf(to) !== part);
+    expect(shown(others.filter(({ to }) => !mayImport[part]?.includes(partOf(to))))).toEqual([]);
+  });
+
+  it('is started by nothing that it is made of', () => {
+    expect(shown(serverImports.filter(({ to }) => ['main', 'admin'].includes(partOf(to))))).toEqual([]);
+  });
+
+  it('reads its configuration in main and admin alone; others know the types of what they are handed', () => {
+    const readers = serverImports.filter(({ to, names }) => partOf(to) === 'config' && !names.startsWith('type '));
+    expect(shown(readers.filter(({ from }) => !['main', 'admin'].includes(partOf(from))))).toEqual([]);
+  });
+
+  it('looks at the environment only where a program begins', () => {
+    const readers = sources.filter((path) => within('server')(path) && /\bprocess\.env\b/.test(codeOf(path)));
+    const programs = readers.filter(
+      (path) => ['main', 'admin', 'config'].includes(partOf(path)) || codeOf(path).includes('import.meta.main'),
+    );
+    expect(readers).toEqual(programs);
+  });
+
+  it('knows the protocols in the gateway and the simulator alone', () => {
+    const readers = serverImports.filter(({ from, to }) => partOf(to) === 'wire' && partOf(from) === 'upstreams');
+    expect(shown(readers.filter(({ from }) => !within('server/upstreams/simulator')(from)))).toEqual([]);
+  });
+
+  it('imports neither the SDK nor the dashboard', () => {
+    const foreign = imports.filter(
+      ({ from, to }) =>
+        within('server')(from) &&
+        (isFile({ from, to, names: '' }) || to.startsWith('@steyg/')) &&
+        !within('server')(to),
+    );
+    expect(shown(foreign)).toEqual([]);
+  });
+});
+
+describe('what is pure', () => {
+  // Functions of their arguments alone, which these packages offer.
+  const pure: Record<string, RegExp> = { 'node:buffer': /./, 'node:crypto': /^\{ createHash \}$/ };
+
+  it.each([
+    ['server/wire', sources.filter(within('server/wire'))],
+    ['server/billing', ['money', 'price', 'budget'].map((name) => `server/billing/${name}.ts`)],
+  ])('%s stays within its folder: no input or output, no clock, no framework', (folder, files) => {
+    expect(files.filter((path) => !sources.includes(path))).toEqual([]);
+    const outside = closure(files).filter(({ to, names }) => !within(folder)(to) && !pure[to]?.test(names));
+    expect(shown(outside)).toEqual([]);
+    const reached = new Set([...files, ...closure(files).map(({ from }) => from)]);
+    const fromOutside = /\bDate\.now\b|\bnew Date\(\)|\bperformance\b|\bMath\.random\b|\bfetch\(|\bprocess\./;
+    expect([...reached].filter((path) => fromOutside.test(codeOf(path)))).toEqual([]);
+  });
+
+  it('includes nothing of the ledger that writes', () => {
+    const reached = closure(['server/billing/budget.ts']).map(({ to }) => to);
+    expect(reached.filter((path) => /ledger|spool|sweep|batch|statements/.test(path))).toEqual([]);
+  });
+});
+
+describe('the packages', () => {
+  it('sdk stands alone, without dependencies', () => {
+    const foreign = imports.filter(
+      ({ from, to }) => within('sdk')(from) && !within('sdk')(to) && !to.startsWith('node:'),
+    );
+    expect(shown(foreign.filter(({ from }) => !within('sdk/generate')(from)))).toEqual([]);
+    const { dependencies = {} } = JSON.parse(readFileSync(join(root, 'sdk/package.json'), 'utf8')) as {
+      dependencies?: object;
+    };
+    expect(dependencies).toEqual({});
+  });
+
+  it('dashboard reaches the server through the SDK alone', () => {
+    const foreign = imports.filter((each) => within('dashboard')(each.from) && isFile(each));
+    expect(shown(foreign.filter(({ to }) => !within('dashboard')(to)))).toEqual([]);
+  });
+
+  it('prisma’s scripts know the database and nothing else', () => {
+    const foreign = imports.filter(({ from, to }) => within('prisma')(from) && within('server')(to));
+    expect(shown(foreign.filter(({ to }) => !within('server/database')(to)))).toEqual([]);
+  });
+});
+
+/** The text of a source without its comments. */
+function codeOf(path: string): string {
+  return readFileSync(join(root, path), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+}
+
+/** Everything that a file needs, directly or through others. */
+function closure(start: readonly string[]): Import[] {
+  const seen = new Set(start);
+  for (const path of seen) for (const { to } of imports.filter(({ from }) => from === path)) seen.add(to);
+  return imports.filter(({ from }) => seen.has(from));
+}
