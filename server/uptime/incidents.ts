@@ -1,0 +1,99 @@
+import type { ProbeResult } from './probe.ts';
+
+/**
+ * When an incident begins and ends: a pure rule over a model's recent probes. One failed probe is no incident, and one
+ * that succeeds is no recovery: networks hiccup in both directions.
+ */
+
+/** Failed probes in a row, on one way to the model, that open an incident. */
+export const failuresToOpen = 3;
+/** Successful probes in a row, on every way that failed, that end it. */
+export const successesToEnd = 2;
+
+export type Impact = 'partial' | 'major';
+
+/** One way to reach a model: `protocol/mode`. */
+export type Way = string;
+
+export interface OpenIncident {
+  impact: Impact;
+  affected: Way[];
+}
+
+export type IncidentDecision =
+  | { kind: 'none' }
+  | { kind: 'open'; startedAt: Date; impact: Impact; affected: Way[] }
+  /** It goes on, perhaps worse or wider than before. */
+  | { kind: 'update'; impact: Impact; affected: Way[] }
+  | { kind: 'end'; endedAt: Date };
+
+type Probe = Pick<ProbeResult, 'protocol' | 'mode' | 'startedAt' | 'outcome'>;
+
+/** Decides over one model. `probes` are its recent ones, in any order; those without data are passed over. */
+export function decideIncident(probes: readonly Probe[], open: OpenIncident | null): IncidentDecision {
+  const ways = groupByWay(probes);
+  const states = [...ways].map(([way, results]) => ({
+    way,
+    ...follow(results, open?.affected.includes(way) === true),
+  }));
+  const failing = states.filter((state) => state.failing);
+
+  if (failing.length === 0) {
+    if (open === null || states.length === 0) return { kind: 'none' };
+    const recoveries = states.filter(({ way }) => open.affected.includes(way)).map(({ since }) => since);
+    return { kind: 'end', endedAt: latest(recoveries) ?? latest(states.map(({ since }) => since)) ?? new Date() };
+  }
+
+  const impact: Impact = failing.length === states.length ? 'major' : 'partial';
+  const affected = failing.map(({ way }) => way);
+  if (open === null)
+    return { kind: 'open', startedAt: earliest(failing.map(({ since }) => since)), impact, affected: affected.sort() };
+  return {
+    kind: 'update',
+    impact: open.impact === 'major' ? 'major' : impact,
+    affected: [...new Set([...open.affected, ...affected])].sort(),
+  };
+}
+
+function groupByWay(probes: readonly Probe[]): Map<Way, Probe[]> {
+  const ways = new Map<Way, Probe[]>();
+  for (const probe of probes.toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime())) {
+    if (probe.outcome === 'no_data') continue;
+    const way = `${probe.protocol}/${probe.mode}`;
+    ways.set(way, [...(ways.get(way) ?? []), probe]);
+  }
+  return ways;
+}
+
+/**
+ * Follows one way from its oldest probe to its newest. `since` is when the present state began: the first probe of the
+ * run that brought it about.
+ */
+function follow(results: readonly Probe[], failedBefore: boolean): { failing: boolean; since: Date } {
+  let failing = failedBefore;
+  let since = results[0]?.startedAt ?? new Date(0);
+  let run = 0;
+  let runStart = since;
+  let previous: Probe['outcome'] | null = null;
+  for (const { outcome, startedAt } of results) {
+    if (outcome !== previous) {
+      run = 0;
+      runStart = startedAt;
+    }
+    run += 1;
+    previous = outcome;
+    const turns = failing ? outcome === 'up' && run >= successesToEnd : outcome === 'down' && run >= failuresToOpen;
+    if (!turns) continue;
+    failing = !failing;
+    since = runStart;
+  }
+  return { failing, since };
+}
+
+function earliest(moments: Date[]): Date {
+  return new Date(Math.min(...moments.map((moment) => moment.getTime())));
+}
+
+function latest(moments: Date[]): Date | null {
+  return moments.length === 0 ? null : new Date(Math.max(...moments.map((moment) => moment.getTime())));
+}

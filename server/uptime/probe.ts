@@ -1,0 +1,157 @@
+import { request } from 'undici';
+
+/**
+ * A probe: the smallest request that a customer could send, through the address that customers use, judged by what
+ * came back. It knows nothing of the gateway's inside, so that it can run from any machine.
+ */
+
+export type ProbeProtocol = 'messages' | 'chat-completions' | 'responses';
+export type ProbeMode = 'stream' | 'plain';
+
+export interface ProbeTarget {
+  /** A catalog id. */
+  model: string;
+  protocol: ProbeProtocol;
+  mode: ProbeMode;
+}
+
+export interface ProbeResult extends ProbeTarget {
+  startedAt: Date;
+  outcome: 'up' | 'down' | 'no_data';
+  /** Why it was not up; null when it was. */
+  reason: string | null;
+  status: number | null;
+  /** Until the last byte; null when no answer was complete. */
+  latencyMs: number | null;
+  timeToFirstByteMs: number | null;
+}
+
+export const probeProtocols: readonly ProbeProtocol[] = ['messages', 'chat-completions', 'responses'];
+export const probeModes: readonly ProbeMode[] = ['plain', 'stream'];
+
+const paths: Record<ProbeProtocol, string> = {
+  messages: '/v1/messages',
+  'chat-completions': '/v1/chat/completions',
+  responses: '/v1/responses',
+};
+
+const question = 'Reply with the single word: pong';
+// The least that every protocol takes.
+const maxTokens = 16;
+const largestAnswer = 1_048_576;
+
+/**
+ * Sends one probe. `baseUrl` is the API root (it ends in `/api`). Never throws, except when `signal` ends it: an
+ * interrupted probe says nothing about the model.
+ */
+export async function probe(options: {
+  baseUrl: string;
+  apiKey: string;
+  target: ProbeTarget;
+  timeoutMs: number;
+  signal?: AbortSignal;
+}): Promise<ProbeResult> {
+  const { baseUrl, apiKey, target, timeoutMs, signal } = options;
+  const startedAt = new Date();
+  const start = performance.now();
+  const elapsed = () => Math.round(performance.now() - start);
+  const result = (found: Partial<ProbeResult> & Pick<ProbeResult, 'outcome'>): ProbeResult => ({
+    ...target,
+    startedAt,
+    reason: null,
+    status: null,
+    latencyMs: null,
+    timeToFirstByteMs: null,
+    ...found,
+  });
+
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await request(`${baseUrl}${paths[target.protocol]}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'accept-encoding': 'identity',
+        authorization: `Bearer ${apiKey}`,
+        ...(target.protocol === 'messages' ? { 'anthropic-version': '2023-06-01' } : {}),
+      },
+      body: JSON.stringify(requestBody(target)),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+    const status = response.statusCode;
+    let timeToFirstByteMs: number | null = null;
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      timeToFirstByteMs ??= elapsed();
+      text += decoder.decode(chunk, { stream: true });
+      if (text.length > largestAnswer) return result({ outcome: 'down', reason: 'answer_too_large', status });
+    }
+    const measured = { status, latencyMs: elapsed(), timeToFirstByteMs };
+    if (status !== 200) return result({ ...judgeRefusal(status, text), ...measured, latencyMs: null });
+    return isAnswer(target, text)
+      ? result({ outcome: 'up', ...measured })
+      : result({ outcome: 'down', reason: 'malformed_answer', ...measured });
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    return result({ outcome: 'down', reason: timeout.aborted ? 'timeout' : 'no_connection' });
+  }
+}
+
+function requestBody({ model, protocol, mode }: ProbeTarget): object {
+  const stream = mode === 'stream';
+  if (protocol === 'responses') return { model, input: question, max_output_tokens: maxTokens, store: false, stream };
+  return { model, max_tokens: maxTokens, messages: [{ role: 'user', content: question }], stream };
+}
+
+/**
+ * What stands between the probe and the model by the probe's own fault (its key, its budget, its limits, a model that
+ * left the catalog a moment ago) says nothing about the model.
+ */
+function judgeRefusal(status: number, body: string): Pick<ProbeResult, 'outcome' | 'reason'> {
+  const own =
+    [401, 402, 403, 429].includes(status) || (status === 400 && body.includes('is not available in the service'));
+  return { outcome: own ? 'no_data' : 'down', reason: `status_${status}` };
+}
+
+function isAnswer(target: ProbeTarget, text: string): boolean {
+  return target.mode === 'stream' ? isWholeStream(target.protocol, text) : isWholeObject(target.protocol, text);
+}
+
+function isWholeObject(protocol: ProbeProtocol, text: string): boolean {
+  const value = parseObject(text);
+  if (protocol === 'messages') return value?.['type'] === 'message' && Array.isArray(value['content']);
+  if (protocol === 'chat-completions') return Array.isArray(value?.['choices']) && value['choices'].length > 0;
+  return value?.['object'] === 'response' && ['completed', 'incomplete'].includes(String(value['status']));
+}
+
+/** A stream is whole when its closing event came and none of its events was an error. */
+function isWholeStream(protocol: ProbeProtocol, text: string): boolean {
+  const data = text
+    .split(/\r\n|\n|\r/)
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice(5).trim());
+  const events = data.filter((line) => line !== '[DONE]').map(parseObject);
+  if (events.some((event) => event === null || isError(event))) return false;
+  if (protocol === 'chat-completions') return events.length > 0 && data.at(-1) === '[DONE]';
+  const last = String(events.at(-1)?.['type']);
+  return protocol === 'messages'
+    ? last === 'message_stop'
+    : ['response.completed', 'response.incomplete'].includes(last);
+}
+
+function isError(event: Record<string, unknown>): boolean {
+  const type = event['type'];
+  return type === 'error' || type === 'response.failed' || (type === undefined && event['error'] !== undefined);
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}

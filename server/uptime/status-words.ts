@@ -1,0 +1,145 @@
+import type { Impact } from './incidents.ts';
+import type { ProbeMode } from './probe.ts';
+import type { Announcement, State } from './uptime.ts';
+
+/** The words of the status page. Both languages have all of them, because the compiler says so. */
+
+export type Locale = 'en' | 'vi';
+
+export interface StatusWords {
+  /** The language's own name. */
+  name: string;
+  title: string;
+  language: string;
+  overall: Record<State, string>;
+  states: Record<State, string>;
+  modes: Record<ProbeMode, string>;
+  kinds: Record<Announcement['kind'], string>;
+  impacts: Record<Impact, string>;
+  generated: string;
+  announcements: string;
+  planned: string;
+  models: string;
+  noModels: string;
+  simulated: string;
+  hours24: string;
+  days7: string;
+  days30: string;
+  days90: string;
+  latency: string;
+  firstByte: string;
+  checked: string;
+  way: string;
+  state: string;
+  noData: string;
+  details: string;
+  troubled: string;
+  legend: string;
+  incidents: string;
+  noIncidents: string;
+  goesOn: string;
+  unavailable: string;
+}
+
+export const words: Record<Locale, StatusWords> = {
+  en: {
+    name: 'English',
+    title: 'Status of Steyg',
+    language: 'Language',
+    overall: {
+      up: 'All models answer',
+      degraded: 'Some models do not answer as they should',
+      down: 'No model answers',
+      no_data: 'No measurements yet',
+    },
+    states: { up: 'Up', degraded: 'Partly down', down: 'Down', no_data: 'No data' },
+    modes: { stream: 'streamed', plain: 'in one piece' },
+    kinds: { info: 'Information', maintenance: 'Maintenance', incident: 'Incident' },
+    impacts: { partial: 'partly down', major: 'down' },
+    generated: 'As of',
+    announcements: 'Announcements',
+    planned: 'Planned:',
+    models: 'Models',
+    noModels: 'There are no models in the catalog.',
+    simulated: 'simulated',
+    hours24: '24 hours',
+    days7: '7 days',
+    days30: '30 days',
+    days90: '90 days',
+    latency: 'Latency',
+    firstByte: 'First byte',
+    checked: 'Checked',
+    way: 'Protocol',
+    state: 'State',
+    noData: 'no data',
+    details: 'Protocols and days',
+    troubled: 'Days with failures',
+    legend:
+      'Each bar is a day (UTC). Small requests are sent every few minutes, as a customer would send them. Hatched: nothing was measured, which is neither up nor down.',
+    incidents: 'Incidents of the last 90 days',
+    noIncidents: 'None.',
+    goesOn: 'goes on',
+    unavailable: 'The measurements cannot be read at the moment.',
+  },
+  vi: {
+    name: 'Tiếng Việt',
+    title: 'Trạng thái của Steyg',
+    language: 'Ngôn ngữ',
+    overall: {
+      up: 'Mọi mô hình đều trả lời',
+      degraded: 'Một số mô hình không hoạt động bình thường',
+      down: 'Không mô hình nào trả lời',
+      no_data: 'Chưa có số đo',
+    },
+    states: { up: 'Hoạt động', degraded: 'Gián đoạn một phần', down: 'Ngừng', no_data: 'Không có dữ liệu' },
+    modes: { stream: 'truyền dòng', plain: 'một lần' },
+    kinds: { info: 'Thông tin', maintenance: 'Bảo trì', incident: 'Sự cố' },
+    impacts: { partial: 'gián đoạn một phần', major: 'ngừng' },
+    generated: 'Tính đến',
+    announcements: 'Thông báo',
+    planned: 'Dự kiến:',
+    models: 'Các mô hình',
+    noModels: 'Danh mục chưa có mô hình nào.',
+    simulated: 'mô phỏng',
+    hours24: '24 giờ',
+    days7: '7 ngày',
+    days30: '30 ngày',
+    days90: '90 ngày',
+    latency: 'Độ trễ',
+    firstByte: 'Byte đầu tiên',
+    checked: 'Lần đo',
+    way: 'Giao thức',
+    state: 'Trạng thái',
+    noData: 'không có dữ liệu',
+    details: 'Giao thức và từng ngày',
+    troubled: 'Số ngày có lỗi',
+    legend:
+      'Mỗi vạch là một ngày (UTC). Các yêu cầu nhỏ được gửi vài phút một lần, giống như khách hàng gửi. Vạch chéo: không đo được gì, không phải hoạt động cũng không phải ngừng.',
+    incidents: 'Sự cố trong 90 ngày qua',
+    noIncidents: 'Không có.',
+    goesOn: 'đang tiếp diễn',
+    unavailable: 'Hiện không đọc được số đo.',
+  },
+};
+
+/**
+ * The language of a page: what the address asks for, else the first of the two that the browser would rather read,
+ * else English.
+ */
+export function chooseLocale(asked: unknown, acceptLanguage: string | undefined): Locale {
+  if (asked === 'en' || asked === 'vi') return asked;
+  const wishes = (acceptLanguage ?? '')
+    .slice(0, 500)
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...parameters] = part.trim().toLowerCase().split(';');
+      const quality = parameters
+        .map((parameter) => /^\s*q=([01](?:\.\d{1,3})?)\s*$/.exec(parameter)?.[1])
+        .find(Boolean);
+      return { language: tag.split('-')[0], quality: Number(quality ?? 1) };
+    })
+    .filter(({ quality }) => quality > 0)
+    .toSorted((a, b) => b.quality - a.quality);
+  const first = wishes.find(({ language }) => language === 'en' || language === 'vi');
+  return first?.language === 'vi' ? 'vi' : 'en';
+}

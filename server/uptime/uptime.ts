@@ -1,0 +1,467 @@
+import type { ClientBase, Pool } from 'pg';
+import { type AuditFacts, appendAudit } from '../audit.ts';
+import { transaction } from '../database/lane.ts';
+import { uuidv7 } from '../http.ts';
+import { textProblem } from '../plain-text.ts';
+import { isUuid } from '../uuid.ts';
+import { decideIncident, type Impact, type OpenIncident, type Way } from './incidents.ts';
+import type { ProbeMode, ProbeProtocol, ProbeResult } from './probe.ts';
+
+/** Probes on record, what they add up to, the incidents they make, and what the operator says about them. */
+
+export interface Incident {
+  id: string;
+  model: string;
+  impact: Impact;
+  affected: Way[];
+  startedAt: Date;
+  /** Null: it goes on. */
+  endedAt: Date | null;
+}
+
+export interface Announcement {
+  id: string;
+  kind: 'info' | 'maintenance' | 'incident';
+  title: string;
+  titleVi: string | null;
+  body: string;
+  bodyVi: string | null;
+  /** Catalog ids; empty: the whole service. */
+  models: string[];
+  startsAt: Date;
+  endsAt: Date | null;
+  createdBy: string;
+  createdAt: Date;
+}
+
+export type NewAnnouncement = Omit<Announcement, 'id' | 'createdBy' | 'createdAt'>;
+
+export type AnnounceOutcome =
+  | { kind: 'announced'; announcement: Announcement }
+  | { kind: 'invalid'; field: keyof NewAnnouncement; message: string };
+
+/** Probes of a stretch of time. Without `up` and `down` there is no figure to give: that is not the same as zero. */
+export interface Tally {
+  up: number;
+  down: number;
+  noData: number;
+  /** Sum over the probes that were up. */
+  latencyMs: bigint;
+}
+
+/** How a way to a model does now. */
+export interface WayStatus {
+  protocol: ProbeProtocol;
+  mode: ProbeMode;
+  /** Of the newest probe; `no_data` also when it is too old to mean anything. */
+  outcome: ProbeResult['outcome'];
+  reason: string | null;
+  latencyMs: number | null;
+  timeToFirstByteMs: number | null;
+  checkedAt: Date;
+}
+
+export type State = 'up' | 'degraded' | 'down' | 'no_data';
+
+export interface Day extends Tally {
+  /** `2026-11-21`, UTC. */
+  date: string;
+}
+
+export interface ModelStatus {
+  id: string;
+  displayName: string;
+  /** Every route of it ends at the built-in simulator. */
+  simulated: boolean;
+  state: State;
+  ways: WayStatus[];
+  last24Hours: Tally;
+  /** Exactly as many as asked for, the oldest first, days without probes included. */
+  days: Day[];
+}
+
+export interface StatusReport {
+  generatedAt: Date;
+  state: State;
+  models: ModelStatus[];
+  /** Those that go on first, then the newest. */
+  incidents: Incident[];
+  /** Those that are not over. */
+  announcements: Announcement[];
+}
+
+const incidentColumns = `id, model, impact, affected, started_at AS "startedAt", ended_at AS "endedAt"`;
+const announcementColumns = `id, kind, title, title_vi AS "titleVi", body, body_vi AS "bodyVi", models,
+  starts_at AS "startsAt", ends_at AS "endsAt", created_by AS "createdBy", created_at AS "createdAt"`;
+
+/** Probes that the incident rule looks at. */
+const incidentWindow = '24 hours';
+/** Raw probes are kept for so long; what they add up to by day is kept for good. */
+const rawDays = 35;
+const hourDays = 100;
+/** Older than this a probe says nothing about now. */
+const staleMinutes = 60;
+
+/** `pool` must read BIGINT as `bigint` (the types of the money lane). */
+export function createUptime({ pool }: { pool: Pool }) {
+  /**
+   * Puts probes on record, adds them up, and opens, widens or ends incidents, one transaction for each model. A result
+   * given twice counts twice: whoever probes hands each over once.
+   */
+  async function record(results: readonly ProbeResult[]): Promise<void> {
+    for (const [model, probes] of Map.groupBy(results, ({ model }) => model)) {
+      await transaction(pool, async (client) => {
+        await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.uptime:' || $1, 0))`, [model]);
+        for (const probe of probes) await insertProbe(client, probe);
+        await applyIncidentRule(client, model);
+      });
+    }
+  }
+
+  /** Ends the incidents of models that left the catalog: nobody probes them any more. */
+  async function endAbandoned(): Promise<void> {
+    await pool.query(
+      `UPDATE incident SET ended_at = greatest(started_at, now())
+       WHERE ended_at IS NULL AND NOT EXISTS (SELECT FROM model m WHERE m.id = incident.model AND m.enabled)`,
+    );
+  }
+
+  /** The models that are promised to customers, and so are probed. */
+  async function models(): Promise<string[]> {
+    const { rows } = await pool.query<{ id: string }>('SELECT id FROM model WHERE enabled ORDER BY id');
+    return rows.map(({ id }) => id);
+  }
+
+  /** Everything that the status page says, in a fixed number of queries however many models there are. */
+  async function report({ days = 90 }: { days?: number } = {}): Promise<StatusReport> {
+    const [models, ways, tallies, lastDay, incidents, announcements] = await Promise.all([
+      listModels(pool),
+      newestProbes(pool),
+      dailyTallies(pool, days),
+      last24Hours(pool),
+      recentIncidents(pool, days),
+      currentAnnouncements(pool),
+    ]);
+    const generatedAt = new Date();
+    const open = new Map(
+      incidents.filter(({ endedAt }) => endedAt === null).map((incident) => [incident.model, incident]),
+    );
+    const states = models.map(({ id, ...rest }): ModelStatus => {
+      const { ways: itsWays, measured } = ways.get(id) ?? { ways: [], measured: false };
+      return {
+        id,
+        ...rest,
+        ways: itsWays,
+        state: stateOf(open.get(id) ?? null, measured),
+        last24Hours: lastDay.get(id) ?? emptyTally(),
+        days: calendar(days, generatedAt).map((date) => ({ date, ...(tallies.get(id)?.get(date) ?? emptyTally()) })),
+      };
+    });
+    return { generatedAt, state: worst(states), models: states, incidents, announcements };
+  }
+
+  /** A model's tallies over time, all ways together or one: for charts. Buckets without probes are left out. */
+  async function series(input: {
+    model: string;
+    protocol?: ProbeProtocol;
+    mode?: ProbeMode;
+    from: Date;
+    to: Date;
+    by: 'hour' | 'day';
+  }): Promise<(Tally & { at: Date })[]> {
+    const [table, column] = input.by === 'hour' ? ['uptime_hour', 'hour'] : ['uptime_day', 'day'];
+    const { rows } = await pool.query<Tally & { at: Date }>(
+      `SELECT ${column}::timestamptz AS at, ${tallyColumns} FROM ${table}
+       WHERE model = $1 AND ($2::text IS NULL OR protocol = $2) AND ($3::text IS NULL OR mode = $3)
+         AND ${column} >= $4 AND ${column} < $5
+       GROUP BY ${column} ORDER BY ${column} LIMIT 5000`,
+      [input.model, input.protocol ?? null, input.mode ?? null, input.from, input.to],
+    );
+    return rows;
+  }
+
+  /** Incidents, the newest first. `before` is the id of the last one seen. */
+  async function listIncidents(input: { model?: string; limit: number; before?: string }): Promise<Incident[]> {
+    const { rows } = await pool.query<Incident>(
+      `SELECT ${incidentColumns} FROM incident
+       WHERE ($1::text IS NULL OR model = $1) AND ($2::uuid IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
+      [input.model ?? null, input.before ?? null, input.limit],
+    );
+    return rows;
+  }
+
+  /** Tells everybody something. Texts are plain: they are shown as they are. */
+  async function announce(input: NewAnnouncement & { actor: string }): Promise<AnnounceOutcome> {
+    const problem = announcementProblem(input);
+    if (problem !== null) return problem;
+    return transaction(pool, async (client) => {
+      const { rows } = await client.query<Announcement>(
+        `INSERT INTO announcement (id, kind, title, title_vi, body, body_vi, models, starts_at, ends_at, created_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${announcementColumns}`,
+        [
+          uuidv7(),
+          input.kind,
+          input.title,
+          input.titleVi,
+          input.body,
+          input.bodyVi,
+          input.models,
+          input.startsAt,
+          input.endsAt,
+          input.actor,
+        ],
+      );
+      const [announcement] = rows;
+      if (announcement === undefined) throw new Error('an announcement that was just written is missing');
+      await appendAudit(client, {
+        actor: input.actor,
+        action: 'announcement.create',
+        subject: `announcement:${announcement.id}`,
+        after: facts(announcement),
+      });
+      return { kind: 'announced', announcement };
+    });
+  }
+
+  /** Ends an announcement now; null when there is none that could still be ended. */
+  async function endAnnouncement(input: { id: string; actor: string }): Promise<Announcement | null> {
+    if (!isUuid(input.id)) return null;
+    return transaction(pool, async (client) => {
+      // One that has not begun yet never happened.
+      const { rows } = await client.query<Announcement>(
+        `UPDATE announcement SET ends_at = greatest(starts_at, now())
+         WHERE id = $1 AND (ends_at IS NULL OR ends_at > now()) RETURNING ${announcementColumns}`,
+        [input.id],
+      );
+      const [announcement] = rows;
+      if (announcement === undefined) return null;
+      await appendAudit(client, {
+        actor: input.actor,
+        action: 'announcement.end',
+        subject: `announcement:${input.id}`,
+        after: facts(announcement),
+      });
+      return announcement;
+    });
+  }
+
+  /** Forgets raw probes and hourly figures that nobody looks at any more. */
+  async function prune(): Promise<void> {
+    await pool.query(`DELETE FROM probe_result WHERE started_at < now() - make_interval(days => $1)`, [rawDays]);
+    await pool.query(`DELETE FROM uptime_hour WHERE hour < now() - make_interval(days => $1)`, [hourDays]);
+  }
+
+  return { record, endAbandoned, models, report, series, listIncidents, announce, endAnnouncement, prune };
+}
+
+export type Uptime = ReturnType<typeof createUptime>;
+
+/** The share of probes that were up, cut (never rounded up) to five decimals; null without data. */
+export function uptimeRatio({ up, down }: Pick<Tally, 'up' | 'down'>): number | null {
+  return up + down === 0 ? null : Math.floor((up / (up + down)) * 100_000) / 100_000;
+}
+
+/** Mean time of the probes that were up; null without any. */
+export function meanLatencyMs({ up, latencyMs }: Pick<Tally, 'up' | 'latencyMs'>): number | null {
+  return up === 0 ? null : Math.round(Number(latencyMs) / up);
+}
+
+/** Adds up tallies, e.g. the days of a month. */
+export function addTallies(tallies: readonly Tally[]): Tally {
+  const sum = emptyTally();
+  for (const { up, down, noData, latencyMs } of tallies) {
+    sum.up += up;
+    sum.down += down;
+    sum.noData += noData;
+    sum.latencyMs += latencyMs;
+  }
+  return sum;
+}
+
+function emptyTally(): Tally {
+  return { up: 0, down: 0, noData: 0, latencyMs: 0n };
+}
+
+const tallyColumns = `sum(up)::int AS up, sum(down)::int AS down, sum(no_data)::int AS "noData", sum(latency_ms)::bigint AS "latencyMs"`;
+
+async function insertProbe(client: ClientBase, probe: ProbeResult): Promise<void> {
+  const { model, protocol, mode, startedAt, outcome, reason, status, latencyMs, timeToFirstByteMs } = probe;
+  await client.query(
+    `INSERT INTO probe_result (id, model, protocol, mode, started_at, outcome, reason, status, latency_ms, time_to_first_byte_ms)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [uuidv7(), model, protocol, mode, startedAt, outcome, reason, status, latencyMs, timeToFirstByteMs],
+  );
+  const counts = ['up', 'down', 'no_data'].map((name) => (name === outcome ? 1 : 0));
+  const latency = outcome === 'up' ? (latencyMs ?? 0) : 0;
+  for (const [table, column, unit] of [
+    ['uptime_hour', 'hour', 'hour'],
+    ['uptime_day', 'day', 'day'],
+  ])
+    await client.query(
+      `INSERT INTO ${table} AS t (model, protocol, mode, ${column}, up, down, no_data, latency_ms)
+       VALUES ($1, $2, $3, date_trunc('${unit}', $4::timestamptz, 'UTC') ${unit === 'day' ? `AT TIME ZONE 'UTC'` : ''}, $5, $6, $7, $8)
+       ON CONFLICT (model, protocol, mode, ${column}) DO UPDATE
+       SET up = t.up + excluded.up, down = t.down + excluded.down, no_data = t.no_data + excluded.no_data,
+           latency_ms = t.latency_ms + excluded.latency_ms`,
+      [model, protocol, mode, startedAt, ...counts, latency],
+    );
+}
+
+async function applyIncidentRule(client: ClientBase, model: string): Promise<void> {
+  const { rows: probes } = await client.query<Pick<ProbeResult, 'protocol' | 'mode' | 'startedAt' | 'outcome'>>(
+    `SELECT protocol, mode, started_at AS "startedAt", outcome FROM probe_result
+     WHERE model = $1 AND started_at > now() - $2::interval ORDER BY started_at DESC LIMIT 5000`,
+    [model, incidentWindow],
+  );
+  const { rows } = await client.query<OpenIncident & { id: string }>(
+    'SELECT id, impact, affected FROM incident WHERE model = $1 AND ended_at IS NULL',
+    [model],
+  );
+  const open = rows[0] ?? null;
+  const decision = decideIncident(probes, open);
+  switch (decision.kind) {
+    case 'open':
+      await client.query('INSERT INTO incident (id, model, impact, affected, started_at) VALUES ($1, $2, $3, $4, $5)', [
+        uuidv7(),
+        model,
+        decision.impact,
+        decision.affected,
+        decision.startedAt,
+      ]);
+      return;
+    case 'update':
+      await client.query('UPDATE incident SET impact = $2, affected = $3 WHERE id = $1', [
+        open?.id,
+        decision.impact,
+        decision.affected,
+      ]);
+      return;
+    case 'end':
+      await client.query('UPDATE incident SET ended_at = greatest(started_at, $2::timestamptz) WHERE id = $1', [
+        open?.id,
+        decision.endedAt,
+      ]);
+      return;
+    case 'none':
+  }
+}
+
+async function listModels(pool: Pool): Promise<Pick<ModelStatus, 'id' | 'displayName' | 'simulated'>[]> {
+  const { rows } = await pool.query<Pick<ModelStatus, 'id' | 'displayName' | 'simulated'>>(
+    `SELECT m.id, m.display_name AS "displayName", coalesce(bool_and(u.simulated), false) AS simulated
+     FROM model m LEFT JOIN route r ON r.model_id = m.id AND r.enabled LEFT JOIN upstream u ON u.id = r.upstream_id
+     WHERE m.enabled GROUP BY m.id ORDER BY m.id`,
+  );
+  return rows;
+}
+
+interface MeasuredWays {
+  ways: WayStatus[];
+  /** Whether any probe of the model said something lately. */
+  measured: boolean;
+}
+
+async function newestProbes(pool: Pool): Promise<Map<string, MeasuredWays>> {
+  const { rows } = await pool.query<WayStatus & { model: string; fresh: boolean; measured: boolean | null }>(
+    `SELECT DISTINCT ON (model, protocol, mode) model, protocol, mode, outcome, reason, latency_ms AS "latencyMs",
+            time_to_first_byte_ms AS "timeToFirstByteMs", started_at AS "checkedAt", started_at > earliest AS fresh,
+            max(started_at) FILTER (WHERE outcome <> 'no_data') OVER (PARTITION BY model) > earliest AS measured
+     FROM probe_result, (SELECT now() - make_interval(mins => $1) AS earliest) AS limits
+     WHERE started_at > now() - interval '2 days'
+     ORDER BY model, protocol, mode, started_at DESC`,
+    [staleMinutes],
+  );
+  const models = new Map<string, MeasuredWays>();
+  for (const { model, fresh, measured, ...way } of rows) {
+    const status: WayStatus = fresh ? way : { ...way, outcome: 'no_data', reason: 'stale' };
+    models.set(model, { measured: measured === true, ways: [...(models.get(model)?.ways ?? []), status] });
+  }
+  return models;
+}
+
+async function dailyTallies(pool: Pool, days: number): Promise<Map<string, Map<string, Tally>>> {
+  const { rows } = await pool.query<Tally & { model: string; date: string }>(
+    `SELECT model, to_char(day, 'YYYY-MM-DD') AS date, ${tallyColumns} FROM uptime_day
+     WHERE day > (now() AT TIME ZONE 'UTC')::date - $1::int GROUP BY model, day`,
+    [days],
+  );
+  const tallies = new Map<string, Map<string, Tally>>();
+  for (const { model, date, ...tally } of rows) {
+    const dates = tallies.get(model) ?? new Map<string, Tally>();
+    tallies.set(model, dates.set(date, tally));
+  }
+  return tallies;
+}
+
+async function last24Hours(pool: Pool): Promise<Map<string, Tally>> {
+  const { rows } = await pool.query<Tally & { model: string }>(
+    `SELECT model, ${tallyColumns} FROM uptime_hour WHERE hour > now() - interval '24 hours' GROUP BY model`,
+  );
+  return new Map(rows.map(({ model, ...tally }) => [model, tally]));
+}
+
+async function recentIncidents(pool: Pool, days: number): Promise<Incident[]> {
+  const { rows } = await pool.query<Incident>(
+    `SELECT ${incidentColumns} FROM incident
+     WHERE ended_at IS NULL OR ended_at > now() - make_interval(days => $1)
+     ORDER BY ended_at IS NULL DESC, started_at DESC, id LIMIT 100`,
+    [days],
+  );
+  return rows;
+}
+
+async function currentAnnouncements(pool: Pool): Promise<Announcement[]> {
+  const { rows } = await pool.query<Announcement>(
+    `SELECT ${announcementColumns} FROM announcement WHERE ends_at IS NULL OR ends_at > now()
+     ORDER BY starts_at DESC, id LIMIT 50`,
+  );
+  return rows;
+}
+
+function stateOf(incident: Incident | null, measured: boolean): State {
+  if (incident !== null) return incident.impact === 'major' ? 'down' : 'degraded';
+  return measured ? 'up' : 'no_data';
+}
+
+/** The service is as well as its models: down only when all that are measured are. */
+function worst(models: readonly ModelStatus[]): State {
+  const measured = models.map(({ state }) => state).filter((state) => state !== 'no_data');
+  if (measured.length === 0) return 'no_data';
+  if (measured.every((state) => state === 'down')) return 'down';
+  return measured.every((state) => state === 'up') ? 'up' : 'degraded';
+}
+
+function calendar(days: number, until: Date): string[] {
+  return Array.from({ length: days }, (_, i) =>
+    new Date(until.getTime() - (days - 1 - i) * 86_400_000).toISOString().slice(0, 10),
+  );
+}
+
+const longestBody = 5_000;
+
+function announcementProblem(input: NewAnnouncement): AnnounceOutcome | null {
+  const invalid = (field: keyof NewAnnouncement, message: string): AnnounceOutcome => ({
+    kind: 'invalid',
+    field,
+    message,
+  });
+  for (const field of ['title', 'titleVi'] as const) {
+    const value = input[field];
+    const problem = value === null ? null : textProblem(value, 200);
+    if (problem !== null) return invalid(field, problem);
+  }
+  for (const field of ['body', 'bodyVi'] as const) {
+    const value = input[field];
+    // Line breaks are allowed, and nothing else that cannot be seen.
+    const problem = value === null ? null : textProblem(value.replaceAll('\n', ' ').trim(), longestBody);
+    if (problem !== null) return invalid(field, problem);
+  }
+  if (input.models.length > 500 || input.models.some((model) => textProblem(model, 256) !== null))
+    return invalid('models', 'must be catalog ids');
+  if (input.endsAt !== null && input.endsAt <= input.startsAt) return invalid('endsAt', 'must be after the beginning');
+  return null;
+}
+
+function facts({ kind, title, body, models, startsAt, endsAt }: Announcement): AuditFacts {
+  return { kind, title, body, models, startsAt, endsAt };
+}
