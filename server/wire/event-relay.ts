@@ -8,14 +8,17 @@ import { createSseReader, type SseEvent } from './sse.ts';
  * that came in; nothing goes out before the answer has really begun, and nothing after it has ended.
  */
 
+/** The answer has said how it ends, or has ended. */
+type EndState = Extract<StreamState, 'finished' | 'terminated'>;
+
 /** What a protocol decides about one event that carries data. */
 export type Verdict =
   /** Out it goes, as it came. */
-  | { kind: 'pass'; state?: StreamState }
+  | { kind: 'pass'; state?: EndState }
   /** Out goes something else in its place. */
-  | { kind: 'replace'; with: Uint8Array; state?: StreamState }
+  | { kind: 'replace'; with: Uint8Array; state?: EndState }
   /** The client did not ask for it. */
-  | { kind: 'hide'; state?: StreamState }
+  | { kind: 'hide'; state?: EndState }
   /** A sign of life; no reason to believe that the answer has begun. */
   | { kind: 'idle' }
   /** The upstream's error; goes out as `with`, or as it came when that is null, unless nothing has gone out before. */
@@ -98,7 +101,7 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
     }
     if (verdict.state === undefined) return;
     state = verdict.state;
-    complete ||= state === 'finished' || state === 'terminated';
+    complete = true;
   }
 
   const reader = createSseReader({

@@ -264,6 +264,11 @@ describe('the end', () => {
     expect(text(stream.stop(failure))).toContain('"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":7');
   });
 
+  test('usage that the client has seen is not told again', () => {
+    const stream = opened({ includeUsage: true }, ...content, usageChunk);
+    expect(text(stream.stop(failure))).toBe('data: [DONE]\n\n');
+  });
+
   test('the budget ends it as the token limit would', () => {
     const stream = opened({}, delta({ content: 'a' }));
     expect(text(stream.stop({ reason: 'budget' }))).toBe(

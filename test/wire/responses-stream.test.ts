@@ -239,6 +239,15 @@ describe('the end', () => {
     expect(stream.account().partial).toBe(true);
   });
 
+  test('what has been closed stays closed', () => {
+    const events = eventsOf(opened(...begin, ...openMessage, ...closeMessage, ...openCall).stop({ reason: 'budget' }));
+    expect(events.map(({ type, output_index }) => [type, output_index])).toEqual([
+      ['response.output_item.done', 1],
+      ['response.incomplete', undefined],
+    ]);
+    expect(events.at(-1)).toMatchObject({ response: { output: [message, { id: 'fc_1', status: 'incomplete' }] } });
+  });
+
   test('text that was cut between two halves of a surrogate pair is closed all the same', () => {
     const stream = open();
     const half = numbered(...begin, ...openMessage.slice(0, 3)).replace('Grü', '\\ud83d');

@@ -133,6 +133,13 @@ describe('an event larger than the limit', () => {
     });
   });
 
+  test('counts as the start, however it was cut', () => {
+    const bytes = Buffer.from(`${big}\ufeffdata: 1\n\n`);
+    for (const chunks of [[bytes], cut(bytes, [...bytes.keys()])]) {
+      expect(readAll(chunks, 50).events.map((event) => event.data)).toEqual([null]);
+    }
+  });
+
   test('is handed out before it has ended', () => {
     let seen = '';
     const reader = createSseReader({

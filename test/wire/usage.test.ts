@@ -297,6 +297,17 @@ describe('a chat completion', () => {
       '10/90/0/0/5 clamped',
     ],
     [
+      'xAI: cache and reasoning both left out',
+      {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        total_tokens: 45,
+        prompt_tokens_details: { cached_tokens: 90 },
+        completion_tokens_details: { reasoning_tokens: 30 },
+      },
+      '10/90/0/0/35 clamped',
+    ],
+    [
       'a total that is larger by the cached part',
       { prompt_tokens: 100, completion_tokens: 5, total_tokens: 165, prompt_tokens_details: { cached_tokens: 60 } },
       '100/60/0/0/5',
