@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -23,7 +23,8 @@ const held = new Set<DatabaseSync>();
 
 /** Takes the lock if it is free, else returns null. Creates the file. */
 export function tryLock(path: string, mode: LockMode): FileLock | null {
-  closeSync(openSync(path, 'a', 0o600));
+  // Never on a file that is there: closing any handle of a file makes the kernel drop all locks this process has on it.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     if (mode === 'exclusive') database.exec('BEGIN EXCLUSIVE');

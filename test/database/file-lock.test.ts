@@ -16,14 +16,32 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** Another process that holds the lock until it is killed. */
-async function holder(mode: LockMode): Promise<ChildProcess> {
-  const script = `import { tryLock } from '${fileLock}'; tryLock('${path}', '${mode}'); globalThis.gc(); console.log('held'); setInterval(() => {}, 1000);`;
+/** Another process that tries to take the lock, says how that went, and holds it until it is killed. */
+async function another(mode: LockMode): Promise<{ child: ChildProcess; result: string }> {
+  const script = `
+    import { tryLock } from '${fileLock}';
+    const taken = tryLock('${path}', '${mode}') !== null;
+    // Nobody refers to the lock any more; it has to stay all the same.
+    globalThis.gc();
+    console.log(taken ? 'held' : 'refused');
+    setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await once(child.stdout, 'data');
+  const [output] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, result: output.toString().trim() };
+}
+
+async function holder(mode: LockMode): Promise<ChildProcess> {
+  const { child, result } = await another(mode);
+  expect(result).toBe('held');
   return child;
+}
+
+async function attempt(mode: LockMode): Promise<string> {
+  const { child, result } = await another(mode);
+  await kill(child);
+  return result;
 }
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -51,6 +69,19 @@ it('excludes other processes for as long as the holder lives, however it ends', 
   await expect(lock(path, 'exclusive', { timeoutMs: 50 })).rejects.toThrow('was locked');
   await kill(child);
   expect(tryLock(path, 'exclusive')).not.toBeNull();
+});
+
+it('stays taken for other processes while this one tries to take it again', async () => {
+  const first = tryLock(path, 'exclusive');
+  expect(tryLock(path, 'exclusive')).toBeNull();
+  expect(tryLock(path, 'shared')).toBeNull();
+  expect(await attempt('exclusive')).toBe('refused');
+  first?.release();
+  expect(await attempt('exclusive')).toBe('held');
+
+  const shared = [tryLock(path, 'shared'), tryLock(path, 'shared')];
+  shared[0]?.release();
+  expect(await attempt('exclusive')).toBe('refused');
 });
 
 it('counts holders across processes', async () => {

@@ -39,17 +39,21 @@ export async function findBinaries(): Promise<Binaries> {
   return binariesIn(join(packageRoot, 'native'), version);
 }
 
-/** Every link of the package's list points into its own directory. */
+/**
+ * Makes the links of the package's list that are missing; each points into its own directory. An installation that
+ * cannot be changed is left as it is.
+ */
 export async function linkLibraries(packageRoot: string): Promise<void> {
   const list = join(packageRoot, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
   const links = JSON.parse(await readFile(list, 'utf8')) as { source: string; target: string }[];
   for (const { source, target } of links) {
     const path = join(packageRoot, target);
-    if (existsSync(path)) continue;
-    await symlink(basename(source), path).catch((error: NodeJS.ErrnoException) => {
-      // Somebody else made it a moment ago.
-      if (error.code !== 'EEXIST') throw error;
-    });
+    if (!existsSync(path)) await symlink(basename(source), path).catch(accept);
   }
+}
+
+function accept(error: NodeJS.ErrnoException): void {
+  // Somebody else made it a moment ago, or it is not for us to make.
+  if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes(error.code ?? '')) throw error;
 }

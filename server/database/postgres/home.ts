@@ -7,8 +7,8 @@ import { type Identity, run, succeeds } from './identity.ts';
 import type { Cluster } from './postmaster.ts';
 
 /**
- * Where root's embedded PostgreSQL lives when another user has to run it and that user cannot reach `DATA_DIR`
- * (anything below `/root`, for one). `DATA_DIR/postgres` is then a link to it.
+ * Where root's embedded PostgreSQL lives when whoever runs it cannot reach `DATA_DIR` (for another user, anything below
+ * `/root`; in a namespace, where root has no special rights, other people's homes). `DATA_DIR/postgres` then links to it.
  */
 const publicPlace = '/var/lib/steyg-postgres';
 
@@ -24,21 +24,15 @@ export async function prepareHome(options: {
   publicPlace?: string;
 }): Promise<Cluster> {
   const { dataDir, binaries, identity } = options;
-  const directory = join(dataDir, 'postgres');
-  if (identity.kind === 'self') return { binaries, identity, directory };
-  if (identity.kind === 'namespace') {
-    // Another user may have run it before, and the namespace knows no user but root.
-    await own(directory, 0, 0);
-    return { binaries, identity, directory };
-  }
-  const home = (await reaches(identity, dataDir))
-    ? dataDir
-    : await movedHome(directory, options.publicPlace ?? publicPlace);
-  await own(join(home, 'postgres'), identity.uid, identity.gid);
-  const reachable = (await succeeds(identity, binaries.postgres, ['--version']))
-    ? binaries
-    : await copyOf(binaries, home);
-  return { binaries: reachable, identity, directory: join(home, 'postgres') };
+  const link = join(dataDir, 'postgres');
+  const stays = identity.kind === 'self' || (await reaches(identity, dataDir));
+  const home = stays ? dataDir : await movedHome(link, options.publicPlace ?? publicPlace);
+  const directory = join(home, 'postgres');
+  // It may have been run in another way before, as somebody else. In its namespace, root is only root's files' owner.
+  if (identity.kind === 'user') await own(directory, identity.uid, identity.gid);
+  if (identity.kind === 'namespace') await own(directory, 0, 0);
+  const runnable = await succeeds(identity, binaries.postgres, ['--version']);
+  return { binaries: runnable ? binaries : await copyOf(binaries, home), identity, directory };
 }
 
 /** Whether `identity` can get into a directory. The directory itself is opened for passing through, not for listing. */
@@ -67,7 +61,10 @@ async function own(path: string, uid: number, gid: number): Promise<void> {
   await run({ kind: 'self' }, 'chown', ['-R', `${uid}:${gid}`, `${path}/`]);
 }
 
-/** Copies the programs (60 MB) to a place that everybody can reach. */
+/**
+ * Copies the programs (60 MB) to a place that everybody can reach and that we can write to: libraries may lack their
+ * links in an installation that is not ours to change.
+ */
 async function copyOf(binaries: Binaries, home: string): Promise<Binaries> {
   const copy = join(home, `postgres-programs-${binaries.version}`);
   if (!existsSync(copy)) {
