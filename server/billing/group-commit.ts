@@ -15,8 +15,11 @@ import type { Refused } from './types.ts';
 export interface GroupCommit {
   /** Resolves with the result once it is committed. Rejects for what can never be committed, and when it was closed. */
   add(operation: Operation): Promise<Result>;
-  /** Runs an empty batch when nothing waits, so that what rides along with a batch happens. */
-  nudge(): void;
+  /**
+   * Runs a batch even when nothing waits, so that what rides along with a batch happens. Rejects when that fails; it is
+   * tried again nevertheless.
+   */
+  nudge(): Promise<void>;
   /** The last batch failed for want of a database; admissions are refused. */
   readonly down: boolean;
   /** How long batches have been succeeding without a break. Zero while they do not. */
@@ -68,7 +71,8 @@ interface Waiting {
 export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts): GroupCommit {
   const queues: Record<Operation['kind'], Waiting[]> = { settle: [], release: [], expire: [], extend: [], admit: [] };
   let inFlight: readonly Waiting[] = [];
-  let nudged = false;
+  let lastError: unknown = null;
+  const nudges: { resolve(): void; reject(error: unknown): void }[] = [];
   /** `closing` takes nothing new; `stopped` carries nothing out. */
   const state = { running: false, closing: false, stopped: false };
   let failuresInARow = 0;
@@ -96,11 +100,15 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
       if (failuresInARow > 0) await pause(backOff(failuresInARow));
       if (state.stopped) return;
       const batch = next();
-      if (batch.length === 0 && !nudged && failuresInARow === 0) return;
-      nudged = false;
+      if (batch.length === 0 && nudges.length === 0 && failuresInARow === 0) return;
+      const nudged = nudges.splice(0);
       inFlight = batch;
       await carryOut(batch);
       inFlight = [];
+      for (const nudge of nudged) {
+        if (failuresInARow === 0) nudge.resolve();
+        else nudge.reject(lastError);
+      }
     }
   };
 
@@ -160,6 +168,7 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
   /** The batch did not succeed in time. Who waits is answered, what must not be lost goes back to the queue. */
   const giveUp = (batch: readonly Waiting[], error: unknown): void => {
     failuresInARow += 1;
+    lastError = error;
     calmSince = null;
     if (failuresInARow === 1) log.error(describe(error), 'the ledger cannot reach its database');
     for (const waiting of [...batch].reverse()) {
@@ -222,8 +231,11 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
     },
 
     nudge() {
-      nudged = true;
-      start();
+      return new Promise((resolve, reject) => {
+        if (state.stopped) return reject(new Closed('the ledger is closed'));
+        nudges.push({ resolve, reject });
+        start();
+      });
     },
 
     get down() {
@@ -242,6 +254,7 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
       stop.abort();
       clearInterval(patience);
       while (state.running) await delay(5);
+      for (const nudge of nudges.splice(0)) nudge.reject(new Closed('the ledger is closed'));
       for (const queue of Object.values(queues)) {
         for (const waiting of queue.splice(0)) {
           if (!waiting.answered)

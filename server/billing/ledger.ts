@@ -96,18 +96,15 @@ export function createLedger(parts: LedgerParts): Ledger {
       const now = performance.now();
       const isLeaseDue = now - leaseRenewedAt >= holdLeaseMs / 4;
       const lease = isLeaseDue ? [renewLease(processId, holdLeaseMs)] : [];
-      const results = operations.length === 0 ? await alone(client, lease) : await together(client, operations, lease);
+      const results = operations.length === 0 ? [] : await together(client, operations, lease);
+      // Without operations it is only about the lease, or about whether the database answers.
+      if (operations.length === 0) await flight(client, isLeaseDue ? lease : [{ text: 'SELECT 1' }]);
       if (isLeaseDue) leaseRenewedAt = now;
       return results;
     } catch (error) {
       await connection.recover(client);
       throw error;
     }
-  };
-
-  const alone = async (client: PoolClient, lease: ReturnType<typeof renewLease>[]): Promise<Result[]> => {
-    await flight(client, lease.length === 0 ? [{ text: 'SELECT 1' }] : lease);
-    return [];
   };
 
   const together = async (
@@ -150,7 +147,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   };
 
   const renewal = setInterval(() => {
-    if (started) commit.nudge();
+    if (started) commit.nudge().catch(() => {});
   }, holdLeaseMs / 4);
   renewal.unref();
 
@@ -158,10 +155,8 @@ export function createLedger(parts: LedgerParts): Ledger {
 
   return {
     async start() {
-      // Also tells whether the database can be reached at all; an outage later is waited out.
-      await perform([]);
+      await commit.nudge();
       started = true;
-      commit.nudge();
     },
 
     async admit(ask) {

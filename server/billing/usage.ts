@@ -152,7 +152,7 @@ export interface UsageRecord extends TokenPools {
 /** Usage added up: newest period first, then by model and key. */
 export async function readUsage(db: Queryable, query: UsageQuery): Promise<Page<UsageRecord>> {
   const { period, byModel, byKey, limit } = query;
-  const after = query.after ? decodeCursor(query.after, 3) : null;
+  const after = query.after ? decodeCursor(query.after, [startPattern, /^/, /^$|^[0-9a-f-]{36}$/]) : null;
   const start = period === null ? 'NULL::timestamptz' : `date_trunc('${periods[period]}', hour, $6)`;
   const { rows } = await db.query({
     text: `SELECT * FROM (
@@ -189,6 +189,7 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Page<
   ]);
 }
 
+const startPattern = /^(-infinity|\d{4}-\d{2}-\d{2}T\d{2}:00:00\.000Z)$/;
 const periods = { hour: 'hour', day: 'day', month: 'month' } as const;
 const pools = ['input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output'] as const;
 const sums = ['requests', 'failures', ...pools, 'cost', 'charged', 'upstream_cost'] as const;
@@ -246,7 +247,7 @@ export interface LedgerRecord {
 
 /** Entries of an account, newest request first. */
 export async function readLedger(db: Queryable, query: LedgerQuery): Promise<Page<LedgerRecord>> {
-  const after = query.after ? decodeCursor(query.after, 1) : null;
+  const after = query.after ? decodeCursor(query.after, [/^[0-9a-f-]{36}$/]) : null;
   const { rows } = await db.query({
     text: `SELECT * FROM ledger_entry
            WHERE account_id = $1 AND request_id >= uuid_at(coalesce($2::timestamptz, '-infinity'))
@@ -327,10 +328,23 @@ function encodeCursor(key: readonly string[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-function decodeCursor(cursor: string, length: number): string[] {
+/** Whatever a client makes up must be refused here: the database would call it a fault of ours. */
+function decodeCursor(cursor: string, shapes: readonly RegExp[]): string[] {
+  const key = parseCursor(cursor);
+  const fits =
+    Array.isArray(key) &&
+    key.length === shapes.length &&
+    shapes.every(
+      (shape, index) => typeof key[index] === 'string' && shape.test(key[index]) && !key[index].includes('\0'),
+    );
+  if (!fits) throw new BadCursor('not a cursor of this list');
+  return key as string[];
+}
+
+function parseCursor(cursor: string): unknown {
   try {
-    const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (Array.isArray(key) && key.length === length && key.every((part) => typeof part === 'string')) return key;
-  } catch {}
-  throw new BadCursor('not a cursor of this list');
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    return null;
+  }
 }
