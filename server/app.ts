@@ -62,15 +62,22 @@ export async function createApp(parts: AppParts): Promise<App> {
   const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
   const refusals = createRefusals({ topUpUrl: `${publicUrl}/topup`, statusUrl: `${publicUrl}/status` });
 
-  const pool = openPool({ url: databaseUrl, name: 'app', max: 10, log, settings: { statement_timeout: '10s' } });
+  const pool = openPool({
+    url: databaseUrl,
+    name: 'app',
+    max: 10,
+    queryTimeoutMs: 15_000,
+    settings: { statement_timeout: '10s' },
+    log,
+  });
   const lane = openLane({ url: databaseUrl, max: 3, log });
   const processId = randomUUID();
   const spool = createSpool({ directory: join(config.dataDir, 'spool'), processId, log });
   const ledger = createLedger({ pool: lane, processId, spool, holdLeaseMs: config.holdLeaseMs, log });
 
   const keyring = createKeyring({ pool });
-  const catalog = createCatalog({ pool });
-  const upstreams = createUpstreams({ pool, secretKey, simulatorUrl: parts.simulatorUrl });
+  const upstreams = createUpstreams({ pool, secretKey, simulatorUrl: parts.simulatorUrl, log });
+  const catalog = createCatalog({ pool, refreshRoutes: upstreams.refresh });
   const router = createRouter({ source: upstreams, allowPrivate: config.allowPrivateUpstreams });
   const authenticator = createAuthenticator({ keyring });
 
@@ -129,7 +136,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     for (let wait = 100; !state.closing; wait = Math.min(5_000, wait * 2)) {
       try {
         await parts.prepare();
-        await Promise.all([catalog.refresh(), upstreams.refresh()]);
+        await catalog.refresh();
         await ledger.start();
         const listening = await listen({
           url: databaseUrl,
@@ -139,9 +146,9 @@ export async function createApp(parts: AppParts): Promise<App> {
               keyring.drop();
               authenticator.drop();
             } else {
-              void Promise.all([catalog.refresh(), upstreams.refresh()]).catch((error: unknown) =>
-                log.warn(describeError(error), 'the catalog could not be read again'),
-              );
+              void catalog
+                .refresh()
+                .catch((error: unknown) => log.warn(describeError(error), 'the catalog could not be read again'));
             }
           },
         });

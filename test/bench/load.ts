@@ -9,6 +9,8 @@ export interface LoadSettings {
   url: string;
   path: string;
   headers?: Record<string, string>;
+  /** API keys to take turns with, one request each: many accounts at once. */
+  keys?: readonly string[];
   body: string | Buffer;
   /** Connections, each with one request in flight: a closed loop. */
   connections: number;
@@ -114,7 +116,7 @@ type Tally = ReturnType<typeof createTally>;
 
 interface Run {
   url: string;
-  request: Buffer;
+  next: () => Buffer;
   tally: Tally;
   running: () => boolean;
   onClosed: () => void;
@@ -132,7 +134,7 @@ function drive(run: Run): Socket {
   const ask = (): void => {
     began = false;
     sentAt = performance.now();
-    socket.write(run.request);
+    socket.write(run.next());
   };
   const reader = createMessageReader({
     onHead(head) {
@@ -174,13 +176,23 @@ function drive(run: Run): Socket {
 export async function runLoad(settings: LoadSettings): Promise<LoadResult> {
   const { url, connections, durationMs, warmupMs = 0 } = settings;
   const tally = createTally();
-  const request = requestBytes(settings);
+  const requests =
+    settings.keys === undefined
+      ? [requestBytes(settings)]
+      : settings.keys.map((key) =>
+          requestBytes({ ...settings, headers: { ...settings.headers, authorization: `Bearer ${key}` } }),
+        );
+  let turn = 0;
+  const next = (): Buffer => {
+    turn = (turn + 1) % requests.length;
+    return requests[turn] as Buffer;
+  };
   const sockets = new Set<Socket>();
   let on = true;
   const start = (): void => {
     const socket = drive({
       url,
-      request,
+      next,
       tally,
       running: () => on,
       onClosed() {
