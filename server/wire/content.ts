@@ -40,6 +40,9 @@ interface Path {
 interface Walk {
   body: Buffer;
   found: Content;
+  refuse: Refuse;
+  /** Gates found so far: a body may repeat itself ten thousand times. */
+  gateNames: Set<string>;
 }
 
 function dotted(path: Path): string {
@@ -106,10 +109,16 @@ const memberGates: Record<Protocol, Record<string, MemberGate>> = {
   },
 };
 
+/** More permissions than anyone has granted: such a body is refused at once, before it costs more to describe. */
+const MAX_GATES = 64;
+
 function addGate(walk: Walk, kind: Gate['kind'], name: string, path: Path, more: Partial<MemberGate> = {}): void {
   const { gates } = walk.found;
-  if (gates.some((gate) => gate.name === name && gate.kind === kind)) return;
+  const known = `${kind} ${name}`;
+  if (walk.gateNames.has(known)) return;
+  walk.gateNames.add(known);
   const param = dotted(path);
+  if (gates.length === MAX_GATES) walk.refuse(`${param}: asks for too many things that are not available here`, param);
   const problem: WireProblem = {
     message:
       kind === 'tenant'
@@ -252,10 +261,10 @@ const messagesShape = bodyShape('messages', {
   cache_control: cacheMarker,
 });
 
-function readMessages(walk: Walk, root: JsonNode, refuse: Refuse): void {
+function readMessages(walk: Walk, root: JsonNode): void {
   readCacheMarker(walk, root);
   readBlocks(walk, root.members.get('system'), { parent: null, key: 'system' });
-  for (const { message, path } of readConversation(walk.body, root, refuse)) {
+  for (const { message, path } of readConversation(walk, root)) {
     readBlocks(walk, message.members.get('content'), inner(path, 'content'));
   }
 }
@@ -295,7 +304,8 @@ function inlineSource(body: Buffer, source: JsonNode | undefined): JsonNode | nu
 }
 
 /** The messages of both conversational protocols: a list, not empty, of objects with a role. */
-function readConversation(body: Buffer, root: JsonNode, refuse: Refuse): { message: JsonNode; path: Path }[] {
+function readConversation(walk: Walk, root: JsonNode): { message: JsonNode; path: Path }[] {
+  const refuse: Refuse = walk.refuse;
   const messages = root.members.get('messages');
   if (messages === undefined || messages.kind === 'null') return refuse('messages: Field required', 'messages');
   if (messages.kind !== 'array') return refuse('messages: must be a list of messages', 'messages');
@@ -337,14 +347,14 @@ const chatShape = bodyShape('chat-completions', {
   prompt_cache_options: breakpoint,
 });
 
-function readChat(walk: Walk, root: JsonNode, refuse: Refuse): void {
+function readChat(walk: Walk, root: JsonNode): void {
   readCacheMarker(walk, root);
   for (const [index, modality] of items(root.members.get('modalities')).entries()) {
     if (textOf(walk.body, modality) === 'audio') {
       addGate(walk, 'price', 'audio', inner({ parent: null, key: 'modalities' }, index));
     }
   }
-  for (const { message, path } of readConversation(walk.body, root, refuse)) {
+  for (const { message, path } of readConversation(walk, root)) {
     readCacheMarker(walk, message);
     const audio = message.members.get('audio');
     if (audio?.kind === 'object') addGate(walk, 'tenant', 'audio', inner(path, 'audio'));
@@ -399,7 +409,8 @@ const responsesShape = bodyShape('responses', {
   prompt_cache_options: breakpoint,
 });
 
-function readResponses(walk: Walk, root: JsonNode, refuse: Refuse): void {
+function readResponses(walk: Walk, root: JsonNode): void {
+  const refuse: Refuse = walk.refuse;
   readCacheMarker(walk, root);
   const background = root.members.get('background');
   // The answer to a background request is fetched later, from an address that this service does not have.
@@ -465,11 +476,7 @@ function bodyShape(protocol: Protocol, members: Record<string, Shape>): Shape {
   return built;
 }
 
-function rulesFor(
-  protocol: Protocol,
-  wanted: Shape,
-  readContent: (walk: Walk, root: JsonNode, refuse: Refuse) => void,
-): ContentRules {
+function rulesFor(protocol: Protocol, wanted: Shape, readContent: (walk: Walk, root: JsonNode) => void): ContentRules {
   return {
     shape: wanted,
     read(body, root, refuse) {
@@ -481,10 +488,10 @@ function rulesFor(
         cacheWrite: 'none',
         gates: [],
       };
-      const walk: Walk = { body, found };
+      const walk: Walk = { body, found, refuse, gateNames: new Set() };
       readMemberGates(walk, root, protocol);
       readTools(walk, root, protocol);
-      readContent(walk, root, refuse);
+      readContent(walk, root);
       return found;
     },
   };

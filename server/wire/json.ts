@@ -26,7 +26,7 @@ export interface JsonNode {
 
 /** Which parts of a document are retained. One shape serves objects (`members`) and arrays (`items`) alike. */
 export interface Shape {
-  members: Map<string, Shape>;
+  members: Map<string, WantedMember>;
   /** `members` once more, by the byte length of the name: looking a key up makes no string. */
   byLength: WantedMember[][];
   items: Shape | null;
@@ -52,8 +52,9 @@ export function shape(members: Record<string, Shape> = {}, items: Shape | null =
 export function addMembers(target: Shape, members: Record<string, Shape>): void {
   for (const [name, member] of Object.entries(members)) {
     const bytes = Buffer.from(name);
-    target.members.set(name, member);
-    target.byLength[bytes.length] = [...(target.byLength[bytes.length] ?? []), { name, bytes, shape: member }];
+    const wanted: WantedMember = { name, bytes, shape: member };
+    target.members.set(name, wanted);
+    target.byLength[bytes.length] = [...(target.byLength[bytes.length] ?? []), wanted];
   }
 }
 
@@ -255,9 +256,7 @@ class Scanner {
     const end = this.at - 1;
     if (this.escaped) {
       const name = JSON.parse(this.bytes.toString('utf8', memberStart, this.at)) as string;
-      const bytes = Buffer.from(name);
-      const member = wanted.byLength[bytes.length]?.find((candidate) => candidate.name === name);
-      return member ?? (wanted.every ? { name, bytes: null, shape: leaf } : null);
+      return wanted.members.get(name) ?? (wanted.every ? { name, bytes: null, shape: leaf } : null);
     }
     const candidates = wanted.byLength[end - start];
     if (candidates !== undefined) {

@@ -157,21 +157,26 @@ function parse(bytes: Buffer, start: number, end: number, first: boolean): SseEv
   let at = start;
   if (first && bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf) at += 3;
   let type: string | null = null;
-  let data: Buffer | null = null;
+  const lines: Buffer[] = [];
   let dataStart: number | null = null;
   while (at < end) {
     const lineEnd = endOfLine(bytes, at, end);
     if (startsField(bytes, at, lineEnd, 'data')) {
       const from = valueStart(bytes, at + 4, lineEnd);
-      const value = bytes.subarray(from, lineEnd);
-      dataStart = data === null ? from : null;
-      data = data === null ? value : Buffer.concat([data, lineFeed, value]);
+      dataStart = lines.length === 0 ? from : null;
+      lines.push(bytes.subarray(from, lineEnd));
     } else if (startsField(bytes, at, lineEnd, 'event')) {
       type = bytes.toString('utf8', valueStart(bytes, at + 5, lineEnd), lineEnd);
     }
     at = lineEnd + (bytes[lineEnd] === CR && bytes[lineEnd + 1] === LF && lineEnd + 1 < end ? 2 : 1);
   }
-  return { bytes, start, end, type, data, dataStart };
+  return { bytes, start, end, type, data: joinLines(lines), dataStart };
+}
+
+function joinLines(lines: readonly Buffer[]): Buffer | null {
+  const [only] = lines;
+  if (only === undefined || lines.length === 1) return only ?? null;
+  return Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [lineFeed, line])));
 }
 
 const lineFeed = Buffer.from('\n');

@@ -551,6 +551,12 @@ describe('gates', () => {
     });
   });
 
+  test('a body that asks for more kinds of tools than anyone could allow is refused', () => {
+    const tools = Array.from({ length: 90_000 }, (_, index) => ({ type: `tool${index}` }));
+    expect(problemOf('messages', { ...minimal.messages, tools })).toMatchObject({ param: 'tools.64.type' });
+    expect(withMembers('messages', { tools: tools.slice(0, 64) }).gates).toHaveLength(64);
+  });
+
   test('one gate each, at the first place', () => {
     const tools = [{ type: 'web_search_20250305' }, { type: 'web_search_20260318' }, { type: 'mcp_toolset' }];
     expect(withMembers('messages', { tools, mcp_servers: [{}] }).gates.map(({ name }) => name)).toEqual([
