@@ -129,12 +129,15 @@ function modelFacts(model: Model): AuditFacts {
 
 /** USD per 1,000,000 tokens, as people know prices. */
 function priceFacts(prices: Prices): Record<string, string | null> {
-  const optional = (price: bigint | null) => (price === null ? null : formatPrice(price));
   return {
     input: formatPrice(prices.input),
     cacheHit: formatPrice(prices.cacheHit),
-    cacheWrite5m: optional(prices.cacheWrite5m),
-    cacheWrite1h: optional(prices.cacheWrite1h),
+    cacheWrite5m: formatOptional(prices.cacheWrite5m),
+    cacheWrite1h: formatOptional(prices.cacheWrite1h),
     output: formatPrice(prices.output),
   };
+}
+
+function formatOptional(price: bigint | null): string | null {
+  return price === null ? null : formatPrice(price);
 }

@@ -339,7 +339,9 @@ function routeFacts({ upstreamId, upstreamModel, priority, weight, enabled, cost
 
 /** Facts are built member by member in one order, so that equal ones read the same. */
 function sameFacts(a: AuditFacts, b: AuditFacts): boolean {
-  const text = (facts: AuditFacts) =>
-    JSON.stringify(facts, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
-  return text(a) === text(b);
+  return textOf(a) === textOf(b);
+}
+
+function textOf(facts: AuditFacts): string {
+  return JSON.stringify(facts, (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createSecret, parseKey, parseToken } from '../../server/keys/secret.ts';
 
@@ -30,10 +30,14 @@ describe('what cannot be a key is known without a look-up', () => {
 
   test('any single changed character', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 9, max: secret.length - 1 }), fc.constantFrom(...'09AZaz_- é'), (at, character) => {
-        fc.pre(secret[at] !== character);
-        expect(parseKey(secret.slice(0, at) + character + secret.slice(at + 1))).toBeNull();
-      }),
+      fc.property(
+        fc.integer({ min: 9, max: secret.length - 1 }),
+        fc.constantFrom('0', '9', 'A', 'Z', 'a', 'z', '_', '-', ' ', 'é'),
+        (at, character) => {
+          fc.pre(secret[at] !== character);
+          expect(parseKey(secret.slice(0, at) + character + secret.slice(at + 1))).toBeNull();
+        },
+      ),
     );
   });
 

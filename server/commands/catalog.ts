@@ -1,0 +1,49 @@
+import { commandLine } from '../audit.ts';
+import { type Command, CommandError } from './command.ts';
+
+export const catalogCommands: readonly Command[] = [
+  {
+    name: 'catalog apply',
+    usage: 'FILE [--prune]',
+    summary: 'make the catalog say what a file says; --prune switches off what it does not name',
+    options: { prune: 'flag' },
+    words: 1,
+    async run({ config, pool, secretKey }, given) {
+      const [{ readCatalogFile, CatalogFileError }, { applyCatalog }, { createSeal }, { transaction }] =
+        await Promise.all([
+          import('../setup/catalog-file.ts'),
+          import('../setup/catalog-apply.ts'),
+          import('../upstreams/seal.ts'),
+          import('../database/lane.ts'),
+        ]);
+      const [name = ''] = given.words;
+      try {
+        const content = await readCatalogFile(name, config);
+        const seal = createSeal({ secretKeys: [await secretKey()] });
+        const prune = given.flag('prune');
+        const catalog = await transaction(pool, (client) =>
+          applyCatalog(client, { content, seal, prune, actor: commandLine, name }),
+        );
+        return { json: { catalog } };
+      } catch (error) {
+        if (!(error instanceof CatalogFileError)) throw error;
+        throw new CommandError('invalid_catalog', error.message, { faults: error.faults });
+      }
+    },
+  },
+  {
+    name: 'catalog export',
+    usage: '',
+    summary: 'print the catalog in the shape of a catalog file, without keys',
+    options: {},
+    async run({ pool }) {
+      const [{ exportCatalog }, { stringify }, { transaction }] = await Promise.all([
+        import('../setup/catalog-export.ts'),
+        import('yaml'),
+        import('../database/lane.ts'),
+      ]);
+      const catalog = await transaction(pool, exportCatalog);
+      return { json: catalog, text: stringify(catalog, { lineWidth: 0 }).trimEnd() };
+    },
+  },
+];

@@ -1,0 +1,75 @@
+import type { ClientBase } from 'pg';
+import { formatUsd } from '../billing/money.ts';
+import { currentPrice, listModels, listPrices } from '../catalog/models.ts';
+import { formatPrice, type Prices } from '../catalog/price.ts';
+import { listPlans } from '../plans/plans.ts';
+import { listRoutes, listUpstreams, type RouteCosts } from '../upstreams/upstreams.ts';
+
+/**
+ * What the database says, in the shape of the catalog file and without keys: applying it changes nothing. What is
+ * switched off is marked so; members that have their default are left out.
+ */
+export async function exportCatalog(client: ClientBase): Promise<Record<string, unknown>> {
+  const [upstreams, models, plans] = [
+    await listUpstreams(client),
+    await listModels(client),
+    await listPlans(client, { all: true }),
+  ];
+  const routes = Map.groupBy(
+    (await listRoutes(client)).filter(({ enabled }) => enabled),
+    ({ modelId }) => modelId,
+  );
+  return {
+    upstreams: upstreams.map(({ enabled, features, ...upstream }) => ({
+      ...upstream,
+      ...(Object.keys(features).length === 0 ? {} : { features }),
+      ...onlyOff(enabled),
+    })),
+    models: await inOrder(models, async ({ enabled, allow, capabilities, ...model }) => {
+      const price = (await currentPrice(client, model.id)) ?? (await listPrices(client, model.id)).at(-1);
+      return {
+        ...model,
+        ...(price === undefined ? {} : { prices: pricesText(price) }),
+        ...(allow.length === 0 ? {} : { allow }),
+        ...(capabilities.length === 0 ? {} : { capabilities }),
+        routes: (routes.get(model.id) ?? []).map(({ upstreamId, upstreamModel, priority, weight, costs }) => ({
+          upstream: upstreamId,
+          model: upstreamModel,
+          priority,
+          weight,
+          ...(costs === null ? {} : { costs: pricesText(costs) }),
+        })),
+        ...onlyOff(enabled),
+      };
+    }),
+    plans: plans.map(({ id, name, priceVnd, budget, validDays, enabled }) => ({
+      id,
+      name,
+      priceVnd: Number(priceVnd),
+      budgetUsd: formatUsd(budget),
+      ...(validDays === null ? {} : { validDays }),
+      ...onlyOff(enabled),
+    })),
+  };
+}
+
+/** One after the other: a connection runs one query at a time. */
+async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}
+
+function onlyOff(enabled: boolean): { enabled?: false } {
+  return enabled ? {} : { enabled: false };
+}
+
+function pricesText({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: Prices | RouteCosts) {
+  return {
+    input: formatPrice(input),
+    cacheHit: formatPrice(cacheHit),
+    ...(cacheWrite5m === null ? {} : { cacheWrite5m: formatPrice(cacheWrite5m) }),
+    ...(cacheWrite1h === null ? {} : { cacheWrite1h: formatPrice(cacheWrite1h) }),
+    output: formatPrice(output),
+  };
+}
