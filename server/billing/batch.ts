@@ -153,7 +153,7 @@ function settle(settlement: Settlement, book: Book): Settled {
   const { charged, freeAfter, movements } = budget.settle(book.grants(accountId), hold?.parts ?? [], owed);
   book.move(accountId, movements, { requestId, heldAt: hold?.heldAt ?? null });
   if (hold !== undefined) book.spend(accountId, hold.keyId, (spend) => addHeld(spend, -amountOf(hold.parts)));
-  book.spend(accountId, keyId, (spend) => addCharged(spend, charged));
+  book.spend(accountId, keyId, (spend) => addCharged(spend, charged, book.today));
   const figures = { cost: owed, charged, freeAfter: freeAfter < MAX_PICO ? freeAfter : MAX_PICO };
   book.enter(settlement, figures);
   return { ...figures, duplicate: false };
@@ -275,6 +275,7 @@ function openBook(facts: Facts) {
   for (const [accountId, list] of facts.grants) move(accountId, budget.expire(list));
 
   return {
+    today: facts.today,
     grants: grantsOf,
     move,
     spendOf,

@@ -52,13 +52,17 @@ export function addHeld(spend: KeySpend, amount: PicoUsd): KeySpend {
   return { ...spend, held: spend.held + amount };
 }
 
-/** Adds a charge to every period. */
-export function addCharged(spend: KeySpend, amount: PicoUsd): KeySpend {
+/**
+ * Adds a charge of `today` to every period that it belongs to. A transaction that began before midnight may come after
+ * one that began later: its charge belongs to the day that is over.
+ */
+export function addCharged(spend: KeySpend, amount: PicoUsd, today: string): KeySpend {
+  const rolled = roll(spend, today);
   return {
-    ...spend,
-    charged: spend.charged + amount,
-    dayCharged: spend.dayCharged + amount,
-    monthCharged: spend.monthCharged + amount,
+    ...rolled,
+    charged: rolled.charged + amount,
+    dayCharged: rolled.dayCharged + (rolled.day === today ? amount : 0n),
+    monthCharged: rolled.monthCharged + (rolled.month === monthOf(today) ? amount : 0n),
   };
 }
 

@@ -25,7 +25,7 @@ describe('what a key has spent', () => {
   });
 
   test('a charge counts in every period, a hold in none', () => {
-    expect(addCharged(addHeld(noSpend('2026-11-21'), 7n), 3n)).toEqual({
+    expect(addCharged(addHeld(noSpend('2026-11-21'), 7n), 3n, '2026-11-21')).toEqual({
       charged: 3n,
       held: 7n,
       day: '2026-11-21',
@@ -33,6 +33,12 @@ describe('what a key has spent', () => {
       month: '2026-11-01',
       monthCharged: 3n,
     });
+  });
+
+  test('a charge of yesterday that comes after midnight does not count today', () => {
+    expect(addCharged(spent, 3n, '2026-11-20')).toEqual({ ...spent, charged: 103n, monthCharged: 43n });
+    expect(addCharged(spent, 3n, '2026-10-31')).toEqual({ ...spent, charged: 103n });
+    expect(addCharged(spent, 3n, '2026-11-22')).toMatchObject({ day: '2026-11-22', dayCharged: 3n, monthCharged: 43n });
   });
 });
 
