@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import { appendAudit } from '../audit.ts';
+import { addGrant } from '../billing/grants.ts';
 import { transaction } from '../database/lane.ts';
 import { uuidv7 } from '../http.ts';
 import { isUuid } from '../uuid.ts';
@@ -79,17 +80,6 @@ export interface Review {
   note: string | null;
 }
 
-/** The budget that a paid order buys. */
-export interface PurchaseGrant {
-  accountId: string;
-  kind: 'purchase';
-  /** Pico-USD. */
-  amount: bigint;
-  expiresAt: Date | null;
-  /** `order:<id>`: giving it twice gives it once. */
-  sourceRef: string;
-}
-
 /** Told inside the transaction that moved an order. */
 export interface OrderMoved {
   accountId: string;
@@ -100,8 +90,8 @@ export interface OrderMoved {
 export interface TransferDeps {
   /** Must read BIGINT as `bigint` (the types of the money lane). */
   pool: Pool;
-  /** Writes the grant in the transaction it is handed. Idempotent on `sourceRef`. */
-  addGrant: (client: ClientBase, grant: PurchaseGrant) => Promise<unknown>;
+  /** Gives the grant in the transaction it is handed, once for each source. Billing's, unless a test says otherwise. */
+  giveGrant?: typeof addGrant;
   /** Our account numbers: money that names only others waits for a person. Null: not checked. */
   accountNumbers: readonly string[] | null;
   /** Called in the same transaction, for those who want to hear of payments. What it throws undoes the payment. */
@@ -112,7 +102,7 @@ export interface TransferDeps {
 const partialGraceDays = 7;
 
 export function createTransfers(deps: TransferDeps) {
-  const { pool } = deps;
+  const { pool, giveGrant = addGrant } = deps;
 
   /**
    * Takes a transfer in: stored once, matched by its memo, decided, applied, all in one transaction. Once this
@@ -201,7 +191,7 @@ export function createTransfers(deps: TransferDeps) {
          RETURNING now() + make_interval(days => valid_days) AS "expiresAt"`,
         [order.id],
       );
-      await deps.addGrant(client, {
+      await giveGrant(client, {
         accountId: order.accountId,
         kind: 'purchase',
         amount: order.budget,

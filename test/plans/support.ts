@@ -1,22 +1,13 @@
 import { createHmac } from 'node:crypto';
-import type { ClientBase, Pool } from 'pg';
+import type { Pool } from 'pg';
 import { transaction } from '../../server/database/lane.ts';
 import { uuidv7 } from '../../server/http.ts';
 import { createOrders, type Order } from '../../server/plans/orders.ts';
 import { type Plan, savePlan } from '../../server/plans/plans.ts';
-import { createTransfers, type IncomingTransfer, type PurchaseGrant } from '../../server/plans/transfers.ts';
+import { createTransfers, type IncomingTransfer } from '../../server/plans/transfers.ts';
 
 export const bank = { bin: '970436', account: '0011001234567', name: 'STEYG TEST' };
 export const oneUsd = 10n ** 12n;
-
-/** Writes a grant as billing does. */
-export async function addGrant(client: ClientBase, grant: PurchaseGrant): Promise<void> {
-  await client.query(
-    `INSERT INTO "grant" (account_id, id, kind, amount, expires_at, source_ref) VALUES ($1, $2, $3, $4, $5, $6)
-     ON CONFLICT (account_id, source_ref) DO NOTHING`,
-    [grant.accountId, uuidv7(), grant.kind, grant.amount, grant.expiresAt, grant.sourceRef],
-  );
-}
 
 export async function createAccount(pool: Pool): Promise<string> {
   const id = uuidv7();
@@ -47,7 +38,7 @@ export async function createPlans(pool: Pool): Promise<void> {
 export function createDomain(pool: Pool) {
   return {
     orders: createOrders({ pool, bank }),
-    transfers: createTransfers({ pool, addGrant, accountNumbers: [bank.account] }),
+    transfers: createTransfers({ pool, accountNumbers: [bank.account] }),
   };
 }
 

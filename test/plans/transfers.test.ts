@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkInvariants } from '../../server/billing/invariants.ts';
+import { readBalance } from '../../server/billing/usage.ts';
 import { completeMemo, findMemos } from '../../server/plans/memo.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createAccount, createDomain, createPlans, oneUsd, order, purchases, transfer } from './support.ts';
@@ -34,6 +36,7 @@ describe('a transfer', () => {
     expect(await purchases(database.pool, accountId)).toEqual([
       { amount: 10n * oneUsd, sourceRef: `order:${order.id}`, expiresAt: null },
     ]);
+    expect(await readBalance(database.pool, accountId)).toMatchObject({ free: 10n * oneUsd });
 
     const replays = await Promise.all(Array.from({ length: 100 }, () => domain.transfers.receive(money)));
     expect(new Set(replays.map(({ kind }) => kind))).toEqual(new Set(['duplicate']));
@@ -140,7 +143,7 @@ describe('a transfer', () => {
     const failing = createTransfers({
       pool: database.pool,
       accountNumbers: null,
-      addGrant: async () => {
+      giveGrant: async () => {
         throw new Error('no grant');
       },
     });
@@ -238,4 +241,8 @@ describe('an operator', () => {
     const queue = await domain.transfers.list({ queue: true, limit: 100 });
     expect(queue.map(({ id }) => id)).not.toContain(stray.transferId);
   });
+});
+
+it('after all that the money adds up: no order was granted twice or without its money', async () => {
+  expect(await checkInvariants(database.pool)).toEqual([]);
 });
