@@ -192,11 +192,11 @@ describe('whole answers', () => {
   });
 });
 
-describe('unusual answers', () => {
-  const chat = (message: Record<string, unknown>, more: Record<string, unknown> = {}) => ({
-    choices: [{ index: 0, message, finish_reason: 'stop', ...more }],
-  });
+const chat = (message: Record<string, unknown>, more: Record<string, unknown> = {}) => ({
+  choices: [{ index: 0, message, finish_reason: 'stop', ...more }],
+});
 
+describe('unusual answers', () => {
   const cases: [string, unknown, Record<string, unknown>][] = [
     ['an empty answer', chat({ content: '' }), { content: [], stop_reason: 'end_turn' }],
     ['no finish reason', chat({ content: 'x' }, { finish_reason: null }), { stop_reason: 'end_turn' }],

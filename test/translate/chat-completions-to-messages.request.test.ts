@@ -88,6 +88,9 @@ describe('system', () => {
   });
 });
 
+const inputOf = (text: string) =>
+  translated(to, withMessages(hi, { role: 'assistant', tool_calls: [call('a', text)] })).messages[1].content[0].input;
+
 describe('messages', () => {
   test('55 tool messages and the user message that follows become one turn, results first', () => {
     const body = withMessages(
@@ -131,8 +134,6 @@ describe('messages', () => {
     ]);
   });
 
-  const inputOf = (text: string) =>
-    translated(to, withMessages(hi, { role: 'assistant', tool_calls: [call('a', text)] })).messages[1].content[0].input;
   test.each([
     ['{"a":[1,{"b":null}]}', { a: [1, { b: null }] }],
     ['', {}],
@@ -280,6 +281,9 @@ describe('messages', () => {
   });
 });
 
+const choice = (tool_choice?: unknown) =>
+  translated(to, { ...minimal, tools: [tool], tool_choice, parallel_tool_calls: false }).tool_choice;
+
 describe('tools', () => {
   test('a tool without parameters is not lost, and one without a type gets the only one there is', () => {
     const tools = [
@@ -321,8 +325,6 @@ describe('tools', () => {
   });
 
   test('parallel_tool_calls: false, except beside none', () => {
-    const choice = (tool_choice?: unknown) =>
-      translated(to, { ...minimal, tools: [tool], tool_choice, parallel_tool_calls: false }).tool_choice;
     expect(choice()).toEqual({ type: 'auto', disable_parallel_tool_use: true });
     expect(choice('required')).toEqual({ type: 'any', disable_parallel_tool_use: true });
     expect(choice('none')).toEqual({ type: 'none' });

@@ -366,11 +366,11 @@ describe('tools', () => {
   });
 });
 
-describe('thinking and effort', () => {
-  const effortOf = (more: Record<string, unknown>, features = {}) =>
-    translated(to, { ...minimal, ...more }, features).reasoning_effort;
-  const enabled = (budget_tokens: number) => ({ thinking: { type: 'enabled', budget_tokens } });
+const effortOf = (more: Record<string, unknown>, features = {}) =>
+  translated(to, { ...minimal, ...more }, features).reasoning_effort;
+const enabled = (budget_tokens: number) => ({ thinking: { type: 'enabled', budget_tokens } });
 
+describe('thinking and effort', () => {
   test.each([
     [1024, 'low'],
     [2048, 'medium'],
@@ -414,17 +414,18 @@ describe('thinking and effort', () => {
   });
 });
 
-describe('the other fields', () => {
-  const schema = (required: string[]) => ({
-    type: 'object',
-    properties: { a: { type: 'string' } },
-    required,
-    additionalProperties: false,
-  });
+const schema = (required: string[]) => ({
+  type: 'object',
+  properties: { a: { type: 'string' } },
+  required,
+  additionalProperties: false,
+});
 
+const format = (given: unknown) =>
+  translated(to, { ...minimal, output_config: { format: { type: 'json_schema', schema: given } } }).response_format;
+
+describe('the other fields', () => {
   test('47 output_config.format becomes response_format, strict only where the schema allows', () => {
-    const format = (given: unknown) =>
-      translated(to, { ...minimal, output_config: { format: { type: 'json_schema', schema: given } } }).response_format;
     expect(format(schema(['a']))).toEqual({
       type: 'json_schema',
       json_schema: { name: 'structured_output', schema: schema(['a']), strict: true },

@@ -44,6 +44,9 @@ const agentTurn = {
   client_metadata: { a: 'b' },
 };
 
+const choice = (tool_choice: unknown) =>
+  translated(R_TO_C, { ...minimal, tools: [look, { ...look, name: 'other' }], tool_choice });
+
 describe('responses to chat completions', () => {
   test("a coding agent's turn, byte for byte", () => {
     expect(translate(R_TO_C, agentTurn)).toBe(
@@ -160,8 +163,6 @@ describe('responses to chat completions', () => {
   });
 
   test('tool choice', () => {
-    const choice = (tool_choice: unknown) =>
-      translated(R_TO_C, { ...minimal, tools: [look, { ...look, name: 'other' }], tool_choice });
     expect(choice('required').tool_choice).toBe('required');
     expect(choice({ type: 'function', name: 'look' }).tool_choice).toEqual({
       type: 'function',

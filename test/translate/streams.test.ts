@@ -172,24 +172,22 @@ const zeros = {
   inference_geo: null,
   speed: null,
 };
-const named = (event: { type: string }) => [event.type, event];
+const named = (event: { type: string; [member: string]: unknown }) => [event.type, event];
 const messagesClient = (thinking: string, calls: [string, string[]][], usage: Record<string, unknown>) => [
   named({
     type: 'message_start',
-    ...{
-      message: {
-        id: 'msg_01',
-        type: 'message',
-        role: 'assistant',
-        model: 'cat-1',
-        content: [],
-        stop_reason: null,
-        stop_sequence: null,
-        stop_details: null,
-        container: null,
-        diagnostics: null,
-        usage: zeros,
-      },
+    message: {
+      id: 'msg_01',
+      type: 'message',
+      role: 'assistant',
+      model: 'cat-1',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      container: null,
+      diagnostics: null,
+      usage: zeros,
     },
   }),
   named({ type: 'ping' }),
@@ -206,10 +204,8 @@ const messagesClient = (thinking: string, calls: [string, string[]][], usage: Re
   ]),
   named({
     type: 'message_delta',
-    ...{
-      delta: { stop_reason: 'tool_use', stop_sequence: null, stop_details: null, container: null },
-      usage: { ...zeros, ...usage },
-    },
+    delta: { stop_reason: 'tool_use', stop_sequence: null, stop_details: null, container: null },
+    usage: { ...zeros, ...usage },
   }),
   named({ type: 'message_stop' }),
 ];
@@ -254,6 +250,8 @@ const responseHead = {
   top_p: null,
   truncation: 'disabled',
 };
+const part = (said: string) => ({ type: 'output_text', text: said, annotations: [], logprobs: [] });
+const summary = (said: string) => ({ type: 'summary_text', text: said });
 const responsesClient = (textPieces: string[], calls: [string, string[]][], usage: Record<string, unknown>) => {
   let sequence_number = 0;
   const event = (type: string, members: Record<string, unknown>) => [
@@ -264,8 +262,6 @@ const responsesClient = (textPieces: string[], calls: [string, string[]][], usag
   const whole = textPieces.join('');
   const rs = { item_id: 'rs_01_0', output_index: 0 };
   const msg = { item_id: 'msg_01_1', output_index: 1 };
-  const part = (said: string) => ({ type: 'output_text', text: said, annotations: [], logprobs: [] });
-  const summary = (said: string) => ({ type: 'summary_text', text: said });
   const reasoningItem = { id: 'rs_01_0', type: 'reasoning', summary: [summary('Hm…')] };
   const messageItem = {
     id: 'msg_01_1',
@@ -474,10 +470,10 @@ describe.each(goldens)('$name', ({ direction, body, upstream, client }) => {
   });
 
   test('the same bytes however the stream is cut and spelled', () => {
-    const { stream } = exchange(direction, body);
-    const expected = relay(stream(), [bytes(upstream)]);
+    const exchanged = exchange(direction, body);
+    const expected = relay(exchanged.stream(), [bytes(upstream)]);
     for (const [form, pieces] of awkwardForms(upstream)) {
-      expect({ form, out: relay(stream(), pieces) }).toEqual({ form, out: expected });
+      expect({ form, out: relay(exchanged.stream(), pieces) }).toEqual({ form, out: expected });
     }
   });
 

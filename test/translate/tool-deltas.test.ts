@@ -14,35 +14,37 @@ function upstream(deltas: readonly Record<string, unknown>[]): string {
 
 const piece = (call: Record<string, unknown>) => ({ tool_calls: [call] });
 
+interface BlockEvent {
+  index: number;
+  content_block: Record<string, string>;
+  delta: Record<string, string>;
+}
+
 /** The blocks that a messages client ends up with, after checking that none overlap. */
-function blocksOf(stream: string): unknown[] {
-  const blocks: Record<string, unknown>[] = [];
+function blocksOf(stream: string): Record<string, unknown>[] {
+  const blocks: Record<string, string>[] = [];
+  const misplaced: unknown[] = [];
   let open: number | null = null;
-  for (const event of eventsOf(stream)) {
-    const [name, data] = event as [
-      string,
-      { index: number; content_block: Record<string, unknown>; delta: Record<string, string> },
-    ];
-    if (name === 'content_block_start') {
-      expect(open).toBeNull();
-      expect(data.index).toBe(blocks.length);
-      open = data.index;
-      const { type, id, name: tool } = data.content_block;
-      blocks.push(type === 'tool_use' ? { id, tool, input: '' } : { type, text: '' });
-    }
-    if (name === 'content_block_delta') {
-      expect(data.index).toBe(open);
-      const block = blocks.at(-1) as Record<string, string>;
-      if (data.delta.type === 'input_json_delta') block.input += data.delta.partial_json;
-      else block.text += data.delta.text ?? data.delta.thinking ?? '';
-    }
-    if (name === 'content_block_stop') {
-      expect(data.index).toBe(open);
-      open = null;
-    }
+  for (const event of eventsOf(stream) as [string, BlockEvent][]) {
+    const [name, { index, content_block, delta }] = event;
+    if (!name.startsWith('content_block')) continue;
+    const starts = name === 'content_block_start';
+    if (starts ? open !== null || index !== blocks.length : index !== open) misplaced.push(event);
+    open = name === 'content_block_stop' ? null : index;
+    if (starts) blocks.push(emptyBlock(content_block));
+    if (name === 'content_block_delta') addDelta(blocks.at(-1) ?? {}, delta);
   }
-  expect(open).toBeNull();
+  expect({ misplaced, open }).toEqual({ misplaced: [], open: null });
   return blocks;
+}
+
+function emptyBlock({ type = '', id = '', name = '' }: Record<string, string>): Record<string, string> {
+  return type === 'tool_use' ? { id, tool: name, input: '' } : { type, text: '' };
+}
+
+function addDelta(block: Record<string, string>, { text, thinking, partial_json }: Record<string, string>): void {
+  if (partial_json === undefined) block.text += text ?? thinking ?? '';
+  else block.input += partial_json;
 }
 
 const run = (deltas: readonly Record<string, unknown>[]) =>
@@ -257,11 +259,13 @@ describe('50 names of tools', () => {
     const tools = [{ name, input_schema: { type: 'object' } }];
     const digest = createHash('sha256').update(name).digest('hex').slice(0, 8);
     const upstreamName = `${'n'.repeat(55)}_${digest}`;
-    const { stream, reply } = exchange(M_TO_C, { stream: true, tools });
+    const exchanged = exchange(M_TO_C, { stream: true, tools });
     const call = { index: 0, id: 'a', function: { name: upstreamName, arguments: '{}' } };
-    expect(blocksOf(relay(stream(), [bytes(upstream([piece(call)]))]))).toEqual([{ id: 'a', tool: name, input: '{}' }]);
+    expect(blocksOf(relay(exchanged.stream(), [bytes(upstream([piece(call)]))]))).toEqual([
+      { id: 'a', tool: name, input: '{}' },
+    ]);
     const answer = { choices: [{ message: { content: null, tool_calls: [call] }, finish_reason: 'tool_calls' }] };
-    expect(JSON.parse(new TextDecoder().decode(reply(answer).body)).content[0].name).toBe(name);
+    expect(JSON.parse(new TextDecoder().decode(exchanged.reply(answer).body)).content[0].name).toBe(name);
   });
 });
 
@@ -297,7 +301,7 @@ describe('free-text tools of responses clients', () => {
         { id: 'fc_01_0', type: 'custom_tool_call', status: 'completed', call_id: 'c', name: 'patch', input: source },
       ]);
     }
-    expect(inputsOf('character by character', [...encoded])).toMatchObject([{ input: source }]);
+    expect(inputsOf('character by character', encoded.split(''))).toMatchObject([{ input: source }]);
   });
 
   test.each([
