@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { describeError, describeRequest, requestIdHeaders, uuidv7 } from './http.ts';
 
@@ -16,7 +16,8 @@ const headerBytes = 16_384;
 export function createHttpServer(log: Logger): FastifyInstance {
   const app = Fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
+    requestIdLogLabel: 'requestId',
     genReqId: () => uuidv7(),
     requestTimeout: requestLimitMs,
     keepAliveTimeout: keepAliveMs,

@@ -15,6 +15,7 @@ export function openLane(options: { url: string; max: number; log: DatabaseLog }
   return openPool({
     ...options,
     name: 'money',
+    pipeline: true,
     connectTimeoutMs: statementTimeoutMs,
     queryTimeoutMs: 2 * statementTimeoutMs,
     settings: {
