@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
 import type { Principal } from '../people/principal.ts';
 import type { Domains } from './domains.ts';
@@ -15,6 +16,8 @@ export interface GraphqlContext {
   /** Cookies that the answer sets, as better-auth wrote them. */
   setCookies: string[];
   prisma: PrismaClient;
+  /** For the queries that domains write by hand. BIGINT arrives as `bigint`. */
+  db: Pool;
   domains: Domains;
   /** The address people see, without a trailing slash. */
   publicUrl: string;

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
 import { describeError, isJsonContentType, requestIdHeaders } from '../http.ts';
 import type { GraphqlContext } from './context.ts';
@@ -15,6 +16,8 @@ const bodyLimitBytes = 102_400;
 
 export interface GraphqlOptions {
   prisma: PrismaClient;
+  /** For the queries that domains write by hand. BIGINT arrives as `bigint`. */
+  db: Pool;
   domains: Domains;
   production: boolean;
   /** The address people see, without a trailing slash. Browsers must come from there. */
@@ -29,7 +32,7 @@ export interface GraphqlOptions {
  * comes from. In production there is nothing to see with GET.
  */
 export async function registerGraphql(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
-  const { prisma, domains, production, publicUrl, log } = options;
+  const { prisma, db, domains, production, publicUrl, log } = options;
   const engine = createEngine({ schema: buildSchema(), production, limits: options.limits ?? defaultLimits, log });
   const origin = new URL(publicUrl).origin;
 
@@ -81,6 +84,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
         principal: identified.principal,
         setCookies: [...identified.setCookies],
         prisma,
+        db,
         domains,
         publicUrl,
         signal: gone.signal,

@@ -8,10 +8,10 @@ export const largestPage = 100;
 export const usualPage = 20;
 
 export interface PageArguments {
-  first?: number | null;
-  last?: number | null;
-  after?: string | null;
-  before?: string | null;
+  first?: number | null | undefined;
+  last?: number | null | undefined;
+  after?: string | null | undefined;
+  before?: string | null | undefined;
 }
 
 /** Checks the four arguments of a list before they reach a query; throws an `InputError` that names the argument. */

@@ -3,6 +3,10 @@ import './scalars.ts';
 import './error-types.ts';
 import './people.ts';
 import './accounts.ts';
+import './keys.ts';
+import './budget.ts';
+import './ledger.ts';
+import './usage.ts';
 import { builder } from './builder.ts';
 import { findUnguarded } from './guard.ts';
 

@@ -3,9 +3,12 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { createAccounts } from '../../../server/accounts/accounts.ts';
 import { openPool } from '../../../server/database/pool.ts';
 import { createPrisma } from '../../../server/database/prisma.ts';
+import { createLedgerDownloads, registerDownloads } from '../../../server/graphql/downloads.ts';
 import { registerGraphql } from '../../../server/graphql/edge.ts';
+import { createKeys } from '../../../server/keys/keys.ts';
 import { createMailer, type Mail } from '../../../server/mail.ts';
 import { createPeople } from '../../../server/people/people.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
@@ -61,11 +64,15 @@ export async function createControlPlane(
   const pool = openPool({ url: database.url, name: 'test', max: 5, log });
   const mailer = createMailer({ smtpUrl: null, from: 'Steyg <no-reply@steyg.test>', dataDir, log, delaysMs: [] });
   const address = options.publicUrl ?? publicUrl;
-  const people = createPeople({ prisma, pool, mailer, publicUrl: address, secretKey: randomBytes(32), log });
+  const secretKey = randomBytes(32);
+  const people = createPeople({ prisma, pool, mailer, publicUrl: address, secretKey, log });
+  const downloads = createLedgerDownloads({ secretKey, publicUrl: address });
   const app = Fastify({ trustProxy: false });
+  registerDownloads(app, { db: pool, downloads });
   await registerGraphql(app, {
     prisma,
-    domains: { people },
+    db: pool,
+    domains: { people, accounts: createAccounts({ pool }), keys: createKeys({ pool }), downloads },
     production: options.production ?? false,
     publicUrl: address,
     log,

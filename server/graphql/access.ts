@@ -1,0 +1,62 @@
+import { type Ability, abilitiesOn, accountsWith } from '../people/principal.ts';
+import { isUuid } from '../uuid.ts';
+import type { GraphqlContext } from './context.ts';
+import { badInput, NotAllowedError, NotFoundError } from './errors.ts';
+
+/**
+ * Which objects an argument may name. Whatever belongs to somebody else is answered like what does not exist, before
+ * anything is read about it.
+ */
+
+/** Global ids are opaque to clients: the type and the id, in base64. */
+export function encodeId(type: string, id: string): string {
+  return Buffer.from(`${type}:${id}`).toString('base64');
+}
+
+/**
+ * The id inside a global id of that type, or null. A bare UUID is taken as well: that is how the command line and the
+ * model endpoints print ids.
+ */
+export function decodeUuid(type: string, id: string): string | null {
+  const inner = decodeId(type, id) ?? id.toLowerCase();
+  return isUuid(inner) ? inner : null;
+}
+
+/** The same for types whose ids are chosen by operators (models, upstreams, plans). */
+export function decodeId(type: string, id: string): string | null {
+  if (id.length > 512) return null;
+  const text = Buffer.from(id, 'base64').toString('utf8');
+  return text.startsWith(`${type}:`) && encodeId(type, text.slice(type.length + 1)) === id
+    ? text.slice(type.length + 1)
+    : null;
+}
+
+/**
+ * The account that an argument names, if the principal may do this to it. Left out: a token's own account, or the
+ * person's oldest one. Throws `NotFoundError` for whatever is not theirs, `NotAllowedError` where the role is too small.
+ */
+export function accountFor(context: GraphqlContext, id: string | null | undefined, ability: Ability): string {
+  const visible = accountsWith(context.principal, 'read');
+  const accountId = id === null || id === undefined ? visible[0] : decodeUuid('Account', id);
+  if (accountId === undefined || accountId === null || !visible.includes(accountId)) throw new NotFoundError('account');
+  requireAbility(context, accountId, ability);
+  return accountId;
+}
+
+/** Throws `NotAllowedError` unless the principal, who sees the account, may do this. */
+export function requireAbility(context: GraphqlContext, accountId: string, ability: Ability): void {
+  if (abilitiesOn(context.principal, accountId).has(ability)) return;
+  throw new NotAllowedError(
+    context.principal.kind === 'token'
+      ? `This access token lacks the scope \`${ability}\`.`
+      : 'Your role in this account does not allow that.',
+  );
+}
+
+/** Idempotency keys are the client's; only their size is ours. */
+export function checkIdempotencyKey(key: string | null | undefined): string | null {
+  if (key === null || key === undefined) return null;
+  if (key === '' || key.length > 200)
+    throw badInput('input.idempotencyKey', 'An idempotency key has 1 to 200 characters.');
+  return key;
+}

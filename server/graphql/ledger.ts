@@ -1,0 +1,287 @@
+import type { TokenPools, UnitPrices } from '../billing/price.ts';
+import type { Outcome, Protocol, UsageSource } from '../billing/types.ts';
+import { BadCursor, type LedgerRecord, readEntry, readLedger } from '../billing/usage.ts';
+import { isRequestId } from '../http.ts';
+import { abilitiesOn, isOperator } from '../people/principal.ts';
+import { isUuid } from '../uuid.ts';
+import { accountFor, decodeUuid } from './access.ts';
+import { AccountType } from './accounts.ts';
+import { builder } from './builder.ts';
+import { badInput, InputError, NotAllowedError, NotFoundError } from './errors.ts';
+import { ApiKeyType } from './keys.ts';
+import { checkPage, pageSize } from './pages.ts';
+
+/** The ledger: one entry for every finished request, from which its charge can be computed again. */
+
+const OutcomeType = builder.enumType('RequestOutcome', {
+  description: 'How a request ended.',
+  values: {
+    COMPLETED: { value: 'completed', description: 'Answered to the end.' },
+    BUDGET_STOPPED: { value: 'budget_stopped', description: 'Ended because the budget ran out.' },
+    CLIENT_CLOSED: { value: 'client_closed', description: 'The client left before the end.' },
+    UPSTREAM_ERROR: { value: 'upstream_error', description: 'The model could not be reached or failed.' },
+    UPSTREAM_CUT: { value: 'upstream_cut', description: 'The answer broke off.' },
+    TIMEOUT: { value: 'timeout', description: 'The model took too long.' },
+    SHUTDOWN: { value: 'shutdown', description: 'The server was stopped meanwhile.' },
+  } satisfies Record<string, { value: Outcome; description: string }>,
+});
+
+export const ProtocolType = builder.enumType('Protocol', {
+  description: 'A wire protocol.',
+  values: {
+    MESSAGES: { value: 'messages', description: 'POST /api/v1/messages' },
+    CHAT_COMPLETIONS: { value: 'chat-completions', description: 'POST /api/v1/chat/completions' },
+    RESPONSES: { value: 'responses', description: 'POST /api/v1/responses' },
+  } satisfies Record<string, { value: Protocol; description: string }>,
+});
+
+const UsageSourceType = builder.enumType('UsageSource', {
+  description: 'Where the token counts of an entry come from.',
+  values: {
+    REPORTED: { value: 'reported', description: 'The model reported them.' },
+    PARTIAL: { value: 'partial', description: 'Reported up to where the answer ended, the rest estimated.' },
+    CLAMPED: { value: 'clamped', description: 'Reported, but cut to what is possible.' },
+    ESTIMATED: { value: 'estimated', description: 'Counted by the gateway.' },
+    NONE: { value: 'none', description: 'There are none: the request failed before any.' },
+  } satisfies Record<string, { value: UsageSource; description: string }>,
+});
+
+export const TokensType = builder.objectRef<TokenPools>('Tokens').implement({
+  description: 'Tokens in five pools that do not overlap.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    input: t.field({ type: 'BigInt', description: 'New context.', resolve: ({ input }) => BigInt(input) }),
+    cacheHit: t.field({
+      type: 'BigInt',
+      description: 'Context read from the cache.',
+      resolve: ({ cacheHit }) => BigInt(cacheHit),
+    }),
+    cacheWrite5m: t.field({
+      type: 'BigInt',
+      description: 'Context written to the five-minute cache.',
+      resolve: ({ cacheWrite5m }) => BigInt(cacheWrite5m),
+    }),
+    cacheWrite1h: t.field({
+      type: 'BigInt',
+      description: 'Context written to the one-hour cache.',
+      resolve: ({ cacheWrite1h }) => BigInt(cacheWrite1h),
+    }),
+    output: t.field({
+      type: 'BigInt',
+      description: 'What the model wrote, reasoning included.',
+      resolve: ({ output }) => BigInt(output),
+    }),
+  }),
+});
+
+const poolNames = ['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const;
+
+interface ReceiptLine {
+  pool: (typeof poolNames)[number];
+  tokens: bigint;
+  /** Pico-USD per token. */
+  unitPrice: bigint;
+}
+
+const ReceiptLineType = builder.objectRef<ReceiptLine>('ReceiptLine').implement({
+  description: 'One line of a receipt: tokens x price per million / 1,000,000 = amount, without rounding.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    pool: t.exposeString('pool', { description: '`input`, `cacheHit`, `cacheWrite5m`, `cacheWrite1h` or `output`.' }),
+    tokens: t.expose('tokens', { type: 'BigInt', description: 'How many tokens.' }),
+    pricePerMillion: t.field({
+      type: 'UsdAmount',
+      description: 'Price of a million of them at the moment the request was admitted.',
+      resolve: ({ unitPrice }) => unitPrice * 1_000_000n,
+    }),
+    amount: t.field({
+      type: 'UsdAmount',
+      description: 'tokens x pricePerMillion / 1,000,000.',
+      resolve: ({ tokens, unitPrice }) => tokens * unitPrice,
+    }),
+  }),
+});
+
+function receiptOf(usage: TokenPools, prices: UnitPrices): ReceiptLine[] {
+  return poolNames.map((pool) => ({ pool, tokens: BigInt(usage[pool]), unitPrice: prices[pool] }));
+}
+
+/** An entry with the account whose it is. */
+export type AccountEntry = LedgerRecord & { accountId: string };
+
+export const LedgerEntryType = builder.objectRef<AccountEntry>('LedgerEntry');
+
+builder.node(LedgerEntryType, {
+  name: 'LedgerEntry',
+  description: 'One finished request: tokens, prices, cost, charge. Nothing of what was said.',
+  id: { resolve: ({ accountId, requestId }) => `${accountId}/${requestId}` },
+  loadOne: async (id, { principal, db }) => {
+    const [accountId = '', requestId = ''] = id.split('/');
+    const visible = isOperator(principal) || abilitiesOn(principal, accountId).has('read');
+    if (!visible || !isUuid(accountId) || !isRequestId(requestId)) return null;
+    const entry = await readEntry(db, accountId, requestId);
+    return entry === null ? null : { ...entry, accountId };
+  },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'requestId' in value && 'freeAfter' in value,
+  authScopes: (entry) => ({ account: entry.accountId }),
+  fields: (t) => ({
+    requestId: t.exposeString('requestId', { description: 'The id that the answer carried in `x-request-id`.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the request was settled.' }),
+    key: t.loadable({
+      type: ApiKeyType,
+      description: 'The key that it came with.',
+      nullable: true,
+      load: async (ids: string[], { prisma }) => {
+        const keys = await prisma.apiKey.findMany({ where: { id: { in: ids } } });
+        const byId = new Map(keys.map((key) => [key.id, key]));
+        return ids.map((id) => byId.get(id) ?? null);
+      },
+      resolve: ({ keyId }) => keyId,
+    }),
+    model: t.exposeString('model', { description: 'Catalog id.' }),
+    protocol: t.expose('protocol', { type: ProtocolType, description: 'The protocol that the client spoke.' }),
+    stream: t.exposeBoolean('stream', { description: 'Whether the answer was streamed.' }),
+    usage: t.expose('usage', { type: TokensType, description: 'Tokens by pool.' }),
+    usageSource: t.expose('usageSource', { type: UsageSourceType, description: 'Where the token counts come from.' }),
+    receipt: t.field({
+      type: [ReceiptLineType],
+      description: 'How the cost comes about: the amounts add up to `cost`.',
+      resolve: ({ usage, prices }) => receiptOf(usage, prices),
+    }),
+    cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
+    charged: t.expose('charged', {
+      type: 'UsdAmount',
+      description: 'What was taken from the budget: the cost, or less when nothing was left.',
+    }),
+    freeAfter: t.expose('freeAfter', { type: 'UsdAmount', description: 'What was left of the budget afterwards.' }),
+    latencyMs: t.exposeInt('latencyMs', { description: 'Milliseconds from the request to the last byte.' }),
+    timeToFirstByteMs: t.exposeInt('timeToFirstByteMs', {
+      nullable: true,
+      description: 'Milliseconds from the request to the first byte of the answer.',
+    }),
+    outcome: t.expose('outcome', { type: OutcomeType, description: 'How the request ended.' }),
+    upstream: t.exposeString('upstream', {
+      nullable: true,
+      description: 'Where it ran; only operators see that.',
+      authScopes: { operator: true },
+      unauthorizedResolver: () => null,
+    }),
+    upstreamCost: t.expose('upstreamCost', {
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'What the operator paid for it; only operators see that.',
+      authScopes: { operator: true },
+      unauthorizedResolver: () => null,
+    }),
+  }),
+});
+
+export const LedgerFilter = builder.inputType('LedgerFilter', {
+  description: 'Which entries; what is left out does not matter.',
+  fields: (t) => ({
+    from: t.field({ type: 'DateTime', description: 'Requests from this moment on.' }),
+    to: t.field({ type: 'DateTime', description: 'Requests before this moment.' }),
+    keyId: t.id({ description: 'Requests of this key.' }),
+    model: t.string({ description: 'Requests for this catalog id.' }),
+    outcome: t.field({ type: OutcomeType, description: 'Requests that ended so.' }),
+  }),
+});
+
+type FilterInput = typeof LedgerFilter.$inferInput;
+
+/** A filter as the ledger's queries take it. A key that is not one matches nothing. */
+export function ledgerFilter(filter: FilterInput | null | undefined) {
+  const { from, to, keyId, model, outcome } = filter ?? {};
+  const missing = '00000000-0000-0000-0000-000000000000';
+  return {
+    from: from ?? null,
+    to: to ?? null,
+    keyId: keyId === null || keyId === undefined ? null : (decodeUuid('ApiKey', keyId) ?? missing),
+    model: model ?? null,
+    outcome: outcome ?? null,
+  };
+}
+
+/** The ledger's own cursor of an entry, as its pages end with: opaque to clients. */
+const cursorOf = (entry: LedgerRecord): string => Buffer.from(JSON.stringify([entry.requestId])).toString('base64url');
+
+builder.prismaObjectFields(AccountType, (t) => ({
+  ledger: t.connection({
+    type: LedgerEntryType,
+    description: 'Finished requests, newest first. Forward only: `last` and `before` are refused.',
+    select: { id: true },
+    args: { filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }) },
+    resolve: async ({ id: accountId }, args, { db }) => {
+      checkPage(args);
+      if (args.last != null || args.before != null)
+        throw badInput('last', 'This list is read forward: use first and after.');
+      try {
+        const page = await readLedger(db, {
+          accountId,
+          ...ledgerFilter(args.filter),
+          limit: pageSize(args),
+          after: args.after ?? null,
+        });
+        const edges = page.items.map((entry) => ({ cursor: cursorOf(entry), node: { ...entry, accountId } }));
+        return {
+          edges,
+          pageInfo: {
+            hasNextPage: page.next !== null,
+            hasPreviousPage: args.after != null,
+            startCursor: edges[0]?.cursor ?? null,
+            endCursor: edges.at(-1)?.cursor ?? null,
+          },
+        };
+      } catch (error) {
+        if (error instanceof BadCursor) throw badInput('after', 'This is not a cursor of this list.');
+        throw error;
+      }
+    },
+  }),
+}));
+
+builder.prismaObjectFields(AccountType, (t) => ({
+  ledgerEntry: t.field({
+    type: LedgerEntryType,
+    nullable: true,
+    description: 'The entry of one request; null when there is none (yet).',
+    select: { id: true },
+    args: { requestId: t.arg.string({ required: true, description: 'From the `x-request-id` of the answer.' }) },
+    resolve: async ({ id: accountId }, { requestId }, { db }) => {
+      const entry = isRequestId(requestId) ? await readEntry(db, accountId, requestId) : null;
+      return entry === null ? null : { ...entry, accountId };
+    },
+  }),
+}));
+
+interface Download {
+  url: string;
+  expiresAt: Date;
+}
+
+const DownloadType = builder.objectRef<Download>('Download').implement({
+  description: 'A link that works for a few minutes, without a session.',
+  authScopes: { reader: true },
+  fields: (t) => ({
+    url: t.exposeString('url', { description: 'Where to fetch it.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the link stops working.' }),
+  }),
+});
+
+builder.mutationField('createLedgerDownload', (t) =>
+  t.field({
+    type: DownloadType,
+    description: 'Makes a link to the ledger as CSV.',
+    authScopes: { reader: true },
+    errors: { types: [InputError, NotFoundError, NotAllowedError] },
+    args: {
+      accountId: t.arg.id({ description: 'Whose ledger; left out: your only or oldest account.' }),
+      filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }),
+    },
+    resolve: (_root, { accountId, filter }, context) =>
+      context.domains.downloads.link({
+        accountId: accountFor(context, accountId, 'read'),
+        ...ledgerFilter(filter),
+      }),
+  }),
+);

@@ -1,0 +1,155 @@
+import { BadCursor, readUsage, type UsageRecord } from '../billing/usage.ts';
+import { decodeUuid, encodeId } from './access.ts';
+import { AccountType } from './accounts.ts';
+import { builder } from './builder.ts';
+import { badInput } from './errors.ts';
+import { TokensType } from './ledger.ts';
+
+/** Usage added up, from the hourly rows that are exact to the ledger at every commit. One query a chart. */
+
+export const UsagePeriod = builder.enumType('UsagePeriod', {
+  description: 'How long the periods of a chart are.',
+  values: {
+    HOUR: { value: 'hour', description: 'Hours.' },
+    DAY: { value: 'day', description: 'Days.' },
+    MONTH: { value: 'month', description: 'Months.' },
+  } as const,
+});
+
+export const UsageGroup = builder.enumType('UsageGroup', {
+  description: 'What usage is split by besides time.',
+  values: {
+    MODEL: { value: 'model', description: 'By model.' },
+    KEY: { value: 'key', description: 'By key.' },
+  } as const,
+});
+
+export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement({
+  description: 'Usage of one period, model and key.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    start: t.expose('start', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the period begins; null without periods.',
+    }),
+    model: t.exposeString('model', { nullable: true, description: 'Catalog id; null when not split by model.' }),
+    keyId: t.id({
+      nullable: true,
+      description: 'Id of the key; null when not split by key.',
+      resolve: ({ keyId }) => (keyId === null ? null : encodeId('ApiKey', keyId)),
+    }),
+    requests: t.field({ type: 'BigInt', description: 'Finished requests.', resolve: (row) => BigInt(row.requests) }),
+    failures: t.field({
+      type: 'BigInt',
+      description: 'How many of them did not end well.',
+      resolve: (row) => BigInt(row.failures),
+    }),
+    tokens: t.field({ type: TokensType, description: 'Tokens by pool.', resolve: (row) => row }),
+    cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
+    charged: t.expose('charged', { type: 'UsdAmount', description: 'What was taken from the budget.' }),
+  }),
+});
+
+export interface UsagePage {
+  rows: UsageRecord[];
+  next: string | null;
+}
+
+export const UsagePageType = builder.objectRef<UsagePage>('UsagePage').implement({
+  description: 'Rows of a chart.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    rows: t.field({
+      type: [UsageRowType],
+      description: 'Newest period first, then by model and key.',
+      complexity: { field: 1, multiplier: 50 },
+      resolve: ({ rows }) => rows,
+    }),
+    next: t.exposeString('next', { nullable: true, description: 'Cursor for more rows; null: these are all.' }),
+  }),
+});
+
+/** A chart has at most this many rows in one answer. */
+const mostRows = 1_000;
+const longestHourly = 92 * 86_400_000;
+
+export interface UsageArguments {
+  from?: Date | null | undefined;
+  to?: Date | null | undefined;
+  period?: 'hour' | 'day' | 'month' | null | undefined;
+  by?: ('model' | 'key')[] | null | undefined;
+  model?: string | null | undefined;
+  keyId?: string | null | undefined;
+  timeZone?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}
+
+/** Arguments of a chart as the usage query takes them; throws an `InputError` for what it cannot be asked. */
+export function usageQuery(args: UsageArguments) {
+  const { from, to, period, by, model, keyId, timeZone, first, after } = args;
+  const limit = first ?? mostRows;
+  if (limit < 1 || limit > mostRows) throw badInput('first', `first must be between 1 and ${mostRows}.`);
+  const zone = timeZone ?? 'UTC';
+  if (!isTimeZone(zone)) throw badInput('timeZone', 'timeZone is the name of a zone, such as Asia/Ho_Chi_Minh.');
+  const end = to ?? new Date();
+  const span = end.getTime() - (from ?? new Date(0)).getTime();
+  if (span < 0) throw badInput('to', 'to must not be before from.');
+  if (period === 'hour' && span > longestHourly) throw badInput('from', 'Hours can be asked for 92 days at once.');
+  return {
+    from: from ?? null,
+    to: to ?? null,
+    period: period ?? null,
+    byModel: by?.includes('model') ?? false,
+    byKey: by?.includes('key') ?? false,
+    model: model ?? null,
+    keyId:
+      keyId === null || keyId === undefined
+        ? null
+        : (decodeUuid('ApiKey', keyId) ?? '00000000-0000-0000-0000-000000000000'),
+    timeZone: zone,
+    limit,
+    after: after ?? null,
+  };
+}
+
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Runs a usage query; what a client made up as a cursor is an error of theirs. */
+export async function usagePage(run: () => ReturnType<typeof readUsage>): Promise<UsagePage> {
+  try {
+    const { items, next } = await run();
+    return { rows: items, next };
+  } catch (error) {
+    if (error instanceof BadCursor) throw badInput('after', 'This is not a cursor of this list.');
+    throw error;
+  }
+}
+
+builder.prismaObjectFields(AccountType, (t) => ({
+  usage: t.field({
+    type: UsagePageType,
+    description: 'Usage added up for a chart.',
+    select: { id: true },
+    args: {
+      from: t.arg({ type: 'DateTime', description: 'From this moment on.' }),
+      to: t.arg({ type: 'DateTime', description: 'Before this moment.' }),
+      period: t.arg({ type: UsagePeriod, description: 'How long the periods are; left out: one for all time.' }),
+      by: t.arg({ type: [UsageGroup], description: 'What to split by besides time.' }),
+      model: t.arg.string({ description: 'Only this catalog id.' }),
+      keyId: t.arg.id({ description: 'Only this key.' }),
+      timeZone: t.arg.string({ defaultValue: 'UTC', description: 'Where days and months begin.' }),
+      first: t.arg.int({ description: `At most so many rows, and never more than ${mostRows}.` }),
+      after: t.arg.string({ description: 'Rows after this cursor.' }),
+    },
+    resolve: ({ id }, args, { db }) => usagePage(() => readUsage(db, { accountId: id, ...usageQuery(args) })),
+  }),
+}));

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addModel, admitted, ask, openLedger, settlement, type TestLedger } from '../billing/support.ts';
+import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
+
+/** What an account holder sees and does. */
+
+let plane: ControlPlane;
+let ledger: TestLedger;
+let owner: Browser;
+let accountId: string;
+let keyId: string;
+
+beforeAll(async () => {
+  plane = await createControlPlane();
+  ledger = await openLedger(plane.database.url);
+  await addModel(plane.database.pool, { id: 'big' });
+  owner = await createPerson(plane, 'owner@example.com');
+  const { rows } = await plane.database.pool.query('SELECT id FROM account');
+  accountId = rows[0].id;
+});
+afterAll(async () => {
+  await ledger.close();
+  await plane.close();
+});
+
+const createKey = `mutation ($input: CreateKeyInput!) {
+  createKey(input: $input) {
+    __typename
+    ... on CreatedKey { secret key { id name status models limits { day lifetime } spend { lifetime } } }
+    ... on Error { code message }
+    ... on InputError { problems { path message } }
+  }
+}`;
+
+describe('keys', () => {
+  it('shows the secret of a new key once', async () => {
+    const input = { name: 'laptop', limits: { day: '1.5' }, models: ['big'], idempotencyKey: 'first' };
+    const made = await owner.send(createKey, { variables: { input } });
+    expect(made.data).toMatchObject({
+      createKey: {
+        __typename: 'CreatedKey',
+        secret: expect.stringMatching(/^sk-steyg-/),
+        key: { name: 'laptop', status: 'ACTIVE', models: ['big'], limits: { day: '1.5', lifetime: null } },
+      },
+    });
+    const { rows } = await plane.database.pool.query('SELECT id FROM api_key');
+    keyId = rows[0].id;
+
+    const again = await owner.send(createKey, { variables: { input } });
+    expect(again.data).toMatchObject({ createKey: { secret: null, key: { name: 'laptop' } } });
+    expect((await plane.database.pool.query('SELECT FROM api_key')).rowCount).toBe(1);
+
+    const other = await owner.send(createKey, { variables: { input: { ...input, name: 'desktop' } } });
+    expect(other.data).toMatchObject({ createKey: { code: 'IDEMPOTENCY_CONFLICT' } });
+  });
+
+  it('says what is wrong with a key that cannot be made', async () => {
+    const answer = await owner.send(createKey, { variables: { input: { name: ' ' } } });
+    expect(answer.data).toMatchObject({
+      createKey: { __typename: 'InputError', code: 'BAD_INPUT', problems: [{ path: ['input', 'name'] }] },
+    });
+  });
+});
+
+describe('the ledger', () => {
+  it('lists finished requests with a receipt that adds up, in pages', async () => {
+    for (let i = 0; i < 3; i += 1) {
+      const asked = ask({ accountId, keyId });
+      await ledger.ledger.settle(settlement(asked, await admitted(ledger.ledger, asked)));
+    }
+    const query = `query ($after: String) { me { accounts {
+      budget { granted charged held expired free grants { kind free } }
+      ledger(first: 2, after: $after) {
+        edges { cursor node {
+          requestId model outcome cost charged key { name } upstream upstreamCost
+          usage { input output } receipt { pool tokens pricePerMillion amount }
+        } }
+        pageInfo { hasNextPage endCursor }
+      }
+    } } }`;
+    const first = await owner.send(query);
+    expect(first.errors).toEqual([]);
+    const account = (first.data as { me: { accounts: Account[] } }).me.accounts[0] as Account;
+    expect(account.budget).toMatchObject({ granted: '5', charged: '0.00315', free: '4.99685', held: '0' });
+    expect(account.ledger.edges).toHaveLength(2);
+    const { node } = account.ledger.edges[0] as Account['ledger']['edges'][number];
+    expect(node).toMatchObject({
+      model: 'big',
+      outcome: 'COMPLETED',
+      cost: '0.00105',
+      key: { name: 'laptop' },
+      upstream: null,
+    });
+    expect(node.receipt).toContainEqual({ pool: 'output', tokens: '50', pricePerMillion: '15', amount: '0.00075' });
+    expect(account.ledger.pageInfo.hasNextPage).toBe(true);
+
+    const second = await owner.send(query, { variables: { after: account.ledger.pageInfo.endCursor } });
+    const rest = (second.data as { me: { accounts: Account[] } }).me.accounts[0] as Account;
+    expect(rest.ledger.edges).toHaveLength(1);
+    expect(rest.ledger.pageInfo.hasNextPage).toBe(false);
+  });
+
+  it('adds usage up for a chart', async () => {
+    const answer = await owner.send(
+      `{ me { accounts { usage(period: DAY, by: [MODEL, KEY]) { rows { model requests cost tokens { output } } next } } } }`,
+    );
+    expect(answer.data).toEqual({
+      me: {
+        accounts: [
+          {
+            usage: {
+              rows: [{ model: 'big', requests: '3', cost: '0.00315', tokens: { output: '150' } }],
+              next: null,
+            },
+          },
+        ],
+      },
+    });
+  });
+
+  it('can be downloaded as CSV with a link that was signed', async () => {
+    const answer = await owner.send(
+      `mutation { createLedgerDownload { ... on Download { url } ... on Error { code } } }`,
+    );
+    const { url } = (answer.data as { createLedgerDownload: { url: string } }).createLedgerDownload;
+    const csv = await plane.app.inject({ method: 'GET', url: url.slice('http://steyg.test'.length) });
+    expect(csv.statusCode).toBe(200);
+    expect(csv.body.trim().split('\r\n')).toHaveLength(4);
+    expect(csv.body).toContain(',big,messages,true,completed,reported,100,0,0,0,50,0.00105,0.00105,');
+    const forged = `${url.slice('http://steyg.test'.length, -4)}AAAA`;
+    expect((await plane.app.inject({ method: 'GET', url: forged })).statusCode).toBe(403);
+  });
+});
+
+interface Account {
+  budget: Record<string, unknown>;
+  ledger: {
+    edges: { cursor: string; node: { receipt: unknown[] } & Record<string, unknown> }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string };
+  };
+}
