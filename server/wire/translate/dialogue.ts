@@ -44,8 +44,6 @@ export type ContentPart = TextPart | ImagePart | DocumentPart;
 export interface ReasoningPart {
   kind: 'reasoning';
   text: string;
-  /** What the upstream's vendor needs to accept the reasoning back; null when the client has none. */
-  seal: string | null;
   at: string;
 }
 

@@ -40,6 +40,7 @@ export function createTranslatedStream({
   let output = '';
   let outputBytes = 0;
   let outputPieces = 0;
+  let called = false;
 
   const over = () => error !== null || state === 'terminated' || state === 'failed';
 
@@ -84,6 +85,7 @@ export function createTranslatedStream({
     },
     call(key, call) {
       begin();
+      called = true;
       blocks.call(key, restoreCall(call));
     },
     callArguments(key, text) {
@@ -102,7 +104,7 @@ export function createTranslatedStream({
     },
     end() {
       if (state === 'waiting') return fail(nonsense('The upstream answered with nothing.'));
-      if (state === 'open') sink.finish(finishOf('stop'));
+      if (state === 'open') sink.finish(finishOf(called ? 'calls' : 'stop'));
       terminate();
     },
     ping() {

@@ -195,7 +195,7 @@ function readAssistant(message: JsonObject, functionCallId: string, at: string):
   return [
     ...(reasoning === null || reasoning === ''
       ? []
-      : [{ kind: 'reasoning', text: reasoning, seal: null, at: `${at}.reasoning_content` } as const]),
+      : [{ kind: 'reasoning', text: reasoning, at: `${at}.reasoning_content` } as const]),
     ...content,
     ...(refusal === null ? [] : [{ kind: 'text', text: refusal, cache: null, at: `${at}.refusal` } as const]),
     ...calls.map((call, index) => readCall(call, `${at}.tool_calls.${index}`)),

@@ -37,8 +37,14 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
     const reason = choice.finish_reason;
     if (typeof reason !== 'string') return;
     if (isFailure(reason)) sink.fail(nonsense('The model failed at its vendor.'));
-    else if (calls.some((call) => !call.begun)) sink.fail(nonsense('The model called a tool without naming it.'));
-    else sink.finish(readFinish(choice, { calls: calls.length > 0, refusal: refused }));
+    else if (allNamed()) sink.finish(readFinish(choice, { calls: calls.length > 0, refusal: refused }));
+  }
+
+  /** Fails the answer when a call never got its name: nobody could carry it out, and leaving it out would be a lie. */
+  function allNamed(): boolean {
+    if (calls.every((call) => call.begun)) return true;
+    sink.fail(nonsense('The model called a tool without naming it.'));
+    return false;
   }
 
   function readDelta(delta: JsonObject): void {
@@ -100,7 +106,10 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
     },
     usage: () => usage,
     event(_type, data) {
-      if (data.trim() === '[DONE]') return sink.end();
+      if (data.trim() === '[DONE]') {
+        if (allNamed()) sink.end();
+        return;
+      }
       const chunk = JSON.parse(data) as Json;
       if (!isObject(chunk)) return sink.fail(nonsense('The upstream sent a chunk that is no object.'));
       if (chunk.error !== undefined && chunk.error !== null) return sink.fail(readError(chunk.error));

@@ -296,8 +296,7 @@ function readAssistant(content: Json | undefined, at: string): AssistantPart[] {
       case 'tool_use':
         return [readCall(block, place)];
       case 'thinking': {
-        const text = requireString(block.thinking, `${place}.thinking`);
-        return [{ kind: 'reasoning', text, seal: stringMember(block, 'signature'), at: place }];
+        return [{ kind: 'reasoning', text: requireString(block.thinking, `${place}.thinking`), at: place }];
       }
       case 'redacted_thinking':
         return [];

@@ -143,9 +143,9 @@ function writeResult(result: ToolResult): Body {
 
 function writeAssistantPart(part: AssistantPart): Body[] {
   if (part.kind === 'call') return [writeCall(part)];
-  // Many chat models put blank text before a call; the vendor refuses blank blocks.
-  if (part.kind === 'text') return part.text.trim() === '' ? [] : writeText(part);
-  return part.seal === null ? [] : [{ type: 'thinking', thinking: part.text, signature: part.seal }];
+  // Reasoning cannot go back: the vendor takes only what it has signed, and the other protocols carry no signature.
+  // Blank text is what many chat models put before a call, and what the vendor refuses.
+  return part.kind === 'reasoning' || part.text.trim() === '' ? [] : writeText(part);
 }
 
 function writeCall(call: CallPart): Body {
@@ -217,21 +217,17 @@ function writeThinking({ thinking, turns }: Dialogue, maxTokens: number, feature
     return { on: true, budgeted: false, config: { type: 'adaptive' }, outputConfig: effort };
   }
   const budget = thinking.kind === 'budget' ? thinking.tokens : budgetOfEffort(thinking.effort, maxTokens);
-  if (budget === null || callsLackThinking(turns)) return NO_PLAN;
+  if (budget === null || inToolLoop(turns)) return NO_PLAN;
   return { on: true, budgeted: true, config: { type: 'enabled', budget_tokens: budget }, outputConfig: {} };
 }
 
 /**
- * In the middle of a tool loop the vendor wants the signed thinking that led to the calls. A client that could not
- * keep it gets this step without thinking, as the vendor's newer models do by themselves.
+ * In the middle of a tool loop the vendor wants the signed thinking that led to the calls, which clients of the other
+ * protocols could not keep. Such a step goes without thinking, as the vendor's newer models do by themselves.
  */
-function callsLackThinking(turns: readonly Turn[]): boolean {
+function inToolLoop(turns: readonly Turn[]): boolean {
   const index = turns.findLastIndex(({ role }) => role === 'assistant');
-  const turn = turns[index];
-  const answered = turns.slice(index + 1).some(({ role }) => role === 'results');
-  const signed =
-    turn?.role === 'assistant' && turn.parts.some((part) => part.kind === 'reasoning' && part.seal !== null);
-  return answered && callsOf(turn).length > 0 && !signed;
+  return callsOf(turns[index]).length > 0 && turns.slice(index + 1).some(({ role }) => role === 'results');
 }
 
 function refuseForcedCall(choice: ToolChoice | null): void {

@@ -203,7 +203,7 @@ function readReasoning(item: JsonObject, at: string): AssistantPart {
   const texts = pieces.map((piece, index) =>
     requireString(requireObject(piece, at).text, `${at}.summary.${index}.text`),
   );
-  return { kind: 'reasoning', text: texts.join('\n\n'), seal: null, at };
+  return { kind: 'reasoning', text: texts.join('\n\n'), at };
 }
 
 function readContent(content: Json | undefined, at: string): ContentPart[] {
