@@ -13,12 +13,14 @@ import { openPool } from './database/pool.ts';
 import { createRefusals } from './errors.ts';
 import { createAuthenticator } from './gateway/authenticate.ts';
 import { registerGateway } from './gateway/gateway.ts';
+import { registerOpenApi } from './gateway/openapi/routes.ts';
 import { createPulse } from './gateway/pulse.ts';
 import { createRelay } from './gateway/relay.ts';
 import { createSlots } from './gateway/slots.ts';
 import { describeError } from './http.ts';
 import { createHttpServer } from './http-server.ts';
 import { createKeyring } from './keys/keyring.ts';
+import { createKeys } from './keys/keys.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createRouter } from './upstreams/router.ts';
 import { createUpstreams } from './upstreams/store.ts';
@@ -118,6 +120,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   registerGateway(fastify, {
     relay,
+    keys: createKeys({ pool }),
     authenticator,
     refusals,
     intake,
@@ -128,6 +131,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     timeouts: config.timeouts,
     baseUrl: `${publicUrl}/api`,
   });
+
+  registerOpenApi(fastify, `${publicUrl}/api`);
 
   let stopListening = async (): Promise<void> => undefined;
   let stopSweep = async (): Promise<void> => undefined;

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { formatPrice } from '../billing/money.ts';
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
 import type { Refusals } from '../errors.ts';
 import { requestIdHeaders } from '../http.ts';
@@ -12,13 +13,6 @@ import { reply } from './model-routes.ts';
 export interface ModelsParts {
   catalog: Catalog;
   refusals: Refusals;
-}
-
-/** Pico-USD per token as USD per 1,000,000 tokens: the unit of price lists. */
-export function usdPerMillion(picoPerToken: bigint): string {
-  const whole = picoPerToken / 1_000_000n;
-  const rest = (picoPerToken % 1_000_000n).toString().padStart(6, '0').replace(/0+$/, '');
-  return rest === '' ? whole.toString() : `${whole}.${rest}`;
 }
 
 /** Pico-USD per token as USD per token: the unit of OpenRouter's clients. */
@@ -48,11 +42,11 @@ export function presentModel(model: CatalogModel): Record<string, unknown> {
       input_cache_write: usdPerToken(price.cacheWrite5m),
     },
     price_usd_per_million: {
-      input: usdPerMillion(price.input),
-      cache_hit: usdPerMillion(price.cacheHit),
-      cache_write_5m: usdPerMillion(price.cacheWrite5m),
-      cache_write_1h: usdPerMillion(price.cacheWrite1h),
-      output: usdPerMillion(price.output),
+      input: formatPrice(price.input),
+      cache_hit: formatPrice(price.cacheHit),
+      cache_write_5m: formatPrice(price.cacheWrite5m),
+      cache_write_1h: formatPrice(price.cacheWrite1h),
+      output: formatPrice(price.output),
     },
   };
 }
@@ -90,7 +84,6 @@ export function registerModelsRoutes(app: FastifyInstance, { catalog, refusals }
         return reply(response, 'chat-completions', {
           ...refusals.notFound(`Requested model ${id} is not available in the service`),
           code: 'model_not_found',
-          // Clients of both protocols read this address; this member is what the messages protocol's look for.
         });
       }
       return response.headers(requestIdHeaders(request.id)).send(presentModel(model));

@@ -1,8 +1,223 @@
-import type { FastifyInstance } from 'fastify';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
+import { z } from 'zod';
+import { formatPrice, formatUsd } from '../billing/money.ts';
+import {
+  BadCursor,
+  type LedgerRecord,
+  listGrants,
+  readBalance,
+  readEntry,
+  readKeySpend,
+  readUsage,
+  type UsageRecord,
+} from '../billing/usage.ts';
 import type { Refusals } from '../errors.ts';
+import { isRequestId, requestIdHeaders } from '../http.ts';
+import type { Principal } from '../keys/keyring.ts';
+import type { Keys } from '../keys/keys.ts';
+import { RefusalError } from './model-routes.ts';
+
+/**
+ * What an API key may read of its account: balance, grants, spending, single ledger entries; and the two addresses that
+ * OpenRouter's clients ask. Free, and answered with an exhausted budget too.
+ */
 export interface UsageParts {
   pool: Pool;
+  keys: Keys;
   refusals: Refusals;
 }
-export function registerUsageRoutes(_app: FastifyInstance, _parts: UsageParts): void {}
+
+const defaultDays = 30;
+const day = z.iso.date('must be a day, YYYY-MM-DD');
+
+const query = z.strictObject({
+  from: day.optional(),
+  to: day.optional(),
+  group_by: z
+    .string()
+    .transform((text) => text.split(',').map((name) => name.trim()))
+    .pipe(z.array(z.enum(['day', 'model', 'key'], 'must name day, model or key')).max(3))
+    .default(['day', 'model']),
+  limit: z.coerce.number('must be a number').int('must be whole').min(1).max(1_000).default(100),
+  cursor: z.string().max(500).optional(),
+  request_id: z.string().refine(isRequestId, 'must be a request id').optional(),
+});
+
+/** A request that has just been answered may still be on its way into the ledger: it is waited for, briefly. */
+const entryWaitsMs = [0, 20, 60, 150, 400];
+
+export function registerUsageRoutes(app: FastifyInstance, { pool, keys, refusals }: UsageParts): void {
+  const config = { protocol: 'chat-completions', authenticate: 'now' } as const;
+
+  app.get('/v1/usage', { config }, async (request, response) => {
+    const { accountId } = principalOf(request);
+    const parsed = query.safeParse(request.query);
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      throw new RefusalError(
+        refusals.invalidRequest(
+          `${issue?.path.join('.') || 'query'}: ${issue?.message ?? 'invalid'}`,
+          issue?.path.join('.') || null,
+        ),
+      );
+    }
+    response.headers(requestIdHeaders(request.id));
+    const { request_id: requestId, group_by: groups, from, to, limit, cursor } = parsed.data;
+    if (requestId !== undefined) {
+      const entry = await findEntry(pool, accountId, requestId);
+      if (entry === null) throw new RefusalError(refusals.notFound('There is no ledger entry of this request.'));
+      return response.send(presentEntry(entry));
+    }
+
+    const [balance, grants, usage] = await Promise.all([
+      readBalance(pool, accountId),
+      listGrants(pool, accountId),
+      readUsage(pool, {
+        accountId,
+        period: groups.includes('day') ? 'day' : null,
+        byModel: groups.includes('model'),
+        byKey: groups.includes('key'),
+        from: from === undefined ? daysAgo(defaultDays) : new Date(`${from}T00:00:00Z`),
+        to: to === undefined ? null : new Date(Date.parse(`${to}T00:00:00Z`) + 86_400_000),
+        limit,
+        after: cursor ?? null,
+      }).catch((error: unknown) => {
+        if (error instanceof BadCursor)
+          throw new RefusalError(refusals.invalidRequest('cursor: must be a next_cursor of this list', 'cursor'));
+        throw error;
+      }),
+    ]);
+    return response.send({
+      object: 'usage',
+      balance: {
+        granted_usd: formatUsd(balance.granted),
+        charged_usd: formatUsd(balance.charged),
+        held_usd: formatUsd(balance.held),
+        expired_usd: formatUsd(balance.expired),
+        free_usd: formatUsd(balance.free),
+      },
+      grants: grants.map((grant) => ({
+        id: grant.id,
+        kind: grant.kind,
+        amount_usd: formatUsd(grant.amount),
+        free_usd: formatUsd(grant.free),
+        expires_at: grant.expiresAt?.toISOString() ?? null,
+      })),
+      data: usage.items.map((row) => presentUsage(row, groups)),
+      has_more: usage.next !== null,
+      next_cursor: usage.next,
+    });
+  });
+
+  app.get('/v1/key', { config }, async (request, response) => {
+    const { accountId, keyId } = principalOf(request);
+    const [key, spends, grants] = await Promise.all([
+      keys.find(keyId),
+      readKeySpend(pool, accountId),
+      listGrants(pool, accountId),
+    ]);
+    if (key === null) throw new RefusalError(refusals.invalidApiKey());
+    const spend = spends.find((record) => record.keyId === keyId);
+    const [period, limit, spent] =
+      key.limits.day !== null
+        ? ['daily', key.limits.day, spend?.today ?? 0n]
+        : key.limits.month !== null
+          ? ['monthly', key.limits.month, spend?.thisMonth ?? 0n]
+          : [null, key.limits.lifetime, spend?.lifetime ?? 0n];
+    return response.headers(requestIdHeaders(request.id)).send({
+      data: {
+        label: key.name,
+        usage: toNumber(spend?.lifetime ?? 0n),
+        usage_daily: toNumber(spend?.today ?? 0n),
+        usage_monthly: toNumber(spend?.thisMonth ?? 0n),
+        limit: limit === null ? null : toNumber(limit),
+        limit_remaining: limit === null ? null : toNumber(limit > spent ? limit - spent : 0n),
+        limit_reset: period,
+        is_free_tier: grants.every((grant) => grant.kind === 'trial'),
+        expires_at: key.expiresAt?.toISOString() ?? null,
+      },
+    });
+  });
+
+  app.get('/v1/credits', { config }, async (request, response) => {
+    const { granted, charged, expired } = await readBalance(pool, principalOf(request).accountId);
+    // Clients subtract the one from the other: what has expired can no longer be spent, so it is not among the total.
+    return response
+      .headers(requestIdHeaders(request.id))
+      .send({ data: { total_credits: toNumber(granted - expired), total_usage: toNumber(charged) } });
+  });
+}
+
+/** For clients that want a JSON number of USD; the exact figure is the string of `/v1/usage`. */
+function toNumber(pico: bigint): number {
+  return Number(pico) / 1e12;
+}
+
+function principalOf(request: FastifyRequest): Principal {
+  if (request.principal === null) throw new Error('a route of the data plane was reached without a principal');
+  return request.principal;
+}
+
+function daysAgo(days: number): Date {
+  const midnight = new Date();
+  midnight.setUTCHours(0, 0, 0, 0);
+  return new Date(midnight.getTime() - days * 86_400_000);
+}
+
+async function findEntry(pool: Pool, accountId: string, requestId: string): Promise<LedgerRecord | null> {
+  for (const waitMs of entryWaitsMs) {
+    if (waitMs > 0) await delay(waitMs);
+    const entry = await readEntry(pool, accountId, requestId);
+    if (entry !== null) return entry;
+  }
+  return null;
+}
+
+function presentUsage(row: UsageRecord, groups: readonly string[]): Record<string, unknown> {
+  return {
+    ...(groups.includes('day') ? { date: row.start?.toISOString().slice(0, 10) } : {}),
+    ...(groups.includes('model') ? { model: row.model } : {}),
+    ...(groups.includes('key') ? { key_id: row.keyId } : {}),
+    requests: row.requests,
+    input_tokens: row.input,
+    cache_hit_tokens: row.cacheHit,
+    cache_write_tokens: row.cacheWrite5m + row.cacheWrite1h,
+    output_tokens: row.output,
+    cost_usd: formatUsd(row.charged),
+  };
+}
+
+function presentEntry(entry: LedgerRecord): Record<string, unknown> {
+  const { usage, prices } = entry;
+  return {
+    object: 'usage.entry',
+    request_id: entry.requestId,
+    created_at: entry.createdAt.toISOString(),
+    key_id: entry.keyId,
+    model: entry.model,
+    upstream: entry.upstream,
+    protocol: entry.protocol,
+    usage: {
+      input_tokens: usage.input,
+      cache_hit_tokens: usage.cacheHit,
+      cache_write_5m_tokens: usage.cacheWrite5m,
+      cache_write_1h_tokens: usage.cacheWrite1h,
+      output_tokens: usage.output,
+    },
+    prices: {
+      input: formatPrice(prices.input),
+      cache_hit: formatPrice(prices.cacheHit),
+      cache_write_5m: formatPrice(prices.cacheWrite5m),
+      cache_write_1h: formatPrice(prices.cacheWrite1h),
+      output: formatPrice(prices.output),
+    },
+    cost_usd: formatUsd(entry.cost),
+    charged_usd: formatUsd(entry.charged),
+    latency_ms: entry.latencyMs,
+    time_to_first_byte_ms: entry.timeToFirstByteMs,
+    outcome: entry.outcome,
+    usage_source: entry.usageSource,
+  };
+}

@@ -1,0 +1,21 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { openApiDocument } from './document.ts';
+
+/** `/api/openapi.json` and its bundled reference page at `/api/docs`: no request leaves for another host. */
+export function registerOpenApi(app: FastifyInstance, baseUrl: string): void {
+  const document = openApiDocument(baseUrl);
+  app.get('/api/openapi.json', async (_request, response) =>
+    response.header('access-control-allow-origin', '*').send(document),
+  );
+  void app.register(async (scope) => {
+    // The page reads the document from the plugin that would otherwise collect it from route schemas.
+    await scope.register(swagger, { mode: 'static', specification: { document: document as never } });
+    await scope.register(swaggerUi, {
+      routePrefix: '/api/docs',
+      staticCSP: true,
+      uiConfig: { deepLinking: true, tryItOutEnabled: false },
+    });
+  });
+}
