@@ -77,6 +77,7 @@ const mayImport: Record<string, readonly string[]> = {
   catalog: ['database', 'shared'],
   keys: ['database', 'shared'],
   notices: ['database', 'shared'],
+  notices: ['database', 'shared'],
   uptime: ['database', 'shared'],
   // Its simulator speaks the protocols; nothing else of it does (below).
   upstreams: ['wire', 'database', 'shared'],
