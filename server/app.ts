@@ -9,6 +9,7 @@ import { createCatalog } from './catalog/catalog.ts';
 import type { Config } from './config.ts';
 import { openLane } from './database/lane.ts';
 import { listen } from './database/listen.ts';
+import { MigrationRefused } from './database/migrate.ts';
 import { openPool } from './database/pool.ts';
 import { createRefusals } from './errors.ts';
 import { createAuthenticator } from './gateway/authenticate.ts';
@@ -163,12 +164,17 @@ export async function createApp(parts: AppParts): Promise<App> {
         state.prepared = true;
         return;
       } catch (error) {
+        // What a person has to mend does not get better by waiting.
+        if (error instanceof MigrationRefused || (error instanceof Error && error.name === 'CatalogFileError'))
+          throw error;
         log.warn({ ...describeError(error), waitMs: wait }, 'not ready yet; trying again');
         await new Promise((resolve) => setTimeout(resolve, wait));
       }
     }
   };
   const up = bringUp();
+  // Whoever waits for `ready` hears of it; nobody else has to.
+  up.catch(() => undefined);
 
   return {
     fastify,
@@ -182,7 +188,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       state.now = true;
       await drain(slots, 5_000);
       await fastify.close();
-      await up;
+      await up.catch(() => undefined);
       await Promise.all([stopListening(), stopSweep()]);
       await ledger.close();
       pulse.close();

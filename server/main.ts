@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { useEmbeddedPostgres } from './database/embedded.ts';
+import { MigrationRefused } from './database/migrate.ts';
 import { createLog } from './log.ts';
 import { CatalogFileError, readCatalogFile } from './setup/catalog-file.ts';
 import type { FirstStart } from './setup/first-start.ts';
@@ -175,7 +176,7 @@ async function superviseWorkers(config: Config, log: Logger, boot: Boot, end: ()
 
 main().catch((error: unknown) => {
   // What an operator can mend is said plainly; anything else with its kind and place.
-  const plain = error instanceof ConfigError || error instanceof CatalogFileError;
+  const plain = error instanceof ConfigError || error instanceof CatalogFileError || error instanceof MigrationRefused;
   process.stderr.write(
     `${plain ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );

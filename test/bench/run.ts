@@ -6,8 +6,8 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { uuidv7 } from '../../server/http.ts';
 import { useEmbeddedPostgres } from '../../server/database/embedded.ts';
+import { uuidv7 } from '../../server/http.ts';
 import { createSecret } from '../../server/keys/secret.ts';
 import { holdStreams, type LoadResult, runLoad } from './load.ts';
 
@@ -193,10 +193,8 @@ async function startGateway(upstreamUrl: string): Promise<{ url: string; child: 
 }
 
 function postgresPids(dataDir: string): number[] {
-  const file = ['postgres/postmaster.pid', 'postgres/data/postmaster.pid', 'database/postmaster.pid']
-    .map((name) => join(dataDir, name))
-    .find(existsSync);
-  if (file === undefined) return [];
+  const file = join(dataDir, 'postgres/postmaster.pid');
+  if (!existsSync(file)) return [];
   const postmaster = Number(readFileSync(file, 'utf8').split('\n', 1)[0]);
   try {
     const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
@@ -210,10 +208,17 @@ function postgresPids(dataDir: string): number[] {
 }
 
 /** Customers made straight in the database: an account, a grant and a key each. */
-async function addCustomers(
-  url: string,
-  count: number,
-): Promise<{ secrets: string[]; accounts: string[]; keys: string[] }> {
+interface Customers {
+  secrets: string[];
+  accounts: string[];
+  keys: string[];
+}
+
+async function addCustomers(dataDir: string, count: number): Promise<Customers> {
+  return withDatabase(dataDir, (url) => insertCustomers(url, count));
+}
+
+async function insertCustomers(url: string, count: number): Promise<Customers> {
   const client = new Client({ connectionString: url });
   await client.connect();
   const secrets = Array.from({ length: count }, () => createSecret('key'));
