@@ -1,0 +1,89 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatPrice, parsePrice, pricesInput } from '../../server/catalog/price.ts';
+
+const prices = { input: '3', cacheHit: '0.3', output: '15' };
+
+describe('a price is text that says exactly so many pico-USD per token', () => {
+  test.each([
+    ['0', 0n],
+    ['3', 3_000_000n],
+    ['0.0375', 37_500n],
+    ['0.000001', 1n],
+    ['10000', 10_000_000_000n],
+    ['9999.999999', 9_999_999_999n],
+  ])('%s', (text, pico) => {
+    expect(parsePrice(text)).toBe(pico);
+    expect(formatPrice(pico)).toBe(text);
+  });
+
+  test('whatever is printed is read back', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10_000_000_000n }), (pico) => {
+        expect(parsePrice(formatPrice(pico))).toBe(pico);
+      }),
+    );
+  });
+
+  test.each([
+    '1000000000',
+    '10000.000001',
+    '10001',
+    '-1',
+    '-0',
+    '+1',
+    '0.0000001',
+    '1.1234567',
+    '1e-3',
+    '1E3',
+    'NaN',
+    'Infinity',
+    '',
+    ' 1',
+    '1 ',
+    '01',
+    '.5',
+    '5.',
+    '1,5',
+    '0x10',
+    '１',
+    '1\n',
+    '1_000',
+  ])('%j is none', (text) => {
+    expect(parsePrice(text)).toBeNull();
+  });
+});
+
+describe('the prices of a model', () => {
+  test('are read, with cache writes at the input price when they have none of their own', () => {
+    expect(pricesInput.parse(prices)).toEqual({
+      input: 3_000_000n,
+      cacheHit: 300_000n,
+      cacheWrite5m: null,
+      cacheWrite1h: null,
+      output: 15_000_000n,
+    });
+    expect(pricesInput.parse({ ...prices, cacheWrite5m: '3.75', cacheWrite1h: '6' })).toMatchObject({
+      cacheWrite5m: 3_750_000n,
+      cacheWrite1h: 6_000_000n,
+    });
+  });
+
+  test('have a cache hit below the input, unless both are free', () => {
+    expect(pricesInput.safeParse({ ...prices, cacheHit: '3' }).success).toBe(false);
+    expect(pricesInput.safeParse({ ...prices, cacheHit: '4' }).success).toBe(false);
+    expect(pricesInput.safeParse({ ...prices, cacheHit: '2.999999' }).success).toBe(true);
+    expect(pricesInput.safeParse({ input: '0', cacheHit: '0', output: '0' }).success).toBe(true);
+    expect(pricesInput.safeParse({ input: '0', cacheHit: '0.1', output: '0' }).success).toBe(false);
+  });
+
+  test.each([
+    ['a number', { ...prices, input: 3 }],
+    ['not a number', { ...prices, output: Number.NaN }],
+    ['missing', { input: '3', output: '15' }],
+    ['unknown', { ...prices, reasoning: '1' }],
+    ['null where a price must be', { ...prices, output: null }],
+  ])('%s is refused', (_name, input) => {
+    expect(pricesInput.safeParse(input).success).toBe(false);
+  });
+});
