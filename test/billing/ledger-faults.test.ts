@@ -1,0 +1,321 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Pool } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { checkInvariants } from '../../server/billing/invariants.ts';
+import { type Ledger, Quarantined, type Settled } from '../../server/billing/ledger.ts';
+import { startSweep } from '../../server/billing/sweep.ts';
+import { migrate } from '../../server/database/migrate.ts';
+import { bigintTypes } from '../../server/database/pool.ts';
+import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
+import { createDirectory } from '../support/directory.ts';
+import { createPostgres, type TestPostgres } from '../support/postgres.ts';
+import {
+  addCustomer,
+  addModel,
+  admitted,
+  ask,
+  type Customer,
+  openLedger,
+  quiet,
+  settlement,
+  type TestLedger,
+  usd,
+} from './support.ts';
+
+/** The ledger with a database, a disk and a process that fail. */
+let postgres: TestPostgres;
+let url: string;
+let db: Pool;
+let open: TestLedger[];
+let directory: string;
+
+beforeAll(async () => {
+  postgres = await createPostgres();
+  url = postgres.url('faults');
+  await ensureDatabase(postgres.url('postgres'), 'faults');
+  await migrate({ url });
+  db = new Pool({ connectionString: url, types: bigintTypes });
+  db.on('error', () => {});
+  await addModel(db, { id: 'big' });
+});
+
+beforeEach(() => {
+  open = [];
+  directory = createDirectory('steyg-spool-');
+});
+
+afterEach(async () => {
+  await Promise.all(open.map((each) => each.close()));
+  rmSync(directory, { recursive: true, force: true });
+  expect(await checkInvariants(db)).toEqual([]);
+});
+
+afterAll(async () => {
+  await db.end();
+  await postgres.remove();
+});
+
+async function start(options: Parameters<typeof openLedger>[1] = {}): Promise<TestLedger> {
+  const opened = await openLedger(url, { directory, ...options });
+  open.push(opened);
+  return opened;
+}
+
+const entriesOf = async (ids: readonly string[]): Promise<number> => {
+  const { rows } = await db.query('SELECT count(*) AS found FROM ledger_entry WHERE request_id = ANY ($1)', [ids]);
+  return Number(rows[0].found);
+};
+const heldBy = async ({ accountId }: Customer): Promise<number> => {
+  const { rows } = await db.query('SELECT count(*) AS found FROM hold WHERE account_id = $1', [accountId]);
+  return Number(rows[0].found);
+};
+const isHealthy = (ledger: Ledger) => vi.waitFor(() => expect(ledger.healthy).toBe(true), { timeout: 10_000 });
+
+describe('a database that crashes under load', () => {
+  test('loses no settlement and doubles none', { timeout: 60_000 }, async () => {
+    const { ledger } = await start();
+    const customers = await Promise.all(Array.from({ length: 5 }, () => addCustomer(db, { budget: '1000' })));
+    const settled: Promise<Settled>[] = [];
+    const ids: string[] = [];
+    let refused = 0;
+    const state = { stopped: false };
+    const client = async (customer: Customer): Promise<void> => {
+      while (!state.stopped) {
+        const asked = ask(customer);
+        const answer = await ledger.admit(asked);
+        if (answer.kind === 'refused') {
+          expect(answer.reason).toBe('unavailable');
+          refused += 1;
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          continue;
+        }
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 10));
+        ids.push(asked.requestId);
+        const promise = ledger.settle(settlement(asked, answer));
+        settled.push(promise);
+        await promise;
+      }
+    };
+    const clients = Array.from({ length: 60 }, (_, i) => client(customers[i % 5] as Customer));
+    for (let crash = 0; crash < 3; crash += 1) {
+      const before = ids.length;
+      await vi.waitFor(() => expect(ids.length).toBeGreaterThan(before + 200), { timeout: 10_000 });
+      await postgres.stop('immediate');
+      expect((await ledger.admit(ask(customers[0] as Customer))).kind).toBe('refused');
+      await postgres.start();
+      await isHealthy(ledger);
+    }
+    state.stopped = true;
+    await Promise.all(clients);
+    expect(refused).toBeGreaterThan(0);
+    const results = await Promise.all(settled);
+    expect(results.every((each) => each.charged === usd('0.00105'))).toBe(true);
+    expect(await entriesOf(ids)).toBe(ids.length);
+    for (const customer of customers) {
+      await vi.waitFor(async () => expect(await heldBy(customer)).toBe(0));
+    }
+  });
+});
+
+describe('a process that is killed under load', () => {
+  test('leaves every finished request exactly one entry, and no hold', { timeout: 60_000 }, async () => {
+    const customers = await Promise.all(Array.from({ length: 5 }, () => addCustomer(db, { budget: '1000' })));
+    const worker = spawn(
+      process.execPath,
+      [join(import.meta.dirname, 'worker.ts'), url, directory, JSON.stringify(customers)],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    const finished: string[] = [];
+    const lines = createInterface({ input: worker.stdout }).on('line', (id) => finished.push(id));
+    await vi.waitFor(() => expect(finished.length).toBeGreaterThan(1_000), { timeout: 20_000 });
+    worker.kill('SIGKILL');
+    await Promise.all([once(worker, 'exit'), once(lines, 'close')]);
+
+    const held = await Promise.all(customers.map(heldBy));
+    expect(held.reduce((a, b) => a + b)).toBeGreaterThan(0);
+    expect(readdirSync(directory)).not.toEqual([]);
+
+    const { ledger, spool, pool } = await start({ holdLeaseMs: 500 });
+    const sweep = startSweep({ pool, ledger, spool, leaseMs: 500, log: quiet });
+    // Its number is free, so nobody needs to wait for its lease to settle what it had finished.
+    await vi.waitFor(async () => expect(await entriesOf(finished)).toBe(finished.length), { timeout: 5_000 });
+    for (const customer of customers) {
+      await vi.waitFor(async () => expect(await heldBy(customer)).toBe(0), { timeout: 10_000 });
+    }
+    await sweep.close();
+    const { rows } = await db.query(
+      'SELECT count(*) AS entries, count(DISTINCT request_id) AS requests FROM ledger_entry',
+    );
+    expect(rows[0].entries).toBe(rows[0].requests);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+});
+
+describe('a database that cannot be reached', () => {
+  test('at the start: the ledger says so, refuses, and comes up by itself', { timeout: 30_000 }, async () => {
+    await postgres.stop();
+    const { ledger } = await start({ start: false });
+    await expect(ledger.start()).rejects.toThrow();
+    expect(ledger.healthy).toBe(false);
+    const customer = { accountId: 'nobody', keyId: 'nothing' };
+    expect(await ledger.admit(ask(customer))).toMatchObject({ kind: 'refused', reason: 'unavailable' });
+    await postgres.start();
+    await vi.waitFor(() => ledger.start(), { timeout: 10_000 });
+    expect(ledger.healthy).toBe(true);
+  });
+
+  test('at the settlement: the line is on disk, and in the database as soon as it is back', {
+    timeout: 30_000,
+  }, async () => {
+    const { ledger, processId } = await start();
+    const customer = await addCustomer(db);
+    const [used, unused] = [ask(customer), ask(customer)];
+    const admission = await admitted(ledger, used);
+    await admitted(ledger, unused);
+    await postgres.stop('immediate');
+    const settled = ledger.settle(settlement(used, admission));
+    const released = ledger.release(unused);
+    expect(readFileSync(join(directory, `${processId}.0.ndjson`), 'utf8')).toContain(used.requestId);
+    expect(await ledger.extend(used, 1n)).toBe(0n);
+    await vi.waitFor(() => expect(ledger.healthy).toBe(false));
+    await postgres.start();
+    expect(await settled).toMatchObject({ charged: usd('0.00105'), duplicate: false });
+    await released;
+    expect(await heldBy(customer)).toBe(0);
+    await isHealthy(ledger);
+  });
+
+  test('until the process ends: the line stays on disk, and the next process settles it', {
+    timeout: 30_000,
+  }, async () => {
+    const first = await openLedger(url, { directory, holdLeaseMs: 1_000 });
+    const customer = await addCustomer(db);
+    const asked = ask(customer);
+    const admission = await admitted(first.ledger, asked);
+    await postgres.stop('immediate');
+    const lost = expect(first.ledger.settle(settlement(asked, admission))).rejects.toThrow('closed');
+    await first.close();
+    await lost;
+    expect(readdirSync(directory)).toHaveLength(1);
+    await postgres.start();
+
+    const { ledger, spool, pool } = await start();
+    const sweep = startSweep({ pool, ledger, spool, leaseMs: 1_000, log: quiet });
+    await sweep.round();
+    await sweep.close();
+    expect(await entriesOf([asked.requestId])).toBe(1);
+    expect(await heldBy(customer)).toBe(0);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test('the holds of processes get one full lease after an outage', { timeout: 30_000 }, async () => {
+    const leaseMs = 3_000;
+    const dead = await openLedger(url, { directory, holdLeaseMs: leaseMs });
+    const { ledger, spool, pool } = await start({ holdLeaseMs: leaseMs });
+    const customer = await addCustomer(db);
+    const asked = ask(customer);
+    const admission = await admitted(dead.ledger, asked);
+    // Its lease has run out, as far as the database knows.
+    await db.query(`UPDATE process SET lease_until = now() - interval '1 second' WHERE id = $1`, [dead.processId]);
+    await postgres.stop('immediate');
+    await vi.waitFor(() => expect(ledger.healthy).toBe(false), { timeout: 5_000 });
+    await postgres.start();
+    await isHealthy(ledger);
+    const sweep = startSweep({ pool, ledger, spool, leaseMs, log: quiet });
+    await sweep.round();
+    expect(await heldBy(customer)).toBe(1);
+    // It lives, and renews its lease as soon as it can.
+    await isHealthy(dead.ledger);
+    await vi.waitFor(() => expect(ledger.calmForMs).toBeGreaterThan(leaseMs), { timeout: 10_000 });
+    await sweep.round();
+    expect(await heldBy(customer)).toBe(1);
+    expect(await dead.ledger.settle(settlement(asked, admission))).toMatchObject({ duplicate: false });
+    await sweep.close();
+    await dead.close();
+  });
+});
+
+describe('somebody who holds a lock', () => {
+  test('delays settlements, and admissions are told', { timeout: 30_000 }, async () => {
+    const { ledger } = await start();
+    const customer = await addCustomer(db);
+    const asked = ask(customer);
+    const admission = await admitted(ledger, asked);
+    const blocker = await db.connect();
+    await blocker.query('BEGIN');
+    await blocker.query('SELECT * FROM "grant" WHERE account_id = $1 FOR UPDATE', [customer.accountId]);
+    const settled = ledger.settle(settlement(asked, admission));
+    expect(await ledger.admit(ask(customer))).toMatchObject({ reason: 'unavailable' });
+    await blocker.query('ROLLBACK');
+    blocker.release();
+    expect(await settled).toMatchObject({ charged: usd('0.00105') });
+    await isHealthy(ledger);
+    await vi.waitFor(async () => expect(await heldBy(customer)).toBe(0), { timeout: 5_000 });
+  });
+});
+
+describe('a settlement that the database can never take', () => {
+  test('is set aside, its hold comes back, and the others of its batch are settled', async () => {
+    const { ledger, directory: spoolDirectory } = await start();
+    const customer = await addCustomer(db);
+    const asks = Array.from({ length: 30 }, () => ask(customer));
+    const admissions = await Promise.all(asks.map((asked) => admitted(ledger, asked)));
+    const wrong = [
+      { usage: { input: 100_000_001, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 } },
+      { usage: { input: 0.5, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 } },
+      { model: 'nul\0' },
+      { latencyMs: 2 ** 31 },
+    ];
+    const results = await Promise.allSettled(
+      asks.map((asked, i) => ledger.settle(settlement(asked, admissions[i] as never, wrong[i] ?? {}))),
+    );
+    results.forEach((result, i) => {
+      if (i < wrong.length) expect(result).toMatchObject({ status: 'rejected', reason: expect.any(Quarantined) });
+      else expect(result).toMatchObject({ status: 'fulfilled', value: { charged: usd('0.00105') } });
+    });
+    await vi.waitFor(async () => expect(await heldBy(customer)).toBe(0));
+    const aside = readFileSync(join(spoolDirectory, 'quarantine.log'), 'utf8').trim().split('\n');
+    expect(aside.map((each) => JSON.parse(JSON.parse(each).line).requestId)).toEqual(
+      asks.slice(0, wrong.length).map((asked) => asked.requestId),
+    );
+    expect(ledger.healthy).toBe(true);
+  });
+});
+
+describe('a disk that takes no lines', () => {
+  test('refuses new requests, lets running ones finish, and recovers', { timeout: 30_000 }, async () => {
+    const blocked = join(directory, 'spool');
+    const { ledger } = await start({ directory: blocked });
+    const customer = await addCustomer(db);
+    const asked = ask(customer);
+    const admission = await admitted(ledger, asked);
+    if (existsSync(blocked)) renameSync(blocked, `${blocked}.away`);
+    writeFileSync(blocked, 'in the way');
+    expect(await ledger.settle(settlement(asked, admission))).toMatchObject({ charged: usd('0.00105') });
+    expect(ledger.healthy).toBe(false);
+    expect(await ledger.admit(ask(customer))).toMatchObject({ reason: 'unavailable' });
+    rmSync(blocked);
+    await isHealthy(ledger);
+    expect(await ledger.admit(ask(customer))).toMatchObject({ kind: 'admitted' });
+  });
+});
+
+describe('closing', () => {
+  test('settles what runs and lets go of the lease', async () => {
+    const { ledger, processId, close } = await openLedger(url, { directory });
+    const customer = await addCustomer(db);
+    const asked = ask(customer);
+    const settled = ledger.settle(settlement(asked, await admitted(ledger, asked)));
+    await close();
+    expect(await settled).toMatchObject({ duplicate: false });
+    const { rows } = await db.query('SELECT lease_until <= now() AS ended FROM process WHERE id = $1', [processId]);
+    expect(rows).toEqual([{ ended: true }]);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+});

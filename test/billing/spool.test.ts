@@ -1,0 +1,234 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Settlement } from '../../server/billing/ledger.ts';
+import { createSpool, type Spool, writerIsGone } from '../../server/billing/spool.ts';
+import { createDirectory } from '../support/directory.ts';
+import { quiet, usd } from './support.ts';
+
+let directory: string;
+let spools: Spool[];
+
+beforeEach(() => {
+  directory = join(createDirectory('steyg-spool-'), 'spool');
+  spools = [];
+});
+
+afterEach(() => {
+  for (const each of spools) each.close();
+  rmSync(join(directory, '..'), { recursive: true, force: true });
+});
+
+const mine = '11111111-1111-4111-8111-111111111111';
+const theirs = '22222222-2222-4222-8222-222222222222';
+
+function spool(processId = mine, segmentBytes?: number): Spool {
+  const created = createSpool({
+    directory,
+    processId,
+    log: quiet,
+    ...(segmentBytes === undefined ? {} : { segmentBytes }),
+  });
+  spools.push(created);
+  return created;
+}
+
+const line = (requestId: string, more: Partial<Settlement> = {}): Settlement => ({
+  accountId: 'account',
+  requestId,
+  keyId: 'key',
+  model: 'big',
+  upstream: 'simulator',
+  protocol: 'messages',
+  stream: true,
+  usage: { input: 1, cacheHit: 2, cacheWrite5m: 3, cacheWrite1h: 4, output: 5 },
+  price: { id: 'price', input: 1n, cacheHit: 2n, cacheWrite5m: 3n, cacheWrite1h: 4n, output: usd('0.5') },
+  upstreamCost: 9n,
+  latencyMs: 1,
+  timeToFirstByteMs: null,
+  outcome: 'completed',
+  usageSource: 'reported',
+  ...more,
+});
+
+const files = (): string[] => readdirSync(directory).sort();
+const adoptAll = async (by: Spool): Promise<Settlement[]> => {
+  const found: Settlement[] = [];
+  for (const file of by.others()) await by.adopt(file, async (settlement) => void found.push(settlement));
+  return found;
+};
+
+describe('a line', () => {
+  test('is on disk when append returns, and comes back as it was', async () => {
+    const settlement = line('1');
+    spool(theirs).append(settlement);
+    expect(readFileSync(join(directory, `${theirs}.0.ndjson`), 'utf8')).toContain('"requestId":"1"');
+    expect(await adoptAll(spool())).toEqual([settlement]);
+    expect(files()).toEqual([]);
+  });
+
+  test('is readable by nobody else', () => {
+    spool().append(line('1'));
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    expect(statSync(join(directory, `${mine}.0.ndjson`)).mode & 0o777).toBe(0o600);
+  });
+
+  test('without an upstream cost has none afterwards', async () => {
+    const settlement = line('1', { upstreamCost: null });
+    spool(theirs).append(settlement);
+    expect(await adoptAll(spool())).toEqual([settlement]);
+  });
+});
+
+describe('segments', () => {
+  test('an idle process leaves no file, and a closed one only what is not in the database', () => {
+    const own = spool();
+    expect(own.others()).toEqual([]);
+    const [first, second] = [own.append(line('1')), own.append(line('2'))];
+    own.acknowledge(first);
+    own.close();
+    expect(files()).toHaveLength(1);
+    const again = spool(theirs);
+    const receipt = again.append(line('3'));
+    again.acknowledge(receipt);
+    again.close();
+    expect(files()).toEqual([`${mine}.0.ndjson`]);
+    own.acknowledge(second);
+  });
+
+  test('are deleted when all their lines are in the database, so a busy process keeps a few', () => {
+    const own = spool(mine, 2_000);
+    const receipts = Array.from({ length: 40 }, (_, i) => own.append(line(String(i))));
+    expect(files().length).toBeGreaterThan(5);
+    // The newest may be waiting for long; the ones before it go.
+    const newest = receipts.pop();
+    for (const receipt of receipts) own.acknowledge(receipt);
+    expect(files()).toHaveLength(1);
+    expect(readFileSync(join(directory, files()[0] as string), 'utf8')).toContain('"requestId":"39"');
+    own.acknowledge(newest as never);
+  });
+
+  test('a large one that is done is not appended to for ever', () => {
+    const own = spool();
+    for (let i = 0; i < 300; i += 1) own.acknowledge(own.append(line(String(i))));
+    const sizes = files().map((name) => statSync(join(directory, name)).size);
+    expect(sizes).toHaveLength(1);
+    expect(sizes[0]).toBeLessThan(70_000);
+  });
+});
+
+describe('a disk that takes nothing', () => {
+  test('makes it unwritable, loses no line, and is noticed when it takes lines again', async () => {
+    vi.useFakeTimers();
+    try {
+      mkdirSync(join(directory, '..'), { recursive: true });
+      writeFileSync(directory, 'in the way');
+      const own = spool();
+      expect(own.writable).toBe(true);
+      const done = own.append(line('1'));
+      own.append(line('2'));
+      expect(own.writable).toBe(false);
+      own.acknowledge(done);
+      vi.advanceTimersByTime(3_000);
+      expect(own.writable).toBe(false);
+      unlinkSync(directory);
+      vi.advanceTimersByTime(1_000);
+      expect(own.writable).toBe(true);
+      expect((await adoptAll(spool(theirs))).map((each) => each.requestId)).toEqual(['2']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('a file of a process that is gone', () => {
+  test('is settled whole and deleted; what cannot be read is set aside', async () => {
+    const dead = spool(theirs);
+    dead.append(line('1'));
+    appendFileSync(join(directory, `${theirs}.0.ndjson`), 'not json\n{"usage":{},"price":{"input":1}}\n[]\n');
+    dead.append(line('2'));
+    appendFileSync(join(directory, `${theirs}.0.ndjson`), '{"accountId":"account","requ');
+    expect((await adoptAll(spool())).map((each) => each.requestId)).toEqual(['1', '2']);
+    expect(files()).toEqual(['quarantine.log']);
+    const aside = readFileSync(join(directory, 'quarantine.log'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((each) => JSON.parse(each));
+    expect(aside.map((each) => each.line)).toEqual([
+      'not json',
+      '{"usage":{},"price":{"input":1}}',
+      '[]',
+      '{"accountId":"account","requ',
+    ]);
+  });
+
+  test('stays when a line could not be settled', async () => {
+    spool(theirs).append(line('1'));
+    const own = spool();
+    const [file] = own.others();
+    await expect(own.adopt(file as never, () => Promise.reject(new Error('no database')))).rejects.toThrow(
+      'no database',
+    );
+    expect(files()).toHaveLength(1);
+  });
+
+  test('is known by its number on this machine', () => {
+    const file = { path: join(directory, `${theirs}.0.ndjson`), processId: theirs };
+    mkdirSync(directory, { recursive: true });
+    const writtenBy = (pid: number, host: string) => writeFileSync(file.path, `${JSON.stringify({ host, pid })}\n`);
+    writtenBy(2 ** 22 + 1, hostname());
+    expect(writerIsGone(file)).toBe(true);
+    writtenBy(process.ppid, hostname());
+    expect(writerIsGone(file)).toBe(false);
+    // A container starts counting anew: our own number was somebody else's.
+    writtenBy(process.pid, hostname());
+    expect(writerIsGone(file)).toBe(true);
+    writtenBy(2 ** 22 + 1, 'another-machine');
+    expect(writerIsGone(file)).toBe(false);
+    writeFileSync(file.path, 'half a li');
+    expect(writerIsGone(file)).toBe(false);
+    unlinkSync(file.path);
+    expect(writerIsGone(file)).toBe(false);
+  });
+
+  test('that lives after all loses nothing: it notices that its file is gone and writes its lines again', async () => {
+    const alive = spool(theirs);
+    alive.append(line('1'));
+    expect(await adoptAll(spool())).toHaveLength(1);
+    expect(files()).toEqual([]);
+    // Not acknowledged yet: from its side, line 1 is not in the database.
+    alive.append(line('2'));
+    expect(files()).toEqual([`${theirs}.1.ndjson`]);
+    expect((await adoptAll(spool())).map((each) => each.requestId).sort()).toEqual(['1', '2']);
+  });
+
+  test('that lives after all and writes while it is adopted loses nothing', async () => {
+    const alive = spool(theirs);
+    alive.append(line('1'));
+    const own = spool();
+    const found: string[] = [];
+    const [file] = own.others();
+    await own.adopt(file as never, async ({ requestId }) => {
+      if (requestId === '1') alive.append(line('2'));
+      found.push(requestId);
+    });
+    expect(found).toEqual(['1', '2']);
+  });
+
+  test('put there by hand is adopted too; the quarantine is not', () => {
+    const own = spool();
+    own.quarantine(line('1'), 'a test');
+    writeFileSync(join(directory, 'by-hand.ndjson'), '');
+    expect(own.others()).toEqual([{ path: join(directory, 'by-hand.ndjson'), processId: null }]);
+  });
+});
