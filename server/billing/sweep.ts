@@ -27,10 +27,10 @@ export interface SweepParts {
   leaseMs: number;
   log: BillingLog;
   metrics?: BillingMetrics;
+  invariantsEveryMs?: number;
 }
 
 const slowestRoundMs = 5_000;
-const invariantsEveryMs = 60_000;
 const invariantLimitMs = 20_000;
 const monthsAhead = 3;
 /** The full check of the invariants runs in this hour (UTC). */
@@ -38,7 +38,8 @@ const quietHour = 19;
 const holdsAtOnce = 1_000;
 const accountsAtOnce = 1_000;
 
-export function startSweep({ pool, ledger, spool, leaseMs, log, metrics }: SweepParts): Sweep {
+export function startSweep(parts: SweepParts): Sweep {
+  const { pool, ledger, spool, leaseMs, log, metrics, invariantsEveryMs = 60_000 } = parts;
   const stop = new AbortController();
   let checkedAt = performance.now();
   let fullCheckDay = '';

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { checkInvariants } from '../../server/billing/invariants.ts';
+import { type Sweep, startSweep } from '../../server/billing/sweep.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  addCustomer,
+  addModel,
+  admitted,
+  ask,
+  type Customer,
+  endGrant,
+  grant,
+  openLedger,
+  quiet,
+  settlement,
+  type TestLedger,
+  usd,
+} from './support.ts';
+
+const leaseMs = 400;
+let db: TestDatabase;
+let open: TestLedger[] = [];
+let sweeps: Sweep[] = [];
+
+beforeAll(async () => {
+  db = await createDatabase();
+  await addModel(db.pool, { id: 'big' });
+});
+
+afterEach(async () => {
+  await Promise.all(sweeps.map((sweep) => sweep.close()));
+  await Promise.all(open.map((each) => each.close()));
+  [open, sweeps] = [[], []];
+  expect(await checkInvariants(db.pool)).toEqual([]);
+});
+
+afterAll(() => db.drop());
+
+async function start(holdLeaseMs = leaseMs): Promise<TestLedger> {
+  const opened = await openLedger(db.url, { holdLeaseMs });
+  open.push(opened);
+  return opened;
+}
+
+function sweepWith({ pool, ledger, spool }: TestLedger, log = quiet): Sweep {
+  const sweep = startSweep({ pool, ledger, spool, leaseMs, log });
+  sweeps.push(sweep);
+  return sweep;
+}
+
+const heldBy = async ({ accountId }: Customer): Promise<number> =>
+  (await db.pool.query('SELECT FROM hold WHERE account_id = $1', [accountId])).rowCount ?? 0;
+/** As if the process had stopped some time ago. */
+const stopRenewing = (processId: string) =>
+  db.pool.query(`UPDATE process SET lease_until = now() - interval '1 second' WHERE id = $1`, [processId]);
+const isCalm = ({ ledger }: TestLedger) =>
+  vi.waitFor(() => expect(ledger.calmForMs).toBeGreaterThan(leaseMs), { timeout: 5_000, interval: 20 });
+
+test('the holds of a process that is gone come back, those of one that lives stay', async () => {
+  const living = await start();
+  // Renews every 15 seconds: to the database it is dead as soon as its lease is taken away.
+  const dead = await start(60_000);
+  const [hers, his] = [await addCustomer(db.pool), await addCustomer(db.pool)];
+  await admitted(living.ledger, ask(hers));
+  const asked = ask(his);
+  const admission = await admitted(dead.ledger, asked);
+  await stopRenewing(dead.processId);
+  await isCalm(living);
+  await sweepWith(living).round();
+  expect(await heldBy(his)).toBe(0);
+  expect(await heldBy(hers)).toBe(1);
+  // It was not dead: what it finishes is charged from what is free.
+  expect(await dead.ledger.settle(settlement(asked, admission))).toMatchObject({
+    charged: usd('0.00105'),
+    duplicate: false,
+  });
+});
+
+test('nothing is given back before this process has watched for one full lease', async () => {
+  const dead = await start(60_000);
+  const customer = await addCustomer(db.pool);
+  await admitted(dead.ledger, ask(customer));
+  await stopRenewing(dead.processId);
+  const patient = await start(60_000);
+  const sweep = startSweep({ ...patient, leaseMs: 60_000, log: quiet });
+  sweeps.push(sweep);
+  await sweep.round();
+  expect(await heldBy(customer)).toBe(1);
+});
+
+test('a hold whose process nobody knows comes back', async () => {
+  const living = await start();
+  const customer = await addCustomer(db.pool);
+  await admitted(living.ledger, ask(customer));
+  await db.pool.query('UPDATE hold SET process_id = $1 WHERE account_id = $2', [randomUUID(), customer.accountId]);
+  await isCalm(living);
+  await sweepWith(living).round();
+  expect(await heldBy(customer)).toBe(0);
+});
+
+test('a release of the sweep does nothing to a hold whose process has come back', async () => {
+  const living = await start();
+  const customer = await addCustomer(db.pool);
+  const asked = ask(customer);
+  await admitted(living.ledger, asked);
+  await living.ledger.releaseOrphan(asked);
+  expect(await heldBy(customer)).toBe(1);
+});
+
+test('grants that have ended become postings although nobody uses the account', async () => {
+  const living = await start();
+  const customer = await addCustomer(db.pool, { budget: null });
+  const trial = await grant(db.pool, customer.accountId, '5', { kind: 'trial', endsInMs: 60_000 });
+  const asked = ask(customer);
+  const admission = await admitted(living.ledger, asked);
+  await endGrant(db.pool, trial);
+  await sweepWith(living).round();
+  const expired = async (): Promise<unknown[]> =>
+    (
+      await db.pool.query(`SELECT kind, amount, grant_id FROM posting WHERE account_id = $1 AND kind = 'expire'`, [
+        customer.accountId,
+      ])
+    ).rows;
+  expect(await expired()).toEqual([{ kind: 'expire', amount: usd('4.9982'), grant_id: trial }]);
+  await living.ledger.settle(settlement(asked, admission));
+  expect(await expired()).toHaveLength(2);
+});
+
+test('two sweeps at once do everything once', async () => {
+  const [first, second, dead] = [await start(), await start(), await start(60_000)];
+  const customers = await Promise.all(Array.from({ length: 20 }, () => addCustomer(db.pool)));
+  const grants = await Promise.all(
+    customers.map(({ accountId }) => grant(db.pool, accountId, '1', { endsInMs: 60_000 })),
+  );
+  await Promise.all(customers.map((customer) => admitted(dead.ledger, ask(customer))));
+  await Promise.all(grants.map((id) => endGrant(db.pool, id)));
+  await stopRenewing(dead.processId);
+  await Promise.all([isCalm(first), isCalm(second)]);
+  const [one, two] = [sweepWith(first), sweepWith(second)];
+  await Promise.all([one.round(), two.round(), one.round(), two.round()]);
+  expect(await Promise.all(customers.map(heldBy))).toEqual(customers.map(() => 0));
+});
+
+test('rows of processes that have been gone for long are deleted', async () => {
+  const living = await start();
+  const gone = randomUUID();
+  await db.pool.query(`INSERT INTO process (id, lease_until) VALUES ($1, now() - interval '2 hours')`, [gone]);
+  await sweepWith(living).round();
+  const { rows } = await db.pool.query('SELECT id FROM process WHERE id = ANY ($1)', [[gone, living.processId]]);
+  expect(rows).toEqual([{ id: living.processId }]);
+});
+
+test('partitions of the ledger are made ahead', async () => {
+  const { rows: before } = await db.pool.query(
+    `SELECT tablename FROM pg_tables WHERE schemaname = 'ledger_partition' ORDER BY 1`,
+  );
+  const last = before
+    .map((row) => row.tablename)
+    .filter((name) => name !== 'ledger_elsewhere')
+    .at(-1);
+  await db.pool.query(`DROP TABLE ledger_partition.${last}`);
+  const living = await start();
+  await sweepWith(living).round();
+  const { rows: after } = await db.pool.query(
+    `SELECT tablename FROM pg_tables WHERE schemaname = 'ledger_partition' ORDER BY 1`,
+  );
+  expect(after).toEqual(before);
+});
+
+test('a broken invariant of an account that was written to raises an alarm', async () => {
+  const living = await start();
+  const customer = await addCustomer(db.pool);
+  const asked = ask(customer);
+  await living.ledger.settle(settlement(asked, await admitted(living.ledger, asked)));
+  await db.pool.query('UPDATE usage_hour SET charged = charged + 1 WHERE account_id = $1', [customer.accountId]);
+  const alarms: object[] = [];
+  const faults: string[] = [];
+  const sweep = startSweep({
+    ...living,
+    leaseMs,
+    invariantsEveryMs: 0,
+    log: { ...quiet, error: (fields) => alarms.push(fields) },
+    metrics: { fault: (where) => faults.push(where) },
+  });
+  sweeps.push(sweep);
+  await sweep.round();
+  expect(alarms).toMatchObject([{ invariant: 'usage_hour', rows: [{ account_id: customer.accountId }] }]);
+  expect(faults).toEqual(['invariant_broken']);
+  await db.pool.query('UPDATE usage_hour SET charged = charged - 1 WHERE account_id = $1', [customer.accountId]);
+});
