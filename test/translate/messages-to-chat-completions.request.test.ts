@@ -45,6 +45,8 @@ describe('system', () => {
     ];
     expect(messagesOf({ ...minimal, system })[0]).toEqual({ role: 'system', content: 'Be brief.' });
     expect(messagesOf({ ...minimal, system: system.slice(0, 1) })).toEqual([{ role: 'user', content: 'Hi' }]);
+    const text = 'x-anthropic-billing-header: a\nBe brief.';
+    expect(messagesOf({ ...minimal, system: text })[0].content).toBe(text);
   });
 
   const conversation = withMessages(
@@ -439,6 +441,14 @@ describe('the other fields', () => {
         additionalProperties: false,
       }).json_schema.strict,
     ).toBe(false);
+  });
+
+  test.each([
+    ['a keyword that strict mode refuses', { anyOf: [{ allOf: [{ type: 'string' }] }] }],
+    ['an open object among the definitions', { $defs: { a: { type: 'object', properties: {} } } }],
+    ['an open object among the items', { items: { type: ['object', 'null'] } }],
+  ])('47 %s is not made strict', (_name, more) => {
+    expect(format({ ...schema(['a']), ...more }).json_schema.strict).toBe(false);
   });
 
   test('47 the older output_format means the same', () => {

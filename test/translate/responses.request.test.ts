@@ -32,6 +32,7 @@ const agentTurn = {
     },
     { type: 'web_search' },
     { type: 'namespace', name: 'mcp', description: 'd', tools: [] },
+    { type: 'tool_search' },
   ],
   tool_choice: 'auto',
   parallel_tool_calls: false,
@@ -160,6 +161,10 @@ describe('responses to chat completions', () => {
     const problem = refusal(R_TO_C, { ...minimal, tools: [{ type: 'code_interpreter', container: {} }] });
     expect(problem.param).toBe('tools.0.type');
     expect(problem.message).toContain('code_interpreter');
+  });
+
+  test('another mode of reasoning is refused by name', () => {
+    expect(refusal(R_TO_C, { ...minimal, reasoning: { effort: 'high', mode: 'pro' } }).param).toBe('reasoning.mode');
   });
 
   test('tool choice', () => {

@@ -219,6 +219,25 @@ describe('finish reasons', () => {
     expect(finishOf(M_TO_C, chat({ content: 'x' }, { finish_reason: null }))).toContain('"stop_reason":"end_turn"');
   });
 
+  test('and after a call that end is a call', () => {
+    expect(finishOf(M_TO_C, chat(call, { finish_reason: null }))).toContain('"stop_reason":"tool_use"');
+  });
+
+  test('a call without a name fails at the terminator too', () => {
+    const stream = exchange(M_TO_C, { stream: true }).stream();
+    const nameless = { tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] };
+    stream.write(bytes(sse('chat-completions', [...chat(nameless, {}), '[DONE]'])));
+    expect([stream.state, stream.error?.status]).toEqual(['failed', 502]);
+  });
+
+  test('content after the finish reason is against the rules, and not lost', () => {
+    const out = finishOf(M_TO_C, [...chat({ content: 'a' }, { finish_reason: 'stop' }), ...chat({ content: 'b' }, {})]);
+    const types = eventsOf(out).map((event) => (event as [string])[0]);
+    expect(out).toContain('"text":"b"');
+    expect(types.filter((type) => type === 'content_block_stop')).toHaveLength(2);
+    expect(types.slice(-3)).toEqual(['content_block_stop', 'message_delta', 'message_stop']);
+  });
+
   test.each(['error', 'insufficient_system_resource'])('chat finish reason %s is a failure', (finish_reason) => {
     const stream = exchange(M_TO_C, { stream: true }).stream();
     stream.write(bytes(sse('chat-completions', chat({ content: 'x' }, { finish_reason }))));

@@ -106,7 +106,9 @@ function refuseThread(body: JsonObject): void {
 
 function readSystem(system: Json | undefined): TextPart[] {
   if (system === undefined || system === null) return [];
-  return readTexts(system, 'system').filter((part) => !part.text.startsWith(BILLING_HEADER));
+  const texts = readTexts(system, 'system');
+  // Only a block of its own is surely nothing but that header.
+  return typeof system === 'string' ? texts : texts.filter(({ text }) => !text.startsWith(BILLING_HEADER));
 }
 
 /** A string or a list of text blocks. */

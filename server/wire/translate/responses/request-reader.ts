@@ -65,6 +65,7 @@ const FIELDS: Readonly<Record<string, FieldRule>> = {
 /** Tools of the vendor's own that a coding agent always offers; the model works without them. */
 const SKIPPED_TOOLS = new Set<Json | undefined>([
   'namespace',
+  'tool_search',
   'web_search',
   'web_search_2025_08_26',
   'web_search_preview',
@@ -75,6 +76,8 @@ const SKIPPED_TOOLS = new Set<Json | undefined>([
 export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, upstream: string): Dialogue {
   checkFields(body, FIELDS, upstream);
   const reasoning = optionalObject(body.reasoning, 'reasoning');
+  const mode = optionalString(reasoning?.mode, 'reasoning.mode') ?? 'standard';
+  if (mode !== 'standard') refuse('reasoning.mode', 'is not supported for this model');
   const text = optionalObject(body.text, 'text');
   const { instructions, turns } = readInput(body.input);
   const { tools, toolChoice } = readToolChoice(body.tool_choice, readTools(body.tools));
