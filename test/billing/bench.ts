@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Pool } from 'pg';
 import { migrate } from '../../server/database/migrate.ts';
 import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
@@ -31,10 +28,10 @@ const { ledger, close } = await openLedger(postgres.url('bench'), { pipeline: op
 
 let pairs = 0;
 let refused = 0;
-let stop = false;
+const state = { stopped: false };
 const latencies: number[] = [];
 const work = async (index: number): Promise<void> => {
-  for (let i = index; !stop; i += concurrency) {
+  for (let i = index; !state.stopped; i += concurrency) {
     const asked = ask(customers[i % customers.length]!);
     const began = performance.now();
     const admission = await ledger.admit(asked);
@@ -49,10 +46,10 @@ const work = async (index: number): Promise<void> => {
 };
 const run = async (ms: number): Promise<number> => {
   pairs = 0;
-  stop = false;
+  state.stopped = false;
   latencies.length = 0;
   const began = performance.now();
-  setTimeout(() => (stop = true), ms);
+  setTimeout(() => (state.stopped = true), ms);
   await Promise.all(Array.from({ length: concurrency }, (_, index) => work(index)));
   return pairs / ((performance.now() - began) / 1_000);
 };

@@ -65,11 +65,11 @@ describe('a cost', () => {
   });
 });
 
-describe('the size of a hold', () => {
-  const input = (tokens: number): bigint => BigInt(tokens) * price('3');
-  const hit = (tokens: number): bigint => BigInt(tokens) * price('0.3');
-  const output = (tokens: number): bigint => BigInt(tokens) * price('15');
+const input = (tokens: number): bigint => BigInt(tokens) * price('3');
+const hit = (tokens: number): bigint => BigInt(tokens) * price('0.3');
+const output = (tokens: number): bigint => BigInt(tokens) * price('15');
 
+describe('the size of a hold', () => {
   test.each<[string, Partial<RequestSize>, number, bigint, bigint]>([
     ['a third of its bytes, and the answer it allows', {}, 100, input(100) + output(100), hit(100) + output(16)],
     ['bytes rounded up', { textBytes: 301 }, 101, input(101) + output(100), hit(101) + output(16)],

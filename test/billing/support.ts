@@ -96,13 +96,14 @@ export async function addCustomer(
   return { accountId, keyId };
 }
 
+const limit = (text: string | undefined): bigint | null => (text === undefined ? null : usd(text));
+
 export async function addKey(
   db: Pool,
   accountId: string,
   options: { limitDay?: string; limitMonth?: string; limitLifetime?: string; models?: string[] } = {},
 ): Promise<string> {
   const keyId = randomUUID();
-  const limit = (text: string | undefined) => (text === undefined ? null : usd(text));
   await db.query(
     `INSERT INTO api_key (id, account_id, name, hash, prefix, last4, models, limit_day, limit_month, limit_lifetime)
      VALUES ($1, $2, 'test', $3, 'sk-steyg-test', 'test', $4, $5, $6, $7)`,
@@ -192,7 +193,7 @@ export interface TestLedger {
   pool: Pool;
   processId: string;
   directory: string;
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 /** A ledger as a process of its own would have it. */
@@ -221,7 +222,7 @@ export async function openLedger(
     pool,
     processId,
     directory,
-    async close() {
+    close: async () => {
       await ledger.close();
       await pool.end();
     },

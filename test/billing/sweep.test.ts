@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
 import { type Sweep, startSweep } from '../../server/billing/sweep.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { expectSound } from './sound.ts';
 import {
   addCustomer,
   addModel,
@@ -32,7 +32,7 @@ afterEach(async () => {
   await Promise.all(sweeps.map((sweep) => sweep.close()));
   await Promise.all(open.map((each) => each.close()));
   [open, sweeps] = [[], []];
-  expect(await checkInvariants(db.pool)).toEqual([]);
+  await expectSound(db.pool);
 });
 
 afterAll(() => db.drop());

@@ -72,15 +72,30 @@ async function allPages<Item>(
   return found;
 }
 
-describe('a grant', () => {
-  const give = (accountId: string, amount: bigint, sourceRef: string) => ({
-    accountId,
-    kind: 'adjustment' as const,
-    amount,
-    expiresAt: null,
-    sourceRef,
-  });
+const give = (accountId: string, amount: bigint, sourceRef: string) => ({
+  accountId,
+  kind: 'adjustment' as const,
+  amount,
+  expiresAt: null,
+  sourceRef,
+});
 
+const sums = (customer: Customer | null, more: Partial<UsageQuery>): UsageQuery => ({
+  accountId: customer?.accountId ?? null,
+  period: null,
+  byModel: false,
+  byKey: false,
+  limit: 100,
+  ...more,
+});
+
+const entries = (customer: Customer, more: Partial<LedgerQuery> = {}): LedgerQuery => ({
+  accountId: customer.accountId,
+  limit: 100,
+  ...more,
+});
+
+describe('a grant', () => {
   test('is given once for each source, however many ask at once', async () => {
     const { accountId } = await addCustomer(db.pool, { budget: null });
     const all = await Promise.all(Array.from({ length: 30 }, () => addGrant(db.pool, give(accountId, 7n, 'order:1'))));
@@ -131,14 +146,6 @@ describe('a grant', () => {
 });
 
 describe('usage', () => {
-  const query = (customer: Customer | null, more: Partial<UsageQuery>): UsageQuery => ({
-    accountId: customer?.accountId ?? null,
-    period: null,
-    byModel: false,
-    byKey: false,
-    limit: 100,
-    ...more,
-  });
   let customer: Customer;
   let second: Customer;
   const yesterday = new Date(Date.now() - 86_400_000);
@@ -159,7 +166,7 @@ describe('usage', () => {
   });
 
   test('adds up to one line', async () => {
-    const { items, next } = await readUsage(db.pool, query(customer, {}));
+    const { items, next } = await readUsage(db.pool, sums(customer, {}));
     expect(next).toBeNull();
     expect(items).toMatchObject([
       { start: null, model: null, keyId: null, requests: 7, failures: 1, output: 60, upstreamCost: 9n },
@@ -168,68 +175,68 @@ describe('usage', () => {
   });
 
   test('by model, by key, by both', async () => {
-    const models = await readUsage(db.pool, query(customer, { byModel: true }));
+    const models = await readUsage(db.pool, sums(customer, { byModel: true }));
     expect(models.items.map(({ model, requests }) => [model, requests])).toEqual([
       ['big', 6],
       ['small', 1],
     ]);
-    const keys = await readUsage(db.pool, query(customer, { byKey: true }));
+    const keys = await readUsage(db.pool, sums(customer, { byKey: true }));
     expect(new Map(keys.items.map(({ keyId, requests }) => [keyId, requests]))).toEqual(
       new Map([
         [customer.keyId, 6],
         [second.keyId, 1],
       ]),
     );
-    expect((await readUsage(db.pool, query(customer, { byModel: true, byKey: true }))).items).toHaveLength(3);
+    expect((await readUsage(db.pool, sums(customer, { byModel: true, byKey: true }))).items).toHaveLength(3);
   });
 
   test('by day, hour and month; days begin where people live', async () => {
     const days = await readUsage(
       db.pool,
-      query(customer, { period: 'day', to: new Date(new Date().setUTCHours(0, 0, 0, 0)) }),
+      sums(customer, { period: 'day', to: new Date(new Date().setUTCHours(0, 0, 0, 0)) }),
     );
     expect(days.items).toMatchObject([{ requests: 4, start: new Date(yesterday.setUTCHours(0, 0, 0, 0)) }]);
     const hours = await readUsage(
       db.pool,
-      query(customer, { period: 'hour', to: new Date(new Date().setUTCHours(0, 0, 0, 0)) }),
+      sums(customer, { period: 'hour', to: new Date(new Date().setUTCHours(0, 0, 0, 0)) }),
     );
     expect(hours.items.map(({ start }) => start?.getUTCHours())).toEqual([23, 22, 21, 20]);
     // 20 to 23 o'clock UTC is after midnight in Vietnam.
     const there = await readUsage(
       db.pool,
-      query(customer, {
+      sums(customer, {
         period: 'day',
         timeZone: 'Asia/Ho_Chi_Minh',
         to: new Date(new Date().setUTCHours(0, 0, 0, 0)),
       }),
     );
     expect(there.items.map(({ start }) => start?.getUTCHours())).toEqual([17]);
-    expect((await readUsage(db.pool, query(customer, { period: 'month', model: 'small' }))).items).toHaveLength(1);
+    expect((await readUsage(db.pool, sums(customer, { period: 'month', model: 'small' }))).items).toHaveLength(1);
   });
 
   test('of one model, of one key, of a range of time', async () => {
-    expect((await readUsage(db.pool, query(customer, { model: 'small' }))).items).toMatchObject([{ requests: 1 }]);
-    expect((await readUsage(db.pool, query(customer, { keyId: second.keyId }))).items).toMatchObject([{ output: 20 }]);
+    expect((await readUsage(db.pool, sums(customer, { model: 'small' }))).items).toMatchObject([{ requests: 1 }]);
+    expect((await readUsage(db.pool, sums(customer, { keyId: second.keyId }))).items).toMatchObject([{ output: 20 }]);
     const from = new Date(new Date().setUTCMinutes(0, 0, 0));
-    expect((await readUsage(db.pool, query(customer, { from }))).items).toMatchObject([{ requests: 3 }]);
-    expect((await readUsage(db.pool, query(customer, { from: new Date(Date.now() + 86_400_000) }))).items).toEqual([]);
+    expect((await readUsage(db.pool, sums(customer, { from }))).items).toMatchObject([{ requests: 3 }]);
+    expect((await readUsage(db.pool, sums(customer, { from: new Date(Date.now() + 86_400_000) }))).items).toEqual([]);
   });
 
   test('of all accounts, for the operator', async () => {
-    expect((await readUsage(db.pool, query(null, { model: 'small' }))).items).toMatchObject([{ requests: 2 }]);
+    expect((await readUsage(db.pool, sums(null, { model: 'small' }))).items).toMatchObject([{ requests: 2 }]);
   });
 
   test('page by page is the same as at once', async () => {
     for (const limit of [1, 2, 3, 100]) {
       const at = (after: string | null) =>
-        readUsage(db.pool, query(customer, { period: 'hour', byModel: true, byKey: true, limit, after }));
+        readUsage(db.pool, sums(customer, { period: 'hour', byModel: true, byKey: true, limit, after }));
       const all = await allPages(at);
       expect(all).toEqual(
-        (await readUsage(db.pool, query(customer, { period: 'hour', byModel: true, byKey: true }))).items,
+        (await readUsage(db.pool, sums(customer, { period: 'hour', byModel: true, byKey: true }))).items,
       );
       expect(all).toHaveLength(7);
     }
-    const models = await allPages((after) => readUsage(db.pool, query(customer, { byModel: true, limit: 1, after })));
+    const models = await allPages((after) => readUsage(db.pool, sums(customer, { byModel: true, limit: 1, after })));
     expect(models.map(({ model }) => model)).toEqual(['big', 'small']);
   });
 
@@ -250,12 +257,6 @@ describe('usage', () => {
 });
 
 describe('the ledger', () => {
-  const query = (customer: Customer, more: Partial<LedgerQuery> = {}): LedgerQuery => ({
-    accountId: customer.accountId,
-    limit: 100,
-    ...more,
-  });
-
   test('shows the newest request first, page by page, and finds what is asked for', async () => {
     const customer = await addCustomer(db.pool);
     const second = { ...customer, keyId: await addKey(db.pool, customer.accountId) };
@@ -270,10 +271,10 @@ describe('the ledger', () => {
       await request(customer, { at: now + 400 * 86_400_000 }),
     ].reverse();
     const idsOf = async (more: Partial<LedgerQuery>): Promise<string[]> =>
-      (await readLedger(db.pool, query(customer, more))).items.map((entry) => entry.requestId);
+      (await readLedger(db.pool, entries(customer, more))).items.map((entry) => entry.requestId);
     expect(await idsOf({})).toEqual(ids);
     for (const limit of [1, 2, 4, 5]) {
-      const all = await allPages((after) => readLedger(db.pool, query(customer, { limit, after })));
+      const all = await allPages((after) => readLedger(db.pool, entries(customer, { limit, after })));
       expect(all.map((entry) => entry.requestId)).toEqual(ids);
     }
     expect(await idsOf({ keyId: second.keyId })).toEqual([ids[2]]);
@@ -326,7 +327,7 @@ describe('the ledger', () => {
     Buffer.from('["yesterday","",""]').toString('base64url'),
   ])('does not take the cursor %s', async (after) => {
     const customer = await addCustomer(db.pool);
-    await expect(readLedger(db.pool, query(customer, { after }))).rejects.toThrow(BadCursor);
+    await expect(readLedger(db.pool, entries(customer, { after }))).rejects.toThrow(BadCursor);
     const grouped = {
       accountId: customer.accountId,
       period: 'day' as const,
