@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Pool } from 'pg';
-import { createAccounts } from '../../server/accounts/accounts.ts';
+import { type Accounts, createAccounts } from '../../server/accounts/accounts.ts';
 import { type App, createApp } from '../../server/app.ts';
 import { loadConfig } from '../../server/config.ts';
-import { createKeys, type KeyTerms } from '../../server/keys/keys.ts';
+import { createKeys, type Keys, type KeyTerms } from '../../server/keys/keys.ts';
 import { createLog } from '../../server/log.ts';
 import { prepareDatabase } from '../../server/setup/prepare.ts';
 import { createSimulator, type Simulator, type SimulatorSettings } from '../../server/upstreams/simulator/simulator.ts';
-import { createDatabase } from './database.ts';
+import { createDatabase, type TestDatabase } from './database.ts';
 import { createDirectory } from './directory.ts';
 
 /** The real app on a port of its own, with a database of its own and the simulator as its only upstream. */
@@ -25,6 +26,8 @@ export interface TestApp {
   /** Every line that was logged, at the most talkative level. */
   logged: string[];
   dataDir: string;
+  accounts: Accounts;
+  keys: Keys;
   /** A customer with so much budget (pico-USD; the trial without it) and a key. */
   customer(options?: { usd?: string; trial?: boolean; terms?: Partial<KeyTerms> }): Promise<Customer>;
   /** Entries of an account, newest first. */
@@ -43,17 +46,30 @@ export interface Customer {
 export interface TestAppOptions {
   env?: Record<string, string>;
   simulator?: SimulatorSettings;
+  /** The catalog file, as it is to be for a simulator at this address; without it the first start seeds models. */
+  catalog?: (simulatorUrl: string) => string;
+  /** Another process of the same service: it shares the database and the simulator, and is to be closed first. */
+  beside?: TestApp;
 }
 
-export async function startApp({ env = {}, simulator: settings = {} }: TestAppOptions = {}): Promise<TestApp> {
-  const database = await createDatabase();
+/** Processes of one service share the key that seals what is in the database. */
+const secretKeys = new WeakMap<TestApp, Buffer>();
+
+export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const { env = {}, simulator: settings = {}, catalog, beside } = options;
   const dataDir = createDirectory('steyg-app-');
-  const simulator = await createSimulator({
-    tokensPerSecond: Number.POSITIVE_INFINITY,
-    firstTokenMs: 0,
-    record: true,
-    ...settings,
-  });
+  const database: Pick<TestDatabase, 'url' | 'pool'> & Partial<TestDatabase> =
+    beside === undefined ? await createDatabase() : { url: beside.databaseUrl, pool: beside.pool };
+  const simulator =
+    beside?.simulator ??
+    (await createSimulator({
+      tokensPerSecond: Number.POSITIVE_INFINITY,
+      firstTokenMs: 0,
+      record: true,
+      ...settings,
+    }));
+  const catalogFile = join(dataDir, 'catalog.yaml');
+  if (catalog !== undefined) await writeFile(catalogFile, catalog(simulator.url));
   const config = loadConfig({
     PORT: '0',
     DATA_DIR: dataDir,
@@ -64,11 +80,13 @@ export async function startApp({ env = {}, simulator: settings = {} }: TestAppOp
     MAX_CONCURRENT_PER_ACCOUNT: '1000',
     MAX_CONCURRENT_TRIAL: '1000',
     ALLOW_PRIVATE_UPSTREAMS: '1',
+    ...(catalog === undefined ? {} : { CATALOG_FILE: catalogFile }),
     ...env,
   });
   const logged: string[] = [];
   const log = createLog(config.logLevel, { write: (line: string) => void logged.push(line) });
-  const secretKey = randomBytes(32);
+  const secretKey = beside === undefined ? randomBytes(32) : secretKeys.get(beside);
+  if (secretKey === undefined) throw new Error('the app to start beside was not started here');
   const app = await createApp({
     config,
     databaseUrl: database.url,
@@ -84,7 +102,7 @@ export async function startApp({ env = {}, simulator: settings = {} }: TestAppOp
   const accounts = createAccounts({ pool: database.pool });
   const keys = createKeys({ pool: database.pool });
 
-  return {
+  const started: TestApp = {
     app,
     url,
     baseUrl: `${url}/api`,
@@ -93,6 +111,8 @@ export async function startApp({ env = {}, simulator: settings = {} }: TestAppOp
     simulator,
     logged,
     dataDir,
+    accounts,
+    keys,
     async customer({ usd = '100', trial = false, terms = {} } = {}) {
       const amount = BigInt(Math.round(Number(usd) * 1e9)) * 1_000n;
       const outcome = await accounts.create({
@@ -127,9 +147,11 @@ export async function startApp({ env = {}, simulator: settings = {} }: TestAppOp
     },
     async close() {
       await app.close();
-      await simulator.close();
-      await database.drop();
+      if (beside === undefined) await simulator.close();
+      await database.drop?.();
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+  secretKeys.set(started, secretKey);
+  return started;
 }

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Customer, startApp, type TestApp } from '../support/app.ts';
+import { errorOf, everyProtocol, get, model, protocols, send, settled } from './support.ts';
+
+/** Conformance checks 1-13, 18 and 20: what is sent arrives as it was sent, and what comes back is what was promised. */
+
+let app: TestApp;
+let customer: Customer;
+beforeAll(async () => {
+  app = await startApp({ catalog });
+  customer = await app.customer();
+});
+afterAll(() => app.close());
+beforeEach(() => app.simulator.clearRequests());
+
+const vendorModel = 'vendor-name-of-it-2026';
+const upstreamKey = 'sk-vendor-key-of-the-operator-000000';
+
+/** One upstream for each protocol, which knows the model by another name. */
+function catalog(simulatorUrl: string): string {
+  const upstream = (id: string, protocol: string, baseUrl: string) =>
+    `  - { id: ${id}, protocol: ${protocol}, baseUrl: "${baseUrl}", apiKey: ${upstreamKey} }\n`;
+  const route = (id: string) => `      - { upstream: ${id}, model: ${vendorModel} }\n`;
+  return (
+    'upstreams:\n' +
+    upstream('by-messages', 'messages', simulatorUrl) +
+    upstream('by-chat', 'chat-completions', `${simulatorUrl}/v1`) +
+    upstream('by-responses', 'responses', `${simulatorUrl}/v1`) +
+    `models:\n  - id: ${model}\n    displayName: Medium\n    family: tests\n    contextWindow: 200000\n    maxOutputTokens: 32000\n` +
+    '    prices: { input: "1", cacheHit: "0.1", output: "5" }\n    routes:\n' +
+    route('by-messages') +
+    route('by-chat') +
+    route('by-responses')
+  );
+}
+
+const upstreamPaths = {
+  messages: '/v1/messages',
+  'chat-completions': '/v1/chat/completions',
+  responses: '/v1/responses',
+};
+
+function received() {
+  const requests = app.simulator.requests();
+  expect(requests).toHaveLength(1);
+  const [request] = requests;
+  if (request === undefined) throw new Error('nothing was received');
+  return { ...request, header: (name: string) => request.headers.find(([key]) => key.toLowerCase() === name)?.[1] };
+}
+
+describe.each(everyProtocol)('$protocol', (protocol) => {
+  it('checks 1, 8, 9: a minimal request is answered, billed and has both request ids', async () => {
+    const own = await app.customer();
+    const response = await send(app, protocol, { secret: own.secret, text: '[[say xin chào]]' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(response.headers.get('x-request-id')).toBe(response.headers.get('request-id'));
+    const answer = (await response.json()) as { usage: Record<string, unknown>; model: string };
+    expect(protocol.text(answer)).toBe('xin chào');
+    expect(answer.model).toBe(model);
+    for (const count of Object.values(answer.usage).filter((value) => typeof value === 'number')) {
+      expect(Number.isInteger(count)).toBe(true);
+    }
+    const rows = await settled(app, own);
+    expect(rows).toMatchObject([
+      {
+        model,
+        protocol: protocol.protocol,
+        outcome: 'completed',
+        usage_source: 'reported',
+        request_id: response.headers.get('request-id'),
+      },
+    ]);
+    const cost = Number(rows[0]?.['cost']) / 1e12;
+    expect(cost).toBeGreaterThan(0);
+    expect(Number(response.headers.get('x-steyg-cost-usd'))).toBe(cost);
+  });
+
+  it('check 2: the key may come as x-api-key', async () => {
+    const response = await send(app, protocol, { secret: null, headers: { 'x-api-key': customer.secret } });
+    expect(response.status).toBe(200);
+  });
+
+  it('check 3: a query does not matter', async () => {
+    const response = await send(
+      app,
+      { ...protocol, path: `${protocol.path}?beta=true&api-version=2026-01-01` },
+      { secret: customer.secret },
+    );
+    expect(response.status).toBe(200);
+    expect(received().path).toBe(upstreamPaths[protocol.protocol]);
+  });
+
+  it('checks 10, 11, 13: the body arrives byte for byte, but for the value of model', async () => {
+    const odd =
+      '"unknown_extra" : {"deep":[1.0,1e2,-0,12345678901234567890,"\\ud800","\\u00e9é"],"__proto__":{"a":1},"constructor":{"prototype":{}}},  "thinking" :{"type":"disabled"}';
+    const content =
+      protocol.protocol === 'responses'
+        ? `"input":"ping"`
+        : '"messages":[{"role":"user","content":[{"type":"text","text":"ping","cache_control":{"type":"ephemeral"}}]}]';
+    const tools =
+      protocol.protocol === 'messages'
+        ? '"tools":[{"name":"t","input_schema":{"type":"object","properties":{"__proto__":{"type":"string"}}},"cache_control":{"type":"ephemeral"}}]'
+        : protocol.protocol === 'responses'
+          ? '"tools":[{"type":"function","name":"t","parameters":{"type":"object","properties":{"__proto__":{"type":"string"}}}}]'
+          : '"tools":[{"type":"function","function":{"name":"t","parameters":{"type":"object","properties":{"__proto__":{"type":"string"}}}}}]';
+    const body = (name: string) =>
+      Buffer.from(`\n{ "${protocol.cap}" : 16 ,${odd},"model" :  "${name}"\t,${tools},\r\n${content} } \n`);
+    const response = await send(app, protocol, { secret: customer.secret, raw: body(model) });
+    expect([response.status, await response.text()]).toEqual([200, expect.anything()]);
+    expect(received().body.toString()).toBe(body(vendorModel).toString());
+  });
+
+  it.each([`steyg/${model}`, model.toUpperCase(), `steyg/${model.toUpperCase()}`])(
+    'check 12: %s is the same model, and answers with its catalog id',
+    async (sent) => {
+      const response = await send(app, protocol, { secret: customer.secret, more: { model: sent } });
+      expect(((await response.json()) as { model: string }).model).toBe(model);
+      expect(JSON.parse(received().body.toString())).toMatchObject({ model: vendorModel });
+    },
+  );
+
+  it('check 20: no credential of the client goes up, no key and no account header of the vendor comes down', async () => {
+    const response = await send(app, protocol, {
+      secret: customer.secret,
+      headers: {
+        'x-api-key': 'sk-steyg-another-key-of-the-client',
+        cookie: 'session=secret-cookie',
+        'x-forwarded-for': '10.0.0.1',
+        'anthropic-workspace-id': 'workspace-of-the-client',
+        'openai-organization': 'organization-of-the-client',
+        'x-anything': 'else',
+      },
+    });
+    const upward = received();
+    const sent = JSON.stringify(upward.headers) + upward.body.toString();
+    for (const secret of [customer.secret, 'another-key', 'secret-cookie', '10.0.0.1', 'of-the-client', 'x-anything']) {
+      expect(sent).not.toContain(secret);
+    }
+    expect(upward.header(protocol.protocol === 'messages' ? 'x-api-key' : 'authorization')).toContain(upstreamKey);
+    expect(upward.header('accept-encoding')).toBe('identity');
+    const down = `${JSON.stringify([...response.headers])}${await response.text()}`;
+    expect(down).not.toContain(upstreamKey);
+    expect(down).not.toContain(vendorModel);
+    const names = [...response.headers.keys()];
+    expect(names.filter((name) => /ratelimit|organization|set-cookie|openai|anthropic/.test(name))).toEqual([]);
+  });
+
+  it('fault 15: of two credentials the bearer counts, and of two bearers the first', async () => {
+    const wrong = 'sk-steyg-not-a-key-at-all';
+    const bearer = await send(app, protocol, { secret: customer.secret, headers: { 'x-api-key': wrong } });
+    expect(bearer.status).toBe(200);
+    const key = await send(app, protocol, { secret: wrong, headers: { 'x-api-key': customer.secret } });
+    expect(key.status).toBe(401);
+  });
+});
+
+describe('headers of the messages protocol', () => {
+  it('checks 4, 5: version and betas go up as they came, whatever they say', async () => {
+    const response = await send(app, protocols.messages, {
+      secret: customer.secret,
+      headers: {
+        'anthropic-version': '2026-10-21',
+        'anthropic-beta': 'context-1m-2025-08-07,  unheard-of-2031-01-01 ,',
+        'user-agent': 'tool/1.0 (é)',
+        'x-stainless-retry-count': '0',
+      },
+    });
+    expect(response.status).toBe(200);
+    const upward = received();
+    expect(upward.header('anthropic-version')).toBe('2026-10-21');
+    // Outer blanks are no part of a header's value.
+    expect(upward.header('anthropic-beta')).toBe('context-1m-2025-08-07,  unheard-of-2031-01-01 ,');
+    expect(upward.header('user-agent')).toBe('tool/1.0 (é)');
+    expect(upward.header('x-stainless-retry-count')).toBe('0');
+  });
+
+  it('check 6: without a version it is a 400 in the envelope, and nothing is sent', async () => {
+    const { 'anthropic-version': _version, ...headers } = protocols.messages.headers;
+    const response = await send(app, { ...protocols.messages, headers }, { secret: customer.secret });
+    expect(response.status).toBe(400);
+    expect(await errorOf(response, 'messages')).toMatchObject({
+      type: 'invalid_request_error',
+      message: 'anthropic-version: header is required',
+    });
+    expect(app.simulator.requests()).toEqual([]);
+  });
+
+  it('check 7: without max_tokens it is a 400 that names it, and nothing is sent', async () => {
+    const response = await send(app, protocols.messages, {
+      secret: customer.secret,
+      raw: JSON.stringify({ model, messages: [{ role: 'user', content: 'ping' }] }),
+    });
+    expect(response.status).toBe(400);
+    expect((await errorOf(response, 'messages')).message).toContain('max_tokens');
+    expect(app.simulator.requests()).toEqual([]);
+  });
+
+  it('what the connection header names stays here', async () => {
+    const { request } = await import('node:http');
+    const status = await new Promise((resolve, reject) => {
+      const outgoing = request(
+        `${app.baseUrl}/v1/messages`,
+        {
+          method: 'POST',
+          headers: {
+            ...protocols.messages.headers,
+            'content-type': 'application/json',
+            authorization: `Bearer ${customer.secret}`,
+            'anthropic-beta': 'for-this-hop-only',
+            connection: 'close, anthropic-beta',
+          },
+        },
+        (response) => resolve(response.resume().statusCode),
+      );
+      outgoing.on('error', reject);
+      outgoing.end(JSON.stringify(protocols.messages.body('ping')));
+    });
+    expect(status).toBe(200);
+    expect(received().header('anthropic-beta')).toBeUndefined();
+  });
+});
+
+describe('check 18: probes without a key', () => {
+  it.each(['/', '/api/hello', '/api/api/hello'])('HEAD %s is answered quickly and never with a 401', async (path) => {
+    const response = await fetch(app.url + path, { method: 'HEAD' });
+    expect(response.status).toBeLessThan(500);
+    expect(response.status).not.toBe(401);
+    expect(response.headers.get('request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+it('a request that is refused before its body is read leaves no ledger row and no upstream call', async () => {
+  const own = await app.customer();
+  const response = await get(app, '/v1/models/unheard-of', own.secret);
+  expect(response.status).toBe(404);
+  expect(await settled(app, own)).toEqual([]);
+});
