@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { splice, spliceModel } from './body.ts';
+import { modelEdits, splice } from './body.ts';
 import { disguised, errorEvent, errorType, nativeError, statusOfError } from './envelope.ts';
 import { createEventRelay, noBytes, type Verdict } from './event-relay.ts';
 import { type JsonNode, leaf, listOf, shape, textOf, tryScanJson, valueOf } from './json.ts';
@@ -26,15 +26,19 @@ import {
   type WireStream,
 } from './protocol.ts';
 import { sseEvent } from './sse.ts';
+import { mintedThinkingEdits } from './translate/minted-thinking.ts';
 import { createMessagesUsage, readMessagesUsage, toMessagesUsage, type Usage } from './usage.ts';
 
-/** The messages protocol where client and upstream both speak it: bytes pass, `model` is spliced, usage is read. */
+/**
+ * The messages protocol where client and upstream both speak it: bytes pass, `model` is spliced, usage is read. Only
+ * thinking that the gateway itself has signed is taken out, because the vendor would refuse the whole request.
+ */
 export const messagesWire: Wire = {
   client: 'messages',
   upstream: 'messages',
   request: (raw, facts, { upstreamModel }) => ({
     ok: true,
-    body: spliceModel(raw, facts, upstreamModel),
+    body: splice(raw, [...modelEdits(facts, upstreamModel), ...mintedThinkingEdits(raw)]),
     path: upstreamPaths.messages,
   }),
   reply: readReply,

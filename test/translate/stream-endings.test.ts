@@ -72,6 +72,7 @@ describe.each(DIRECTIONS)('$upstream upstream, $client client', (direction) => {
     expect(stream.state).toBe('open');
     expect(stream.account()).toMatchObject({ partial: true, outputBytes: 4, outputPieces: 1 });
     expect(eventsOf(text(stream.stop(cut)))).toEqual(errorEvents[client](cut.message, 'api_error'));
+    expect(stream.account().partial).toBe(true);
     expect(stream.state).toBe('failed');
   });
 
@@ -97,6 +98,7 @@ describe.each(DIRECTIONS)('$upstream upstream, $client client', (direction) => {
     expect(out).toContain(
       { messages: 'message_stop', 'chat-completions': '[DONE]', responses: 'response.incomplete' }[client],
     );
+    expect(stream.account().partial).toBe(true);
     expect(stream.state).toBe('terminated');
   });
 
@@ -171,6 +173,7 @@ describe.each(DIRECTIONS.filter(({ upstream }) => upstream !== 'responses'))(
       expect(stream.state).toBe('finished');
       const last = { messages: 'message_stop', 'chat-completions': '[DONE]', responses: 'response.completed' };
       expect(text(stream.stop(cut))).toContain(last[client]);
+      expect(stream.account().partial).toBe(false);
       expect(stream.state).toBe('terminated');
     });
   },

@@ -494,6 +494,7 @@ describe.each(goldens)('$name', ({ direction, body, upstream, client }) => {
     relayed.write(bytes(upstream.slice(0, first)));
     expect(relayed.state).toBe('open');
     expect(text(relayed.write(comment))).toBe(text(relayed.keepAlive));
+    expect(text(relayed.write(bytes('data:\n\n')))).toBe(text(relayed.keepAlive));
     expect(text(relayed.keepAlive)).toBe(
       direction.client === 'messages' ? 'event: ping\ndata: {"type":"ping"}\n\n' : ': ping\n\n',
     );

@@ -4,6 +4,7 @@ import { createSseReader } from '../sse.ts';
 import {
   type AnswerSink,
   type Call,
+  type Finish,
   finishOf,
   nonsense,
   type StreamReader,
@@ -41,6 +42,8 @@ export function createTranslatedStream({
   let outputBytes = 0;
   let outputPieces = 0;
   let called = false;
+  /** The upstream itself said why the answer ended. */
+  let complete = false;
 
   const over = () => error !== null || state === 'terminated' || state === 'failed';
 
@@ -95,12 +98,9 @@ export function createTranslatedStream({
     callEnd(key) {
       blocks.callEnd(key);
     },
-    finish(finish) {
-      if (state === 'finished') return;
-      begin();
-      blocks.flush();
-      output += writer.finish(finish);
-      state = 'finished';
+    finish(found) {
+      complete = true;
+      finish(found);
     },
     end() {
       if (state === 'waiting') return fail(nonsense('The upstream answered with nothing.'));
@@ -113,6 +113,14 @@ export function createTranslatedStream({
     fail,
   };
 
+  function finish(found: Finish): void {
+    if (state === 'finished') return;
+    begin();
+    blocks.flush();
+    output += writer.finish(found);
+    state = 'finished';
+  }
+
   const reader = createReader(sink);
 
   function terminate(): void {
@@ -124,7 +132,8 @@ export function createTranslatedStream({
 
   function take(type: string | null, data: Buffer | null): void {
     if (over()) return;
-    if (data === null) return sink.ping();
+    // Comments, and the empty data that some vendors send in silence.
+    if (data === null || data.length === 0) return sink.ping();
     if (!read(type, data)) fail(nonsense('The upstream sent an event that cannot be read.'));
   }
 
@@ -161,7 +170,7 @@ export function createTranslatedStream({
     return {
       usage: reading?.usage ?? null,
       clamped: reading?.clamped ?? false,
-      partial: (state !== 'finished' && state !== 'terminated') || (reading?.outputMissing ?? false),
+      partial: !complete || (reading?.outputMissing ?? false),
       outputBytes,
       outputPieces,
       model: reader.model,
@@ -193,7 +202,7 @@ export function createTranslatedStream({
       if (state === 'terminated' || state === 'failed') return noBytes;
       if (state === 'finished') terminate();
       else if (end.reason === 'budget') {
-        sink.finish(finishOf('length'));
+        finish(finishOf('length'));
         const shown = shownUsage(reader.usage());
         output += writer.end(end.usage === undefined ? shown : { usage: end.usage, reasoningTokens: null });
         state = 'terminated';

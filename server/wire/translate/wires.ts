@@ -2,6 +2,7 @@ import {
   type Protocol,
   type RequestFacts,
   UnreadableReply,
+  upstreamPaths,
   type Wire,
   type WireContext,
   type WireReply,
@@ -48,7 +49,6 @@ type MintId = (ordinal: number) => string;
 
 /** What a protocol can do where the upstream speaks it. */
 interface UpstreamSide {
-  path: string;
   writeRequest(input: WriterInput): Record<string, unknown>;
   readAnswer(body: Json, mintId: MintId): Answer;
   createStreamReader(sink: AnswerSink, mintId: MintId): StreamReader;
@@ -74,19 +74,16 @@ const CLIENTS: Readonly<Record<Protocol, ClientSide>> = {
 
 const UPSTREAMS: Readonly<Record<Protocol, UpstreamSide>> = {
   messages: {
-    path: '/v1/messages',
     writeRequest: writeMessagesRequest,
     readAnswer: readMessagesAnswer,
     createStreamReader: createMessagesStreamReader,
   },
   'chat-completions': {
-    path: '/chat/completions',
     writeRequest: writeChatRequest,
     readAnswer: readChatAnswer,
     createStreamReader: createChatStreamReader,
   },
   responses: {
-    path: '/responses',
     writeRequest: writeResponsesRequest,
     readAnswer: readResponsesAnswer,
     createStreamReader: createResponsesStreamReader,
@@ -113,7 +110,7 @@ export function translatingWire(client: Protocol, upstream: Protocol): Wire {
       return {
         ok: true,
         body: encodeJson(upstreamSide.writeRequest({ dialogue, facts, context })),
-        path: upstreamSide.path,
+        path: upstreamPaths[upstream],
       };
     } catch (problem) {
       if (problem instanceof Untranslatable) return { ok: false, problem: problem.problem };
