@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**', 'test/clients/**', 'test/bench/**'],
-    globalSetup: ['test/support/postgres.ts'],
+    globalSetup: ['test/support/postgres.ts', 'test/sdk/build.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 20_000,

@@ -6,17 +6,38 @@ import * as schemas from './schemas.ts';
 type Json = Record<string, unknown>;
 
 const components = [
+  schemas.cacheControl,
+  schemas.textParam,
+  schemas.imageParam,
+  schemas.toolUseParam,
+  schemas.toolResultParam,
+  schemas.thinkingParam,
+  schemas.messageParam,
+  schemas.messagesTool,
   schemas.messagesRequest,
   schemas.messagesUsage,
+  schemas.textBlock,
+  schemas.thinkingBlock,
+  schemas.redactedThinkingBlock,
+  schemas.toolUseBlock,
+  schemas.contentBlock,
   schemas.messagesResponse,
   schemas.messagesEvent,
   schemas.countTokensRequest,
   schemas.countTokensResponse,
+  schemas.chatToolCall,
+  schemas.chatPart,
+  schemas.chatMessageParam,
+  schemas.chatTool,
   schemas.chatRequest,
   schemas.chatUsage,
+  schemas.chatMessage,
   schemas.chatResponse,
   schemas.chatChunk,
+  schemas.responsesTool,
   schemas.responsesRequest,
+  schemas.responsesUsage,
+  schemas.responsesItem,
   schemas.responsesResponse,
   schemas.responsesEvent,
   schemas.model,
@@ -263,6 +284,11 @@ function printComponents(): Json {
     uri: (id) => `#/components/schemas/${id}`,
     target: 'draft-2020-12',
     io: 'input',
+    // "An integer that a double holds exactly" goes without saying, on every count.
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
   });
   return Object.fromEntries(
     Object.entries(printed).map(([id, { $schema: _dialect, $id: _id, ...schema }]) => [id, schema]),

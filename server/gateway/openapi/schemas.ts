@@ -4,51 +4,92 @@ import { z } from 'zod';
  * The bodies of the data plane, for people and generators. They document; they do not validate: the gateway scans
  * bodies as bytes and hands unknown members through, so every object here is open. Tests hold them against requests
  * that the published clients really send and answers that they really get.
+ *
+ * What clients send allows for kinds that are not listed. What they receive lists the kinds there are today, so that
+ * generated types can be told apart by `type`; clients have to pass over kinds that they do not know.
  */
 
 const open = <T extends z.core.$ZodLooseShape>(shape: T) => z.looseObject(shape);
 
 const text = z.string();
-const cacheControl = open({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).optional() }).meta({
+
+export const cacheControl = open({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).optional() }).meta({
+  id: 'CacheControl',
   description: 'Marks the end of a prefix that the vendor may cache; forwarded unchanged.',
 });
 
-export const messagesRequest = open({
+const cached = { cache_control: cacheControl.nullish() };
+/** A kind that a vendor may add at any time, or one that is not spelled out here. */
+const otherKind = open({ type: text });
+
+export const textParam = open({ type: z.literal('text'), text, ...cached }).meta({ id: 'TextBlockParam' });
+export const imageParam = open({
+  type: z.literal('image'),
+  source: z.union([
+    open({ type: z.literal('base64'), media_type: text, data: text }),
+    open({ type: z.literal('url'), url: text }),
+  ]),
+  ...cached,
+}).meta({ id: 'ImageBlockParam' });
+export const toolUseParam = open({
+  type: z.literal('tool_use'),
+  id: text,
+  name: text,
+  input: z.unknown(),
+  ...cached,
+}).meta({ id: 'ToolUseBlockParam' });
+export const toolResultParam = open({
+  type: z.literal('tool_result'),
+  tool_use_id: text,
+  content: z.union([text, z.array(z.union([textParam, imageParam, otherKind]))]).optional(),
+  is_error: z.boolean().optional(),
+  ...cached,
+}).meta({ id: 'ToolResultBlockParam' });
+export const thinkingParam = open({ type: z.literal('thinking'), thinking: text, signature: text }).meta({
+  id: 'ThinkingBlockParam',
+  description: 'Sent back exactly as it came: the signature covers the text.',
+});
+
+export const messageParam = open({
+  role: z.enum(['user', 'assistant', 'system']),
+  content: z.union([
+    text,
+    z.array(z.union([textParam, imageParam, toolUseParam, toolResultParam, thinkingParam, otherKind])),
+  ]),
+}).meta({ id: 'MessageParam' });
+
+export const messagesTool = open({
+  name: text.optional(),
+  description: text.optional(),
+  input_schema: open({}).optional(),
+  type: text.optional(),
+  ...cached,
+}).meta({ id: 'MessagesTool', description: 'A function that the model may ask to have called.' });
+
+const messagesInput = {
   model: text.meta({ description: 'A catalog id; a leading `steyg/` is accepted.', examples: ['sim-small'] }),
-  max_tokens: z
-    .int()
-    .min(0)
-    .meta({ description: 'Cap on the tokens of the answer. 0 warms the cache without an answer.' }),
-  messages: z.array(
-    open({
-      role: z.enum(['user', 'assistant', 'system']),
-      content: z.union([text, z.array(open({ type: text, cache_control: cacheControl.optional() }))]),
-    }),
-  ),
-  system: z
-    .union([text, z.array(open({ type: z.literal('text'), text, cache_control: cacheControl.optional() }))])
-    .optional(),
-  stream: z.boolean().optional(),
-  temperature: z.number().optional(),
-  top_p: z.number().optional(),
-  top_k: z.int().optional(),
-  stop_sequences: z.array(text).optional(),
-  tools: z
-    .array(
-      open({
-        name: text.optional(),
-        description: text.optional(),
-        input_schema: open({}).optional(),
-        type: text.optional(),
-      }),
-    )
-    .optional(),
+  messages: z.array(messageParam),
+  system: z.union([text, z.array(textParam)]).optional(),
+  tools: z.array(messagesTool).optional(),
   tool_choice: open({
     type: z.enum(['auto', 'any', 'tool', 'none']),
     name: text.optional(),
     disable_parallel_tool_use: z.boolean().optional(),
   }).optional(),
   thinking: open({ type: text, budget_tokens: z.int().optional() }).optional(),
+};
+
+export const messagesRequest = open({
+  ...messagesInput,
+  max_tokens: z
+    .int()
+    .min(0)
+    .meta({ description: 'Cap on the tokens of the answer. 0 warms the cache without an answer.' }),
+  stream: z.boolean().optional(),
+  temperature: z.number().optional(),
+  top_p: z.number().optional(),
+  top_k: z.int().optional(),
+  stop_sequences: z.array(text).optional(),
   output_config: open({ effort: text.optional(), format: open({}).optional() }).optional(),
   metadata: open({ user_id: text.nullish() }).optional(),
 }).meta({
@@ -64,53 +105,110 @@ export const messagesUsage = open({
   output_tokens: z.int(),
 }).meta({ id: 'MessagesUsage' });
 
+export const textBlock = open({ type: z.literal('text'), text }).meta({ id: 'TextBlock' });
+export const thinkingBlock = open({ type: z.literal('thinking'), thinking: text, signature: text }).meta({
+  id: 'ThinkingBlock',
+});
+export const redactedThinkingBlock = open({ type: z.literal('redacted_thinking'), data: text }).meta({
+  id: 'RedactedThinkingBlock',
+});
+export const toolUseBlock = open({ type: z.literal('tool_use'), id: text, name: text, input: z.unknown() }).meta({
+  id: 'ToolUseBlock',
+  description: 'The model asks for a function to be called.',
+});
+export const contentBlock = z
+  .discriminatedUnion('type', [textBlock, thinkingBlock, redactedThinkingBlock, toolUseBlock])
+  .meta({ id: 'ContentBlock', description: 'A part of an answer. Further kinds may appear.' });
+
+const stopReason = text.nullable().meta({
+  description: 'end_turn, max_tokens, stop_sequence, tool_use, pause_turn, refusal, model_context_window_exceeded.',
+});
+
 export const messagesResponse = open({
   id: text,
   type: z.literal('message'),
   role: z.literal('assistant'),
   model: text,
-  content: z.array(
-    open({
-      type: text,
-      text: text.optional(),
-      id: text.optional(),
-      name: text.optional(),
-      input: z.unknown().optional(),
-      thinking: text.optional(),
-      signature: text.optional(),
-    }),
-  ),
-  stop_reason: text.nullable(),
+  content: z.array(contentBlock),
+  stop_reason: stopReason,
   stop_sequence: text.nullish(),
   usage: messagesUsage,
 }).meta({ id: 'MessagesResponse' });
 
-export const messagesEvent = open({ type: text }).meta({
-  id: 'MessagesEvent',
-  description:
-    'One `data:` of the stream; `event:` repeats its type: message_start, content_block_start, content_block_delta, content_block_stop, message_delta, message_stop, ping, error.',
-  examples: [{ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } }],
-});
+export const messagesEvent = z
+  .discriminatedUnion('type', [
+    open({ type: z.literal('message_start'), message: messagesResponse }),
+    open({ type: z.literal('content_block_start'), index: z.int(), content_block: contentBlock }),
+    open({
+      type: z.literal('content_block_delta'),
+      index: z.int(),
+      delta: z.discriminatedUnion('type', [
+        open({ type: z.literal('text_delta'), text }),
+        open({ type: z.literal('input_json_delta'), partial_json: text }),
+        open({ type: z.literal('thinking_delta'), thinking: text }),
+        open({ type: z.literal('signature_delta'), signature: text }),
+        open({ type: z.literal('citations_delta'), citation: open({}) }),
+      ]),
+    }),
+    open({ type: z.literal('content_block_stop'), index: z.int() }),
+    open({
+      type: z.literal('message_delta'),
+      delta: open({ stop_reason: stopReason, stop_sequence: text.nullish() }),
+      usage: open({
+        input_tokens: z.int().nullish(),
+        cache_read_input_tokens: z.int().nullish(),
+        cache_creation_input_tokens: z.int().nullish(),
+        output_tokens: z.int(),
+      }).meta({ description: 'Cumulative.' }),
+    }),
+    open({ type: z.literal('message_stop') }),
+    open({ type: z.literal('ping') }),
+    open({ type: z.literal('error'), error: open({ type: text, message: text }), request_id: text.optional() }),
+  ])
+  .meta({
+    id: 'MessagesEvent',
+    description: 'One `data:` of the stream; `event:` repeats its type. Further types may appear.',
+    examples: [{ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } }],
+  });
 
-export const countTokensRequest = open({
-  model: text,
-  messages: messagesRequest.shape.messages,
-  system: messagesRequest.shape.system,
-  tools: messagesRequest.shape.tools,
-}).meta({ id: 'CountTokensRequest' });
+export const countTokensRequest = open(messagesInput).meta({ id: 'CountTokensRequest' });
 export const countTokensResponse = open({ input_tokens: z.int() }).meta({ id: 'CountTokensResponse' });
+
+export const chatToolCall = open({
+  id: text,
+  type: text,
+  function: open({ name: text, arguments: text.meta({ description: 'JSON, as the model wrote it.' }) }).optional(),
+}).meta({ id: 'ChatToolCall' });
+
+export const chatPart = z
+  .union([
+    open({ type: z.literal('text'), text }),
+    open({ type: z.literal('image_url'), image_url: open({ url: text, detail: text.optional() }) }),
+    otherKind,
+  ])
+  .meta({ id: 'ChatContentPart' });
+
+export const chatMessageParam = open({
+  role: z.enum(['developer', 'system', 'user', 'assistant', 'tool', 'function']),
+  content: z.union([text, z.array(chatPart), z.null()]).optional(),
+  name: text.optional(),
+  tool_calls: z.array(chatToolCall).optional(),
+  tool_call_id: text.optional(),
+}).meta({ id: 'ChatMessageParam' });
+
+export const chatTool = open({
+  type: text,
+  function: open({
+    name: text,
+    description: text.optional(),
+    parameters: open({}).optional(),
+    strict: z.boolean().nullish(),
+  }).optional(),
+}).meta({ id: 'ChatTool', description: 'A function that the model may ask to have called.' });
 
 export const chatRequest = open({
   model: text.meta({ description: 'A catalog id; a leading `steyg/` is accepted.', examples: ['sim-small'] }),
-  messages: z.array(
-    open({
-      role: z.enum(['developer', 'system', 'user', 'assistant', 'tool', 'function']),
-      content: z.union([text, z.array(open({ type: text })), z.null()]).optional(),
-      name: text.optional(),
-      tool_calls: z.array(open({ id: text, type: text })).optional(),
-      tool_call_id: text.optional(),
-    }),
-  ),
+  messages: z.array(chatMessageParam),
   max_completion_tokens: z
     .int()
     .min(1)
@@ -127,14 +225,7 @@ export const chatRequest = open({
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),
   stop: z.union([text, z.array(text), z.null()]).optional(),
-  tools: z
-    .array(
-      open({
-        type: text,
-        function: open({ name: text, description: text.optional(), parameters: open({}).optional() }).optional(),
-      }),
-    )
-    .optional(),
+  tools: z.array(chatTool).optional(),
   tool_choice: z.union([text, open({ type: text })]).optional(),
   parallel_tool_calls: z.boolean().optional(),
   response_format: open({ type: text }).optional(),
@@ -154,23 +245,22 @@ export const chatUsage = open({
   completion_tokens_details: open({ reasoning_tokens: z.int().optional() }).nullish(),
 }).meta({ id: 'ChatCompletionUsage' });
 
+const finishReason = text.nullish().meta({ description: 'stop, length, tool_calls, content_filter, function_call.' });
+
+export const chatMessage = open({
+  role: z.literal('assistant'),
+  content: text.nullable(),
+  refusal: text.nullish(),
+  reasoning_content: text.nullish(),
+  tool_calls: z.array(chatToolCall).optional(),
+}).meta({ id: 'ChatMessage' });
+
 export const chatResponse = open({
   id: text,
   object: z.literal('chat.completion'),
   created: z.int(),
   model: text,
-  choices: z.array(
-    open({
-      index: z.int(),
-      message: open({
-        role: z.literal('assistant'),
-        content: text.nullable(),
-        reasoning_content: text.nullish(),
-        tool_calls: z.array(open({ id: text, type: text })).optional(),
-      }),
-      finish_reason: text.nullable(),
-    }),
-  ),
+  choices: z.array(open({ index: z.int(), message: chatMessage, finish_reason: finishReason })),
   usage: chatUsage.optional(),
 }).meta({ id: 'ChatCompletion' });
 
@@ -182,40 +272,154 @@ export const chatChunk = open({
   choices: z.array(
     open({
       index: z.int(),
-      delta: open({ role: text.optional(), content: text.nullish(), reasoning_content: text.nullish() }),
-      finish_reason: text.nullish(),
+      delta: open({
+        role: text.optional(),
+        content: text.nullish(),
+        refusal: text.nullish(),
+        reasoning_content: text.nullish(),
+        tool_calls: z
+          .array(
+            open({
+              index: z.int(),
+              id: text.optional(),
+              type: text.optional(),
+              function: open({ name: text.optional(), arguments: text.optional() }).optional(),
+            }),
+          )
+          .optional(),
+      }),
+      finish_reason: finishReason,
     }),
   ),
   usage: chatUsage.nullish(),
 }).meta({ id: 'ChatCompletionChunk', description: 'One `data:` of the stream, which ends with `data: [DONE]`.' });
 
+export const responsesTool = open({
+  type: text,
+  name: text.optional(),
+  description: text.nullish(),
+  parameters: open({}).nullish(),
+  strict: z.boolean().nullish(),
+}).meta({ id: 'ResponsesTool', description: 'A function that the model may ask to have called.' });
+
 export const responsesRequest = open({
-  model: text.meta({ examples: ['sim-small'] }),
-  input: z.union([text, z.array(open({ type: text.optional() }))]),
+  model: text.meta({ description: 'A catalog id; a leading `steyg/` is accepted.', examples: ['sim-small'] }),
+  input: z.union([text, z.array(open({ type: text.optional(), role: text.optional() }))]),
   instructions: text.nullish(),
   max_output_tokens: z.int().min(1).nullish(),
   stream: z.boolean().nullish(),
   store: z.boolean().nullish().meta({ description: 'Nothing is ever stored: true is refused.' }),
-  tools: z.array(open({ type: text })).optional(),
+  tools: z.array(responsesTool).optional(),
   tool_choice: z.union([text, open({ type: text })]).optional(),
-  reasoning: open({ effort: text.nullish() }).nullish(),
+  reasoning: open({ effort: text.nullish(), summary: text.nullish() }).nullish(),
   text: open({ format: open({ type: text }).optional() }).optional(),
 }).meta({ id: 'ResponsesRequest' });
+
+export const responsesUsage = open({
+  input_tokens: z.int().meta({ description: 'All context, cached tokens included.' }),
+  input_tokens_details: open({ cached_tokens: z.int().optional() }).nullish(),
+  output_tokens: z.int(),
+  output_tokens_details: open({ reasoning_tokens: z.int().optional() }).nullish(),
+  total_tokens: z.int(),
+}).meta({ id: 'ResponsesUsage' });
+
+export const responsesItem = z
+  .discriminatedUnion('type', [
+    open({
+      type: z.literal('message'),
+      id: text,
+      role: z.literal('assistant'),
+      status: text.optional(),
+      content: z.array(open({ type: text, text: text.optional(), refusal: text.optional() })),
+    }),
+    open({
+      type: z.literal('function_call'),
+      id: text.optional(),
+      call_id: text,
+      name: text,
+      arguments: text.meta({ description: 'JSON, as the model wrote it.' }),
+      status: text.optional(),
+    }),
+    open({
+      type: z.literal('reasoning'),
+      id: text,
+      summary: z.array(open({ type: text, text })),
+      encrypted_content: text.nullish(),
+    }),
+  ])
+  .meta({ id: 'ResponsesItem', description: 'A part of an answer. Further kinds may appear.' });
 
 export const responsesResponse = open({
   id: text,
   object: z.literal('response'),
-  status: text,
+  created_at: z.int().optional(),
+  status: text.meta({ description: 'completed, incomplete, failed, in_progress.' }),
   model: text,
-  output: z.array(open({ type: text })),
-  usage: open({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).nullish(),
-}).meta({ id: 'Response' });
+  output: z.array(responsesItem),
+  incomplete_details: open({ reason: text.optional() }).nullish(),
+  error: open({ code: text.nullish(), message: text }).nullish(),
+  usage: responsesUsage.nullish(),
+}).meta({ id: 'ResponsesResponse' });
 
-export const responsesEvent = open({ type: text, sequence_number: z.int() }).meta({
-  id: 'ResponsesEvent',
-  description:
-    'One `data:` of the stream: response.created, response.output_text.delta, …, ending with response.completed, response.incomplete or response.failed.',
-});
+const numbered = { sequence_number: z.int() };
+const placed = { ...numbered, output_index: z.int(), item_id: text.optional() };
+
+export const responsesEvent = z
+  .discriminatedUnion('type', [
+    open({
+      type: z.enum([
+        'response.created',
+        'response.in_progress',
+        'response.completed',
+        'response.incomplete',
+        'response.failed',
+      ]),
+      response: responsesResponse,
+      ...numbered,
+    }),
+    open({
+      type: z.enum(['response.output_item.added', 'response.output_item.done']),
+      item: responsesItem,
+      ...placed,
+    }),
+    open({
+      type: z.enum(['response.content_part.added', 'response.content_part.done']),
+      content_index: z.int(),
+      part: open({ type: text, text: text.optional() }),
+      ...placed,
+    }),
+    open({
+      type: z.enum(['response.output_text.delta', 'response.refusal.delta']),
+      content_index: z.int(),
+      delta: text,
+      ...placed,
+    }),
+    open({ type: z.literal('response.output_text.done'), content_index: z.int(), text, ...placed }),
+    open({ type: z.literal('response.refusal.done'), content_index: z.int(), refusal: text, ...placed }),
+    open({ type: z.literal('response.function_call_arguments.delta'), delta: text, ...placed }),
+    open({ type: z.literal('response.function_call_arguments.done'), arguments: text, ...placed }),
+    open({
+      type: z.enum(['response.reasoning_summary_text.delta', 'response.reasoning_text.delta']),
+      delta: text,
+      ...placed,
+    }),
+    open({
+      type: z.enum(['response.reasoning_summary_text.done', 'response.reasoning_text.done']),
+      text,
+      ...placed,
+    }),
+    open({
+      type: z.enum(['response.reasoning_summary_part.added', 'response.reasoning_summary_part.done']),
+      part: open({ type: text, text }),
+      ...placed,
+    }),
+    open({ type: z.literal('error'), code: text.nullable(), message: text, param: text.nullish(), ...numbered }),
+  ])
+  .meta({
+    id: 'ResponsesEvent',
+    description:
+      'One `data:` of the stream, which ends with response.completed, response.incomplete or response.failed. Further types may appear.',
+  });
 
 const usd = z.string().meta({ description: 'USD as a decimal string, at most 12 decimals.', examples: ['4.805'] });
 

@@ -1,0 +1,146 @@
+import {
+  type CreditsOverview,
+  createCredits,
+  createKey,
+  createModels,
+  createUsage,
+  findCost,
+  type Key,
+  type Models,
+  type Usage,
+} from './account.ts';
+import { type Chat, createChat } from './chat.ts';
+import { type AiSdkSettings, type AnthropicOptions, dropIn, type OpenAiOptions } from './drop-in.ts';
+import { ConfigurationError } from './errors.ts';
+import { createDataPlane } from './internal/data-plane.ts';
+import { createSend } from './internal/http.ts';
+import { createMessages, type Messages } from './messages.ts';
+import type { SteygOptions } from './options.ts';
+import { createResponses, type Responses } from './responses.ts';
+
+/**
+ * The client of a Steyg gateway. One of them serves a whole program; it holds no connection and needs no closing.
+ *
+ * @example
+ * ```ts
+ * const steyg = new Steyg({ baseUrl: 'https://steyg.example/api', apiKey: process.env.STEYG_API_KEY });
+ * const message = await steyg.messages.create({
+ *   model: 'sim-small',
+ *   max_tokens: 64,
+ *   messages: [{ role: 'user', content: 'Say hello' }],
+ * });
+ * ```
+ */
+export class Steyg {
+  /** The API root, as it is used: without a trailing slash. */
+  readonly baseUrl: string;
+  /** The messages protocol. */
+  readonly messages: Messages;
+  /** The chat completions protocol. */
+  readonly chat: Chat;
+  /** The responses protocol. */
+  readonly responses: Responses;
+  /** The models that the key may call. */
+  readonly models: Models;
+  /** Budget and spending. */
+  readonly usage: Usage;
+  /** The calling key. */
+  readonly key: Key;
+  /** The account's budget, in the shape of OpenRouter. */
+  readonly credits: CreditsOverview;
+  // Private to the language too, so that printing a client shows no secret.
+  readonly #apiKey: string | undefined;
+
+  /**
+   * Throws a `ConfigurationError` when `baseUrl` cannot be the API root.
+   *
+   * @example
+   * ```ts
+   * const steyg = new Steyg({ baseUrl: 'https://steyg.example/api', apiKey, maxRetries: 4, timeoutMs: 120_000 });
+   * ```
+   */
+  constructor(options: SteygOptions) {
+    const baseUrl = apiRoot(options.baseUrl);
+    const call = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+    const send = createSend({
+      baseUrl,
+      graphqlUrl: options.graphqlUrl ?? `${baseUrl.replace(/\/api$/, '')}/graphql`,
+      apiKey: options.apiKey,
+      accessToken: options.accessToken,
+      fetch: call,
+      timeoutMs: options.timeoutMs ?? 600_000,
+      maxRetries: options.maxRetries ?? 2,
+      headers: options.headers ?? {},
+      onEvent: options.onEvent,
+    });
+    const plane = createDataPlane({ baseUrl, send, cost: (requestId) => findCost(this.usage, requestId) });
+    this.baseUrl = baseUrl;
+    this.#apiKey = options.apiKey;
+    this.messages = createMessages(plane);
+    this.chat = createChat(plane);
+    this.responses = createResponses(plane);
+    this.models = createModels(plane);
+    this.usage = createUsage(plane);
+    this.key = createKey(plane);
+    this.credits = createCredits(plane);
+  }
+
+  /**
+   * Constructor options for the package `openai`.
+   *
+   * @example
+   * ```ts
+   * const openai = new OpenAI(steyg.openai());
+   * ```
+   */
+  openai(): OpenAiOptions {
+    return dropIn(this.baseUrl, this.#secret()).openai();
+  }
+
+  /**
+   * Constructor options for the package `@anthropic-ai/sdk`.
+   *
+   * @example
+   * ```ts
+   * const anthropic = new Anthropic(steyg.anthropic());
+   * ```
+   */
+  anthropic(): AnthropicOptions {
+    return dropIn(this.baseUrl, this.#secret()).anthropic();
+  }
+
+  /**
+   * Settings for the AI SDK's providers `@ai-sdk/openai-compatible` and `@ai-sdk/anthropic`.
+   *
+   * @example
+   * ```ts
+   * const provider = createOpenAICompatible(steyg.aiSdk().openaiCompatible);
+   * ```
+   */
+  aiSdk(): AiSdkSettings {
+    return dropIn(this.baseUrl, this.#secret()).aiSdk();
+  }
+
+  #secret(): string {
+    if (this.#apiKey === undefined) throw new ConfigurationError('This needs an API key: new Steyg({ apiKey }).');
+    return this.#apiKey;
+  }
+}
+
+/** The address without trailing slashes. A forgotten or doubled `/v1` would only show as 404s later. */
+function apiRoot(baseUrl: string): string {
+  if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) {
+    throw new ConfigurationError('baseUrl must be an http(s) address, e.g. https://steyg.example/api');
+  }
+  const { search, hash, username } = new URL(baseUrl);
+  if (search !== '' || hash !== '' || username !== '') {
+    throw new ConfigurationError('baseUrl must be a plain address, without query, fragment or credentials.');
+  }
+  const trimmed = baseUrl.replace(/\/+$/, '');
+  if (/\/v1$/.test(trimmed)) {
+    throw new ConfigurationError(
+      'baseUrl is the API root, which ends in /api: leave /v1 out, it is added where needed.',
+    );
+  }
+  return trimmed;
+}

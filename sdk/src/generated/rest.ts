@@ -1,0 +1,990 @@
+// Generated from openapi.json by `npm run generate:sdk`. Do not edit.
+
+/** Marks the end of a prefix that the vendor may cache; forwarded unchanged. */
+export interface CacheControl {
+  type: 'ephemeral';
+  ttl?: '5m' | '1h' | undefined;
+  [member: string]: unknown;
+}
+
+export interface TextBlockParam {
+  type: 'text';
+  text: string;
+  cache_control?: CacheControl | null | undefined;
+  [member: string]: unknown;
+}
+
+export interface ImageBlockParam {
+  type: 'image';
+  source: {
+    type: 'base64';
+    media_type: string;
+    data: string;
+    [member: string]: unknown;
+  } | {
+    type: 'url';
+    url: string;
+    [member: string]: unknown;
+  };
+  cache_control?: CacheControl | null | undefined;
+  [member: string]: unknown;
+}
+
+export interface ToolUseBlockParam {
+  type: 'tool_use';
+  id: string;
+  name: string;
+  input: unknown;
+  cache_control?: CacheControl | null | undefined;
+  [member: string]: unknown;
+}
+
+export interface ToolResultBlockParam {
+  type: 'tool_result';
+  tool_use_id: string;
+  content?: string | (TextBlockParam | ImageBlockParam | {
+    type: string;
+    [member: string]: unknown;
+  })[] | undefined;
+  is_error?: boolean | undefined;
+  cache_control?: CacheControl | null | undefined;
+  [member: string]: unknown;
+}
+
+/** Sent back exactly as it came: the signature covers the text. */
+export interface ThinkingBlockParam {
+  type: 'thinking';
+  thinking: string;
+  signature: string;
+  [member: string]: unknown;
+}
+
+export interface MessageParam {
+  role: 'user' | 'assistant' | 'system';
+  content: string | (TextBlockParam | ImageBlockParam | ToolUseBlockParam | ToolResultBlockParam | ThinkingBlockParam | {
+    type: string;
+    [member: string]: unknown;
+  })[];
+  [member: string]: unknown;
+}
+
+/** A function that the model may ask to have called. */
+export interface MessagesTool {
+  name?: string | undefined;
+  description?: string | undefined;
+  input_schema?: {
+    [member: string]: unknown;
+  } | undefined;
+  type?: string | undefined;
+  cache_control?: CacheControl | null | undefined;
+  [member: string]: unknown;
+}
+
+/** A request of the messages protocol. Members not listed are forwarded unchanged. */
+export interface MessagesRequest {
+  /**
+   * A catalog id; a leading `steyg/` is accepted.
+   * @example "sim-small"
+   */
+  model: string;
+  messages: MessageParam[];
+  system?: string | TextBlockParam[] | undefined;
+  tools?: MessagesTool[] | undefined;
+  tool_choice?: {
+    type: 'auto' | 'any' | 'tool' | 'none';
+    name?: string | undefined;
+    disable_parallel_tool_use?: boolean | undefined;
+    [member: string]: unknown;
+  } | undefined;
+  thinking?: {
+    type: string;
+    budget_tokens?: number | undefined;
+    [member: string]: unknown;
+  } | undefined;
+  /** Cap on the tokens of the answer. 0 warms the cache without an answer. */
+  max_tokens: number;
+  stream?: boolean | undefined;
+  temperature?: number | undefined;
+  top_p?: number | undefined;
+  top_k?: number | undefined;
+  stop_sequences?: string[] | undefined;
+  output_config?: {
+    effort?: string | undefined;
+    format?: {
+      [member: string]: unknown;
+    } | undefined;
+    [member: string]: unknown;
+  } | undefined;
+  metadata?: {
+    user_id?: string | null | undefined;
+    [member: string]: unknown;
+  } | undefined;
+  [member: string]: unknown;
+}
+
+export interface MessagesUsage {
+  /** New context: neither read from nor written to a cache. */
+  input_tokens: number;
+  cache_read_input_tokens?: number | null | undefined;
+  cache_creation_input_tokens?: number | null | undefined;
+  cache_creation?: {
+    ephemeral_5m_input_tokens: number;
+    ephemeral_1h_input_tokens: number;
+    [member: string]: unknown;
+  } | null | undefined;
+  output_tokens: number;
+  [member: string]: unknown;
+}
+
+export interface TextBlock {
+  type: 'text';
+  text: string;
+  [member: string]: unknown;
+}
+
+export interface ThinkingBlock {
+  type: 'thinking';
+  thinking: string;
+  signature: string;
+  [member: string]: unknown;
+}
+
+export interface RedactedThinkingBlock {
+  type: 'redacted_thinking';
+  data: string;
+  [member: string]: unknown;
+}
+
+/** The model asks for a function to be called. */
+export interface ToolUseBlock {
+  type: 'tool_use';
+  id: string;
+  name: string;
+  input: unknown;
+  [member: string]: unknown;
+}
+
+/** A part of an answer. Further kinds may appear. */
+export type ContentBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolUseBlock;
+
+export interface MessagesResponse {
+  id: string;
+  type: 'message';
+  role: 'assistant';
+  model: string;
+  content: ContentBlock[];
+  /** end_turn, max_tokens, stop_sequence, tool_use, pause_turn, refusal, model_context_window_exceeded. */
+  stop_reason: string | null;
+  stop_sequence?: string | null | undefined;
+  usage: MessagesUsage;
+  [member: string]: unknown;
+}
+
+/**
+ * One `data:` of the stream; `event:` repeats its type. Further types may appear.
+ * @example {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}
+ */
+export type MessagesEvent = {
+  type: 'message_start';
+  message: MessagesResponse;
+  [member: string]: unknown;
+} | {
+  type: 'content_block_start';
+  index: number;
+  content_block: ContentBlock;
+  [member: string]: unknown;
+} | {
+  type: 'content_block_delta';
+  index: number;
+  delta: {
+    type: 'text_delta';
+    text: string;
+    [member: string]: unknown;
+  } | {
+    type: 'input_json_delta';
+    partial_json: string;
+    [member: string]: unknown;
+  } | {
+    type: 'thinking_delta';
+    thinking: string;
+    [member: string]: unknown;
+  } | {
+    type: 'signature_delta';
+    signature: string;
+    [member: string]: unknown;
+  } | {
+    type: 'citations_delta';
+    citation: {
+      [member: string]: unknown;
+    };
+    [member: string]: unknown;
+  };
+  [member: string]: unknown;
+} | {
+  type: 'content_block_stop';
+  index: number;
+  [member: string]: unknown;
+} | {
+  type: 'message_delta';
+  delta: {
+    /** end_turn, max_tokens, stop_sequence, tool_use, pause_turn, refusal, model_context_window_exceeded. */
+    stop_reason: string | null;
+    stop_sequence?: string | null | undefined;
+    [member: string]: unknown;
+  };
+  /** Cumulative. */
+  usage: {
+    input_tokens?: number | null | undefined;
+    cache_read_input_tokens?: number | null | undefined;
+    cache_creation_input_tokens?: number | null | undefined;
+    output_tokens: number;
+    [member: string]: unknown;
+  };
+  [member: string]: unknown;
+} | {
+  type: 'message_stop';
+  [member: string]: unknown;
+} | {
+  type: 'ping';
+  [member: string]: unknown;
+} | {
+  type: 'error';
+  error: {
+    type: string;
+    message: string;
+    [member: string]: unknown;
+  };
+  request_id?: string | undefined;
+  [member: string]: unknown;
+};
+
+export interface CountTokensRequest {
+  /**
+   * A catalog id; a leading `steyg/` is accepted.
+   * @example "sim-small"
+   */
+  model: string;
+  messages: MessageParam[];
+  system?: string | TextBlockParam[] | undefined;
+  tools?: MessagesTool[] | undefined;
+  tool_choice?: {
+    type: 'auto' | 'any' | 'tool' | 'none';
+    name?: string | undefined;
+    disable_parallel_tool_use?: boolean | undefined;
+    [member: string]: unknown;
+  } | undefined;
+  thinking?: {
+    type: string;
+    budget_tokens?: number | undefined;
+    [member: string]: unknown;
+  } | undefined;
+  [member: string]: unknown;
+}
+
+export interface CountTokensResponse {
+  input_tokens: number;
+  [member: string]: unknown;
+}
+
+export interface ChatToolCall {
+  id: string;
+  type: string;
+  function?: {
+    name: string;
+    /** JSON, as the model wrote it. */
+    arguments: string;
+    [member: string]: unknown;
+  } | undefined;
+  [member: string]: unknown;
+}
+
+export type ChatContentPart = {
+  type: 'text';
+  text: string;
+  [member: string]: unknown;
+} | {
+  type: 'image_url';
+  image_url: {
+    url: string;
+    detail?: string | undefined;
+    [member: string]: unknown;
+  };
+  [member: string]: unknown;
+} | {
+  type: string;
+  [member: string]: unknown;
+};
+
+export interface ChatMessageParam {
+  role: 'developer' | 'system' | 'user' | 'assistant' | 'tool' | 'function';
+  content?: string | ChatContentPart[] | null | undefined;
+  name?: string | undefined;
+  tool_calls?: ChatToolCall[] | undefined;
+  tool_call_id?: string | undefined;
+  [member: string]: unknown;
+}
+
+/** A function that the model may ask to have called. */
+export interface ChatTool {
+  type: string;
+  function?: {
+    name: string;
+    description?: string | undefined;
+    parameters?: {
+      [member: string]: unknown;
+    } | undefined;
+    strict?: boolean | null | undefined;
+    [member: string]: unknown;
+  } | undefined;
+  [member: string]: unknown;
+}
+
+/** A request of the chat completions protocol. Members not listed are forwarded unchanged where the upstream speaks it too. */
+export interface ChatCompletionRequest {
+  /**
+   * A catalog id; a leading `steyg/` is accepted.
+   * @example "sim-small"
+   */
+  model: string;
+  messages: ChatMessageParam[];
+  /** Cap on the tokens of the answer, and so on its cost. */
+  max_completion_tokens?: number | null | undefined;
+  /** The older name of `max_completion_tokens`, which wins when both are set. */
+  max_tokens?: number | null | undefined;
+  stream?: boolean | null | undefined;
+  stream_options?: {
+    include_usage?: boolean | undefined;
+    [member: string]: unknown;
+  } | null | undefined;
+  n?: number | null | undefined;
+  temperature?: number | null | undefined;
+  top_p?: number | null | undefined;
+  stop?: string | string[] | null | undefined;
+  tools?: ChatTool[] | undefined;
+  tool_choice?: string | {
+    type: string;
+    [member: string]: unknown;
+  } | undefined;
+  parallel_tool_calls?: boolean | undefined;
+  response_format?: {
+    type: string;
+    [member: string]: unknown;
+  } | undefined;
+  reasoning_effort?: string | null | undefined;
+  user?: string | undefined;
+  [member: string]: unknown;
+}
+
+export interface ChatCompletionUsage {
+  /** All context, cached tokens included. */
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  prompt_tokens_details?: {
+    cached_tokens?: number | undefined;
+    [member: string]: unknown;
+  } | null | undefined;
+  completion_tokens_details?: {
+    reasoning_tokens?: number | undefined;
+    [member: string]: unknown;
+  } | null | undefined;
+  [member: string]: unknown;
+}
+
+export interface ChatMessage {
+  role: 'assistant';
+  content: string | null;
+  refusal?: string | null | undefined;
+  reasoning_content?: string | null | undefined;
+  tool_calls?: ChatToolCall[] | undefined;
+  [member: string]: unknown;
+}
+
+export interface ChatCompletion {
+  id: string;
+  object: 'chat.completion';
+  created: number;
+  model: string;
+  choices: {
+    index: number;
+    message: ChatMessage;
+    /** stop, length, tool_calls, content_filter, function_call. */
+    finish_reason?: string | null | undefined;
+    [member: string]: unknown;
+  }[];
+  usage?: ChatCompletionUsage | undefined;
+  [member: string]: unknown;
+}
+
+/** One `data:` of the stream, which ends with `data: [DONE]`. */
+export interface ChatCompletionChunk {
+  id: string;
+  object: 'chat.completion.chunk';
+  created: number;
+  model: string;
+  choices: {
+    index: number;
+    delta: {
+      role?: string | undefined;
+      content?: string | null | undefined;
+      refusal?: string | null | undefined;
+      reasoning_content?: string | null | undefined;
+      tool_calls?: {
+        index: number;
+        id?: string | undefined;
+        type?: string | undefined;
+        function?: {
+          name?: string | undefined;
+          arguments?: string | undefined;
+          [member: string]: unknown;
+        } | undefined;
+        [member: string]: unknown;
+      }[] | undefined;
+      [member: string]: unknown;
+    };
+    /** stop, length, tool_calls, content_filter, function_call. */
+    finish_reason?: string | null | undefined;
+    [member: string]: unknown;
+  }[];
+  usage?: ChatCompletionUsage | null | undefined;
+  [member: string]: unknown;
+}
+
+/** A function that the model may ask to have called. */
+export interface ResponsesTool {
+  type: string;
+  name?: string | undefined;
+  description?: string | null | undefined;
+  parameters?: {
+    [member: string]: unknown;
+  } | null | undefined;
+  strict?: boolean | null | undefined;
+  [member: string]: unknown;
+}
+
+export interface ResponsesRequest {
+  /**
+   * A catalog id; a leading `steyg/` is accepted.
+   * @example "sim-small"
+   */
+  model: string;
+  input: string | {
+    type?: string | undefined;
+    role?: string | undefined;
+    [member: string]: unknown;
+  }[];
+  instructions?: string | null | undefined;
+  max_output_tokens?: number | null | undefined;
+  stream?: boolean | null | undefined;
+  /** Nothing is ever stored: true is refused. */
+  store?: boolean | null | undefined;
+  tools?: ResponsesTool[] | undefined;
+  tool_choice?: string | {
+    type: string;
+    [member: string]: unknown;
+  } | undefined;
+  reasoning?: {
+    effort?: string | null | undefined;
+    summary?: string | null | undefined;
+    [member: string]: unknown;
+  } | null | undefined;
+  text?: {
+    format?: {
+      type: string;
+      [member: string]: unknown;
+    } | undefined;
+    [member: string]: unknown;
+  } | undefined;
+  [member: string]: unknown;
+}
+
+export interface ResponsesUsage {
+  /** All context, cached tokens included. */
+  input_tokens: number;
+  input_tokens_details?: {
+    cached_tokens?: number | undefined;
+    [member: string]: unknown;
+  } | null | undefined;
+  output_tokens: number;
+  output_tokens_details?: {
+    reasoning_tokens?: number | undefined;
+    [member: string]: unknown;
+  } | null | undefined;
+  total_tokens: number;
+  [member: string]: unknown;
+}
+
+/** A part of an answer. Further kinds may appear. */
+export type ResponsesItem = {
+  type: 'message';
+  id: string;
+  role: 'assistant';
+  status?: string | undefined;
+  content: {
+    type: string;
+    text?: string | undefined;
+    refusal?: string | undefined;
+    [member: string]: unknown;
+  }[];
+  [member: string]: unknown;
+} | {
+  type: 'function_call';
+  id?: string | undefined;
+  call_id: string;
+  name: string;
+  /** JSON, as the model wrote it. */
+  arguments: string;
+  status?: string | undefined;
+  [member: string]: unknown;
+} | {
+  type: 'reasoning';
+  id: string;
+  summary: {
+    type: string;
+    text: string;
+    [member: string]: unknown;
+  }[];
+  encrypted_content?: string | null | undefined;
+  [member: string]: unknown;
+};
+
+export interface ResponsesResponse {
+  id: string;
+  object: 'response';
+  created_at?: number | undefined;
+  /** completed, incomplete, failed, in_progress. */
+  status: string;
+  model: string;
+  output: ResponsesItem[];
+  incomplete_details?: {
+    reason?: string | undefined;
+    [member: string]: unknown;
+  } | null | undefined;
+  error?: {
+    code?: string | null | undefined;
+    message: string;
+    [member: string]: unknown;
+  } | null | undefined;
+  usage?: ResponsesUsage | null | undefined;
+  [member: string]: unknown;
+}
+
+/** One `data:` of the stream, which ends with response.completed, response.incomplete or response.failed. Further types may appear. */
+export type ResponsesEvent = {
+  type: 'response.created' | 'response.in_progress' | 'response.completed' | 'response.incomplete' | 'response.failed';
+  response: ResponsesResponse;
+  sequence_number: number;
+  [member: string]: unknown;
+} | {
+  type: 'response.output_item.added' | 'response.output_item.done';
+  item: ResponsesItem;
+  sequence_number: number;
+  output_index: number;
+  item_id?: string | undefined;
+  [member: string]: unknown;
+} | {
+  type: 'response.content_part.added' | 'response.content_part.done';
+  content_index: number;
+  part: {
+    type: string;
+    text?: string | undefined;
+    [member: string]: unknown;
+  };
+  sequence_number: number;
+  output_index: number;
+  item_id?: string | undefined;
+  [member: string]: unknown;
+} | {
+  type: 'response.output_text.delta' | 'response.refusal.delta';
+  content_index: number;
+  delta: string;
+  sequence_number: number;
+  output_index: number;
+  item_id?: string | undefined;
+  [member: string]: unknown;
+} | {
+  type: 'response.output_text.done';
+  content_index: number;
+  text: string;
+  sequence_number: number;
+  output_index: number;
+  item_id?: string | undefined;
+  [member: string]: unknown;
+} | {
+  type: 'response.refusal.done';
+  content_index: number;
+  refusal: string;
+  sequence_number: number;
+  output_index: number;
+  item_id?: string | undefined;
+  [member: string]: unknown;
+} | {
+  type: 'response.function_call_arguments.delta';
+  delta: string;
+  sequence_number: number;
+  output_index: number;
+  item_id?: string | undefined;
+  [member: string]: unknown;
+} | {
+  type: 'response.function_call_arguments.done';
+  arguments: string;
+  sequence_number: number;
+  output_index: number;
+  item_id?: string | undefined;
+  [member: string]: unknown;
+} | {
+  type: 'response.reasoning_summary_text.delta' | 'response.reasoning_text.delta';
+  delta: string;
+  sequence_number: number;
+  output_index: number;
+  item_id?: string | undefined;
+  [member: string]: unknown;
+} | {
+  type: 'response.reasoning_summary_text.done' | 'response.reasoning_text.done';
+  text: string;
+  sequence_number: number;
+  output_index: number;
+  item_id?: string | undefined;
+  [member: string]: unknown;
+} | {
+  type: 'response.reasoning_summary_part.added' | 'response.reasoning_summary_part.done';
+  part: {
+    type: string;
+    text: string;
+    [member: string]: unknown;
+  };
+  sequence_number: number;
+  output_index: number;
+  item_id?: string | undefined;
+  [member: string]: unknown;
+} | {
+  type: 'error';
+  code: string | null;
+  message: string;
+  param?: string | null | undefined;
+  sequence_number: number;
+  [member: string]: unknown;
+};
+
+export interface Model {
+  id: string;
+  object: 'model';
+  type: 'model';
+  created: number;
+  created_at: string;
+  owned_by: string;
+  display_name: string;
+  name: string;
+  context_length: number;
+  max_output_tokens: number;
+  /** USD per token. */
+  pricing: {
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    prompt: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    completion: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    input_cache_read: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    input_cache_write: string;
+    [member: string]: unknown;
+  };
+  /** USD per 1,000,000 tokens. */
+  price_usd_per_million: {
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    input: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    cache_hit: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    cache_write_5m: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    cache_write_1h: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    output: string;
+    [member: string]: unknown;
+  };
+  [member: string]: unknown;
+}
+
+/** One envelope that the clients of every protocol parse. */
+export interface ModelList {
+  object: 'list';
+  data: Model[];
+  has_more: boolean;
+  first_id: string | null;
+  last_id: string | null;
+  total_count: number;
+  links: {
+    next: string | null;
+    [member: string]: unknown;
+  };
+  [member: string]: unknown;
+}
+
+export interface UsageReport {
+  object: 'usage';
+  balance: {
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    granted_usd: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    charged_usd: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    held_usd: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    expired_usd: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    free_usd: string;
+    [member: string]: unknown;
+  };
+  grants: {
+    id: string;
+    kind: 'trial' | 'purchase' | 'adjustment' | 'refund';
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    amount_usd: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    free_usd: string;
+    expires_at: string | null;
+    [member: string]: unknown;
+  }[];
+  data: {
+    date?: string | undefined;
+    model?: string | undefined;
+    key_id?: string | undefined;
+    requests: number;
+    input_tokens: number;
+    cache_hit_tokens: number;
+    cache_write_tokens: number;
+    output_tokens: number;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    cost_usd: string;
+    [member: string]: unknown;
+  }[];
+  has_more: boolean;
+  next_cursor: string | null;
+  [member: string]: unknown;
+}
+
+/** One finished request: what it used, at which prices, and what was charged. */
+export interface LedgerEntry {
+  object: 'usage.entry';
+  request_id: string;
+  created_at: string;
+  key_id: string;
+  model: string;
+  upstream: string;
+  protocol: 'messages' | 'chat-completions' | 'responses';
+  usage: {
+    input_tokens: number;
+    cache_hit_tokens: number;
+    cache_write_5m_tokens: number;
+    cache_write_1h_tokens: number;
+    output_tokens: number;
+    [member: string]: unknown;
+  };
+  /** USD per 1,000,000 tokens at the moment of the request. */
+  prices: {
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    input: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    cache_hit: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    cache_write_5m: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    cache_write_1h: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    output: string;
+    [member: string]: unknown;
+  };
+  /**
+   * USD as a decimal string, at most 12 decimals.
+   * @example "4.805"
+   */
+  cost_usd: string;
+  /**
+   * USD as a decimal string, at most 12 decimals.
+   * @example "4.805"
+   */
+  charged_usd: string;
+  latency_ms: number;
+  time_to_first_byte_ms: number | null;
+  outcome: 'completed' | 'budget_stopped' | 'client_closed' | 'upstream_error' | 'upstream_cut' | 'timeout' | 'shutdown';
+  usage_source: 'reported' | 'partial' | 'clamped' | 'estimated' | 'none';
+  [member: string]: unknown;
+}
+
+/** About the calling key, in the shape that OpenRouter's clients read. */
+export interface KeyInfo {
+  data: {
+    label: string;
+    usage: number;
+    usage_daily: number;
+    usage_monthly: number;
+    limit: number | null;
+    limit_remaining: number | null;
+    limit_reset: string | null;
+    is_free_tier: boolean;
+    expires_at: string | null;
+    [member: string]: unknown;
+  };
+  [member: string]: unknown;
+}
+
+/** The account's budget, in the shape that OpenRouter's clients read. */
+export interface Credits {
+  data: {
+    total_credits: number;
+    total_usage: number;
+    [member: string]: unknown;
+  };
+  [member: string]: unknown;
+}
+
+export interface MessagesError {
+  type: 'error';
+  error: {
+    type: string;
+    message: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    balance_usd?: string | undefined;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    held_usd?: string | undefined;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    required_usd?: string | undefined;
+    affordable_max_tokens?: number | undefined;
+    [member: string]: unknown;
+  };
+  request_id: string;
+  [member: string]: unknown;
+}
+
+export interface OpenAiError {
+  error: {
+    message: string;
+    type: string;
+    param: string | null;
+    code: string | null;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    balance_usd?: string | undefined;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    held_usd?: string | undefined;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    required_usd?: string | undefined;
+    affordable_max_tokens?: number | undefined;
+    [member: string]: unknown;
+  };
+  [member: string]: unknown;
+}
+
+/** What `getUsage` can be asked. */
+export interface GetUsageQuery {
+  /** First day, `YYYY-MM-DD` (UTC). Default: 30 days ago. */
+  from?: string | undefined;
+  /** Last day, `YYYY-MM-DD` (UTC). Default: today. */
+  to?: string | undefined;
+  /** Comma-separated: `day`, `model`, `key`. Default: `day,model`. */
+  group_by?: string | undefined;
+  /** Rows, 1 to 1000. Default: 100. */
+  limit?: number | undefined;
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined;
+  /** Answers with the ledger entry of this request instead. */
+  request_id?: string | undefined;
+}
+
+/** @internal Every operation of the data plane. */
+export const operations = {
+  createMessage: { method: 'POST', path: '/v1/messages' },
+  countTokens: { method: 'POST', path: '/v1/messages/count_tokens' },
+  createChatCompletion: { method: 'POST', path: '/v1/chat/completions' },
+  createResponse: { method: 'POST', path: '/v1/responses' },
+  listModels: { method: 'GET', path: '/v1/models' },
+  retrieveModel: { method: 'GET', path: '/v1/models/{id}' },
+  getUsage: { method: 'GET', path: '/v1/usage' },
+  getKey: { method: 'GET', path: '/v1/key' },
+  getCredits: { method: 'GET', path: '/v1/credits' },
+} as const;
+

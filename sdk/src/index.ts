@@ -1,0 +1,50 @@
+/**
+ * Client of the Steyg gateway.
+ *
+ * @packageDocumentation
+ */
+
+export type * from './account.ts';
+export type * from './chat.ts';
+export { Steyg } from './client.ts';
+export type { AiSdkSettings, AnthropicOptions, OpenAiOptions } from './drop-in.ts';
+export {
+  AbortedError,
+  ApiError,
+  type ApiErrorFacts,
+  AuthenticationError,
+  BadRequestError,
+  BudgetError,
+  type BudgetFigures,
+  ConfigurationError,
+  ConflictError,
+  ConnectionError,
+  ConnectionTimeoutError,
+  InternalServerError,
+  InvalidAnswerError,
+  type KeyLimitFigures,
+  NotFoundError,
+  NotSupportedError,
+  OverloadedError,
+  PermissionError,
+  RateLimitError,
+  RequestTimeoutError,
+  RequestTooLargeError,
+  ServerError,
+  SteygError,
+  StreamError,
+  StreamInterruptedError,
+  UnavailableError,
+  UnprocessableError,
+  UnsupportedMediaTypeError,
+  UpstreamError,
+  UpstreamTimeoutError,
+} from './errors.ts';
+export type * from './generated/rest.ts';
+export type { Answer, CallFacts } from './internal/data-plane.ts';
+export type { Pending, WithResponse } from './internal/pending.ts';
+export type * from './messages.ts';
+export type { EventFacts, Fetch, RequestOptions, SteygEvent, SteygOptions } from './options.ts';
+export { type Receipt, type ReceiptCheck, verifyReceipt } from './receipt.ts';
+export type * from './responses.ts';
+export type { CallCost, ModelStream } from './streams.ts';

@@ -1,0 +1,125 @@
+import { operations } from '../generated/rest.ts';
+import type { RequestOptions } from '../options.ts';
+import { type CallCost, createStream, type ModelStream, type Reader } from '../streams.ts';
+import type { Call, Reply, Send } from './http.ts';
+import { createPending, type Pending, type WithResponse } from './pending.ts';
+
+/** What the protocols have in common: addresses, whole answers, streams, and the facts of a call. */
+
+/**
+ * What the gateway says about one call, beside what the vendor says.
+ *
+ * @example
+ * ```ts
+ * const { requestId, costUsd } = message.steyg;
+ * ```
+ */
+export interface CallFacts {
+  /** Id of the request: the ledger entry has the same. */
+  requestId: string | null;
+  /** USD as a decimal string, exact. Null for the answer of a stream: ask `stream.cost()`. */
+  costUsd: string | null;
+}
+
+/** A vendor's answer as it came, with the facts of the call in `steyg`, which is not enumerable: copies lack it. */
+export type Answer<T> = T & { readonly steyg: CallFacts };
+
+export type OperationName = keyof typeof operations;
+
+/** A model operation of one protocol. */
+interface ModelOperation<Event, Final> {
+  operation: OperationName;
+  headers?: Record<string, string>;
+  createReader: () => Reader<Event, Final>;
+}
+
+interface ModelMethods<Event, Final extends object> {
+  create: (
+    request: { stream?: unknown },
+    options?: RequestOptions,
+  ) => Pending<Answer<Final> | ModelStream<Event, Answer<Final>>>;
+  stream: (request: object, options?: RequestOptions) => ModelStream<Event, Answer<Final>>;
+}
+
+/** Calls of the data plane. */
+export interface DataPlane {
+  model<Event, Final extends object>(operation: ModelOperation<Event, Final>): ModelMethods<Event, Final>;
+  post<T>(
+    call: { operation: OperationName; body: object; headers?: Record<string, string> },
+    options?: RequestOptions,
+  ): Pending<T>;
+  get<T>(
+    call: { operation: OperationName; path?: Record<string, string>; query?: object | undefined },
+    options?: RequestOptions,
+  ): Pending<T>;
+}
+
+export function createDataPlane(parts: {
+  baseUrl: string;
+  send: Send;
+  /** Looks a finished request up in the ledger. */
+  cost: (requestId: string) => Promise<CallCost>;
+}): DataPlane {
+  const { baseUrl, send, cost } = parts;
+  const address = (operation: OperationName) => `${baseUrl}${operations[operation].path}`;
+  const read = <T>(call: Omit<Call, 'credential'>, options: RequestOptions | undefined): Pending<T> =>
+    createPending(
+      send({ ...call, credential: 'apiKey' }, options).then((reply) => ({ ...from(reply), data: reply.json as T })),
+    );
+
+  return {
+    model<Event, Final extends object>({ operation, headers = {}, createReader }: ModelOperation<Event, Final>) {
+      const call = { method: 'POST', url: address(operation), headers, credential: 'apiKey' } as const;
+      const stream = (request: object, options?: RequestOptions) =>
+        createStream<Event, Final, Answer<Final>>({
+          connect: (signal) =>
+            send({ ...call, body: { ...request, stream: true }, stream: true }, { ...options, signal }),
+          signal: options?.signal,
+          reader: createReader(),
+          finish: (final, { requestId }) => withFacts(final, { requestId, costUsd: null }),
+          cost,
+        });
+      const whole = async (request: object, options?: RequestOptions) => {
+        const reply = await send({ ...call, body: request }, options);
+        const costUsd = reply.response.headers.get('x-steyg-cost-usd');
+        return { ...from(reply), data: withFacts(reply.json as Final, { requestId: reply.requestId, costUsd }) };
+      };
+      return {
+        stream,
+        create: (request, options) =>
+          createPending<Answer<Final> | ModelStream<Event, Answer<Final>>>(
+            request.stream === true ? begun(stream(request, options)) : whole(request, options),
+          ),
+      };
+    },
+    post: ({ operation, body, headers = {} }, options) =>
+      read({ method: 'POST', url: address(operation), headers, body }, options),
+    get: ({ operation, path = {}, query = {} }, options) => {
+      const filled = address(operation).replace(/\{(\w+)\}/g, (_, name: string) =>
+        encodeURIComponent(path[name] ?? ''),
+      );
+      return read({ method: 'GET', url: `${filled}${queryString(query)}` }, options);
+    },
+  };
+}
+
+/** Waits for the headers, so that a refusal is thrown where the call is made. */
+async function begun<Event, Final>(
+  stream: ModelStream<Event, Final>,
+): Promise<WithResponse<ModelStream<Event, Final>>> {
+  const response = await stream.response();
+  return { data: stream, response, requestId: await stream.requestId() };
+}
+
+const from = ({ response, requestId }: Reply) => ({ response, requestId });
+
+function queryString(query: object): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return '';
+  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
+}
+
+/** Not enumerable, so that printing or copying the answer gives the vendor's own. */
+function withFacts<T extends object>(answer: T, facts: CallFacts): Answer<T> {
+  return Object.defineProperty(answer, 'steyg', { value: facts }) as Answer<T>;
+}

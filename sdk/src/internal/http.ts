@@ -1,0 +1,274 @@
+import {
+  AbortedError,
+  apiError,
+  ConfigurationError,
+  ConnectionError,
+  ConnectionTimeoutError,
+  InvalidAnswerError,
+  requestIdOf,
+  retryAfterMs,
+  SteygError,
+} from '../errors.ts';
+import type { Fetch, RequestOptions, SteygEvent } from '../options.ts';
+
+/**
+ * One exchange with the server, with its attempts. Time-outs, retries and the mapping of failures to errors happen
+ * here and nowhere else.
+ */
+
+/** A client's settings, complete. */
+export interface Settings {
+  baseUrl: string;
+  graphqlUrl: string;
+  apiKey: string | undefined;
+  accessToken: string | undefined;
+  fetch: Fetch;
+  timeoutMs: number;
+  maxRetries: number;
+  headers: Record<string, string>;
+  onEvent: ((event: SteygEvent) => void) | undefined;
+}
+
+export interface Call {
+  method: 'GET' | 'POST';
+  url: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Whose credential goes along. */
+  credential: 'apiKey' | 'accessToken';
+  /** Hand the body over as it comes instead of reading it. */
+  stream?: boolean;
+  /** Name of a GraphQL operation, for the hook. */
+  operation?: string;
+  /** False: another attempt could do it twice, so there is none unless the server asks for one. */
+  repeatable?: boolean;
+}
+
+export interface Reply {
+  response: Response;
+  requestId: string | null;
+  /** The parsed body; null for a stream. */
+  json: unknown;
+  /** Pieces of the body as they come; null unless it was asked for as a stream. */
+  chunks: AsyncGenerator<Uint8Array> | null;
+}
+
+export type Send = (call: Call, options?: RequestOptions) => Promise<Reply>;
+
+/** Where an attempt ended that brought no usable answer. */
+interface Failure {
+  error: SteygError;
+  retry: boolean;
+  retryAfterMs: number | null;
+}
+
+/** As the vendors' SDKs: half a second, doubled each time, at most eight, up to a quarter less by chance. */
+export function backoffMs(attempt: number, random: () => number = Math.random): number {
+  return Math.min(500 * 2 ** attempt, 8_000) * (1 - random() * 0.25);
+}
+
+/** What the server asks for, if that is reasonable; else the usual back-off. */
+export function delayOf(asked: number | null, attempt: number): number {
+  return asked !== null && asked >= 0 && asked <= 60_000 ? asked : backoffMs(attempt);
+}
+
+/** Which answers are worth another attempt, unless `x-should-retry` decides. */
+export function isWorthRetrying(status: number, headers: Headers): boolean {
+  const asked = headers.get('x-should-retry');
+  if (asked === 'true') return true;
+  if (asked === 'false') return false;
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+export function createSend(settings: Settings): Send {
+  return async (call, options = {}) => {
+    const maxRetries = options.maxRetries ?? settings.maxRetries;
+    const path = new URL(call.url).pathname;
+    for (let attempt = 0; ; attempt++) {
+      const tell = (event: Told) =>
+        settings.onEvent?.({ ...event, method: call.method, path, operation: call.operation, attempt });
+      const outcome = await attemptOnce({ settings, call, options, tell });
+      if (!('error' in outcome)) return outcome;
+      if (!outcome.retry || attempt >= maxRetries) throw outcome.error;
+      const delayMs = delayOf(outcome.retryAfterMs, attempt);
+      tell({ type: 'retry', delayMs });
+      await sleep(delayMs, options.signal);
+    }
+  };
+}
+
+type Told =
+  | { type: 'request' }
+  | { type: 'response'; status: number; requestId: string | null; durationMs: number }
+  | { type: 'failure'; error: string; durationMs: number }
+  | { type: 'retry'; delayMs: number };
+
+interface Attempt {
+  settings: Settings;
+  call: Call;
+  options: RequestOptions;
+  tell: (event: Told) => void;
+}
+
+async function attemptOnce({ settings, call, options, tell }: Attempt): Promise<Reply | Failure> {
+  const headers = headersOf(settings, call, options);
+  const deadline = createDeadline(options.timeoutMs ?? settings.timeoutMs, options.signal);
+  const startedAt = Date.now();
+  const durationMs = () => Date.now() - startedAt;
+  tell({ type: 'request' });
+  let response: Response;
+  try {
+    response = await settings.fetch(call.url, {
+      method: call.method,
+      headers,
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      signal: deadline.signal,
+      // A redirect would carry the prompt to an address that nobody configured.
+      redirect: 'manual',
+    });
+  } catch (cause) {
+    deadline.clear();
+    const error = deadline.explain(cause);
+    tell({ type: 'failure', error: error.name, durationMs: durationMs() });
+    return { error, retry: !(error instanceof AbortedError) && call.repeatable !== false, retryAfterMs: null };
+  }
+  const requestId = requestIdOf(response.headers);
+  tell({ type: 'response', status: response.status, requestId, durationMs: durationMs() });
+
+  if (response.ok && call.stream === true) {
+    return { response, requestId, json: null, chunks: readChunks(response, deadline) };
+  }
+  try {
+    const text = await response.text();
+    const json = parse(text);
+    if (!response.ok) {
+      const { status, headers: answered } = response;
+      const error = apiError({ status, headers: answered, body: json ?? text });
+      const repeatable = call.repeatable !== false || status === 429;
+      return { error, retry: repeatable && isWorthRetrying(status, answered), retryAfterMs: retryAfterMs(answered) };
+    }
+    // From here on the work is done and paid for; what is wrong with the answer, another attempt would pay for again.
+    if (json === undefined) throw notJson(response.status, requestId);
+    return { response, requestId, json, chunks: null };
+  } catch (cause) {
+    return { error: deadline.explain(cause), retry: false, retryAfterMs: null };
+  } finally {
+    deadline.clear();
+  }
+}
+
+function headersOf(settings: Settings, call: Call, options: RequestOptions): Record<string, string> {
+  const secret = settings[call.credential];
+  if (secret === undefined && call.credential === 'apiKey') {
+    throw new ConfigurationError('This call needs an API key: new Steyg({ apiKey }). It is made in the console.');
+  }
+  return {
+    accept: call.stream === true ? 'text/event-stream' : 'application/json',
+    ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...call.headers,
+    ...settings.headers,
+    ...options.headers,
+    ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
+  };
+}
+
+function notJson(status: number, requestId: string | null): InvalidAnswerError {
+  const message = 'The answer is not JSON. Is the base address the one of the service, ending in /api?';
+  return new InvalidAnswerError(message, { status, requestId });
+}
+
+/** Undefined for what is no JSON: an HTML page, nothing at all. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+interface Deadline {
+  signal: AbortSignal;
+  /** Starts the time again. */
+  renew(): void;
+  /** Stops the time, not the signal. */
+  pause(): void;
+  clear(): void;
+  /** The error for what an aborted or failed `fetch` threw. */
+  explain(cause: unknown): SteygError;
+}
+
+/** One signal out of two reasons to stop: the time is over, or the caller says so. */
+function createDeadline(timeoutMs: number, caller: AbortSignal | undefined): Deadline {
+  const controller = new AbortController();
+  let expired = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const leave = () => controller.abort();
+  const renew = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      expired = true;
+      controller.abort();
+    }, timeoutMs);
+  };
+  if (caller?.aborted === true) leave();
+  else caller?.addEventListener('abort', leave, { once: true });
+  renew();
+  return {
+    signal: controller.signal,
+    renew,
+    pause: () => clearTimeout(timer),
+    clear() {
+      clearTimeout(timer);
+      caller?.removeEventListener('abort', leave);
+    },
+    explain(cause) {
+      if (cause instanceof SteygError) return cause;
+      if (caller?.aborted === true) return new AbortedError('The call was ended by its signal.', { cause });
+      if (expired) return new ConnectionTimeoutError(`Nothing arrived within ${timeoutMs} ms.`, { cause });
+      return new ConnectionError(`The connection failed: ${reasonOf(cause)}`, { cause });
+    },
+  };
+}
+
+/** `fetch` says only "fetch failed"; what happened is in the cause. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message || (cause as { code?: string }).code || cause.name : String(cause);
+}
+
+async function* readChunks(response: Response, deadline: Deadline): AsyncGenerator<Uint8Array> {
+  const reader = response.body?.getReader();
+  let finished = false;
+  try {
+    while (reader !== undefined) {
+      deadline.renew();
+      const { done, value } = await reader.read();
+      // However long the caller takes with a piece: only the server's silence counts.
+      deadline.pause();
+      if (done) break;
+      yield value;
+    }
+    finished = true;
+  } catch (cause) {
+    throw deadline.explain(cause);
+  } finally {
+    deadline.clear();
+    // A reader that leaves early tells the server, which stops generating.
+    if (!finished) await reader?.cancel().catch(() => undefined);
+  }
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(new AbortedError('The call was ended by its signal.'));
+    };
+    if (signal?.aborted === true) return reject(new AbortedError('The call was ended by its signal.'));
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}

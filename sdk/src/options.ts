@@ -1,0 +1,81 @@
+/** What the client takes, and what it tells about its work. */
+
+/**
+ * Settings of a client.
+ *
+ * @example
+ * ```ts
+ * const steyg = new Steyg({ baseUrl: 'https://steyg.example/api', apiKey: process.env.STEYG_API_KEY });
+ * ```
+ */
+export interface SteygOptions {
+  /** The service's API root: the address whose path ends in `/api`, without `/v1`. */
+  baseUrl: string;
+  /** For model calls, models and usage. A browser with a session cookie needs none. */
+  apiKey?: string | undefined;
+  /** For the control plane (`console` and `graphql`). A browser with a session cookie needs none. */
+  accessToken?: string | undefined;
+  /** Address of the control plane. Default: `/graphql` beside the API root. */
+  graphqlUrl?: string | undefined;
+  /** In place of the global `fetch`: for proxies, recording, tests. */
+  fetch?: Fetch | undefined;
+  /** Milliseconds until an answer must have arrived, or of silence in a stream. Default: 600,000. */
+  timeoutMs?: number | undefined;
+  /** Further attempts after a failure that may pass. Default: 2. */
+  maxRetries?: number | undefined;
+  /** Headers that every request carries besides its own. */
+  headers?: Record<string, string> | undefined;
+  /**
+   * Hears about every request, answer and retry, for logs and metrics. Never told: credentials, headers, bodies and
+   * query strings.
+   */
+  onEvent?: ((event: SteygEvent) => void) | undefined;
+}
+
+/** The part of `fetch` that is used. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/**
+ * What one call may decide for itself.
+ *
+ * @example
+ * ```ts
+ * await steyg.messages.create(request, { timeoutMs: 30_000, maxRetries: 0, signal: controller.signal });
+ * ```
+ */
+export interface RequestOptions {
+  /** Ends the call, and a running stream. */
+  signal?: AbortSignal | undefined;
+  /** In place of the client's. */
+  timeoutMs?: number | undefined;
+  /** In place of the client's. */
+  maxRetries?: number | undefined;
+  /** Further headers, e.g. `anthropic-beta`. */
+  headers?: Record<string, string> | undefined;
+}
+
+/**
+ * What `onEvent` hears. `path` is without its query, `operation` the name of a GraphQL operation.
+ *
+ * @example
+ * ```ts
+ * const onEvent = (event: SteygEvent) => {
+ *   if (event.type === 'response') console.log(event.path, event.status, event.durationMs, event.requestId);
+ * };
+ * ```
+ */
+export type SteygEvent =
+  | ({ type: 'request' } & EventFacts)
+  | ({ type: 'response'; status: number; requestId: string | null; durationMs: number } & EventFacts)
+  | ({ type: 'failure'; error: string; durationMs: number } & EventFacts)
+  | ({ type: 'retry'; delayMs: number } & EventFacts);
+
+/** What every event tells. */
+export interface EventFacts {
+  method: string;
+  path: string;
+  /** Name of the GraphQL operation, where there is one. */
+  operation?: string | undefined;
+  /** 0 for the first attempt. */
+  attempt: number;
+}
