@@ -43,7 +43,7 @@ export interface Catalog {
   /** All models that can be called, by id; read anew, because clients are promised the catalog of the moment. */
   list(): Promise<CatalogModel[]>;
   /** Reads everything anew. Whoever waits sees every change that was committed before they called. */
-  refresh(): Promise<void>;
+  refresh: () => Promise<void>;
 }
 
 export interface CatalogParts {

@@ -70,10 +70,13 @@ export async function listPrices(client: ClientBase, modelId: string): Promise<P
   return rows;
 }
 
-/** The version that is valid now; null before the first one. */
+/**
+ * The version that is valid now; null before the first one. By the clock of this moment: a transaction that waited for
+ * another must see the version that the other has written meanwhile.
+ */
 export async function currentPrice(client: ClientBase, modelId: string): Promise<PriceVersion | null> {
   const { rows } = await client.query<PriceVersion>(
-    `SELECT ${priceColumns} FROM price WHERE model_id = $1 AND valid_from <= now()
+    `SELECT ${priceColumns} FROM price WHERE model_id = $1 AND valid_from <= clock_timestamp()
      ORDER BY valid_from DESC, created_at DESC, id DESC LIMIT 1`,
     [modelId],
   );

@@ -72,7 +72,9 @@ function parse(command: Command, args: readonly string[]): Given {
     if (kind === undefined) throw new CommandError('usage', `${command.name} has no option --${name}; try --help`);
     if (values.has(name)) throw new CommandError('usage', `--${name} is given twice`);
     if (kind === 'flag' && attached !== undefined) throw new CommandError('usage', `--${name} takes no value`);
-    const value = kind === 'flag' ? true : (attached ?? rest.shift());
+    // What looks like an option is one; a value that begins so is attached: `--name=--value`.
+    const value =
+      kind === 'flag' ? true : (attached ?? (rest[0]?.startsWith('--') === true ? undefined : rest.shift()));
     if (value === undefined) throw new CommandError('usage', `--${name} needs a value`);
     values.set(name, value);
   }
@@ -161,6 +163,9 @@ function explain(error: unknown): Explanation {
   }
   if (typeof code === 'string' && /^(ECONN|ENOTFOUND|ENOENT|ETIMEDOUT|EAI_AGAIN|28|3D000|57P03)/.test(code)) {
     return { code: 'database_unreachable', message: `The database cannot be reached (${code})`, details };
+  }
+  if (/timeout|terminated/i.test(message)) {
+    return { code: 'database_unreachable', message: 'The database does not answer', details };
   }
   return { code: 'internal', message, details };
 }

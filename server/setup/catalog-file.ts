@@ -47,6 +47,7 @@ export async function readCatalogFile(path: string, surroundings: CatalogSurroun
 }
 
 type Path = readonly PropertyKey[];
+type Raise = (path: Path, message: string) => void;
 
 /** Checks the text of a catalog file, all of it. Throws `CatalogFileError` naming every fault with its line. */
 export function parseCatalogFile(name: string, text: string, surroundings: CatalogSurroundings): CatalogContent {
@@ -64,18 +65,18 @@ export function parseCatalogFile(name: string, text: string, surroundings: Catal
   const value = toPlain(document);
   const parsed = catalogInput({ allowPrivate: surroundings.allowPrivateUpstreams }).safeParse(value);
   const faults: CatalogFault[] = parsed.success ? [] : faultsOf(parsed.error, value, lineOf);
-  const raise = (path: Path, message: string) => {
+  const raise: Raise = (path, message) => {
     faults.push({ line: lineOf(path), at: textOf(path), message });
   };
   checkUniqueness(value, raise);
-  const secrets = parsed.success ? secretsOf(parsed.data, surroundings, raise) : [];
+  checkKeys(value, surroundings, raise);
   if (!parsed.success || faults.length > 0) {
     throw new CatalogFileError(
       name,
       faults.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
     );
   }
-  return toContent(parsed.data, secrets, lineOf);
+  return toContent(parsed.data, surroundings, lineOf);
 }
 
 function notYaml(code: string): string {
@@ -111,7 +112,7 @@ function faultsOf(error: ZodError, value: unknown, lineOf: (path: Path) => numbe
 }
 
 /** One id, one entry; one route, one line. Looks at what was written, so that it works beside other faults. */
-function checkUniqueness(value: unknown, raise: (path: Path, message: string) => void): void {
+function checkUniqueness(value: unknown, raise: Raise): void {
   const firstSeen = (list: unknown, path: Path, nameOf: (item: unknown) => string | null, what: string) => {
     const seen = new Set<string>();
     for (const [index, item] of listOf(list).entries()) {
@@ -130,31 +131,28 @@ function checkUniqueness(value: unknown, raise: (path: Path, message: string) =>
   }
 }
 
-function secretsOf(
-  input: CatalogInput,
-  { vendorKey }: CatalogSurroundings,
-  raise: (path: Path, message: string) => void,
-): (string | null)[] {
-  return input.upstreams.map(({ apiKey, apiKeyEnv }, index) => {
-    const path = ['upstreams', index];
-    if (apiKey !== undefined && apiKeyEnv !== undefined) raise([...path, 'apiKeyEnv'], 'cannot stand beside apiKey');
-    if (apiKeyEnv === undefined) return apiKey ?? null;
-    const value = vendorKey(apiKeyEnv);
-    if (value === undefined) raise([...path, 'apiKeyEnv'], `names ${apiKeyEnv}, which is not set`);
-    else if (!isSecret(value)) raise([...path, 'apiKeyEnv'], `names ${apiKeyEnv}, which does not hold a key`);
-    return value ?? null;
-  });
+/** Looks at what was written, too. */
+function checkKeys(value: unknown, { vendorKey }: CatalogSurroundings, raise: Raise): void {
+  for (const [index, upstream] of listOf(memberOf(value, 'upstreams')).entries()) {
+    const variable = textAt(upstream, 'apiKeyEnv');
+    if (variable === null) continue;
+    const path = ['upstreams', index, 'apiKeyEnv'];
+    const key = vendorKey(variable);
+    if (memberOf(upstream, 'apiKey') !== undefined) raise(path, 'cannot stand beside apiKey');
+    if (key === undefined) raise(path, `names ${JSON.stringify(variable)}, which is not set`);
+    else if (!isSecret(key)) raise(path, `names ${JSON.stringify(variable)}, which does not hold a key`);
+  }
 }
 
 function toContent(
   input: CatalogInput,
-  secrets: readonly (string | null)[],
+  { vendorKey }: CatalogSurroundings,
   lineOf: (path: Path) => number | null,
 ): CatalogContent {
   return {
-    upstreams: input.upstreams.map(({ apiKey: _key, apiKeyEnv: _variable, ...upstream }, index) => ({
+    upstreams: input.upstreams.map(({ apiKey, apiKeyEnv, ...upstream }) => ({
       upstream,
-      secret: secrets[index] ?? null,
+      secret: apiKey ?? (apiKeyEnv === undefined ? null : (vendorKey(apiKeyEnv) ?? null)),
     })),
     models: input.models.map(({ prices, routes, ...model }, index) => ({
       model,

@@ -8,7 +8,7 @@ import { placeOfKey, simulatorAddress } from './upstreams.ts';
 /** All routes in memory, as one snapshot, with their upstreams' keys unsealed. */
 export interface Upstreams extends RouteSource {
   /** Reads everything anew. Whoever waits sees every change that was committed before they called. */
-  refresh(): Promise<void>;
+  refresh: () => Promise<void>;
 }
 
 export interface UpstreamsParts {

@@ -37,6 +37,18 @@ async function auditOf(subject: string) {
   return rows;
 }
 
+async function person(email: string): Promise<string> {
+  const { rows } = await database.pool.query(`INSERT INTO app_user (name, email) VALUES ('P', $1) RETURNING id`, [
+    email,
+  ]);
+  return rows[0].id;
+}
+
+async function membersOf(accountId: string) {
+  const { rows } = await database.pool.query('SELECT user_id, role FROM member WHERE account_id = $1', [accountId]);
+  return rows;
+}
+
 describe('a new account', () => {
   test('starts with 5 USD for 7 days', async () => {
     const account = await create({ email: 'trial@example.com' });
@@ -49,7 +61,10 @@ describe('a new account', () => {
   });
 
   test('starts with what an operator gives instead', async () => {
-    const account = await create({ email: 'given@example.com', grant: { kind: 'adjustment', amount: usd(20), days: null } });
+    const account = await create({
+      email: 'given@example.com',
+      grant: { kind: 'adjustment', amount: usd(20), days: null },
+    });
     expect(await grantsOf(account.id)).toMatchObject([{ kind: 'adjustment', amount: usd(20), hours: null }]);
     const bare = await create({ email: 'bare@example.com', grant: { kind: 'none' } });
     expect(await grantsOf(bare.id)).toEqual([]);
@@ -82,7 +97,11 @@ describe('a new account', () => {
   });
 
   test('is not made half: what cannot be granted leaves no account', async () => {
-    const ask = { email: 'half@example.com', grant: { kind: 'adjustment', amount: 0n, days: null }, actor: 'test' } as const;
+    const ask = {
+      email: 'half@example.com',
+      grant: { kind: 'adjustment', amount: 0n, days: null },
+      actor: 'test',
+    } as const;
     await expect(accounts.create(ask)).rejects.toThrow(/grant_amount/);
     expect(await accounts.find('half@example.com')).toBeNull();
   });
@@ -99,15 +118,6 @@ describe('a new account', () => {
 });
 
 describe('members', () => {
-  async function person(email: string): Promise<string> {
-    const { rows } = await database.pool.query(`INSERT INTO app_user (name, email) VALUES ('P', $1) RETURNING id`, [email]);
-    return rows[0].id;
-  }
-  async function membersOf(accountId: string) {
-    const { rows } = await database.pool.query('SELECT user_id, role FROM member WHERE account_id = $1', [accountId]);
-    return rows;
-  }
-
   test('the person it is opened for owns it', async () => {
     const ownerId = await person('owner@example.com');
     const account = await create({ email: 'owner@example.com', ownerId });

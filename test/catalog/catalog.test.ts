@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Catalog, createCatalog } from '../../server/catalog/catalog.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { watchPool } from '../keys/support.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { addModel } from './support.ts';
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { currentPrice, listPrices, saveModel, savePrices } from '../../server/catalog/models.ts';
 import { modelId } from '../../server/catalog/model.ts';
+import { currentPrice, listPrices, saveModel, savePrices } from '../../server/catalog/models.ts';
 import { pricesInput } from '../../server/catalog/price.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -26,12 +26,12 @@ async function audited(subject: string) {
 describe('prices', () => {
   test('a change is a new version; the same again is none', async () => {
     await addModel(database.pool, 'm1', { input: '1' });
-    expect(await inTransaction((client) => savePrices(client, { modelId: 'm1', prices: prices('1'), actor: 'a' }))).toBe(
-      'unchanged',
-    );
-    expect(await inTransaction((client) => savePrices(client, { modelId: 'm1', prices: prices('2'), actor: 'a' }))).toBe(
-      'changed',
-    );
+    expect(
+      await inTransaction((client) => savePrices(client, { modelId: 'm1', prices: prices('1'), actor: 'a' })),
+    ).toBe('unchanged');
+    expect(
+      await inTransaction((client) => savePrices(client, { modelId: 'm1', prices: prices('2'), actor: 'a' })),
+    ).toBe('changed');
     const versions = await inTransaction((client) => listPrices(client, 'm1'));
     expect(versions.map(({ input }) => input)).toEqual([2_000_000n, 1_000_000n]);
     expect(await inTransaction((client) => currentPrice(client, 'm1'))).toEqual(versions[0]);
@@ -82,12 +82,13 @@ describe('prices', () => {
   });
 });
 
+const saveM6 = (change = {}) => inTransaction((client) => saveModel(client, model('m6', change), 'op'));
+
 describe('models', () => {
   test('are created, changed and left alone, and the audit log says which', async () => {
-    const save = (change = {}) => inTransaction((client) => saveModel(client, model('m6', change), 'op'));
-    expect(await save()).toBe('created');
-    expect(await save()).toBe('unchanged');
-    expect(await save({ enabled: false })).toBe('changed');
+    expect(await saveM6()).toBe('created');
+    expect(await saveM6()).toBe('unchanged');
+    expect(await saveM6({ enabled: false })).toBe('changed');
     expect((await audited('model:m6')).map(({ action }) => action)).toEqual(['model.create', 'model.change']);
   });
 

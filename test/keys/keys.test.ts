@@ -144,7 +144,13 @@ describe('replacing a key', () => {
     const { key } = await make({ name: 'ci', models: ['a'], limits: { day: 5n, month: 6n, lifetime: null } });
     const outcome = await keys.rotate({ accountId, id: key.id, graceMs: 3_600_000, actor });
     if (outcome.kind !== 'rotated') throw new Error(outcome.kind);
-    expect(outcome.key).toMatchObject({ name: 'ci', models: ['a'], limits: key.limits, replaces: key.id, expiresAt: null });
+    expect(outcome.key).toMatchObject({
+      name: 'ci',
+      models: ['a'],
+      limits: key.limits,
+      replaces: key.id,
+      expiresAt: null,
+    });
     expect(outcome.secret).not.toBe('');
     const endsIn = (outcome.replaced.expiresAt?.getTime() ?? 0) - outcome.key.createdAt.getTime();
     expect(endsIn).toBe(3_600_000);

@@ -9,13 +9,14 @@ export async function openAccount(pool: Pool): Promise<string> {
   return outcome.account.id;
 }
 
-/** A pool whose queries are counted and can be held back until `open` is called. */
+/** A pool whose queries are counted and whose answers can be held back. */
 export function watchPool(pool: Pool) {
   const state = { queries: 0, answered: 0, gate: Promise.resolve() };
+  const query: (...args: unknown[]) => Promise<unknown> = pool.query.bind(pool);
   const watched = {
-    query: async (...args: [never]) => {
+    query: async (...args: unknown[]) => {
       state.queries += 1;
-      const result: unknown = await pool.query(...args);
+      const result = await query(...args);
       state.answered += 1;
       await state.gate;
       return result;
@@ -30,7 +31,7 @@ export function watchPool(pool: Pool) {
     get answered() {
       return state.answered;
     },
-    /** From now on answers have been read but do not arrive. */
+    /** From now on answers have been read but do not arrive, until the returned function is called. */
     close(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>();
       state.gate = promise;

@@ -1,0 +1,32 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readSecretKey } from '../../server/setup/secret-key.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'steyg-key-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+test('is made once, for its owner alone, and read from then on', async () => {
+  const dataDir = join(directory, 'data');
+  const key = await readSecretKey(dataDir);
+  expect(key).toHaveLength(32);
+  expect((await stat(join(dataDir, 'secret-key'))).mode & 0o777).toBe(0o600);
+  expect(await readSecretKey(dataDir)).toEqual(key);
+});
+
+test('is the same for all who ask at once, and nothing else is left', async () => {
+  const keys = await Promise.all(Array.from({ length: 10 }, () => readSecretKey(directory)));
+  expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(1);
+  expect(await readdir(directory)).toEqual(['secret-key']);
+});
+
+test('a file that holds something else is not replaced', async () => {
+  const path = join(directory, 'secret-key');
+  await writeFile(path, 'not a key\n');
+  await expect(readSecretKey(directory)).rejects.toThrow(/is not a key/);
+  expect(await readFile(path, 'utf8')).toBe('not a key\n');
+});
