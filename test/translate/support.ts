@@ -13,7 +13,7 @@ import type {
 import { translatingWire } from '../../server/wire/translate/wires.ts';
 
 /** An upstream that can do everything; tests switch off what they are about. */
-export const FEATURES: UpstreamFeatures = {
+const FEATURES: UpstreamFeatures = {
   maxTokensField: 'max_tokens',
   systemRole: 'keep',
   files: true,

@@ -13,7 +13,7 @@ const SCALE: readonly { effort: Effort; budget: number }[] = [
 const LEAST_BUDGET = 1_024;
 
 /** The effort that a budget stands for. */
-export function effortOfBudget(tokens: number): Effort {
+function effortOfBudget(tokens: number): Effort {
   return SCALE.find(({ budget }) => tokens >= budget)?.effort ?? 'low';
 }
 

@@ -42,7 +42,7 @@ function subschemas(schema: JsonObject): Json[] {
 }
 
 /** The schema of a tool without parameters. */
-export const EMPTY_SCHEMA: JsonObject = { type: 'object', properties: {} };
+const EMPTY_SCHEMA: JsonObject = { type: 'object', properties: {} };
 
 /** Adds the `type` that the Messages protocol insists on; arguments are objects in every protocol. */
 export function objectSchema(schema: JsonObject | null): JsonObject {

@@ -185,7 +185,7 @@ function readCall(item: JsonObject, at: string): CallPart {
 }
 
 /** The arguments of the function that stands in for a free-text tool. */
-export function wrapFreeText(input: string): string {
+function wrapFreeText(input: string): string {
   return stringifyJson({ input });
 }
 
