@@ -1,4 +1,5 @@
 import { accountsWith, isOperator } from '../people/principal.ts';
+import { decodeUuid } from './access.ts';
 import { builder } from './builder.ts';
 import { noSuchId } from './people.ts';
 
@@ -31,3 +32,20 @@ export const AccountType = builder.prismaNode('Account', {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was opened.' }),
   }),
 });
+
+builder.queryField('account', (t) =>
+  t.prismaField({
+    type: AccountType,
+    nullable: true,
+    description: 'One of your accounts; null: you have none with this id.',
+    authScopes: { reader: true },
+    args: { id: t.arg.id({ description: 'Which account; left out: your only or oldest one.' }) },
+    resolve: (query, _root, { id }, { principal, prisma }) => {
+      const visible = accountsWith(principal, 'read');
+      const accountId = typeof id === 'string' ? decodeUuid('Account', id) : visible[0];
+      return typeof accountId === 'string' && visible.includes(accountId)
+        ? prisma.account.findUnique({ ...query, where: { id: accountId } })
+        : null;
+    },
+  }),
+);

@@ -72,9 +72,11 @@ export const builder = new SchemaBuilder<{
     unsafelyHandleInputErrors: true,
     defaultUnionOptions: {
       name: ({ fieldName }) => `${capital(fieldName)}Result`,
+      description: 'What was asked for, or an error that can be expected.',
     },
     defaultResultOptions: {
       name: ({ fieldName }) => `${capital(fieldName)}Success`,
+      description: 'What was asked for.',
     },
   },
   scopeAuth: {
@@ -116,6 +118,7 @@ export const builder = new SchemaBuilder<{
       description: 'Any object by its global id; null when there is none that you may see.',
       nullable: true,
       authScopes: { public: true },
+      args: { id: { description: 'Global id.' } },
     },
     pageInfoTypeOptions: { description: 'Where a page of a list begins and ends.', authScopes: { public: true } },
     hasNextPageFieldOptions: { description: 'Whether there is more after this page.' },

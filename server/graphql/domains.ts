@@ -1,6 +1,10 @@
 import type { Accounts } from '../accounts/accounts.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import type { Keys } from '../keys/keys.ts';
+import type { CatalogChanges } from '../operation/catalog-changes.ts';
+import type { RouteTester } from '../operation/test-route.ts';
 import type { People } from '../people/people.ts';
+import type { UpstreamHealth } from '../upstreams/router.ts';
 import type { LedgerDownloads } from './downloads.ts';
 
 /**
@@ -11,5 +15,10 @@ export interface Domains {
   people: People;
   accounts: Accounts;
   keys: Keys;
+  catalog: Catalog;
+  catalogChanges: CatalogChanges;
+  routeTester: RouteTester;
+  /** How this process sees the upstreams. */
+  upstreamHealth(): UpstreamHealth[];
   downloads: LedgerDownloads;
 }

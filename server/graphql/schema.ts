@@ -7,6 +7,10 @@ import './keys.ts';
 import './budget.ts';
 import './ledger.ts';
 import './usage.ts';
+import './access-tokens.ts';
+import './catalog.ts';
+import './upstreams.ts';
+import './operator.ts';
 import { builder } from './builder.ts';
 import { findUnguarded } from './guard.ts';
 

@@ -4,13 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { createAccounts } from '../../../server/accounts/accounts.ts';
+import { createCatalog } from '../../../server/catalog/catalog.ts';
 import { openPool } from '../../../server/database/pool.ts';
 import { createPrisma } from '../../../server/database/prisma.ts';
 import { createLedgerDownloads, registerDownloads } from '../../../server/graphql/downloads.ts';
 import { registerGraphql } from '../../../server/graphql/edge.ts';
 import { createKeys } from '../../../server/keys/keys.ts';
 import { createMailer, type Mail } from '../../../server/mail.ts';
+import { createCatalogChanges } from '../../../server/operation/catalog-changes.ts';
+import { createRouteTester } from '../../../server/operation/test-route.ts';
 import { createPeople } from '../../../server/people/people.ts';
+import { createSeal } from '../../../server/upstreams/seal.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
 /** What an operation is sent with. */
@@ -67,12 +71,23 @@ export async function createControlPlane(
   const secretKey = randomBytes(32);
   const people = createPeople({ prisma, pool, mailer, publicUrl: address, secretKey, log });
   const downloads = createLedgerDownloads({ secretKey, publicUrl: address });
+  const seal = createSeal({ secretKeys: [secretKey] });
+  const routeTester = createRouteTester({ pool, seal, simulatorUrl: null, allowPrivate: false, timeoutMs: 500 });
   const app = Fastify({ trustProxy: false });
   registerDownloads(app, { db: pool, downloads });
   await registerGraphql(app, {
     prisma,
     db: pool,
-    domains: { people, accounts: createAccounts({ pool }), keys: createKeys({ pool }), downloads },
+    domains: {
+      people,
+      accounts: createAccounts({ pool }),
+      keys: createKeys({ pool }),
+      catalog: createCatalog({ pool }),
+      catalogChanges: createCatalogChanges({ pool, seal, allowPrivate: false }),
+      routeTester,
+      upstreamHealth: () => [],
+      downloads,
+    },
     production: options.production ?? false,
     publicUrl: address,
     log,
@@ -115,6 +130,7 @@ export async function createControlPlane(
     },
     async close() {
       await app.close();
+      await routeTester.close();
       await mailer.close();
       await prisma.$disconnect();
       await pool.end();

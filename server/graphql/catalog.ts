@@ -1,0 +1,184 @@
+import type { CatalogModel } from '../catalog/catalog.ts';
+import { listPlans, type Plan } from '../plans/plans.ts';
+import { builder } from './builder.ts';
+import type { GraphqlContext } from './context.ts';
+import { ProtocolType } from './ledger.ts';
+
+/** The public catalog: which models there are and what they cost, in USD and in VND. */
+
+/** A model with the price that is valid now. */
+export const ModelType = builder.objectRef<CatalogModel>('Model');
+
+interface PriceView {
+  /** Pico-USD per token. */
+  price: bigint;
+}
+
+/** VND for a million tokens at what a plan asks for a USD, rounded half up: only for reading. */
+export function vndPerMillion(picoPerToken: bigint, plan: Pick<Plan, 'priceVnd' | 'budget'>): bigint {
+  const picoUsd = picoPerToken * 1_000_000n;
+  return (picoUsd * plan.priceVnd * 2n + plan.budget) / (plan.budget * 2n);
+}
+
+interface PlanPair {
+  starter: Plan | null;
+  best: Plan | null;
+}
+
+/** The plan called Starter (else the cheapest) and the one with the most USD for a VND, of those on sale. */
+export function planPair(plans: readonly Plan[]): PlanPair {
+  const starter = plans.find((plan) => plan.id === 'starter') ?? plans.find((plan) => /^starter$/i.test(plan.name));
+  const best = plans.reduce<Plan | null>(
+    (least, plan) => (least === null || plan.priceVnd * least.budget < least.priceVnd * plan.budget ? plan : least),
+    null,
+  );
+  return { starter: starter ?? plans[0] ?? null, best };
+}
+
+/** One query an operation, however many prices are asked for. */
+const pairs = new WeakMap<GraphqlContext, Promise<PlanPair>>();
+
+function pairOf(context: GraphqlContext): Promise<PlanPair> {
+  let pair = pairs.get(context);
+  if (pair === undefined) {
+    pair = listPlans(context.db).then(planPair);
+    pairs.set(context, pair);
+  }
+  return pair;
+}
+
+export const TokenPriceType = builder.objectRef<PriceView>('TokenPrice').implement({
+  description: 'The price of a million tokens.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    usdPerMillion: t.field({
+      type: 'UsdAmount',
+      description: 'In USD: what counts.',
+      resolve: ({ price }) => price * 1_000_000n,
+    }),
+    vndPerMillionAtStarter: t.field({
+      type: 'VndAmount',
+      nullable: true,
+      description: 'In VND, at what the Starter plan asks for a USD; null while no plan is on sale.',
+      resolve: async ({ price }, _args, context) => {
+        const { starter } = await pairOf(context);
+        return starter === null ? null : vndPerMillion(price, starter);
+      },
+    }),
+    vndPerMillionAtBest: t.field({
+      type: 'VndAmount',
+      nullable: true,
+      description: 'In VND, at what the best plan asks for a USD; null while no plan is on sale.',
+      resolve: async ({ price }, _args, context) => {
+        const { best } = await pairOf(context);
+        return best === null ? null : vndPerMillion(price, best);
+      },
+    }),
+  }),
+});
+
+const step = { cacheHit: 150_000n, input: 30_000n, output: 4_000n };
+const fiveUsd = 5_000_000_000_000n;
+
+/** How many illustrative agent steps 5 USD pay for; null when a step costs nothing. */
+export function agentSteps(price: { input: bigint; cacheHit: bigint; output: bigint }): number | null {
+  const cost = step.cacheHit * price.cacheHit + step.input * price.input + step.output * price.output;
+  return cost === 0n ? null : Number(fiveUsd / cost);
+}
+
+builder.node(ModelType, {
+  name: 'Model',
+  description: 'A model that can be called.',
+  id: { resolve: ({ id }) => id },
+  loadOne: async (id, { domains }) => {
+    const model = await domains.catalog.resolve(id);
+    return model?.id === id ? model : null;
+  },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'contextWindow' in value && 'price' in value,
+  authScopes: { public: true },
+  fields: (t) => ({
+    modelId: t.exposeString('id', { description: 'Catalog id: what clients write in `model`.' }),
+    displayName: t.exposeString('displayName', { description: 'What people read.' }),
+    family: t.exposeString('family', { description: 'Which models it belongs with.' }),
+    contextWindow: t.exposeInt('contextWindow', { description: 'Most tokens of a request and its answer.' }),
+    maxOutputTokens: t.exposeInt('maxOutputTokens', { description: 'Most tokens of an answer.' }),
+    capabilities: t.stringList({
+      description: 'What it can do, e.g. `tools`, `vision`, `thinking`.',
+      resolve: ({ capabilities }) => [...capabilities],
+    }),
+    protocols: t.field({
+      type: [ProtocolType],
+      description: 'Protocols over which it can be called.',
+      resolve: () => ['messages', 'chat-completions', 'responses'] as const,
+    }),
+    input: t.field({
+      type: TokenPriceType,
+      description: 'Price of new context.',
+      resolve: ({ price }) => ({ price: price.input }),
+    }),
+    cacheHit: t.field({
+      type: TokenPriceType,
+      description: 'Price of context read from the cache.',
+      resolve: ({ price }) => ({ price: price.cacheHit }),
+    }),
+    cacheWrite5m: t.field({
+      type: TokenPriceType,
+      description: 'Price of context written to the five-minute cache.',
+      resolve: ({ price }) => ({ price: price.cacheWrite5m }),
+    }),
+    cacheWrite1h: t.field({
+      type: TokenPriceType,
+      description: 'Price of context written to the one-hour cache.',
+      resolve: ({ price }) => ({ price: price.cacheWrite1h }),
+    }),
+    output: t.field({
+      type: TokenPriceType,
+      description: 'Price of what it writes.',
+      resolve: ({ price }) => ({ price: price.output }),
+    }),
+    pricedSince: t.field({
+      type: 'DateTime',
+      description: 'Since when these prices are valid.',
+      resolve: ({ price }) => price.validFrom,
+    }),
+    agentStepsFor5Usd: t.int({
+      nullable: true,
+      description:
+        'How many illustrative agent steps (150,000 tokens from the cache, 30,000 new, 4,000 written) 5 USD pay for; null when they are free.',
+      resolve: ({ price }) => agentSteps(price),
+    }),
+    simulated: t.loadable({
+      type: 'Boolean',
+      description: 'Whether it runs on the built-in simulator: nothing it says comes from a model.',
+      load: async (ids: string[], { prisma }) => {
+        const routes = await prisma.route.findMany({
+          where: { modelId: { in: ids }, enabled: true, upstream: { enabled: true } },
+          select: { modelId: true, upstream: { select: { simulated: true } } },
+        });
+        return ids.map((id) => {
+          const own = routes.filter(({ modelId }) => modelId === id);
+          return own.length > 0 && own.every(({ upstream }) => upstream.simulated);
+        });
+      },
+      resolve: ({ id }) => id,
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  models: t.field({
+    type: [ModelType],
+    description: 'Every model that can be called at this moment.',
+    authScopes: { public: true },
+    complexity: { field: 1, multiplier: 50 },
+    resolve: (_root, _args, { domains }) => domains.catalog.list(),
+  }),
+  model: t.field({
+    type: ModelType,
+    nullable: true,
+    description: 'The model that a client means by this text, as the model endpoints understand it; null: none.',
+    authScopes: { public: true },
+    args: { modelId: t.arg.string({ required: true, description: 'Catalog id.' }) },
+    resolve: (_root, { modelId }, { domains }) => (modelId.length > 256 ? null : domains.catalog.resolve(modelId)),
+  }),
+}));
