@@ -145,7 +145,7 @@ function isUnreachable(error: unknown): boolean {
 /** `POST /v1/messages`, `/v1/chat/completions` and `/v1/responses`. */
 export function registerModelRoutes(
   app: FastifyInstance,
-  { relay, metrics }: { relay: Relay; metrics: Metrics },
+  { relay, authenticator, metrics }: { relay: Relay; authenticator: Authenticator; metrics: Metrics },
 ): void {
   const routes: [string, Protocol][] = [
     ['/v1/messages', 'messages'],
@@ -168,6 +168,7 @@ export function registerModelRoutes(
           rawHeaders: request.raw.rawHeaders,
           client,
           receivedAt: request.receivedAt,
+          confirm: () => authenticator.authenticateNow(request.headers),
         });
         metrics.requestDone({
           protocol,

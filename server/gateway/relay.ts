@@ -58,6 +58,8 @@ export interface Call {
   client: Client;
   /** Monotonic milliseconds. */
   receivedAt: number;
+  /** Asks the database who this is, as an admission would: the principal may come from memory. Null: the key is no more. */
+  confirm(): Promise<Principal | null>;
 }
 
 /** What was asked for, and how the first place to run it wants it. */
@@ -104,9 +106,16 @@ export function createRelay(parts: RelayParts): Relay {
     return problem.status === undefined ? refusal : { ...refusal, status: problem.status };
   };
 
-  /** An exhausted budget comes before anything that is wrong with the model asked for. */
+  /** A key that was deleted a moment ago is told nothing else, not even what is wrong with its request. */
+  const unlessDeleted = async (call: Call, refusal: Refusal): Promise<Refusal> =>
+    (await call.confirm()) === null ? refusals.invalidApiKey() : refusal;
+
+  /** What comes before anything that is wrong with the model asked for, in the order of the admission. */
   const unlessExhausted = async (call: Call, refusal: Refusal): Promise<Refusal> => {
-    const { free, held } = await ledger.balance(call.principal.accountId);
+    const principal = await call.confirm();
+    if (principal === null) return refusals.invalidApiKey();
+    if (principal.suspended) return refusals.accountSuspended();
+    const { free, held } = await ledger.balance(principal.accountId);
     return free + held > 0n
       ? refusal
       : refusals.budgetExhausted({ balanceUsd: formatUsd(free), heldUsd: formatUsd(held) });
@@ -115,7 +124,7 @@ export function createRelay(parts: RelayParts): Relay {
   /** Step one: what is asked for, from one scan of the bytes, the catalog and the choice of routes. */
   const read = async (call: Call): Promise<ModelRequest | Refusal> => {
     const scanned = scanBody(call.raw, call.protocol);
-    if (!scanned.ok) return fromProblem(scanned.problem);
+    if (!scanned.ok) return unlessDeleted(call, fromProblem(scanned.problem));
     const { facts } = scanned;
     const model = await catalog.resolve(facts.model);
     if (model === null) return unlessExhausted(call, refusals.modelNotFound(facts.model));

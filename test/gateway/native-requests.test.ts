@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
-import { errorOf, everyProtocol, get, model, protocols, send, settled } from './support.ts';
+import { errorOf, everyProtocol, get, model, nativeCatalog, protocols, send, settled } from './support.ts';
 
 /** Conformance checks 1-13, 18 and 20: what is sent arrives as it was sent, and what comes back is what was promised. */
 
 let app: TestApp;
 let customer: Customer;
 beforeAll(async () => {
-  app = await startApp({ catalog });
+  app = await startApp({ catalog: nativeCatalog({ vendorModel, apiKey: upstreamKey }) });
   customer = await app.customer();
 });
 afterAll(() => app.close());
@@ -15,24 +15,6 @@ beforeEach(() => app.simulator.clearRequests());
 
 const vendorModel = 'vendor-name-of-it-2026';
 const upstreamKey = 'sk-vendor-key-of-the-operator-000000';
-
-/** One upstream for each protocol, which knows the model by another name. */
-function catalog(simulatorUrl: string): string {
-  const upstream = (id: string, protocol: string, baseUrl: string) =>
-    `  - { id: ${id}, protocol: ${protocol}, baseUrl: "${baseUrl}", apiKey: ${upstreamKey} }\n`;
-  const route = (id: string) => `      - { upstream: ${id}, model: ${vendorModel} }\n`;
-  return (
-    'upstreams:\n' +
-    upstream('by-messages', 'messages', simulatorUrl) +
-    upstream('by-chat', 'chat-completions', `${simulatorUrl}/v1`) +
-    upstream('by-responses', 'responses', `${simulatorUrl}/v1`) +
-    `models:\n  - id: ${model}\n    displayName: Medium\n    family: tests\n    contextWindow: 200000\n    maxOutputTokens: 32000\n` +
-    '    prices: { input: "1", cacheHit: "0.1", output: "5" }\n    routes:\n' +
-    route('by-messages') +
-    route('by-chat') +
-    route('by-responses')
-  );
-}
 
 const upstreamPaths = {
   messages: '/v1/messages',

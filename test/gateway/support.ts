@@ -46,6 +46,42 @@ const responses: ProtocolCase = {
 export const protocols = { messages, chat, responses };
 export const everyProtocol: ProtocolCase[] = [messages, chat, responses];
 
+export interface NativeCatalog {
+  /** What the upstreams call the model. */
+  vendorModel?: string;
+  apiKey?: string;
+  onDisconnect?: 'abort' | 'drain';
+  /** Further members of the model's entry, as YAML. */
+  more?: string;
+  prices?: string;
+}
+
+/** A catalog file with one model at one upstream for each protocol, so that nothing has to be translated. */
+export function nativeCatalog(options: NativeCatalog = {}): (simulatorUrl: string) => string {
+  const { vendorModel = model, apiKey, onDisconnect = 'abort', more = '' } = options;
+  const prices = options.prices ?? '{ input: "1", cacheHit: "0.1", output: "5" }';
+  const upstream = (id: string, protocol: string, baseUrl: string): string =>
+    `  - { id: ${id}, protocol: ${protocol}, baseUrl: "${baseUrl}", onDisconnect: ${onDisconnect}${apiKey === undefined ? '' : `, apiKey: ${apiKey}`} }`;
+  const route = (id: string): string => `      - { upstream: ${id}, model: ${vendorModel} }`;
+  return (simulatorUrl) =>
+    [
+      'upstreams:',
+      upstream('by-messages', 'messages', simulatorUrl),
+      upstream('by-chat', 'chat-completions', `${simulatorUrl}/v1`),
+      upstream('by-responses', 'responses', `${simulatorUrl}/v1`),
+      'models:',
+      `  - id: ${model}`,
+      '    displayName: Medium',
+      '    family: tests',
+      '    contextWindow: 200000',
+      '    maxOutputTokens: 32000',
+      `    prices: ${prices}`,
+      more,
+      '    routes:',
+      ...['by-messages', 'by-chat', 'by-responses'].map(route),
+    ].join('\n');
+}
+
 export interface Sending {
   /** Whose key; null sends no credential. */
   secret: string | null;

@@ -1,0 +1,275 @@
+import { Buffer } from 'node:buffer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Customer, startApp, type TestApp } from '../support/app.ts';
+import { errorOf, everyProtocol, model, nativeCatalog, protocols, send, settled } from './support.ts';
+
+/** Faults 1-12, 18 and 19: bad input gets a clear error in its envelope, costs nothing and reaches no upstream. */
+
+let app: TestApp;
+let customer: Customer;
+beforeAll(async () => {
+  app = await startApp({ catalog: nativeCatalog() });
+  customer = await app.customer();
+});
+afterAll(async () => {
+  // Whatever was refused above left no trace.
+  expect(await settled(app, customer)).toEqual([]);
+  await app.close();
+});
+
+const secret = () => customer.secret;
+const marker = 'canary-of-the-body';
+
+interface BadRequest {
+  name: string;
+  status: number;
+  /** What the sentence must contain. */
+  says?: string | RegExp;
+  param?: string;
+  headers?: Record<string, string>;
+  raw?: string | Uint8Array<ArrayBuffer>;
+  more?: Record<string, unknown>;
+}
+
+const text = (value: string) => new Uint8Array(Buffer.from(value));
+const utf16 = (value: string) => new Uint8Array(Buffer.from(value, 'utf16le'));
+
+const everywhere: BadRequest[] = [
+  { name: 'fault 1: malformed JSON', status: 400, raw: `{"model":"${model}","${marker}":` },
+  { name: 'fault 1: two values', status: 400, raw: '{} {}' },
+  { name: 'fault 1: an empty body', status: 400, raw: '' },
+  { name: 'fault 1: an array', status: 400, raw: `["${marker}"]` },
+  { name: 'fault 1: null', status: 400, raw: 'null' },
+  { name: 'fault 1: a string', status: 400, raw: `"${marker}"` },
+  { name: 'fault 2: no model', status: 400, raw: `{"max_tokens":1,"x":"${marker}"}`, param: 'model' },
+  { name: 'fault 2: a model of another type', status: 400, more: { model: 7 }, param: 'model' },
+  { name: 'fault 2: model null', status: 400, more: { model: null }, param: 'model' },
+  { name: 'fault 2: an empty model', status: 400, more: { model: '' }, param: 'model' },
+  { name: 'fault 2: a model of 257 characters', status: 400, more: { model: 'm'.repeat(257) }, param: 'model' },
+  { name: 'fault 2: NUL in the model', status: 400, more: { model: 'sim-\u0000medium' }, param: 'model' },
+  {
+    name: 'fault 5: model twice',
+    status: 400,
+    raw: `{"model":"${model}","model":"${model}","max_tokens":1}`,
+    param: 'model',
+  },
+  {
+    name: 'fault 5: model twice, once escaped',
+    status: 400,
+    raw: `{"model":"${model}","m\\u006fdel":"x","max_tokens":1}`,
+  },
+  {
+    name: 'fault 5: stream twice',
+    status: 400,
+    raw: `{"model":"${model}","stream":false,"stream":true,"max_tokens":1}`,
+  },
+  {
+    name: 'fault 7: bytes that are no UTF-8',
+    status: 400,
+    raw: new Uint8Array([...text('{"model":"'), 0xff, 0xfe, ...text('"}')]),
+  },
+  {
+    name: 'fault 7: an overlong encoding',
+    status: 400,
+    raw: new Uint8Array([...text('{"model":"'), 0xc0, 0xaf, ...text('"}')]),
+  },
+  { name: 'fault 7: UTF-16', status: 400, raw: utf16('{"model":"x"}') },
+  { name: 'fault 7: a UTF-16 charset', status: 415, headers: { 'content-type': 'application/json; charset=utf-16' } },
+  { name: 'fault 7: a byte order mark', status: 400, raw: `\ufeff{"model":"${model}"}` },
+  { name: 'fault 9: a million levels', status: 400, raw: '['.repeat(1_000_000) },
+  { name: 'fault 9: ten million values', status: 400, raw: `{"model":"${model}","x":[${'0,'.repeat(9_999_999)}0]}` },
+  { name: 'fault 11: gzip', status: 415, says: 'Content-Encoding', headers: { 'content-encoding': 'gzip' } },
+  { name: 'fault 11: br', status: 415, says: 'Content-Encoding', headers: { 'content-encoding': 'br' } },
+  { name: 'fault 11: gzip behind identity', status: 415, headers: { 'content-encoding': 'identity, gzip' } },
+  { name: 'fault 12: text', status: 415, says: 'Content-Type', headers: { 'content-type': 'text/plain' } },
+  { name: 'fault 12: a form', status: 415, headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+  { name: 'fault 12: multipart', status: 415, headers: { 'content-type': 'multipart/form-data; boundary=x' } },
+  { name: 'fault 12: a tab in it', status: 415, headers: { 'content-type': 'application/\tjson' } },
+  { name: 'fault 12: another JSON', status: 415, headers: { 'content-type': 'application/jsonp' } },
+  { name: 'fault 12: JSON among others', status: 415, headers: { 'content-type': 'text/plain, application/json' } },
+  { name: 'a stream that is no boolean', status: 400, more: { stream: 'true' }, param: 'stream' },
+];
+
+describe.each(everyProtocol)('$protocol', (protocol) => {
+  it.each(everywhere)('$name: $status', async ({ status, says, param, headers, raw, more }) => {
+    const before = app.simulator.stats().requests;
+    const response = await send(app, protocol, {
+      secret: secret(),
+      ...(headers === undefined ? {} : { headers }),
+      ...(raw === undefined ? {} : { raw }),
+      ...(more === undefined ? {} : { more }),
+    });
+    expect(response.status).toBe(status);
+    const error = await errorOf(response, protocol.protocol);
+    expect(error.type).toBe('invalid_request_error');
+    expect(error.message).not.toContain(marker);
+    if (says !== undefined) expect(error.message).toMatch(says);
+    if (param !== undefined && protocol.protocol === 'messages') expect(error.message).toContain(param);
+    if (param !== undefined && protocol.protocol !== 'messages') expect(error.param).toBe(param);
+    expect(app.simulator.stats().requests).toBe(before);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
+    'fault 3: the model %s is just unknown',
+    async (name) => {
+      const response = await send(app, protocol, {
+        secret: secret(),
+        raw: JSON.stringify({ ...protocol.body('x'), model: name }),
+      });
+      expect(response.status).toBe(400);
+      expect((await errorOf(response, protocol.protocol)).message).toBe(
+        `Requested model ${name} is not available in the service`,
+      );
+    },
+  );
+
+  it.each([
+    'no-such-model',
+    'steyg/no-such-model',
+    'SIM-MEDIUM ',
+    'steyg/steyg/sim-medium',
+    'sim%2Dmedium',
+    'mô hình "x"',
+    'sim-medium\n',
+  ])('fault 4, check 66: an unknown model is named exactly as it was sent: %j', async (name) => {
+    const response = await send(app, protocol, { secret: secret(), more: { model: name } });
+    expect(response.status).toBe(400);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    const error = await errorOf(response, protocol.protocol);
+    expect(error.message).toBe(`Requested model ${name} is not available in the service`);
+    if (protocol.protocol !== 'messages') expect(error).toMatchObject({ code: 'model_not_found', param: 'model' });
+  });
+
+  it.each([
+    ['-1', false],
+    ['1.5', false],
+    ['"16"', false],
+    ['true', false],
+    ['[]', false],
+    ['1e999', false],
+    ['0', protocol.protocol === 'messages'],
+    ['null', protocol.protocol !== 'messages'],
+    ['1e12', true],
+    ['1e2', true],
+    ['16.0', true],
+    ['9007199254740993', true],
+  ])('fault 18: a cap of %s is accepted: %s', async (cap, accepted) => {
+    const own = await app.customer();
+    const body = JSON.stringify(protocol.body('[[say ok]]', { [protocol.cap]: '@' })).replace('"@"', cap);
+    const response = await send(app, protocol, { secret: own.secret, raw: body });
+    if (accepted) {
+      // The vendor decides what it makes of it; the hold was placed and came back.
+      expect([200, 400]).toContain(response.status);
+      const [row] = await settled(app, own);
+      expect(row).toMatchObject({ account_id: own.accountId });
+      expect(app.simulator.requests().at(-1)?.body.toString()).toBe(body);
+    } else {
+      expect(response.status).toBe(400);
+      const error = await errorOf(response, protocol.protocol);
+      expect(error.message).toContain(protocol.cap);
+      expect(await settled(app, own)).toEqual([]);
+    }
+    await response.text().catch(() => '');
+    app.simulator.clearRequests();
+  });
+});
+
+describe('fields of one protocol', () => {
+  it.each([
+    ['0', false],
+    ['-1', false],
+    ['129', false],
+    ['1.5', false],
+    ['"2"', false],
+    ['1', true],
+    ['null', true],
+    ['2', true],
+  ])('fault 19: n %s is accepted: %s', async (n, accepted) => {
+    const own = await app.customer();
+    const raw = JSON.stringify(protocols.chat.body('[[say ok]]', { n: '@' })).replace('"@"', n);
+    const response = await send(app, protocols.chat, { secret: own.secret, raw });
+    expect(response.status).toBe(accepted ? 200 : 400);
+    if (accepted) {
+      const { choices } = (await response.json()) as { choices: unknown[] };
+      expect(choices).toHaveLength(n === '2' ? 2 : 1);
+    } else expect((await errorOf(response, 'chat-completions')).param).toBe('n');
+    expect(await settled(app, own)).toHaveLength(accepted ? 1 : 0);
+  });
+
+  it('fault 19: the hold covers every answer asked for', async () => {
+    const own = await app.customer();
+    const held = async (n: number): Promise<bigint> => {
+      const leave = new AbortController();
+      const running = send(app, protocols.chat, {
+        secret: own.secret,
+        text: '[[hang 1]]',
+        more: { n, max_tokens: 1_000, stream: true },
+        signal: leave.signal,
+      });
+      await running;
+      const { rows } = await app.pool.query('SELECT sum(held)::bigint AS held FROM "grant" WHERE account_id = $1', [
+        own.accountId,
+      ]);
+      leave.abort();
+      await app.quiet(own.accountId);
+      return rows[0].held;
+    };
+    const one = await held(1);
+    // A thousand tokens of output at 5 USD per million for each further answer.
+    expect(await held(128)).toBe(one + 127n * 1_000n * 5_000_000n + bodyGrowth('1', '128'));
+  });
+
+  it('a body of the responses protocol is sent where it belongs', async () => {
+    const response = await send(app, protocols.chat, {
+      secret: secret(),
+      raw: JSON.stringify({ model, input: 'ping' }),
+    });
+    expect(response.status).toBe(400);
+    expect((await errorOf(response, 'chat-completions')).message).toContain('/v1/responses');
+  });
+
+  it('`thread` is refused in the words that make its SDK send the whole history', async () => {
+    const more = { thread: { previous_message_id: 'msg_1' } };
+    const response = await send(app, protocols.messages, { secret: secret(), more });
+    expect(response.status).toBe(400);
+    expect((await errorOf(response, 'messages'))['details']).toEqual({
+      error_code: 'thread_unsupported_request',
+      unsupported: ['thread'],
+    });
+  });
+
+  it.each([
+    ['messages', { container: 'container_1' }, 'container'],
+    ['messages', { fallbacks: [{ model: 'x' }] }, 'fallbacks'],
+    ['messages', { speed: 'fast' }, 'speed'],
+    ['messages', { mcp_servers: [{ type: 'url', url: 'https://x', name: 'x' }] }, 'mcp_servers'],
+    ['messages', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools.0.type'],
+    [
+      'messages',
+      {
+        messages: [
+          { role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'file_of_somebody' } }] },
+        ],
+      },
+      'file',
+    ],
+    ['chat', { web_search_options: {} }, 'web_search_options'],
+    ['chat', { service_tier: 'priority' }, 'service_tier'],
+    ['responses', { previous_response_id: 'resp_of_somebody' }, 'previous_response_id'],
+    ['responses', { conversation: 'conv_of_somebody' }, 'conversation'],
+  ] as const)("%s: %j could reach what is not the customer's, or has no price", async (name, more, says) => {
+    const protocol = protocols[name];
+    const before = app.simulator.stats().requests;
+    const response = await send(app, protocol, { secret: secret(), more });
+    expect(response.status).toBe(400);
+    expect((await errorOf(response, protocol.protocol)).message).toContain(says);
+    expect(app.simulator.stats().requests).toBe(before);
+  });
+});
+
+/** What the longer text of a member adds to the hold, at three bytes a token of new input. */
+function bodyGrowth(short: string, long: string): bigint {
+  const bytes = (n: string): number =>
+    JSON.stringify(protocols.chat.body('[[hang 1]]', { n: Number(n), max_tokens: 1_000, stream: true })).length;
+  return BigInt(Math.ceil(bytes(long) / 3) - Math.ceil(bytes(short) / 3)) * 1_000_000n;
+}

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createSecret } from '../../server/keys/secret.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { errorOf, everyProtocol, nativeCatalog, send, settled } from './support.ts';
+
+/** Conformance checks 61-66 and 70: who is refused, in which order, and what the refusal says to people and programs. */
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ catalog: nativeCatalog(), env: { PUBLIC_URL: 'https://steyg.example' } });
+});
+afterAll(() => app.close());
+let before = 0;
+beforeEach(() => {
+  before = app.simulator.stats().requests;
+});
+
+const pico = (usd: number) => BigInt(Math.round(usd * 1e6)) * 1_000_000n;
+const noUpstreamCall = () => expect(app.simulator.stats().requests).toBe(before);
+
+/** Something for a check of the order: every fault that a request can have, the one that counts first at the top. */
+const garbage = 'sk-steyg-garbage';
+
+describe.each(everyProtocol)('$protocol', (protocol) => {
+  const { protocol: name } = protocol;
+
+  it.each([
+    ['check 63: no key', null],
+    ['a blank one', ''],
+    ['check 61: garbage', garbage],
+    ['a key with a wrong checksum', `${createSecret('key').secret.slice(0, -1)}!`],
+    ['a key that was never made', createSecret('key').secret],
+    ['a token of the control plane', createSecret('token').secret],
+  ])('%s: 401, and no client tries again', async (_name, secret) => {
+    const response = await send(app, protocol, { secret });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(await errorOf(response, name)).toMatchObject({
+      message: 'Invalid API key',
+      type: name === 'messages' ? 'authentication_error' : 'invalid_request_error',
+      ...(name === 'messages' ? {} : { code: 'invalid_api_key' }),
+    });
+    noUpstreamCall();
+  });
+
+  it('check 62: a deleted key, from the very next request', async () => {
+    const customer = await app.customer();
+    expect((await send(app, protocol, { secret: customer.secret })).status).toBe(200);
+    await app.keys.delete({ accountId: customer.accountId, id: customer.keyId, actor: 'test' });
+    const response = await send(app, protocol, { secret: customer.secret });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect((await errorOf(response, name)).message).toBe('Invalid API key');
+  });
+
+  it('check 64: an exhausted budget is a 402 with its figures, and check 65: a top-up makes the same key work', async () => {
+    const customer = await app.customer({ usd: '0' });
+    const response = await send(app, protocol, { secret: customer.secret });
+    expect(response.status).toBe(402);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(response.headers.get('retry-after')).toBeNull();
+    const error = await errorOf(response, name);
+    expect(error).toMatchObject({
+      type: name === 'messages' ? 'billing_error' : 'insufficient_quota',
+      ...(name === 'messages' ? {} : { code: 'insufficient_quota' }),
+      balance_usd: '0',
+      held_usd: '0',
+    });
+    expect(error.message).toContain('https://steyg.example/topup');
+    noUpstreamCall();
+
+    await app.accounts.giveGrant({
+      accountId: customer.accountId,
+      amount: pico(1),
+      expiresAt: null,
+      actor: 'test',
+    });
+    expect((await send(app, protocol, { secret: customer.secret })).status).toBe(200);
+    expect(await settled(app, customer)).toHaveLength(1);
+  });
+
+  it('a trial that is over is a 402 too', async () => {
+    const customer = await app.customer({ trial: true });
+    await app.pool.query(`UPDATE "grant" SET expires_at = now() - interval '1 second' WHERE account_id = $1`, [
+      customer.accountId,
+    ]);
+    const response = await send(app, protocol, { secret: customer.secret });
+    expect(response.status).toBe(402);
+    expect(await errorOf(response, name)).toMatchObject({ balance_usd: '0' });
+    noUpstreamCall();
+  });
+
+  it('a budget that does not cover the request is a 402 that says what is needed', async () => {
+    const customer = await app.customer({ usd: '0.000001' });
+    const response = await send(app, protocol, { secret: customer.secret, text: 'x'.repeat(3_000) });
+    expect(response.status).toBe(402);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    const error = await errorOf(response, name);
+    expect(error).toMatchObject({
+      balance_usd: '0.000001',
+      held_usd: '0',
+      required_usd: expect.stringMatching(/^0\.000\d+$/),
+    });
+    expect(Number(error['required_usd'])).toBeGreaterThan(0.0001);
+    expect(error.message).toContain('0.000001 USD');
+    noUpstreamCall();
+    expect(await settled(app, customer)).toEqual([]);
+  });
+
+  it('a budget that running requests hold is a 429 with a short wait, for it is not exhausted', async () => {
+    const customer = await app.customer({ usd: '0.001' });
+    const leave = new AbortController();
+    const running = await send(app, protocol, {
+      secret: customer.secret,
+      text: '[[hang 1]]',
+      more: { stream: true },
+      signal: leave.signal,
+    });
+    expect(running.status).toBe(200);
+    const response = await send(app, protocol, { secret: customer.secret });
+    expect(response.status).toBe(429);
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(response.headers.get('x-should-retry')).toBeNull();
+    expect(await errorOf(response, name)).toMatchObject({
+      type: 'rate_limit_error',
+      ...(name === 'messages' ? {} : { code: 'budget_reserved' }),
+      balance_usd: '0',
+      held_usd: '0.001',
+    });
+    leave.abort();
+    await app.quiet(customer.accountId);
+  });
+
+  it('a key at its own limit is a 402 with the code of its own', async () => {
+    const customer = await app.customer({ terms: { limits: { day: pico(0.000001), month: null, lifetime: null } } });
+    const response = await send(app, protocol, { secret: customer.secret });
+    expect(response.status).toBe(402);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(await errorOf(response, name)).toMatchObject({
+      ...(name === 'messages' ? { type: 'billing_error' } : { code: 'key_limit_reached' }),
+      limit_period: 'day',
+      limit_usd: '0.000001',
+      spent_usd: '0',
+    });
+    noUpstreamCall();
+  });
+
+  it('a model that the key may not call is a 403', async () => {
+    const customer = await app.customer({ terms: { models: ['another-model'] } });
+    const response = await send(app, protocol, { secret: customer.secret });
+    expect(response.status).toBe(403);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(await errorOf(response, name)).toMatchObject({
+      type: 'permission_error',
+      ...(name === 'messages' ? {} : { code: 'model_not_allowed', param: 'model' }),
+    });
+    noUpstreamCall();
+  });
+
+  it('a suspended account is a 403, whatever else is wrong, and works again once it is resumed', async () => {
+    const customer = await app.customer();
+    expect((await send(app, protocol, { secret: customer.secret })).status).toBe(200);
+    await app.accounts.suspend({ accountId: customer.accountId, actor: 'test' });
+    for (const more of [{}, { model: 'unheard-of' }]) {
+      const response = await send(app, protocol, { secret: customer.secret, more });
+      expect(response.status).toBe(403);
+      expect(response.headers.get('x-should-retry')).toBe('false');
+      const error = await errorOf(response, name);
+      expect(error.type).toBe('permission_error');
+      if (name !== 'messages') expect(error.code).toBe('account_suspended');
+    }
+    await app.accounts.resume({ accountId: customer.accountId, actor: 'test' });
+    expect((await send(app, protocol, { secret: customer.secret })).status).toBe(200);
+  });
+
+  it('an expired key is a 401', async () => {
+    const customer = await app.customer();
+    await app.pool.query(`UPDATE api_key SET expires_at = now() - interval '1 second' WHERE id = $1`, [customer.keyId]);
+    const response = await send(app, protocol, { secret: customer.secret });
+    expect(response.status).toBe(401);
+  });
+
+  it('the order: 401, syntax, exhausted budget, unknown model, what does not fit', async () => {
+    const rich = await app.customer();
+    const poor = await app.customer({ usd: '0' });
+    const gzip = { 'content-encoding': 'gzip' };
+    const unknown = { model: 'unheard-of' };
+    const status = async (sending: Parameters<typeof send>[2]) => (await send(app, protocol, sending)).status;
+    expect(await status({ secret: garbage, headers: gzip, raw: '{' })).toBe(401);
+    expect(await status({ secret: poor.secret, headers: gzip, raw: '{' })).toBe(415);
+    expect(await status({ secret: poor.secret, raw: '{' })).toBe(400);
+    expect(await status({ secret: poor.secret, more: unknown })).toBe(402);
+    expect(await status({ secret: poor.secret, more: { ...unknown, container: 'c', previous_response_id: 'r' } })).toBe(
+      402,
+    );
+    expect(await status({ secret: rich.secret, more: unknown })).toBe(400);
+    expect(await status({ secret: poor.secret })).toBe(402);
+    expect(await status({ secret: rich.secret })).toBe(200);
+    const narrow = await app.customer({ usd: '0', terms: { models: ['another-model'] } });
+    expect(await status({ secret: narrow.secret })).toBe(402);
+  });
+
+  it('what is refused is not billed and not recorded', async () => {
+    const customer = await app.customer();
+    await send(app, protocol, { secret: customer.secret, raw: '{' });
+    await send(app, protocol, { secret: customer.secret, more: { model: 'unheard-of' } });
+    expect(await settled(app, customer)).toEqual([]);
+    const { free, held } = await app.app.ledger.balance(customer.accountId);
+    expect({ free, held }).toEqual({ free: pico(100), held: 0n });
+  });
+});
