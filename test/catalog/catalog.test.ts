@@ -11,6 +11,7 @@ beforeAll(async () => {
   database = await createDatabase();
   await addModel(database.pool, 'big-1', { change: { allow: ['web_search'], capabilities: ['tools'] } });
   await addModel(database.pool, 'vendor/small:2');
+  await addModel(database.pool, 'kilo');
 });
 afterAll(() => database.drop());
 
@@ -51,7 +52,8 @@ describe('what a client means by a name', () => {
     'hasOwnProperty',
     '\ud800',
     'x'.repeat(10_000),
-    'BI\u212A-1',
+    // The sign for Kelvin, whose lower case is our k.
+    '\u212Ailo',
   ])('%j is nothing', async (sent) => {
     expect(await (await open()).resolve(sent)).toBeNull();
   });

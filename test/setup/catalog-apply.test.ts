@@ -68,6 +68,15 @@ async function current() {
   return { catalog, upstreams };
 }
 
+/** A file of nothing but models. */
+function fileOf(ids: readonly string[]): string {
+  const entries = ids.map(
+    (id) =>
+      `  - { id: ${id}, displayName: N, family: n, contextWindow: 1, maxOutputTokens: 1, prices: { input: "1", cacheHit: "0", output: "1" } }`,
+  );
+  return `models:\n${entries.join('\n')}\n`;
+}
+
 /** The price versions of the model, the oldest first. */
 async function versions() {
   const { rows } = await database.pool.query(
@@ -156,6 +165,14 @@ models: [{ id: other, displayName: O, family: o, contextWindow: 1, maxOutputToke
     const before = (await versions()).length;
     await Promise.all(Array.from({ length: 6 }, () => apply(text)));
     expect(await versions()).toHaveLength(before + 1);
+  });
+
+  test('at the same moment as another with the same new entries, in another order, is no fault', async () => {
+    const ids = Array.from({ length: 8 }, (_, index) => `new-${index}`);
+    const outcomes = await Promise.all(
+      [ids, ids.toReversed(), ids, ids.toReversed()].map((list) => apply(fileOf(list))),
+    );
+    expect(outcomes.flatMap(({ models }) => models.created).toSorted()).toEqual(ids);
   });
 
   test('writes who changed what, and no key', async () => {

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +23,18 @@ test('is the same for all who ask at once, and nothing else is left', async () =
   const keys = await Promise.all(Array.from({ length: 10 }, () => readSecretKey(directory)));
   expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(1);
   expect(await readdir(directory)).toEqual(['secret-key']);
+});
+
+test('is whole as soon as it appears, and never changes', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const dataDir = join(directory, `${round}`);
+    const path = join(dataDir, 'secret-key');
+    const making = Promise.all(Array.from({ length: 10 }, () => readSecretKey(dataDir)));
+    while (!existsSync(path)) await new Promise(setImmediate);
+    const first = readFileSync(path, 'utf8');
+    const [key] = await making;
+    expect(first).toBe(`${key?.toString('base64')}\n`);
+  }
 });
 
 test('a file that holds something else is not replaced', async () => {
