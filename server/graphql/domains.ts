@@ -1,10 +1,15 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Keys } from '../keys/keys.ts';
+import type { Notices } from '../notices/notices.ts';
+import type { Webhooks } from '../notices/webhooks.ts';
 import type { CatalogChanges } from '../operation/catalog-changes.ts';
 import type { RouteTester } from '../operation/test-route.ts';
 import type { People } from '../people/people.ts';
+import type { Orders } from '../plans/orders.ts';
+import type { Transfers } from '../plans/transfers.ts';
 import type { UpstreamHealth } from '../upstreams/router.ts';
+import type { Uptime } from '../uptime/uptime.ts';
 import type { LedgerDownloads } from './downloads.ts';
 
 /**
@@ -21,4 +26,9 @@ export interface Domains {
   /** How this process sees the upstreams. */
   upstreamHealth(): UpstreamHealth[];
   downloads: LedgerDownloads;
+  orders: Orders;
+  transfers: Transfers;
+  uptime: Uptime;
+  notices: Notices;
+  webhooks: Webhooks;
 }

@@ -212,18 +212,18 @@ export function createWebhooks(deps: WebhookDeps) {
     });
   }
 
-  /** Removes an endpoint; what was still to be delivered to it is not. False: there was none. */
-  function remove(input: { accountId: string; id: string; actor: string }): Promise<boolean> {
+  /** Removes an endpoint; what was still to be delivered to it is not. Null: there was none. */
+  function remove(input: { accountId: string; id: string; actor: string }): Promise<WebhookEndpoint | null> {
     return transaction(pool, async (client) => {
       const before = await lockEndpoint(client, input);
-      if (before === null) return false;
+      if (before === null) return null;
       await client.query('UPDATE webhook_endpoint SET deleted_at = now(), enabled = false WHERE id = $1', [input.id]);
       await client.query(
         `UPDATE webhook_delivery SET status = 'failed', next_attempt_at = NULL WHERE endpoint_id = $1 AND status = 'pending'`,
         [input.id],
       );
       await audit(client, input.actor, 'webhook.delete', before, null);
-      return true;
+      return { ...before, enabled: false };
     });
   }
 
@@ -284,6 +284,26 @@ export function createWebhooks(deps: WebhookDeps) {
       [input.accountId, input.endpointId ?? null, input.before ?? null, input.limit],
     );
     return rows;
+  }
+
+  /** An endpoint of any account: whoever asks checks whose it is. */
+  async function findAny(id: string): Promise<WebhookEndpoint | null> {
+    if (!isUuid(id)) return null;
+    const { rows } = await pool.query<WebhookEndpoint>(
+      `SELECT ${endpointColumns} FROM webhook_endpoint WHERE id = $1 AND deleted_at IS NULL`,
+      [id],
+    );
+    return rows[0] ?? null;
+  }
+
+  /** Whose a delivery is; null: there is none. */
+  async function accountOfDelivery(id: string): Promise<string | null> {
+    if (!isUuid(id)) return null;
+    const { rows } = await pool.query<{ accountId: string }>(
+      'SELECT account_id AS "accountId" FROM webhook_delivery WHERE id = $1',
+      [id],
+    );
+    return rows[0]?.accountId ?? null;
   }
 
   /** What was tried for some deliveries, the oldest first. */
@@ -383,6 +403,8 @@ export function createWebhooks(deps: WebhookDeps) {
     list: (accountId: string) => listEndpoints(pool, accountId),
     find: (accountId: string, id: string) => findEndpoint(pool, accountId, id),
     findDelivery: (accountId: string, id: string) => findDelivery(pool, accountId, id),
+    findAny,
+    accountOfDelivery,
     close: () => agent.close(),
   };
 }

@@ -2,7 +2,7 @@ import type { ClientBase, Pool } from 'pg';
 import { transaction } from '../database/lane.ts';
 import { uuidv7 } from '../http.ts';
 import { isUuid } from '../uuid.ts';
-import { createMemo } from './memo.ts';
+import { createMemo, findMemos } from './memo.ts';
 import type { OrderStatus } from './payment.ts';
 import { findPlan, type Plan } from './plans.ts';
 import { qrPng, qrSvg } from './qr-image.ts';
@@ -75,12 +75,12 @@ const openOrderLimit = 10;
 /** How long an order waits for its money. A transfer between banks takes seconds, a weekend takes longer. */
 const defaultLifetimeMs = 3 * 24 * 3_600_000;
 
-export const orderColumns = `o.id, o.account_id AS "accountId", o.plan_id AS "planId", p.name AS "planName", o.memo,
+const orderColumns = `o.id, o.account_id AS "accountId", o.plan_id AS "planId", p.name AS "planName", o.memo,
   o.price_vnd AS "priceVnd", o.budget, o.valid_days AS "validDays", o.status, o.upgrades, o.created_at AS "createdAt",
   o.expires_at AS "expiresAt", o.paid_at AS "paidAt",
   coalesce((SELECT sum(t.amount_vnd) FROM transfer_match m JOIN bank_transfer t ON t.id = m.transfer_id
             WHERE m.order_id = o.id), 0)::bigint AS "receivedVnd"`;
-export const orderTables = 'purchase_order o JOIN plan p ON p.id = o.plan_id';
+const orderTables = 'purchase_order o JOIN plan p ON p.id = o.plan_id';
 
 /** Orders of accounts. `pool` must read BIGINT as `bigint` (the types of the money lane). */
 export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?: number }) {
@@ -176,6 +176,31 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
     return rows;
   }
 
+  /** Orders of all accounts, the newest first, for operators. A memo is searched as payers write it. */
+  async function search(input: {
+    status?: OrderStatus;
+    memo?: string;
+    limit: number;
+    before?: string;
+  }): Promise<Order[]> {
+    const memos = input.memo === undefined ? null : findMemos(input.memo);
+    const { rows } = await pool.query<Order>(
+      `SELECT ${orderColumns} FROM ${orderTables}
+       WHERE ($1::text IS NULL OR o.status = $1) AND ($2::text[] IS NULL OR o.memo = ANY ($2))
+         AND ($3::uuid IS NULL OR o.id < $3)
+       ORDER BY o.id DESC LIMIT $4`,
+      [input.status ?? null, memos, input.before ?? null, input.limit],
+    );
+    return rows;
+  }
+
+  /** One order of any account, for operators. */
+  async function findAny(orderId: string): Promise<Order | null> {
+    if (!isUuid(orderId)) return null;
+    const { rows } = await pool.query<Order>(`SELECT ${orderColumns} FROM ${orderTables} WHERE o.id = $1`, [orderId]);
+    return rows[0] ?? null;
+  }
+
   /** How to pay what is still missing; null once nothing is, or nothing may be paid any more. */
   function instructions(order: Order): PaymentInstructions | null {
     const amountVnd = order.priceVnd - order.receivedVnd;
@@ -205,6 +230,8 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
     cancel,
     expire,
     list,
+    search,
+    findAny,
     instructions,
     /** One order of an account; null for another account's as for none. */
     find: (accountId: string, orderId: string) => find(pool, accountId, orderId),

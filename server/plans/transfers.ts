@@ -252,13 +252,13 @@ export function createTransfers(deps: TransferDeps) {
     return rows.map(toTransfer);
   }
 
-  /** The transfers that pay an order, in the order in which they were matched. */
-  async function ofOrder(orderId: string): Promise<Transfer[]> {
+  /** The transfers that pay some orders, by order, in the order in which they were matched. */
+  async function ofOrders(orderIds: readonly string[]): Promise<Map<string, Transfer[]>> {
     const { rows } = await pool.query<TransferRow>(
-      `SELECT ${transferColumns} FROM ${transferTables} WHERE m.order_id = $1 ORDER BY m.created_at, t.id`,
-      [orderId],
+      `SELECT ${transferColumns} FROM ${transferTables} WHERE m.order_id = ANY ($1::uuid[]) ORDER BY m.created_at, t.id`,
+      [orderIds],
     );
-    return rows.map(toTransfer);
+    return Map.groupBy(rows.map(toTransfer), ({ orderId }) => orderId ?? '');
   }
 
   return {
@@ -266,7 +266,7 @@ export function createTransfers(deps: TransferDeps) {
     matchByHand,
     closeReview,
     list,
-    ofOrder,
+    ofOrders,
     find: (transferId: string) => findTransfer(pool, transferId),
   };
 }

@@ -276,7 +276,7 @@ describe('an endpoint', () => {
     expect(await webhooks.list(other)).toEqual([]);
     expect(await webhooks.change({ ...ref, url: `${address}/stolen` })).toEqual({ kind: 'unknown_endpoint' });
     expect(await webhooks.rotateSecret(ref)).toEqual({ kind: 'unknown_endpoint' });
-    expect(await webhooks.remove(ref)).toBe(false);
+    expect(await webhooks.remove(ref)).toBeNull();
     expect(await webhooks.sendTest(ref)).toBeNull();
     expect(await webhooks.replay({ accountId: other, deliveryId: delivery?.id ?? '' })).toEqual({
       kind: 'unknown_delivery',
@@ -288,7 +288,7 @@ describe('an endpoint', () => {
   it('that was removed gets nothing more, not even what was due', async () => {
     const { endpoint: mine } = await endpoint();
     await happen();
-    expect(await webhooks.remove({ accountId, id: mine.id, actor })).toBe(true);
+    expect(await webhooks.remove({ accountId, id: mine.id, actor })).toMatchObject({ enabled: false });
     await happen();
     await wait();
     await webhooks.deliverDue();

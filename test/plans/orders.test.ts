@@ -121,6 +121,20 @@ async function paidStarter() {
   return made;
 }
 
+it('orders are found by operators, by state and by whatever the payer wrote', async () => {
+  const made = await order(database.pool, accountId);
+  await pay(made.memo, 1n);
+  const search = (input: Partial<Parameters<typeof domain.orders.search>[0]>) =>
+    domain.orders.search({ limit: 5, ...input });
+  expect(await search({ memo: `ck ${made.memo.toLowerCase()}` })).toMatchObject([{ id: made.id, status: 'partial' }]);
+  expect(await search({ memo: made.memo, status: 'paid' })).toEqual([]);
+  expect(await search({ memo: 'no code' })).toEqual([]);
+  expect((await search({ status: 'partial' }))[0]?.id).toBe(made.id);
+  expect(await domain.orders.findAny(made.id)).toMatchObject({ accountId });
+  expect(await domain.orders.findAny('x')).toBeNull();
+  expect((await domain.transfers.ofOrders([made.id])).get(made.id)).toMatchObject([{ amountVnd: 1n }]);
+});
+
 describe('an upgrade', () => {
   it('costs and gives the difference', async () => {
     const base = await paidStarter();

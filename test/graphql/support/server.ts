@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { createAccounts } from '../../../server/accounts/accounts.ts';
+import { formatUsd } from '../../../server/billing/money.ts';
 import { createCatalog } from '../../../server/catalog/catalog.ts';
 import { openPool } from '../../../server/database/pool.ts';
 import { createPrisma } from '../../../server/database/prisma.ts';
@@ -11,10 +12,16 @@ import { createLedgerDownloads, registerDownloads } from '../../../server/graphq
 import { registerGraphql } from '../../../server/graphql/edge.ts';
 import { createKeys } from '../../../server/keys/keys.ts';
 import { createMailer, type Mail } from '../../../server/mail.ts';
+import { createNotices } from '../../../server/notices/notices.ts';
+import { createWebhooks } from '../../../server/notices/webhooks.ts';
 import { createCatalogChanges } from '../../../server/operation/catalog-changes.ts';
 import { createRouteTester } from '../../../server/operation/test-route.ts';
 import { createPeople } from '../../../server/people/people.ts';
+import { createOrders } from '../../../server/plans/orders.ts';
+import { createTransfers } from '../../../server/plans/transfers.ts';
+import { checkBaseUrl } from '../../../server/upstreams/addresses.ts';
 import { createSeal } from '../../../server/upstreams/seal.ts';
+import { createUptime } from '../../../server/uptime/uptime.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
 /** What an operation is sent with. */
@@ -73,6 +80,16 @@ export async function createControlPlane(
   const downloads = createLedgerDownloads({ secretKey, publicUrl: address });
   const seal = createSeal({ secretKeys: [secretKey] });
   const routeTester = createRouteTester({ pool, seal, simulatorUrl: null, allowPrivate: false, timeoutMs: 500 });
+  const webhooks = createWebhooks({ pool, seal, checkAddress: (url) => checkBaseUrl(url, false) });
+  const notices = createNotices({
+    pool,
+    deliverMail: mailer.deliver,
+    recordEvent: webhooks.recordEvent,
+    formatUsd,
+    topUpUrl: `${address}/topup`,
+    settingsUrl: `${address}/settings`,
+    log,
+  });
   const app = Fastify({ trustProxy: false });
   registerDownloads(app, { db: pool, downloads });
   await registerGraphql(app, {
@@ -87,6 +104,11 @@ export async function createControlPlane(
       routeTester,
       upstreamHealth: () => [],
       downloads,
+      orders: createOrders({ pool, bank: { bin: '970436', account: '0011001234567', name: 'STEYG TEST' } }),
+      transfers: createTransfers({ pool, accountNumbers: null }),
+      uptime: createUptime({ pool }),
+      notices,
+      webhooks,
     },
     production: options.production ?? false,
     publicUrl: address,
@@ -131,6 +153,7 @@ export async function createControlPlane(
     async close() {
       await app.close();
       await routeTester.close();
+      await webhooks.close();
       await mailer.close();
       await prisma.$disconnect();
       await pool.end();

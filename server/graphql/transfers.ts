@@ -1,0 +1,207 @@
+import { actorOf, isOperator } from '../people/principal.ts';
+import { textProblem } from '../plain-text.ts';
+import type { ReviewReason } from '../plans/payment.ts';
+import type { MatchOutcome, Review, Transfer, Transfers } from '../plans/transfers.ts';
+import { decodeUuid, encodeId } from './access.ts';
+import { builder } from './builder.ts';
+import { badInput, ConflictError, InputError, NotFoundError } from './errors.ts';
+import { forwardPage } from './forward.ts';
+
+/** Bank transfers: what operators see and do. What a payer sees of them is part of the order. */
+
+const TransferDirection = builder.enumType('TransferDirection', {
+  description: 'Which way money went.',
+  values: {
+    IN: { value: 'in', description: 'To us.' },
+    OUT: { value: 'out', description: 'Away from us.' },
+  } satisfies Record<string, { value: Transfer['direction']; description: string }>,
+});
+
+const ReviewReasonType = builder.enumType('TransferReviewReason', {
+  description: 'Why a transfer waits for a person.',
+  values: {
+    NO_MEMO: { value: 'no_memo', description: 'Its text has no valid memo code.' },
+    UNKNOWN_MEMO: { value: 'unknown_memo', description: 'Its memo code is of no order.' },
+    SEVERAL_MEMOS: { value: 'several_memos', description: 'It names several orders.' },
+    LATE: { value: 'late', description: 'The order had expired when the money was sent.' },
+    ORDER_PAID: { value: 'order_paid', description: 'The order was paid already.' },
+    ORDER_CANCELLED: { value: 'order_cancelled', description: 'The order had been cancelled.' },
+    OUTGOING: { value: 'outgoing', description: 'Money went away from us.' },
+    NO_AMOUNT: { value: 'no_amount', description: 'The amount is zero.' },
+    OTHER_ACCOUNT: { value: 'other_account', description: 'It went to an account that is not ours.' },
+    SURPLUS: { value: 'surplus', description: 'The order was paid, and more.' },
+    SHORT: { value: 'short', description: 'The order expired before it was paid in full.' },
+  } satisfies Record<string, { value: ReviewReason; description: string }>,
+});
+
+const ReviewType = builder.objectRef<Review>('TransferReview').implement({
+  description: 'Why a transfer waits, or waited, for a person.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    reason: t.expose('reason', { type: ReviewReasonType, description: 'Why.' }),
+    orderId: t.id({
+      nullable: true,
+      description: 'The order that it seems to be about.',
+      resolve: ({ orderId }) => (orderId === null ? null : encodeId('Order', orderId)),
+    }),
+    surplusVnd: t.expose('surplusVnd', {
+      type: 'VndAmount',
+      nullable: true,
+      description: 'How much more than the price arrived.',
+    }),
+    closedAt: t.expose('closedAt', { type: 'DateTime', nullable: true, description: 'When somebody dealt with it.' }),
+    closedBy: t.exposeString('closedBy', { nullable: true, description: 'Who dealt with it.' }),
+    note: t.exposeString('note', { nullable: true, description: 'What was done about it.' }),
+  }),
+});
+
+export const TransferType = builder.objectRef<Transfer>('BankTransfer');
+
+builder.node(TransferType, {
+  name: 'BankTransfer',
+  description: 'Money that moved at the bank.',
+  id: { resolve: ({ id }) => id },
+  loadOne: async (id, { domains, principal }) => (isOperator(principal) ? domains.transfers.find(id) : null),
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'providerId' in value,
+  authScopes: { operator: true },
+  fields: (t) => ({
+    provider: t.exposeString('provider', { description: 'Who told of it: `sepay`, or `operator`.' }),
+    providerId: t.exposeString('providerId', { description: 'The provider’s own id.' }),
+    bankReference: t.exposeString('bankReference', { nullable: true, description: 'The bank’s reference.' }),
+    direction: t.expose('direction', { type: TransferDirection, description: 'Which way the money went.' }),
+    amountVnd: t.expose('amountVnd', { type: 'VndAmount', description: 'How much.' }),
+    memo: t.exposeString('memo', { description: 'What the payer wrote, as the bank delivered it.' }),
+    bookedAt: t.expose('bookedAt', { type: 'DateTime', description: 'When the bank booked it.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When we heard of it.' }),
+    orderId: t.id({
+      nullable: true,
+      description: 'The order that it pays.',
+      resolve: ({ orderId }) => (orderId === null ? null : encodeId('Order', orderId)),
+    }),
+    matchedBy: t.exposeString('matchedBy', {
+      nullable: true,
+      description: '`matcher`, or the operator who matched it.',
+    }),
+    review: t.expose('review', {
+      type: ReviewType,
+      nullable: true,
+      description: 'Why it waits for a person, if it does.',
+    }),
+  }),
+});
+
+builder.queryField('bankTransfers', (t) =>
+  t.connection({
+    type: TransferType,
+    description: 'Bank transfers, newest first. Forward only.',
+    authScopes: { operator: true },
+    args: { queue: t.arg.boolean({ defaultValue: false, description: 'Only those that wait for a person.' }) },
+    resolve: (_root, args, { domains }) =>
+      forwardPage(args, (page) => domains.transfers.list({ queue: args.queue === true, ...page })),
+  }),
+);
+
+const refusals: Partial<Record<MatchOutcome['kind'], string>> = {
+  already_matched: 'This transfer pays an order already.',
+  upgrade_superseded: 'Another upgrade of the same order was made meanwhile.',
+};
+
+async function match(
+  transfers: Transfers,
+  input: { transferId: string | null; orderId: string | null; by: string },
+): Promise<Transfer> {
+  const { transferId, orderId, by } = input;
+  if (transferId === null) throw new NotFoundError('transfer');
+  if (orderId === null) throw new NotFoundError('order');
+  const outcome = await transfers.matchByHand({ transferId, orderId, by });
+  if (outcome.kind === 'unknown_transfer') throw new NotFoundError('transfer');
+  if (outcome.kind === 'unknown_order') throw new NotFoundError('order');
+  if (outcome.kind === 'not_payable')
+    throw new ConflictError('This transfer cannot pay this order.', outcome.reason.toUpperCase());
+  const refused = refusals[outcome.kind];
+  if (refused !== undefined) throw new ConflictError(refused, outcome.kind.toUpperCase());
+  const transfer = await transfers.find(transferId);
+  if (transfer === null) throw new NotFoundError('transfer');
+  return transfer;
+}
+
+builder.mutationField('matchTransfer', (t) =>
+  t.field({
+    type: TransferType,
+    description: 'Lays a transfer beside an order: the order is paid when its transfers reach its price.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [NotFoundError, ConflictError] },
+    args: {
+      transferId: t.arg.id({ required: true, description: 'Which transfer.' }),
+      orderId: t.arg.id({ required: true, description: 'Which order.' }),
+    },
+    resolve: (_root, { transferId, orderId }, { domains, principal }) =>
+      match(domains.transfers, {
+        transferId: decodeUuid('BankTransfer', transferId),
+        orderId: decodeUuid('Order', orderId),
+        by: actorOf(principal),
+      }),
+  }),
+);
+
+const longestNote = 500;
+
+builder.mutationField('closeTransferReview', (t) =>
+  t.field({
+    type: TransferType,
+    description: 'Takes a transfer out of the queue, with a note on what was done about it.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [InputError, NotFoundError, ConflictError] },
+    args: {
+      transferId: t.arg.id({ required: true, description: 'Which transfer.' }),
+      note: t.arg.string({ required: true, description: 'What was done about it.' }),
+    },
+    resolve: async (_root, { transferId, note }, { domains, principal }) => {
+      const problem = textProblem(note, longestNote);
+      if (problem !== null) throw badInput('note', `note ${problem}.`);
+      const id = decodeUuid('BankTransfer', transferId);
+      const closed =
+        id !== null && (await domains.transfers.closeReview({ transferId: id, by: actorOf(principal), note }));
+      const transfer = id === null ? null : await domains.transfers.find(id);
+      if (transfer === null) throw new NotFoundError('transfer');
+      if (!closed) throw new ConflictError('This transfer does not wait for anybody.', 'NOT_IN_QUEUE');
+      return transfer;
+    },
+  }),
+);
+
+const RecordTransferInput = builder.inputType('RecordTransferInput', {
+  description: 'A transfer that an operator read off a bank statement.',
+  fields: (t) => ({
+    bankReference: t.string({ required: true, description: 'The bank’s reference: the same one is recorded once.' }),
+    amountVnd: t.field({ type: 'VndAmount', required: true, description: 'How much arrived.' }),
+    memo: t.string({ required: true, description: 'What the payer wrote.' }),
+    bookedAt: t.field({ type: 'DateTime', required: true, description: 'When the bank booked it.' }),
+  }),
+});
+
+builder.mutationField('recordTransfer', (t) =>
+  t.field({
+    type: TransferType,
+    description: 'Records an incoming transfer by hand; it is matched by its memo like any other.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [InputError] },
+    args: { input: t.arg({ type: RecordTransferInput, required: true, description: 'The transfer.' }) },
+    resolve: async (_root, { input }, { domains }) => {
+      const problem = textProblem(input.bankReference, 100);
+      if (problem !== null) throw badInput('input.bankReference', `bankReference ${problem}.`);
+      const memoProblem = input.memo === '' ? null : textProblem(input.memo, 1_000);
+      if (memoProblem !== null) throw badInput('input.memo', `memo ${memoProblem}.`);
+      const { transferId } = await domains.transfers.receive({
+        ...input,
+        provider: 'operator',
+        providerId: input.bankReference,
+        direction: 'in',
+        accountNumbers: [],
+      });
+      const transfer = await domains.transfers.find(transferId);
+      if (transfer === null) throw new Error('a transfer that was just recorded is missing');
+      return transfer;
+    },
+  }),
+);

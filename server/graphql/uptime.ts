@@ -1,0 +1,333 @@
+import { actorOf } from '../people/principal.ts';
+import type { Impact } from '../uptime/incidents.ts';
+import type { ProbeMode, ProbeResult } from '../uptime/probe.ts';
+import {
+  type Announcement,
+  addTallies,
+  type Day,
+  type Incident,
+  type ModelStatus,
+  meanLatencyMs,
+  type State,
+  type StatusReport,
+  type Tally,
+  uptimeRatio,
+  type WayStatus,
+} from '../uptime/uptime.ts';
+import { decodeUuid, encodeId } from './access.ts';
+import { builder } from './builder.ts';
+import type { GraphqlContext } from './context.ts';
+import { badInput, InputError, NotFoundError } from './errors.ts';
+import { forwardPage } from './forward.ts';
+import { ProtocolType } from './ledger.ts';
+
+/** Uptime: what probes found, for everybody, and what the operator says about it. */
+
+const StateType = builder.enumType('ServiceState', {
+  description: 'How a model, or the whole service, does.',
+  values: {
+    UP: { value: 'up', description: 'It answers.' },
+    DEGRADED: { value: 'degraded', description: 'Some ways to reach it fail.' },
+    DOWN: { value: 'down', description: 'It does not answer.' },
+    NO_DATA: { value: 'no_data', description: 'It has not been measured lately: neither up nor down.' },
+  } satisfies Record<string, { value: State; description: string }>,
+});
+
+const ProbeModeType = builder.enumType('ProbeMode', {
+  description: 'How a probe asks for its answer.',
+  values: {
+    PLAIN: { value: 'plain', description: 'In one piece.' },
+    STREAM: { value: 'stream', description: 'As a stream.' },
+  } satisfies Record<string, { value: ProbeMode; description: string }>,
+});
+
+const ProbeOutcomeType = builder.enumType('ProbeOutcome', {
+  description: 'What a probe found.',
+  values: {
+    UP: { value: 'up', description: 'A whole, well-formed answer.' },
+    DOWN: { value: 'down', description: 'No such answer.' },
+    NO_DATA: { value: 'no_data', description: 'The probe’s own key, budget or limits stood in the way.' },
+  } satisfies Record<string, { value: ProbeResult['outcome']; description: string }>,
+});
+
+const ImpactType = builder.enumType('IncidentImpact', {
+  description: 'How much of a model an incident touches.',
+  values: {
+    PARTIAL: { value: 'partial', description: 'Some ways to reach it.' },
+    MAJOR: { value: 'major', description: 'All ways to reach it.' },
+  } satisfies Record<string, { value: Impact; description: string }>,
+});
+
+const TallyType = builder.objectRef<Tally>('Uptime').implement({
+  description: 'Probes of a stretch of time. Probes without data count as neither up nor down.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    up: t.exposeInt('up', { description: 'Probes that were answered.' }),
+    down: t.exposeInt('down', { description: 'Probes that were not.' }),
+    noData: t.exposeInt('noData', { description: 'Probes that say nothing.' }),
+    ratio: t.float({
+      nullable: true,
+      description: 'up / (up + down), cut to five decimals; null without data.',
+      resolve: uptimeRatio,
+    }),
+    latencyMs: t.int({ nullable: true, description: 'Mean time of the probes that were up.', resolve: meanLatencyMs }),
+  }),
+});
+
+const DayType = builder.objectRef<Day>('UptimeDay').implement({
+  description: 'The probes of a day.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    date: t.exposeString('date', { description: 'The day (UTC), e.g. `2026-11-21`.' }),
+    uptime: t.field({ type: TallyType, description: 'Its probes.', resolve: (day) => day }),
+  }),
+});
+
+const PointType = builder.objectRef<Tally & { at: Date }>('UptimePoint').implement({
+  description: 'The probes of an hour or a day.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    at: t.expose('at', { type: 'DateTime', description: 'Where it begins.' }),
+    uptime: t.field({ type: TallyType, description: 'Its probes.', resolve: (point) => point }),
+  }),
+});
+
+const WayType = builder.objectRef<WayStatus>('ProbedWay').implement({
+  description: 'The newest probe of one way to reach a model.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    protocol: t.expose('protocol', { type: ProtocolType, description: 'Which protocol.' }),
+    mode: t.expose('mode', { type: ProbeModeType, description: 'In one piece, or as a stream.' }),
+    outcome: t.expose('outcome', { type: ProbeOutcomeType, description: 'What the probe found.' }),
+    reason: t.exposeString('reason', {
+      nullable: true,
+      description: 'Why it was not up, e.g. `timeout`, `status_502`.',
+    }),
+    latencyMs: t.exposeInt('latencyMs', { nullable: true, description: 'Milliseconds until the last byte.' }),
+    timeToFirstByteMs: t.exposeInt('timeToFirstByteMs', {
+      nullable: true,
+      description: 'Milliseconds until the first byte.',
+    }),
+    checkedAt: t.expose('checkedAt', { type: 'DateTime', description: 'When the probe was sent.' }),
+  }),
+});
+
+const ModelStatusType = builder.objectRef<ModelStatus>('ModelStatus').implement({
+  description: 'How a model does, and did.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    modelId: t.exposeString('id', { description: 'Catalog id.' }),
+    displayName: t.exposeString('displayName', { description: 'What people read.' }),
+    simulated: t.exposeBoolean('simulated', { description: 'Whether it runs on the built-in simulator.' }),
+    state: t.expose('state', { type: StateType, description: 'How it does now.' }),
+    ways: t.expose('ways', { type: [WayType], description: 'The newest probe of each way to reach it.' }),
+    last24Hours: t.expose('last24Hours', { type: TallyType, description: 'Probes of the last 24 hours.' }),
+    last7Days: t.field({
+      type: TallyType,
+      description: 'Probes of the last 7 days.',
+      resolve: ({ days }) => addTallies(days.slice(-7)),
+    }),
+    last30Days: t.field({
+      type: TallyType,
+      description: 'Probes of the last 30 days.',
+      resolve: ({ days }) => addTallies(days.slice(-30)),
+    }),
+    last90Days: t.field({
+      type: TallyType,
+      description: 'Probes of the last 90 days.',
+      resolve: ({ days }) => addTallies(days),
+    }),
+    days: t.expose('days', {
+      type: [DayType],
+      description: 'The last 90 days, the oldest first; days without probes are among them.',
+      complexity: { field: 1, multiplier: 90 },
+    }),
+  }),
+});
+
+const IncidentType = builder.objectRef<Incident>('Incident').implement({
+  description: 'A time in which probes of a model failed: opened by three failures in a row, ended by two successes.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    id: t.id({ description: 'Id of the incident.', resolve: ({ id }) => encodeId('Incident', id) }),
+    modelId: t.exposeString('model', { description: 'Catalog id.' }),
+    impact: t.expose('impact', { type: ImpactType, description: 'The worst of it.' }),
+    affected: t.exposeStringList('affected', { description: 'Every way that failed: `protocol/mode`.' }),
+    startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When the first failing probe was sent.' }),
+    endedAt: t.expose('endedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was over; null: it goes on.',
+    }),
+  }),
+});
+
+const AnnouncementKindType = builder.enumType('AnnouncementKind', {
+  description: 'What an announcement is about.',
+  values: {
+    INFO: { value: 'info', description: 'Something to know.' },
+    MAINTENANCE: { value: 'maintenance', description: 'Planned work.' },
+    INCIDENT: { value: 'incident', description: 'Something that is wrong.' },
+  } satisfies Record<string, { value: Announcement['kind']; description: string }>,
+});
+
+const AnnouncementType = builder.objectRef<Announcement>('Announcement').implement({
+  description: 'What the operator tells everybody.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    id: t.id({ description: 'Id of the announcement.', resolve: ({ id }) => encodeId('Announcement', id) }),
+    kind: t.expose('kind', { type: AnnouncementKindType, description: 'What it is about.' }),
+    title: t.exposeString('title', { description: 'In one line, in English.' }),
+    titleVi: t.exposeString('titleVi', { nullable: true, description: 'In one line, in Vietnamese.' }),
+    body: t.exposeString('body', { description: 'Plain text with line breaks, in English.' }),
+    bodyVi: t.exposeString('bodyVi', { nullable: true, description: 'Plain text with line breaks, in Vietnamese.' }),
+    modelIds: t.exposeStringList('models', { description: 'Catalog ids that it is about; empty: the whole service.' }),
+    startsAt: t.expose('startsAt', { type: 'DateTime', description: 'When it begins.' }),
+    endsAt: t.expose('endsAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: not known yet.' }),
+  }),
+});
+
+const StatusType = builder.objectRef<StatusReport>('ServiceStatus').implement({
+  description: 'What the status page says.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    generatedAt: t.expose('generatedAt', { type: 'DateTime', description: 'As of when.' }),
+    state: t.expose('state', { type: StateType, description: 'How the service as a whole does.' }),
+    models: t.expose('models', { type: [ModelStatusType], description: 'Every model of the catalog.' }),
+    incidents: t.expose('incidents', {
+      type: [IncidentType],
+      description: 'Incidents of the last 90 days, those that go on first.',
+    }),
+    announcements: t.expose('announcements', { type: [AnnouncementType], description: 'What is announced now.' }),
+  }),
+});
+
+/** One report an operation, however many of its fields and aliases ask for it. */
+const reports = new WeakMap<GraphqlContext, Promise<StatusReport>>();
+
+function reportOf(context: GraphqlContext): Promise<StatusReport> {
+  let report = reports.get(context);
+  if (report === undefined) {
+    report = context.domains.uptime.report();
+    reports.set(context, report);
+  }
+  return report;
+}
+
+const UptimeUnit = builder.enumType('UptimeUnit', {
+  description: 'How fine a chart is.',
+  values: {
+    HOUR: { value: 'hour', description: 'A point for each hour; the last 100 days.' },
+    DAY: { value: 'day', description: 'A point for each day (UTC).' },
+  } as const,
+});
+
+/** More points than this are no chart. */
+const longestHours = 31 * 24;
+const longestDays = 3 * 366;
+
+builder.queryFields((t) => ({
+  status: t.field({
+    type: StatusType,
+    description: 'How the service does.',
+    authScopes: { public: true },
+    resolve: (_root, _args, context) => reportOf(context),
+  }),
+  uptime: t.field({
+    type: [PointType],
+    description: 'A model’s probes over time; hours or days without any are left out.',
+    authScopes: { public: true },
+    complexity: { field: 1, multiplier: 90 },
+    args: {
+      modelId: t.arg.string({ required: true, description: 'Catalog id.' }),
+      protocol: t.arg({ type: ProtocolType, description: 'Only over this protocol.' }),
+      mode: t.arg({ type: ProbeModeType, description: 'Only in this mode.' }),
+      from: t.arg({ type: 'DateTime', required: true, description: 'From this moment on.' }),
+      to: t.arg({ type: 'DateTime', required: true, description: 'Until before this moment.' }),
+      by: t.arg({ type: UptimeUnit, required: true, description: 'How fine.' }),
+    },
+    resolve: (_root, { modelId, protocol, mode, from, to, by }, { domains }) => {
+      const hours = (to.getTime() - from.getTime()) / 3_600_000;
+      if (hours <= 0) throw badInput('to', 'to must be after from.');
+      if (hours > (by === 'hour' ? longestHours : longestDays * 24))
+        throw badInput('from', 'This is longer than a chart can show.');
+      return domains.uptime.series({
+        model: modelId.slice(0, 256),
+        from,
+        to,
+        by,
+        ...(protocol == null ? {} : { protocol }),
+        ...(mode == null ? {} : { mode }),
+      });
+    },
+  }),
+  incidents: t.connection({
+    type: IncidentType,
+    description: 'Incidents, newest first. Forward only.',
+    authScopes: { public: true },
+    args: { modelId: t.arg.string({ description: 'Only of this model.' }) },
+    resolve: (_root, args, { domains }) =>
+      forwardPage(args, (page) =>
+        domains.uptime.listIncidents({
+          ...page,
+          ...(args.modelId == null ? {} : { model: args.modelId.slice(0, 256) }),
+        }),
+      ),
+  }),
+}));
+
+const AnnounceInput = builder.inputType('AnnounceInput', {
+  description: 'What to tell everybody. Texts are plain: they are shown as they are.',
+  fields: (t) => ({
+    kind: t.field({ type: AnnouncementKindType, required: true, description: 'What it is about.' }),
+    title: t.string({ required: true, description: 'In one line, in English.' }),
+    titleVi: t.string({ description: 'In one line, in Vietnamese.' }),
+    body: t.string({ required: true, description: 'In English; line breaks make paragraphs.' }),
+    bodyVi: t.string({ description: 'In Vietnamese.' }),
+    modelIds: t.stringList({ description: 'Catalog ids that it is about; left out: the whole service.' }),
+    startsAt: t.field({ type: 'DateTime', description: 'When it begins; left out: now.' }),
+    endsAt: t.field({ type: 'DateTime', description: 'When it ends; left out: not known yet.' }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  announce: t.field({
+    type: AnnouncementType,
+    description: 'Tells everybody something on the status page.',
+    authScopes: { operator: true },
+    errors: { types: [InputError] },
+    args: { input: t.arg({ type: AnnounceInput, required: true, description: 'What to tell.' }) },
+    resolve: async (_root, { input }, { domains, principal }) => {
+      const outcome = await domains.uptime.announce({
+        kind: input.kind,
+        title: input.title,
+        titleVi: input.titleVi ?? null,
+        body: input.body,
+        bodyVi: input.bodyVi ?? null,
+        models: input.modelIds ?? [],
+        startsAt: input.startsAt ?? new Date(),
+        endsAt: input.endsAt ?? null,
+        actor: actorOf(principal),
+      });
+      if (outcome.kind === 'announced') return outcome.announcement;
+      const argument = outcome.field === 'models' ? 'modelIds' : outcome.field;
+      throw badInput(['input', argument], `${argument} ${outcome.message}.`);
+    },
+  }),
+  endAnnouncement: t.field({
+    type: AnnouncementType,
+    description: 'Ends an announcement now.',
+    authScopes: { operator: true },
+    errors: { types: [NotFoundError] },
+    args: { id: t.arg.id({ required: true, description: 'Which announcement.' }) },
+    resolve: async (_root, { id }, { domains, principal }) => {
+      const announcementId = decodeUuid('Announcement', id);
+      const ended =
+        announcementId === null
+          ? null
+          : await domains.uptime.endAnnouncement({ id: announcementId, actor: actorOf(principal) });
+      if (ended === null) throw new NotFoundError('announcement');
+      return ended;
+    },
+  }),
+}));
