@@ -7,6 +7,7 @@ import { createDevices } from './device.ts';
 import { createIdentify, type Identify } from './identify.ts';
 import type { IdentityParts } from './identity.ts';
 import { emailChangeMail, localeOf, passwordResetMail } from './mails.ts';
+import { createMembers, type Members } from './members.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
 import { createSettings, type Settings } from './settings.ts';
 import { createSignIn, type SignIn } from './sign-in.ts';
@@ -18,6 +19,7 @@ import { createOpenAccount } from './trials.ts';
 export interface People extends SignUp, SignIn {
   identify: Identify;
   settings: Settings;
+  members: Members;
   accessTokens: AccessTokens;
   /** Drops counters, sessions and links that have had their time. */
   sweep(): Promise<void>;
@@ -86,6 +88,7 @@ export function createPeople(options: {
     ...createSignIn(parts),
     identify: createIdentify({ prisma, auth, publicUrl, accessTokens }),
     settings: createSettings(parts),
+    members: createMembers({ pool, mailer, throttle, publicUrl }),
     accessTokens,
     async sweep() {
       await throttle.sweep();

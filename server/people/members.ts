@@ -1,0 +1,251 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { ClientBase, Pool } from 'pg';
+import { appendAudit } from '../audit.ts';
+import { transaction } from '../database/lane.ts';
+import type { Mailer } from '../mail.ts';
+import { personAddress } from './address.ts';
+import { invitationMail, localeOf } from './mails.ts';
+import { type BadInput, type BadToken, badInput, type Throttled, throttled } from './outcomes.ts';
+import type { Role, UserPrincipal } from './principal.ts';
+import type { Throttle } from './throttle.ts';
+
+/**
+ * The people of an account. Owners handle everybody; admins handle everybody but owners. An account always keeps an
+ * owner. Whoever calls has checked that the person may choose the account's people at all.
+ */
+
+export interface MemberRecord {
+  accountId: string;
+  userId: string;
+  name: string;
+  email: string;
+  role: Role;
+  createdAt: Date;
+}
+
+export interface InvitationRecord {
+  id: string;
+  accountId: string;
+  email: string;
+  role: InvitedRole;
+  expiresAt: Date;
+  createdAt: Date;
+}
+
+export type InvitedRole = Exclude<Role, 'owner'>;
+
+export type MemberOutcome =
+  | { kind: 'done' }
+  | { kind: 'unknown' }
+  /** Only owners handle owners. */
+  | { kind: 'not_allowed' }
+  | { kind: 'last_owner' };
+
+export type InviteOutcome =
+  | { kind: 'invited'; invitation: InvitationRecord }
+  | { kind: 'already_member' }
+  | { kind: 'too_many'; limit: number }
+  | BadInput
+  | Throttled;
+
+export interface Members {
+  list(accountId: string): Promise<MemberRecord[]>;
+  invitations(accountId: string): Promise<InvitationRecord[]>;
+  /** Sends the link again, with a new one, when the address has an open invitation. */
+  invite(me: UserPrincipal, ask: { accountId: string; email: string; role: InvitedRole }): Promise<InviteOutcome>;
+  revokeInvitation(me: UserPrincipal, ask: { accountId: string; id: string }): Promise<boolean>;
+  /** The account of an invitation, for whoever may revoke it; null: there is none that is open. */
+  findInvitation(id: string): Promise<InvitationRecord | null>;
+  /** Only for whoever signs in with the invited address: a forwarded mail opens nothing. */
+  accept(me: UserPrincipal, token: string): Promise<{ kind: 'joined'; accountId: string } | BadToken>;
+  setRole(me: UserPrincipal, ask: { accountId: string; userId: string; role: Role }): Promise<MemberOutcome>;
+  /** Also for leaving: everybody may remove themselves. */
+  remove(me: UserPrincipal, ask: { accountId: string; userId: string }): Promise<MemberOutcome>;
+}
+
+const invitationDays = 7;
+const mostMembers = 200;
+const invitesPerAccount = { attempts: 30, windowS: 86_400 };
+const invitesPerAddress = { attempts: 5, windowS: 86_400 };
+
+const invitationColumns = `id, account_id AS "accountId", email, role, expires_at AS "expiresAt", created_at AS "createdAt"`;
+const openInvitation = 'accepted_at IS NULL AND revoked_at IS NULL AND expires_at > now()';
+
+export function createMembers(parts: { pool: Pool; mailer: Mailer; throttle: Throttle; publicUrl: string }): Members {
+  const { pool, mailer, throttle, publicUrl } = parts;
+  return {
+    async list(accountId) {
+      const { rows } = await pool.query<MemberRecord>(
+        `SELECT m.account_id AS "accountId", m.user_id AS "userId", u.name, u.email, m.role, m.created_at AS "createdAt"
+           FROM member m JOIN app_user u ON u.id = m.user_id
+          WHERE m.account_id = $1 ORDER BY m.created_at, m.user_id LIMIT $2`,
+        [accountId, mostMembers],
+      );
+      return rows;
+    },
+
+    async invitations(accountId) {
+      const { rows } = await pool.query<InvitationRecord>(
+        `SELECT ${invitationColumns} FROM invitation WHERE account_id = $1 AND ${openInvitation}
+          ORDER BY created_at DESC LIMIT $2`,
+        [accountId, mostMembers],
+      );
+      return rows;
+    },
+
+    async findInvitation(id) {
+      const { rows } = await pool.query<InvitationRecord>(
+        `SELECT ${invitationColumns} FROM invitation WHERE id = $1 AND ${openInvitation}`,
+        [id],
+      );
+      return rows[0] ?? null;
+    },
+
+    async invite(me, { accountId, email: text, role }) {
+      const email = personAddress(text);
+      if (email === null) return badInput('email', 'This is not an e-mail address.');
+      const wait =
+        (await throttle.take(`invite:${accountId}`, invitesPerAccount)) ??
+        (await throttle.take(`invite-to:${email}`, invitesPerAddress));
+      if (wait !== null) return throttled(wait);
+      const token = randomBytes(32).toString('base64url');
+      const outcome = await transaction(pool, (client) =>
+        insertInvitation(client, { accountId, email, role, token, me }),
+      );
+      if (outcome.kind !== 'invited') return outcome;
+      const { rows } = await pool.query<{ name: string }>('SELECT name FROM account WHERE id = $1', [accountId]);
+      const link = `${publicUrl}/invitation?token=${token}`;
+      mailer.post(invitationMail(email, localeOf(me.locale), rows[0]?.name ?? '', me.name, link));
+      return outcome;
+    },
+
+    revokeInvitation: (me, { accountId, id }) =>
+      transaction(pool, async (client) => {
+        const { rowCount } = await client.query(
+          `UPDATE invitation SET revoked_at = now() WHERE id = $1 AND account_id = $2 AND ${openInvitation}`,
+          [id, accountId],
+        );
+        if (rowCount !== 1) return false;
+        await audit(client, me, 'invitation.revoke', accountId, null, { invitation: id });
+        return true;
+      }),
+
+    accept: (me, token) => transaction(pool, (client) => acceptInvitation(client, me, token)),
+    setRole: (me, ask) => transaction(pool, (client) => changeMember(client, me, ask)),
+    remove: (me, ask) => transaction(pool, (client) => changeMember(client, me, { ...ask, role: null })),
+  };
+}
+
+async function insertInvitation(
+  client: ClientBase,
+  ask: { accountId: string; email: string; role: InvitedRole; token: string; me: UserPrincipal },
+): Promise<Exclude<InviteOutcome, BadInput | Throttled>> {
+  const { accountId, email, role, token, me } = ask;
+  // Invitations of one account one after the other, so that they can be counted.
+  await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
+  const { rows } = await client.query<{ member: boolean; many: boolean }>(
+    `SELECT EXISTS (SELECT FROM member m JOIN app_user u ON u.id = m.user_id
+                     WHERE m.account_id = $1 AND u.email = $2) AS member,
+            (SELECT count(*) FROM member WHERE account_id = $1)
+            + (SELECT count(*) FROM invitation WHERE account_id = $1 AND ${openInvitation} AND email <> $2) >= $3 AS many`,
+    [accountId, email, mostMembers],
+  );
+  if (rows[0]?.member === true) return { kind: 'already_member' };
+  if (rows[0]?.many === true) return { kind: 'too_many', limit: mostMembers };
+  await client.query(
+    `UPDATE invitation SET revoked_at = now() WHERE account_id = $1 AND email = $2 AND ${openInvitation}`,
+    [accountId, email],
+  );
+  const made = await client.query<InvitationRecord>(
+    `INSERT INTO invitation (id, account_id, email, role, hash, invited_by, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(days => $7)) RETURNING ${invitationColumns}`,
+    [randomUUID(), accountId, email, role, digest(token), me.userId, invitationDays],
+  );
+  const [invitation] = made.rows;
+  if (invitation === undefined) throw new Error('an invitation that was just written is missing');
+  await audit(client, me, 'invitation.create', accountId, null, { email, role });
+  return { kind: 'invited', invitation };
+}
+
+async function acceptInvitation(
+  client: ClientBase,
+  me: UserPrincipal,
+  token: string,
+): Promise<{ kind: 'joined'; accountId: string } | BadToken> {
+  const { rows } = await client.query<InvitationRecord>(
+    `SELECT ${invitationColumns} FROM invitation WHERE hash = $1 AND ${openInvitation} FOR UPDATE`,
+    [digest(token)],
+  );
+  const [invitation] = rows;
+  if (invitation === undefined || invitation.email !== me.email || !me.emailVerified) return { kind: 'bad_token' };
+  const { accountId, role } = invitation;
+  await client.query('UPDATE invitation SET accepted_at = now() WHERE id = $1', [invitation.id]);
+  await client.query(`INSERT INTO member (account_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, [
+    accountId,
+    me.userId,
+    role,
+  ]);
+  await audit(client, me, 'member.join', accountId, null, { userId: me.userId, role });
+  return { kind: 'joined', accountId };
+}
+
+/** `role` null: the member leaves. */
+async function changeMember(
+  client: ClientBase,
+  me: UserPrincipal,
+  { accountId, userId, role }: { accountId: string; userId: string; role: Role | null },
+): Promise<MemberOutcome> {
+  // All members of the account under lock: two owners who demote each other at once must not leave it without one.
+  const { rows } = await client.query<{ userId: string; role: Role }>(
+    `SELECT user_id AS "userId", role FROM member WHERE account_id = $1 ORDER BY user_id FOR UPDATE`,
+    [accountId],
+  );
+  const member = rows.find((row) => row.userId === userId);
+  const mine = rows.find((row) => row.userId === me.userId);
+  if (member === undefined || mine === undefined) return { kind: 'unknown' };
+  const touchesOwner = member.role === 'owner' || role === 'owner';
+  const leaving = role === null && userId === me.userId;
+  if (touchesOwner && mine.role !== 'owner' && !leaving) return { kind: 'not_allowed' };
+  const owners = rows.filter((row) => row.role === 'owner');
+  if (member.role === 'owner' && role !== 'owner' && owners.length === 1) return { kind: 'last_owner' };
+  if (role === member.role) return { kind: 'done' };
+  if (role === null) {
+    await client.query('DELETE FROM member WHERE account_id = $1 AND user_id = $2', [accountId, userId]);
+    await endTokens(client, accountId, userId);
+  } else {
+    await client.query('UPDATE member SET role = $3 WHERE account_id = $1 AND user_id = $2', [accountId, userId, role]);
+  }
+  const after = role === null ? null : { userId, role };
+  await audit(
+    client,
+    me,
+    role === null ? 'member.remove' : 'member.change',
+    accountId,
+    { userId, role: member.role },
+    after,
+  );
+  return { kind: 'done' };
+}
+
+/** What somebody made while they belonged to the account must not go on opening it. */
+async function endTokens(client: ClientBase, accountId: string, userId: string): Promise<void> {
+  await client.query(
+    'UPDATE access_token SET deleted_at = now() WHERE account_id = $1 AND created_by = $2 AND deleted_at IS NULL',
+    [accountId, userId],
+  );
+}
+
+function audit(
+  client: ClientBase,
+  me: UserPrincipal,
+  action: string,
+  accountId: string,
+  before: Record<string, string> | null,
+  after: Record<string, string> | null,
+): Promise<void> {
+  return appendAudit(client, { actor: `user:${me.userId}`, action, subject: `account:${accountId}`, before, after });
+}
+
+function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
