@@ -80,8 +80,8 @@ export interface Accounts {
   giveGrant(ask: NewGrant): Promise<GiveGrantOutcome>;
 }
 
-export const trialAmount = 5_000_000_000_000n;
-export const trialDays = 7;
+const trialAmount = 5_000_000_000_000n;
+const trialDays = 7;
 
 const columns = `id, name, email, status, kind, created_at AS "createdAt"`;
 
@@ -113,12 +113,12 @@ export async function createAccount(client: ClientBase, ask: NewAccount): Promis
   if (account === undefined) {
     const existing = await findAccount(client, email);
     if (existing === null) throw new Error('an account that exists cannot be found');
-    await addFirstOwner(client, existing.id, ask.ownerId);
+    await addFirstOwner(client, existing.id, ask);
     return { kind: 'exists', account: existing };
   }
-  await addFirstOwner(client, account.id, ask.ownerId);
   const subject = `account:${account.id}`;
   await appendAudit(client, { actor: ask.actor, action: 'account.create', subject, after: facts(account) });
+  await addFirstOwner(client, account.id, ask);
   await giveFirstGrant(client, account, ask.grant ?? { kind: 'trial' }, ask.actor);
   return { kind: 'created', account };
 }
@@ -172,14 +172,21 @@ async function recordGrant(
 }
 
 /** Membership is for whoever comes first: a later sign-up with the same address must not take an account over. */
-async function addFirstOwner(client: ClientBase, accountId: string, ownerId: string | undefined): Promise<void> {
+async function addFirstOwner(client: ClientBase, accountId: string, { ownerId, actor }: NewAccount): Promise<void> {
   if (ownerId === undefined) return;
   await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
-  await client.query(
+  const { rowCount } = await client.query(
     `INSERT INTO member (account_id, user_id, role) SELECT $1, $2, 'owner'
      WHERE NOT EXISTS (SELECT FROM member WHERE account_id = $1)`,
     [accountId, ownerId],
   );
+  if (rowCount === 0) return;
+  await appendAudit(client, {
+    actor,
+    action: 'account.add_owner',
+    subject: `account:${accountId}`,
+    after: { ownerId },
+  });
 }
 
 async function findAccount(database: Pool | ClientBase, idOrEmail: string): Promise<Account | null> {

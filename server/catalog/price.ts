@@ -25,7 +25,7 @@ export function formatPrice(picoPerToken: bigint): string {
 }
 
 /** Text to pico-USD per token. */
-export const priceText = z.string(sentence).transform((text, context) => {
+const priceText = z.string(sentence).transform((text, context) => {
   const value = parsePrice(text);
   if (value !== null) return value;
   context.addIssue({ code: 'custom', message: sentence, input: text });

@@ -26,14 +26,18 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     if (command === null)
       throw new CommandError('usage', `There is no command "${words.slice(0, 2).join(' ')}"; try --help`);
     const result = await runCommand(command, parse(command, args), terminal);
-    terminal.out(json ? JSON.stringify(result.json) : (result.text ?? listing(result.json)));
+    terminal.out(json ? toJson(result.json) : (result.text ?? listing(result.json)));
     return 0;
   } catch (error) {
     const { code, message, details } = explain(error);
-    if (json) terminal.out(JSON.stringify({ error: { code, message, ...details } }));
+    if (json) terminal.out(toJson({ error: { code, message, ...details } }));
     else terminal.err([message, ...(details['broken'] === undefined ? [] : [listing(details)])].join('\n'));
     return 1;
   }
+}
+
+function toJson(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) => (typeof member === 'bigint' ? member.toString() : member));
 }
 
 async function allCommands(): Promise<readonly Command[]> {

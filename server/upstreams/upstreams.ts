@@ -16,7 +16,7 @@ import type { Seal } from './seal.ts';
 /** The base address that stands for the simulator of this very server, wherever it happens to listen. */
 export const simulatorAddress = 'simulator';
 
-export const protocols = ['messages', 'chat-completions', 'responses'] as const satisfies readonly UpstreamProtocol[];
+const protocols = ['messages', 'chat-completions', 'responses'] as const satisfies readonly UpstreamProtocol[];
 
 const id = z
   .string('must be text')

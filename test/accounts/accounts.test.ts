@@ -131,6 +131,8 @@ describe('members', () => {
     expect(joined).toMatchObject({ kind: 'exists', account: { id: account.id } });
     await accounts.create({ email: 'later@example.com', ownerId: second, actor: 'test' });
     expect(await membersOf(account.id)).toEqual([{ user_id: first, role: 'owner' }]);
+    const joins = (await auditOf(`account:${account.id}`)).filter(({ action }) => action === 'account.add_owner');
+    expect(joins).toMatchObject([{ after: { ownerId: first } }]);
   });
 });
 
