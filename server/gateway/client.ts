@@ -38,10 +38,17 @@ const streamHead = {
   'x-accel-buffering': 'no',
 };
 
+export interface ClientSettings {
+  /** How long the last bytes may wait for a client that takes nothing; then it is cut off. */
+  stallMs?: number;
+  /** Monotonic milliseconds. */
+  now?: () => number;
+}
+
 export function createClient(
   response: ServerResponse,
   requestId: string,
-  now: () => number = () => performance.now(),
+  { stallMs = 60_000, now = () => performance.now() }: ClientSettings = {},
 ): Client {
   let streaming = false;
   let firstByteAt: number | null = null;
@@ -69,6 +76,14 @@ export function createClient(
     if (response.write(bytes)) return true;
     stalledSince ??= lastWriteAt;
     return false;
+  };
+
+  /**
+   * Nobody watches an answer once it has been handed over, and a client that never takes it would hold it in memory for
+   * ever. The socket's own timer counts only while nothing moves; Node sets it anew when the answer is through.
+   */
+  const boundTheRest = (): void => {
+    if (response.writableLength > 0) response.socket?.setTimeout(stallMs);
   };
 
   return {
@@ -104,7 +119,9 @@ export function createClient(
       else lastWriteAt = now();
     },
     end() {
-      if (!gone) response.end();
+      if (gone) return;
+      response.end();
+      boundTheRest();
     },
     answer(status, headers, body) {
       if (gone) return;
@@ -112,6 +129,7 @@ export function createClient(
       const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
       response.writeHead(status, { ...headers, ...requestIdHeaders(requestId), 'content-length': String(length) });
       response.end(body);
+      boundTheRest();
     },
     destroy() {
       response.destroy();

@@ -4,8 +4,9 @@ import type { GatewayTimeouts } from '../config.ts';
 import type { Refusals } from '../errors.ts';
 import { requestIdHeaders } from '../http.ts';
 import type { Router, Target } from '../upstreams/router.ts';
-import { scanBody, spliceModel } from '../wire/body.ts';
+import { modelEdits, scanBody, splice } from '../wire/body.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
+import { mintedThinkingEdits } from '../wire/translate/minted-thinking.ts';
 import { type DispatchFault, dispatch } from './dispatch.ts';
 import { mediaTokens } from './estimate.ts';
 import { upstreamHeaders } from './headers.ts';
@@ -120,11 +121,11 @@ export function registerCountTokens(
       if (allowed !== null && !allowed.has(model.id)) throw new RefusalError(refusals.modelNotAllowed(facts.model));
       response.headers(requestIdHeaders(request.id)).type('application/json');
 
-      const target = router.candidates(model.id, 'messages', () => '')?.next() ?? null;
+      const target = router.candidates(model.id, 'messages', () => '')?.next('nothing') ?? null;
       if (target?.route.upstream.protocol === 'messages') {
         const counted = await countUpstream(
           target,
-          spliceModel(raw, facts, target.route.upstreamModel),
+          splice(raw, [...modelEdits(facts, target.route.upstreamModel), ...mintedThinkingEdits(raw)]),
           request.raw.rawHeaders,
           timeouts,
         );

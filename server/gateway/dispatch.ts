@@ -30,8 +30,11 @@ export interface DispatchRequest {
 }
 
 export interface Receiver {
-  /** The upstream's status and headers. Return how the body is wanted: piece by piece, or whole up to a number of bytes. */
-  head(status: number, headers: IncomingHttpHeaders): 'pieces' | number;
+  /**
+   * The upstream's status and headers. Return how the body is wanted: piece by piece, whole up to a number of bytes, or
+   * not at all (then `end` follows at once, and the connection is not used again).
+   */
+  head(status: number, headers: IncomingHttpHeaders): 'pieces' | 'nothing' | number;
   /** A piece of the body. False: hold back until `resume`. */
   piece(bytes: Buffer): boolean;
   /** The body ended as it should; `whole` carries it unless it went out in pieces. */
@@ -64,7 +67,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
   let sent = false;
   let headed = false;
   let over = false;
-  let wanted: 'pieces' | number = 0;
+  let wanted: 'pieces' | 'nothing' | number = 0;
   let pieces: Buffer[] = [];
   let size = 0;
 
@@ -84,11 +87,14 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
     onRequestSent() {
       sent = true;
     },
-    onResponseStart(_controller, status, headers) {
+    onResponseStart(current, status, headers) {
       // 1xx answers come before the one that counts.
       if (over || status < 200) return;
       headed = true;
       wanted = receiver.head(status, headers);
+      if (wanted !== 'nothing') return;
+      finish(() => receiver.end(empty));
+      current.abort(aborted);
     },
     onResponseData(current, bytes) {
       if (over) return;
@@ -97,7 +103,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
         return;
       }
       size += bytes.length;
-      if (size > wanted) {
+      if (wanted === 'nothing' || size > wanted) {
         finish(() => receiver.fault('too_large'));
         current.abort(aborted);
         return;

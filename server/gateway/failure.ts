@@ -1,4 +1,5 @@
 import type { Refusal, Refusals } from '../errors.ts';
+import { errorEnvelope } from '../wire/envelope.ts';
 import type { Protocol, Wire, WireError } from '../wire/protocol.ts';
 import type { AttemptEnd } from './attempt.ts';
 
@@ -25,9 +26,20 @@ const longestWaitS = 60;
 /** Failures are ends that relayed nothing; the others are not for this function. */
 export type FailedEnd = Extract<AttemptEnd, { kind: 'status' | 'error_event' | 'fault' | 'shutdown' }>;
 
+/** Seconds or a date, as HTTP allows; undefined when it is neither or already over. */
 function retryAfter(header: string | string[] | undefined): number | undefined {
-  const seconds = Number(Array.isArray(header) ? header[0] : header);
-  return Number.isFinite(seconds) && seconds > 0 ? Math.min(longestWaitS, Math.ceil(seconds)) : undefined;
+  const text = Array.isArray(header) ? header[0] : header;
+  if (text === undefined || text.trim() === '') return undefined;
+  const asked = Number(text);
+  const seconds = Number.isNaN(asked) ? (Date.parse(text) - Date.now()) / 1_000 : asked;
+  return seconds > 0 ? Math.min(longestWaitS, Math.ceil(seconds)) : undefined;
+}
+
+/** Answers that say the fault is in the request: every route would say the same, and clients act on the vendor's wording. */
+const requestFaults: ReadonlySet<number> = new Set([400, 413, 422]);
+
+function requestFault(passthrough: WireError, refusals: Refusals): Failure {
+  return { outcome: 'upstream_error', elsewhere: false, verdict: 'fine', passthrough, refusal: refusals.upstreamError() };
 }
 
 function judgeStatus(status: number, retryAfterS: number | undefined, refusals: Refusals): Failure {
@@ -62,23 +74,29 @@ function judgeStatus(status: number, retryAfterS: number | undefined, refusals: 
 export function judge(end: FailedEnd, wire: Wire, refusals: Refusals, requestId: string): Failure {
   switch (end.kind) {
     case 'status': {
-      if (end.status === 400 || end.status === 413 || end.status === 422) {
+      if (requestFaults.has(end.status)) {
         const passthrough = wire.error(end.status, end.body, String(end.headers['content-type'] ?? ''), requestId);
-        // The fault is in the request: every route would say the same, and the vendor's wording is what clients act on.
-        if (passthrough !== null) {
-          return {
-            outcome: 'upstream_error',
-            elsewhere: false,
-            verdict: 'fine',
-            passthrough,
-            refusal: refusals.upstreamError(),
-          };
-        }
+        if (passthrough !== null) return requestFault(passthrough, refusals);
+        // Something before the vendor refused in words of its own (a proxy's page about a large body, say): another
+        // place may take it, and if none does, the client should not send it again unchanged.
+        return {
+          outcome: 'upstream_error',
+          elsewhere: true,
+          verdict: 'fine',
+          refusal: refusals.upstreamRefused(end.status),
+        };
       }
       return judgeStatus(end.status, retryAfter(end.headers['retry-after']), refusals);
     }
-    case 'error_event':
-      return judgeStatus(end.error.status, undefined, refusals);
+    case 'error_event': {
+      const { status, type, message } = end.error;
+      if (requestFaults.has(status)) {
+        const body = JSON.stringify(errorEnvelope(wire.upstream, { status, type, message }));
+        const passthrough = wire.error(status, Buffer.from(body), 'application/json', requestId);
+        if (passthrough !== null) return requestFault(passthrough, refusals);
+      }
+      return judgeStatus(status, undefined, refusals);
+    }
     case 'shutdown':
       return { outcome: 'shutdown', elsewhere: false, verdict: 'fine', refusal: refusals.draining() };
     case 'fault':

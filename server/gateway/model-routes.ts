@@ -166,6 +166,7 @@ export function registerModelRoutes(
           requestId: request.id,
           raw: bodyOf(request),
           rawHeaders: request.raw.rawHeaders,
+          version: protocol === 'messages' ? String(request.headers['anthropic-version']) : undefined,
           client,
           receivedAt: request.receivedAt,
           confirm: () => authenticator.authenticateNow(request.headers),

@@ -46,7 +46,9 @@ export function meterStream(
   facts: RequestFacts,
   contextWindow: number,
 ): Metered {
-  if (ending === 'completed' && !account.partial) return meterWhole(account, facts, contextWindow, 'completed');
+  // Also when the customer has left: a drained answer that gave its whole account is charged by it.
+  if ((ending === 'completed' || (ending === 'client_closed' && account.usage !== null)) && !account.partial)
+    return meterWhole(account, facts, contextWindow, ending);
   const ours =
     ending === 'upstream_error' || ending === 'upstream_cut' || ending === 'timeout' || ending === 'shutdown';
   if (ours && account.outputPieces === 0 && account.outputBytes === 0) return unmetered(ending);

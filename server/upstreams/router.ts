@@ -34,10 +34,10 @@ export type Verdict = 'fine' | 'failed' | 'overloaded' | 'unauthorized';
 /** The places for one request, best first. */
 export interface Candidates {
   /**
-   * The next place to try, or null when none is left or the retry budget is used up. `again`: the last try did not even
-   * get a connection, so the last place may be tried once more when there is no other.
+   * The next place to try, or null when none is left. After a failure only while the retry budget of the model lasts; and
+   * when not even a connection was had, the last place once more. A place that cannot express the request was no try.
    */
-  next(again?: boolean): Target | null;
+  next(after: 'nothing' | 'unfit' | 'failure' | 'no_connection'): Target | null;
 }
 
 export interface UpstreamHealth {
@@ -164,14 +164,15 @@ export function createRouter({
         return { route, key, dispatcher: upstream.simulated ? open : guarded, ...address };
       };
       return {
-        next(again = false) {
-          for (; tried < queue.length; ) {
-            if (tried > 0 && !mayRetry(model)) return null;
+        next(after) {
+          const isRetry = after === 'failure' || after === 'no_connection';
+          while (tried < queue.length) {
+            if (isRetry && !mayRetry(model)) return null;
             const found = target(queue[tried++] as RouteRecord);
             if (found !== null) return found;
           }
           const last = queue.at(-1);
-          if (!again || triedAgain || last === undefined || !mayRetry(model)) return null;
+          if (after !== 'no_connection' || triedAgain || last === undefined || !mayRetry(model)) return null;
           triedAgain = true;
           return target(last);
         },

@@ -1,0 +1,76 @@
+import type { Admitted, Ledger, Refused } from '../billing/ledger.ts';
+import { formatUsd } from '../billing/money.ts';
+import type { Refusal, Refusals } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Call, ModelRequest } from './call.ts';
+import { mediaTokens } from './estimate.ts';
+import type { Slots } from './slots.ts';
+
+/** Step two: a hold on the budget, or the refusal that says what is missing. */
+export interface AdmitterParts {
+  ledger: Pick<Ledger, 'admit' | 'release'>;
+  refusals: Refusals;
+  slots: Slots;
+  /** Requests a trial account may run at once. */
+  trialSlots: number;
+  metrics: Metrics;
+}
+
+export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }: AdmitterParts) {
+  const refusalOf = (refused: Refused, request: ModelRequest): Refusal => {
+    const figures = {
+      balanceUsd: formatUsd(refused.balance.free),
+      heldUsd: formatUsd(refused.balance.held),
+      ...(refused.required === undefined ? {} : { requiredUsd: formatUsd(refused.required) }),
+      ...(refused.affordableMaxTokens === undefined ? {} : { affordableMaxTokens: refused.affordableMaxTokens }),
+    };
+    switch (refused.reason) {
+      case 'key':
+        return refusals.invalidApiKey();
+      case 'suspended':
+        return refusals.accountSuspended();
+      case 'exhausted':
+        return refusals.budgetExhausted(figures);
+      case 'model':
+        return refusals.modelNotFound(request.facts.model);
+      case 'model_not_allowed':
+        return refusals.modelNotAllowed(request.facts.model);
+      case 'key_limit':
+        return refusals.keyLimitReached({
+          period: refused.keyLimit?.period ?? 'lifetime',
+          limitUsd: formatUsd(refused.keyLimit?.limit ?? 0n),
+          spentUsd: formatUsd(refused.keyLimit?.spent ?? 0n),
+        });
+      case 'short':
+        return refusals.budgetShort(figures);
+      case 'reserved':
+        return refusals.budgetReserved(figures);
+      case 'unavailable':
+        return refusals.unavailable();
+    }
+  };
+
+  return async function admit(call: Call, request: ModelRequest): Promise<Admitted | Refusal> {
+    const { facts, model } = request;
+    const admission = await ledger.admit({
+      requestId: call.requestId,
+      accountId: call.principal.accountId,
+      keyId: call.principal.keyId,
+      model: model.id,
+      textBytes: facts.textBytes,
+      mediaTokens: mediaTokens(facts),
+      cacheWrite: facts.cacheWrite,
+      maxTokens: facts.maxTokens,
+      answers: facts.answers,
+    });
+    if (admission.kind === 'refused') {
+      metrics.budgetRefusal(admission.reason);
+      return refusalOf(admission, request);
+    }
+    if (admission.trialOnly && slots.running(call.principal.accountId) > trialSlots) {
+      await ledger.release({ accountId: call.principal.accountId, requestId: call.requestId });
+      return refusals.tooManyRequests('trial account');
+    }
+    return admission;
+  };
+}

@@ -1,0 +1,41 @@
+import type { CatalogModel } from '../catalog/catalog.ts';
+import type { Principal } from '../keys/keyring.ts';
+import type { Target } from '../upstreams/router.ts';
+import type { Protocol, RequestFacts, Wire, WireContext } from '../wire/protocol.ts';
+import type { Client } from './client.ts';
+
+/** The values that the steps of the data plane hand on. */
+
+/** One request as it arrived, authenticated. */
+export interface Call {
+  protocol: Protocol;
+  principal: Principal;
+  requestId: string;
+  raw: Buffer;
+  rawHeaders: readonly string[];
+  client: Client;
+  /** `anthropic-version`; undefined on the other protocols. */
+  version: string | undefined;
+  /** Monotonic milliseconds. */
+  receivedAt: number;
+  /** Asks the database who this is, as an admission would: the principal may come from memory. Null: the key is no more. */
+  confirm(): Promise<Principal | null>;
+}
+
+/** What was asked for, and the first place that can run it. */
+export interface ModelRequest {
+  facts: RequestFacts;
+  model: CatalogModel;
+  first: Prepared;
+  /** The next place that can express the request, after one that failed. Null: none is left. */
+  next(after: 'failure' | 'no_connection'): Prepared | null;
+}
+
+/** The request in the words of one place. */
+export interface Prepared {
+  target: Target;
+  wire: Wire;
+  context: WireContext;
+  body: Uint8Array;
+  path: string;
+}

@@ -1,0 +1,202 @@
+import type { Admitted, Ledger } from '../billing/ledger.ts';
+import type { GatewayTimeouts } from '../config.ts';
+import type { Refusals } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Router, Target } from '../upstreams/router.ts';
+import { UnreadableReply } from '../wire/protocol.ts';
+import { type AttemptEnd, attempt } from './attempt.ts';
+import { createBrake } from './brake.ts';
+import type { Call, ModelRequest } from './call.ts';
+import { estimateInput } from './estimate.ts';
+import { type Failure, judge } from './failure.ts';
+import { upstreamHeaders } from './headers.ts';
+import type { Pulse } from './pulse.ts';
+import { sendInStream, sendRefusal } from './refuse.ts';
+import { type Metered, meterLeft, meterStream, meterWhole, unmetered } from './settle.ts';
+
+/** Steps three and four: one place after the other until something was relayed, counting what goes by. */
+export interface DelivererParts {
+  ledger: Pick<Ledger, 'extend'>;
+  router: Pick<Router, 'report'>;
+  refusals: Refusals;
+  pulse: Pulse;
+  timeouts: GatewayTimeouts;
+  shutdown: { readonly now: boolean };
+  metrics: Metrics;
+  log: { warn(fields: object, text: string): void; error(fields: object, text: string): void };
+}
+
+/** How the upstream's part ended: something to settle, and what the client still has to get. */
+export interface Delivered {
+  target: Target;
+  metered: Metered;
+  /** Sends the rest; called after the settlement is on disk. */
+  complete(costUsd: string): void;
+}
+
+/** Nothing was delivered: a row of cost zero, and the refusal in whichever way the client can still take it. */
+export function refusedBy(
+  call: Call,
+  target: Target,
+  failure: Pick<Failure, 'outcome' | 'passthrough' | 'refusal'>,
+): Delivered {
+  return {
+    target,
+    metered: unmetered(failure.outcome),
+    complete() {
+      const { client } = call;
+      if (client.streaming) sendInStream(call, failure.passthrough ?? null, failure.refusal);
+      else if (failure.passthrough === undefined) sendRefusal(call, failure.refusal);
+      else
+        client.answer(
+          failure.passthrough.status,
+          { 'content-type': failure.passthrough.contentType },
+          failure.passthrough.body,
+        );
+    },
+  };
+}
+
+export function createDeliverer(parts: DelivererParts) {
+  const { ledger, router, refusals, pulse, timeouts, shutdown, metrics, log } = parts;
+
+  const watchModel = (call: Call, target: Target, reported: string | null): void => {
+    const { upstreamModel, upstream } = target.route;
+    // Vendors answer with a dated name of the model asked for; anything else is another model.
+    if (reported === null || reported.startsWith(upstreamModel)) return;
+    metrics.anomaly('model_mismatch', upstream.id);
+    log.warn(
+      { requestId: call.requestId, upstream: upstream.id, model: upstreamModel },
+      'the upstream answered with another model',
+    );
+  };
+
+  return async function deliver(call: Call, request: ModelRequest, admission: Admitted): Promise<Delivered> {
+    const { client } = call;
+    const { facts } = request;
+    const { contextWindow } = admission;
+    const dispatchedAt = performance.now();
+    let prepared = request.first;
+    for (;;) {
+      const { target, wire, context } = prepared;
+      const stream = facts.stream ? wire.stream(facts, context) : null;
+      const startedAt = performance.now();
+      const end = await attempt({
+        request: {
+          dispatcher: target.dispatcher,
+          origin: target.origin,
+          path: target.basePath + prepared.path,
+          headers: upstreamHeaders({
+            rawHeaders: call.rawHeaders,
+            client: call.protocol,
+            upstream: target.route.upstream.protocol,
+            secret: target.key?.secret ?? null,
+          }),
+          body: prepared.body,
+          headersTimeoutMs: facts.stream ? timeouts.headersMs : timeouts.replyMs,
+          idleTimeoutMs: timeouts.idleMs,
+        },
+        stream,
+        client,
+        pulse,
+        timeouts,
+        onDisconnect: target.route.upstream.onDisconnect,
+        dispatchedAt,
+        usageSoFar: (account) => meterStream('budget_stopped', account, facts, contextWindow).usage,
+        brake: (stop) =>
+          createBrake({
+            held: admission.amount,
+            prices: admission.price,
+            estimatedInputTokens: estimateInput(facts, contextWindow),
+            extend: (more) => ledger.extend({ accountId: call.principal.accountId, requestId: call.requestId }, more),
+            stop,
+          }),
+        shutdown,
+      });
+      metrics.upstreamAnswered(
+        target.route.upstream.id,
+        request.model.id,
+        endLabel(end),
+        performance.now() - startedAt,
+      );
+
+      switch (end.kind) {
+        case 'stream': {
+          router.report(
+            target,
+            end.ending === 'upstream_cut' || end.ending === 'timeout' || end.ending === 'upstream_error'
+              ? 'failed'
+              : 'fine',
+          );
+          watchModel(call, target, end.account.model);
+          return {
+            target,
+            metered: meterStream(end.ending, end.account, facts, contextWindow),
+            complete() {
+              if (client.gone) return;
+              client.startStream();
+              if (end.last.length > 0) client.write(end.last);
+              client.end();
+            },
+          };
+        }
+        case 'left':
+          return { target, metered: meterLeft(end.sent, facts, contextWindow), complete: () => undefined };
+        case 'whole': {
+          try {
+            const reply = wire.reply(end.body, facts, context);
+            router.report(target, 'fine');
+            watchModel(call, target, reply.account.model);
+            return {
+              target,
+              metered: meterWhole(reply.account, facts, contextWindow, end.clientLeft ? 'client_closed' : 'completed'),
+              complete: (costUsd) =>
+                client.answer(200, { 'content-type': 'application/json', 'x-steyg-cost-usd': costUsd }, reply.body),
+            };
+          } catch (error) {
+            if (!(error instanceof UnreadableReply)) throw error;
+            router.report(target, 'failed');
+            return refusedBy(
+              call,
+              target,
+              judge({ kind: 'fault', fault: 'unreadable' }, wire, refusals, call.requestId),
+            );
+          }
+        }
+        default: {
+          const failure = judge(end, wire, refusals, call.requestId);
+          router.report(target, failure.verdict, failure.retryAfterS);
+          if (failure.verdict === 'unauthorized') {
+            log.error(
+              { upstream: target.route.upstream.id, kind: endLabel(end) },
+              'an upstream refuses our key or funds',
+            );
+          }
+          const following =
+            failure.elsewhere && !client.gone
+              ? request.next(end.kind === 'fault' && end.fault === 'connect' ? 'no_connection' : 'failure')
+              : null;
+          if (following === null) return refusedBy(call, target, failure);
+          metrics.failover(request.model.id);
+          prepared = following;
+        }
+      }
+    }
+  };
+}
+
+/** A short name for metrics and logs. */
+function endLabel(end: AttemptEnd): string {
+  switch (end.kind) {
+    case 'status':
+      return `status_${end.status}`;
+    case 'error_event':
+      return `event_${end.error.status}`;
+    case 'fault':
+      return end.fault;
+    case 'stream':
+      return end.ending;
+    default:
+      return end.kind;
+  }
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import type { Ledger } from '../billing/ledger.ts';
+import { formatUsd } from '../billing/money.ts';
+import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
+import type { Refusal, Refusals } from '../errors.ts';
+import type { Candidates, Router, Target } from '../upstreams/router.ts';
+import { scanBody } from '../wire/body.ts';
+import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
+import type { Call, ModelRequest, Prepared } from './call.ts';
+import { wireFor } from './wire-for.ts';
+
+/**
+ * Step one: what is asked for, from one scan of the bytes, the catalog and the choice of routes. Nothing is held and
+ * nothing is sent; whatever is wrong costs nothing.
+ */
+export interface ReaderParts {
+  catalog: Catalog;
+  router: Router;
+  refusals: Refusals;
+  ledger: Pick<Ledger, 'balance'>;
+  /** Keyed digest; `scope` keeps its uses apart. */
+  digest(scope: string, text: string): string;
+}
+
+/** The version of the messages protocol that took the sampling fields away. */
+const versionWithoutSampling = '2026-10-21';
+const samplingFields = ['temperature', 'top_p', 'top_k'];
+
+export function createReader({ catalog, router, refusals, ledger, digest }: ReaderParts) {
+  const fromProblem = (problem: WireProblem): Refusal => {
+    const refusal =
+      problem.status === 501
+        ? refusals.notSupported(problem.message)
+        : refusals.invalidRequest(
+            problem.message,
+            problem.param,
+            problem.code,
+            problem.details === undefined ? undefined : { details: problem.details },
+          );
+    return problem.status === undefined ? refusal : { ...refusal, status: problem.status };
+  };
+
+  /** A key that was deleted a moment ago is told nothing else, not even what is wrong with its request. */
+  const unlessDeleted = async (call: Call, refusal: Refusal): Promise<Refusal> =>
+    (await call.confirm()) === null ? refusals.invalidApiKey() : refusal;
+
+  /** What comes before anything that is wrong with the model asked for, in the order of the admission. */
+  const unlessExhausted = async (call: Call, refusal: Refusal): Promise<Refusal> => {
+    const principal = await call.confirm();
+    if (principal === null) return refusals.invalidApiKey();
+    if (principal.suspended) return refusals.accountSuspended();
+    const { free, held } = await ledger.balance(principal.accountId);
+    return free + held > 0n
+      ? refusal
+      : refusals.budgetExhausted({ balanceUsd: formatUsd(free), heldUsd: formatUsd(held) });
+  };
+
+  const prepare = (call: Call, facts: RequestFacts, model: CatalogModel, target: Target): Prepared | WireProblem => {
+    const { upstream, upstreamModel } = target.route;
+    const translated = upstream.protocol !== call.protocol;
+    const shut = facts.gates.find(
+      (gate) => !model.allow.has(gate.name) && !(gate.translationDrops === true && translated),
+    );
+    if (shut !== undefined) return shut.problem;
+    const problem = translated ? versionProblem(call, facts) : null;
+    if (problem !== null) return problem;
+    const wire = wireFor(call.protocol, upstream.protocol);
+    const context: WireContext = {
+      catalogModel: model.id,
+      upstreamModel,
+      maxOutputTokens: model.maxOutputTokens,
+      features: upstream.features,
+      digest: (scope, text) => digest(`${scope}:${call.principal.accountId}`, text),
+      createdAt: Math.floor(Date.now() / 1000),
+      requestId: call.requestId,
+    };
+    const request = wire.request(call.raw, facts, context);
+    return request.ok ? { target, wire, context, body: request.body, path: request.path } : request.problem;
+  };
+
+  /** The best place that can express the request; else what the best place of all found wrong with it. */
+  const firstFit = (
+    call: Call,
+    facts: RequestFacts,
+    model: CatalogModel,
+    candidates: Candidates,
+  ): Prepared | WireProblem | null => {
+    let problem: WireProblem | null = null;
+    for (let target = candidates.next('nothing'); target !== null; target = candidates.next('unfit')) {
+      const prepared = prepare(call, facts, model, target);
+      if (!('message' in prepared)) return prepared;
+      problem ??= prepared;
+    }
+    return problem;
+  };
+
+  return async function read(call: Call): Promise<ModelRequest | Refusal> {
+    const scanned = scanBody(call.raw, call.protocol);
+    if (!scanned.ok) return unlessDeleted(call, fromProblem(scanned.problem));
+    const { facts } = scanned;
+    const model = await catalog.resolve(facts.model);
+    if (model === null) return unlessExhausted(call, refusals.modelNotFound(facts.model));
+
+    const candidates = router.candidates(model.id, call.protocol, () => stickiness(call, facts));
+    const first = candidates === null ? null : firstFit(call, facts, model, candidates);
+    if (candidates === null || first === null) return unlessExhausted(call, refusals.upstreamUnavailable());
+    if ('message' in first) return unlessExhausted(call, fromProblem(first));
+    return {
+      facts,
+      model,
+      first,
+      next(after) {
+        for (let target = candidates.next(after); target !== null; target = candidates.next('unfit')) {
+          const prepared = prepare(call, facts, model, target);
+          if (!('message' in prepared)) return prepared;
+        }
+        return null;
+      },
+    };
+  };
+}
+
+/** What the vendor would say of fields that a version no longer has; on the native path it says so itself. */
+function versionProblem(call: Call, facts: RequestFacts): WireProblem | null {
+  if (call.protocol !== 'messages' || call.version !== versionWithoutSampling) return null;
+  const field = samplingFields.find((name) => facts.members.has(name));
+  return field === undefined
+    ? null
+    : { message: `${field}: not supported with anthropic-version ${versionWithoutSampling}`, param: field, code: null };
+}
+
+/** Texts that stay the same through a conversation: whose it is and how it begins. */
+function stickiness(call: Call, facts: RequestFacts): string {
+  const hash = createHash('sha256').update(call.principal.accountId);
+  for (const name of ['system', 'instructions', 'messages', 'input']) {
+    const span = facts.members.get(name);
+    if (span !== undefined) hash.update(call.raw.subarray(span.start, Math.min(span.end, span.start + 512)));
+  }
+  return hash.digest('base64');
+}
