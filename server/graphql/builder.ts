@@ -11,7 +11,7 @@ import { getDatamodel } from '../database/generated/pothos-types.ts';
 import { abilitiesOn, accountsWith, isOperator, isTrustedOperator } from '../people/principal.ts';
 import type { GraphqlContext } from './context.ts';
 import { InputError, transportError } from './errors.ts';
-import { largestPage, pageSize, usualPage } from './pages.ts';
+import { largestPage, pageLength, pageSize, usualPage } from './pages.ts';
 
 /**
  * The schema's builder: one per process, because Pothos collects types as the domain files load (`schema.ts`).
@@ -131,8 +131,8 @@ export const builder = new SchemaBuilder<{
     pageInfoFieldOptions: { description: 'Where the page begins and ends.' },
     beforeArgOptions: { description: 'Only elements before this cursor.' },
     afterArgOptions: { description: 'Only elements after this cursor.' },
-    firstArgOptions: { description: `How many elements from the start, at most ${largestPage}.` },
-    lastArgOptions: { description: `How many elements from the end, at most ${largestPage}.` },
+    firstArgOptions: { description: `How many elements from the start, at most ${largestPage}.`, validate: pageLength },
+    lastArgOptions: { description: `How many elements from the end, at most ${largestPage}.`, validate: pageLength },
     defaultConnectionTypeOptions: { description: 'A page of a list.', authScopes: { public: true } },
     defaultEdgeTypeOptions: { description: 'An element of a list with its cursor.', authScopes: { public: true } },
     defaultConnectionFieldOptions: {

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
@@ -132,14 +131,17 @@ async function send(
   setCookies: readonly string[],
 ): Promise<FastifyReply> {
   reply.code(answer.status).headers(requestIdHeaders(request.id)).header('cache-control', 'no-store');
-  for (const [name, value] of answer.headers) {
-    if (name === 'content-type' || name === 'allow' || name === 'x-accel-buffering') reply.header(name, value);
+  // Asked for by name: iterating gives each name in whatever case it was set.
+  for (const name of ['content-type', 'allow', 'x-accel-buffering']) {
+    const value = answer.headers.get(name);
+    if (value !== null) reply.header(name, value);
   }
   if (setCookies.length > 0) reply.header('set-cookie', [...setCookies]);
   if (answer.headers.get('content-type')?.startsWith('text/event-stream') === true && answer.body !== null) {
     // Proxies that buffer would keep events back.
     reply.header('x-accel-buffering', 'no');
-    return reply.send(Readable.fromWeb(answer.body as ReadableStream));
+    // Yoga's own stream class is iterable, but none that `Readable.fromWeb` takes.
+    return reply.send(Readable.from(answer.body, { objectMode: false }));
   }
   return reply.send(await answer.text());
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { badInput } from './errors.ts';
 
 /** How lists are cut into pages. */
@@ -7,6 +8,13 @@ export const largestPage = 100;
 /** What a page has when nobody says. */
 export const usualPage = 20;
 
+/** What `first` and `last` may be; checked for every list before its resolver runs. */
+export const pageLength = z
+  .int()
+  .min(1, `must be between 1 and ${largestPage}`)
+  .max(largestPage, `must be between 1 and ${largestPage}`)
+  .nullish();
+
 export interface PageArguments {
   first?: number | null | undefined;
   last?: number | null | undefined;
@@ -14,15 +22,8 @@ export interface PageArguments {
   before?: string | null | undefined;
 }
 
-/** Checks the four arguments of a list before they reach a query; throws an `InputError` that names the argument. */
+/** Checks how the arguments of a list go together; throws an `InputError` that names the argument. */
 export function checkPage(args: PageArguments): void {
-  for (const name of ['first', 'last'] as const) {
-    const value = args[name];
-    if (typeof value !== 'number') continue;
-    if (!Number.isInteger(value) || value < 1 || value > largestPage) {
-      throw badInput(name, `${name} must be between 1 and ${largestPage}.`);
-    }
-  }
   if (typeof args.first === 'number' && typeof args.last === 'number') {
     throw badInput('last', 'first and last cannot be used together.');
   }

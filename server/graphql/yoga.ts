@@ -149,12 +149,18 @@ function subscriptionLimit(): Plugin<GraphqlContext> {
 function maskError(error: unknown, log: GraphqlLog): Error {
   const original = originOf(error);
   if (original instanceof ExpectedError) return located(error, exposed(original));
-  if (original instanceof PothosValidationError) {
+  if (original instanceof PothosValidationError || isImpossibleValue(original)) {
     return located(error, transportError('BAD_USER_INPUT', 'An argument of this field cannot be used.'));
   }
   if (error instanceof GraphQLError && (original === error || original instanceof GraphQLError)) return error;
   log.error(describeError(original), 'a GraphQL operation failed');
   return located(error, transportError('INTERNAL', 'Something went wrong on our side.'));
+}
+
+/** A cursor that a client made up can hold what a column's type cannot: the database says so, and nothing else does. */
+function isImpossibleValue(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  return code === 'P2007' || code === 'P2023';
 }
 
 function originOf(error: unknown): unknown {
