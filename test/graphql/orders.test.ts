@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBalance } from '../../server/billing/usage.ts';
+import { transaction } from '../../server/database/lane.ts';
+import { savePlan } from '../../server/plans/plans.ts';
+import { createTransfers } from '../../server/plans/transfers.ts';
+import { transfer } from '../plans/support.ts';
+import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
+
+let plane: ControlPlane;
+let an: Browser;
+let binh: Browser;
+const oneUsd = 10n ** 12n;
+
+beforeAll(async () => {
+  plane = await createControlPlane();
+  await transaction(plane.database.pool, async (client) => {
+    const plan = { validDays: null, enabled: true, actor: 'system' };
+    const save = (id: string, priceVnd: bigint, budget: bigint, enabled = true) =>
+      savePlan(client, { plan: { ...plan, id, name: id, priceVnd, budget, enabled }, actor: 'system' });
+    await save('starter', 250_000n, 10n * oneUsd);
+    await save('pro', 1_000_000n, 50n * oneUsd);
+    await save('secret', 1n, oneUsd, false);
+  });
+  an = await createPerson(plane, 'an@example.com', '203.0.113.1');
+  binh = await createPerson(plane, 'binh@example.com', '203.0.113.2');
+});
+afterAll(() => plane.close());
+
+const createOrder = `mutation ($input: CreateOrderInput!) {
+  createOrder(input: $input) {
+    __typename
+    ... on Order {
+      id memo status priceVnd budget receivedVnd expiresAt
+      payment { amountVnd memo qrPayload qrSvg qrPng bank { bin account name } }
+      payments { amountVnd }
+    }
+    ... on Error { code message }
+  }
+}`;
+
+interface OrderView {
+  __typename: string;
+  id: string;
+  memo: string;
+  code?: string;
+  [name: string]: unknown;
+}
+
+async function buy(browser: Browser, input: object = { planId: 'starter' }): Promise<OrderView> {
+  const { data, errors } = await browser.send(createOrder, { variables: { input } });
+  expect(errors).toEqual([]);
+  return data?.['createOrder'] as OrderView;
+}
+
+const pay = (memo: string, amountVnd = 250_000n) =>
+  createTransfers({ pool: plane.database.pool, accountNumbers: null }).receive(transfer({ memo, amountVnd }));
+
+async function operator(email: string): Promise<Browser> {
+  const browser = await createPerson(plane, email);
+  await plane.database.pool.query('UPDATE app_user SET operator = true WHERE email = $1', [email]);
+  return browser;
+}
+
+describe('plans', () => {
+  it('are public, with what one USD costs, and without those not on sale', async () => {
+    const { data } = await plane.send('{ plans { planId priceVnd budget vndPerUsd validDays onSale } }');
+    expect(data?.['plans']).toEqual([
+      { planId: 'starter', priceVnd: '250000', budget: '10', vndPerUsd: '25000', validDays: null, onSale: true },
+      { planId: 'pro', priceVnd: '1000000', budget: '50', vndPerUsd: '20000', validDays: null, onSale: true },
+    ]);
+    const all = await plane.send('{ plans(all: true) { planId } }');
+    expect(all.data?.['plans']).toHaveLength(2);
+  });
+
+  it('are changed by operators with a second factor alone', async () => {
+    const save = `mutation { savePlan(input: { planId: "x", name: "X", priceVnd: "1", budget: "1" }) { __typename } }`;
+    for (const browser of [an, await operator('op-plans@example.com')]) {
+      const { data, errors } = await browser.send(save);
+      expect(data?.['savePlan'] ?? null).toBeNull();
+      expect(['FORBIDDEN', 'SECOND_FACTOR_REQUIRED']).toContain(errors[0]?.extensions['code']);
+    }
+    expect((await plane.send('{ plans { planId } }')).data?.['plans']).toHaveLength(2);
+  });
+});
+
+describe('an order', () => {
+  it('says how to pay it', async () => {
+    const order = await buy(an);
+    expect(order).toMatchObject({
+      __typename: 'Order',
+      status: 'PENDING',
+      priceVnd: '250000',
+      budget: '10',
+      payments: [],
+    });
+    expect(order['payment']).toMatchObject({ amountVnd: '250000', memo: order.memo, bank: { bin: '970436' } });
+    const payment = order['payment'] as Record<string, string>;
+    expect(payment['qrPayload']).toContain(order.memo);
+    expect(payment['qrPng']).toMatch(/^data:image\/png;base64,iVBOR/);
+  });
+
+  it('that is paid makes budget free at once, and has a receipt', async () => {
+    const order = await buy(an);
+    const accountId =
+      Buffer.from(await accountOf(an), 'base64')
+        .toString()
+        .split(':')[1] ?? '';
+    const before = await readBalance(plane.database.pool, accountId);
+    const receiptOf = `query ($id: ID!) { receipt(orderId: $id) { number priceVnd budget accountEmail payments { amountVnd } } }`;
+    expect((await an.send(receiptOf, { variables: { id: order.id } })).data?.['receipt']).toBeNull();
+    await pay(order.memo);
+    const after = await readBalance(plane.database.pool, accountId);
+    expect(after.free - before.free).toBe(10n * oneUsd);
+    expect((await an.send(receiptOf, { variables: { id: order.id } })).data?.['receipt']).toEqual({
+      number: order.memo,
+      priceVnd: '250000',
+      budget: '10',
+      accountEmail: 'an@example.com',
+      payments: [{ amountVnd: '250000' }],
+    });
+    expect((await binh.send(receiptOf, { variables: { id: order.id } })).data?.['receipt']).toBeNull();
+  });
+
+  it('is the same for the same idempotency key, and refused for other arguments', async () => {
+    const [one, two] = [
+      await buy(an, { planId: 'pro', idempotencyKey: 'k' }),
+      await buy(an, { planId: 'pro', idempotencyKey: 'k' }),
+    ];
+    expect(two.id).toBe(one.id);
+    expect(await buy(an, { planId: 'starter', idempotencyKey: 'k' })).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  });
+
+  it.each([
+    ['an unknown plan', { planId: 'nothing' }, 'NOT_FOUND'],
+    ['a plan not on sale', { planId: 'secret' }, 'NOT_FOUND'],
+    ['text that no id is', { planId: '\u0007x' }, 'NOT_FOUND'],
+    ['an upgrade of nothing', { planId: 'pro', upgrades: 'x' }, 'NOT_FOUND'],
+    ['an empty idempotency key', { planId: 'pro', idempotencyKey: '' }, 'BAD_INPUT'],
+  ])('of %s is refused', async (_, input, code) => {
+    const { data, errors } = await an.send(createOrder, { variables: { input } });
+    expect((data?.['createOrder'] as OrderView | undefined)?.code ?? errors[0]?.extensions['code']).toBe(code);
+  });
+
+  it('of another account answers byte for byte like one that does not exist', async () => {
+    const order = await buy(an);
+    const missing = Buffer.from('Order:00000000-0000-7000-8000-000000000000').toString('base64');
+    for (const document of [
+      'query ($id: ID!) { order(id: $id) { memo } }',
+      'query ($id: ID!) { node(id: $id) { id } }',
+      'query ($id: ID!) { receipt(orderId: $id) { number } }',
+      'mutation ($id: ID!) { cancelOrder(id: $id) { __typename ... on Error { code message } } }',
+      'mutation ($id: ID!) { createOrder(input: { planId: "pro", upgrades: $id }) { __typename ... on Error { code message } } }',
+    ]) {
+      const [foreign, none] = await Promise.all([
+        binh.send(document, { variables: { id: order.id } }),
+        binh.send(document, { variables: { id: missing } }),
+      ]);
+      expect(foreign.text).toBe(none.text);
+    }
+    const { data } = await an.send('query ($id: ID!) { order(id: $id) { status } }', { variables: { id: order.id } });
+    expect(data?.['order']).toEqual({ status: 'PENDING' });
+  });
+
+  it('is listed page by page', async () => {
+    const id = await accountOf(an);
+    const list = `query ($id: ID!, $after: String) { node(id: $id) { ... on Account { orders(first: 2, after: $after) {
+      edges { node { id memo payments { amountVnd } } } pageInfo { hasNextPage endCursor } } } } }`;
+    const seen: string[] = [];
+    let after: string | null = null;
+    for (;;) {
+      const { data, errors } = await an.send(list, { variables: { id, after } });
+      expect(errors).toEqual([]);
+      const { orders } = data?.['node'] as { orders: Page };
+      seen.push(...orders.edges.map(({ node }) => node.memo));
+      if (!orders.pageInfo.hasNextPage) break;
+      after = orders.pageInfo.endCursor;
+    }
+    expect(seen.length).toBeGreaterThan(3);
+    expect(new Set(seen).size).toBe(seen.length);
+    const garbage = await an.send(list, { variables: { id, after: 'not a cursor' } });
+    expect(garbage.errors[0]?.extensions['code']).toBe('BAD_INPUT');
+  });
+
+  it('can be watched: it is pushed as it is, and again when money arrives', async () => {
+    const order = await buy(binh);
+    const response = await watch(binh, order.id);
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    const states: unknown[] = [];
+    let text = '';
+    for await (const chunk of response.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      const events = text.split('\n\n');
+      text = events.pop() ?? '';
+      for (const event of events) {
+        const line = event.split('\n').find((part) => part.startsWith('data:') && part.includes('orderStatus'));
+        if (line === undefined) continue;
+        const { data } = JSON.parse(line.slice(5)) as { data: { orderStatus: { status: string } } };
+        states.push(data.orderStatus);
+        if (data.orderStatus.status === 'PENDING') await pay(order.memo, 100_000n);
+        if (data.orderStatus.status === 'PARTIAL') await pay(order.memo, 150_000n);
+      }
+    }
+    expect(states).toEqual([
+      { status: 'PENDING', receivedVnd: '0' },
+      { status: 'PARTIAL', receivedVnd: '100000' },
+      { status: 'PAID', receivedVnd: '250000' },
+    ]);
+  });
+});
+
+it('at most four things can be watched at once, and whoever leaves makes room', async () => {
+  const order = await buy(binh);
+  const leaving = Array.from({ length: 4 }, () => new AbortController());
+  const open = await Promise.all(leaving.map(({ signal }) => watch(binh, order.id, signal)));
+  for (const response of open) expect(response.headers.get('content-type')).toContain('text/event-stream');
+  expect(await (await watch(binh, order.id)).text()).toContain('TOO_MANY_SUBSCRIPTIONS');
+  leaving[0]?.abort();
+  for (;;) {
+    const next = new AbortController();
+    leaving.push(next);
+    const reader = (await watch(binh, order.id, next.signal)).body?.getReader();
+    const first = await reader?.read();
+    if (
+      !Buffer.from(first?.value ?? [])
+        .toString()
+        .includes('TOO_MANY')
+    )
+      break;
+  }
+  for (const controller of leaving) controller.abort();
+});
+
+let address: string | undefined;
+
+/** Watches an order as a browser would: the same cookies, server-sent events. */
+async function watch(browser: Browser, id: string, signal?: AbortSignal): Promise<Response> {
+  address ??= await plane.app.listen({ port: 0, host: '127.0.0.1' });
+  return fetch(`${address}/graphql`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+    },
+    body: JSON.stringify({
+      query: 'subscription ($id: ID!) { orderStatus(id: $id) { status receivedVnd } }',
+      variables: { id },
+    }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+interface Page {
+  edges: { node: { id: string; memo: string } }[];
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+}
+
+async function accountOf(browser: Browser): Promise<string> {
+  const { data } = await browser.send('{ me { accounts { id } } }');
+  return (data as { me: { accounts: { id: string }[] } }).me.accounts[0]?.id ?? '';
+}
