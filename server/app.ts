@@ -7,6 +7,7 @@ import { createSpool } from './billing/spool.ts';
 import { startSweep } from './billing/sweep.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import type { Config } from './config.ts';
+import { createControlPlane } from './control-plane.ts';
 import { openLane } from './database/lane.ts';
 import { listen } from './database/listen.ts';
 import { MigrationRefused } from './database/migrate.ts';
@@ -19,7 +20,7 @@ import { createPulse } from './gateway/pulse.ts';
 import { createRelay } from './gateway/relay.ts';
 import { createSlots } from './gateway/slots.ts';
 import { describeError } from './http.ts';
-import { createHttpServer } from './http-server.ts';
+import { createHttpServer, type ServerLimits } from './http-server.ts';
 import { createKeyring } from './keys/keyring.ts';
 import { createKeys } from './keys/keys.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -43,6 +44,8 @@ export interface AppParts {
    * succeeds: a database that is late must not end the process.
    */
   prepare(): Promise<void>;
+  /** How patient the HTTP server is; tests shorten it. */
+  serverLimits?: ServerLimits;
 }
 
 export interface App {
@@ -57,10 +60,12 @@ export interface App {
 
 /** Above this the process is too far behind to take more. */
 const overloadLagMs = 200;
+/** How long connections may stay open when everything else has ended. */
+const lastWordsMs = 1_000;
 
 export async function createApp(parts: AppParts): Promise<App> {
   const { config, log, databaseUrl, secretKey } = parts;
-  const fastify = createHttpServer(log);
+  const fastify = createHttpServer(log, parts.serverLimits);
   const metrics = createMetrics();
   const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
   const refusals = createRefusals({ topUpUrl: `${publicUrl}/topup`, statusUrl: `${publicUrl}/status` });
@@ -82,6 +87,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const upstreams = createUpstreams({ pool, secretKey, simulatorUrl: parts.simulatorUrl, log });
   const catalog = createCatalog({ pool, refreshRoutes: upstreams.refresh });
   const router = createRouter({ source: upstreams, allowPrivate: config.allowPrivateUpstreams });
+  const keys = createKeys({ pool });
   const authenticator = createAuthenticator({ keyring });
 
   const state = { prepared: false, draining: false, closing: false, now: false };
@@ -121,7 +127,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   registerGateway(fastify, {
     relay,
-    keys: createKeys({ pool }),
+    keys,
     authenticator,
     refusals,
     intake,
@@ -134,6 +140,20 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
 
   registerOpenApi(fastify, `${publicUrl}/api`);
+
+  const control = await createControlPlane(fastify, {
+    config,
+    databaseUrl,
+    publicUrl,
+    secretKey,
+    simulatorUrl: parts.simulatorUrl,
+    pool,
+    keys,
+    catalog,
+    router,
+    metrics,
+    log,
+  });
 
   let stopListening = async (): Promise<void> => undefined;
   let stopSweep = async (): Promise<void> => undefined;
@@ -187,14 +207,22 @@ export async function createApp(parts: AppParts): Promise<App> {
       await drain(slots, config.drainMs);
       state.now = true;
       await drain(slots, 5_000);
-      await fastify.close();
+      await closeServer(fastify);
       await up.catch(() => undefined);
       await Promise.all([stopListening(), stopSweep()]);
       await ledger.close();
+      await control.close();
       pulse.close();
       await Promise.all([router.close(), lane.end(), pool.end()]);
     },
   };
+}
+
+/** Lets answers that are still on their way out arrive; who has not taken or sent the rest by then is cut off. */
+async function closeServer(fastify: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => fastify.server.closeAllConnections(), lastWordsMs);
+  await fastify.close();
+  clearTimeout(cut);
 }
 
 /** Waits until no request runs, at most for so long. */

@@ -59,8 +59,13 @@ async function main(): Promise<void> {
     await simulator.close();
     await embedded?.release();
   };
-  if (config.workers > 1) await superviseWorkers(config, log, boot, end);
-  else await serve(config, log, boot, end);
+  try {
+    if (config.workers > 1) await superviseWorkers(config, log, boot, end);
+    else await serve(config, log, boot, end);
+  } catch (error) {
+    await end();
+    throw error;
+  }
 }
 
 /** Runs the app in this process until it is told to stop. */

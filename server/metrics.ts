@@ -30,6 +30,8 @@ export interface Metrics {
   budgetRefusal(reason: string): void;
   failover(model: string): void;
   anomaly(kind: string, upstream: string): void;
+  /** A message of a bank's webhook and what became of it. */
+  bankMessage(provider: string, outcome: string): void;
   /** A fault of our own that was survived. */
   fault(where: string): void;
   inFlight: { add(protocol: string): void; remove(protocol: string): void };
@@ -116,6 +118,12 @@ export function createMetrics(): Metrics {
     labelNames: ['kind', 'upstream'],
     registers,
   });
+  const bankMessages = new Counter({
+    name: 'gateway_bank_messages_total',
+    help: 'Messages of bank webhooks by what became of them.',
+    labelNames: ['provider', 'outcome'],
+    registers,
+  });
   const faults = new Counter({
     name: 'gateway_faults_total',
     help: 'Faults of this server that it survived.',
@@ -197,6 +205,7 @@ export function createMetrics(): Metrics {
     budgetRefusal: (reason) => refusals.labels({ reason }).inc(),
     failover: (model) => failovers.labels({ model }).inc(),
     anomaly: (kind, upstream) => anomalies.labels({ kind, upstream }).inc(),
+    bankMessage: (provider, outcome) => bankMessages.labels({ provider, outcome }).inc(),
     fault: (where) => faults.labels({ where }).inc(),
     inFlight: {
       add: (protocol) => running.labels({ protocol }).inc(),

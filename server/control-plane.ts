@@ -1,0 +1,119 @@
+import type { FastifyInstance } from 'fastify';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { createAccounts } from './accounts/accounts.ts';
+import { formatUsd } from './billing/money.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import type { Config } from './config.ts';
+import { createPrisma } from './database/prisma.ts';
+import { createLedgerDownloads, registerDownloads } from './graphql/downloads.ts';
+import { registerGraphql } from './graphql/edge.ts';
+import type { Keys } from './keys/keys.ts';
+import { createMailer } from './mail.ts';
+import type { Metrics } from './metrics.ts';
+import { createNotices } from './notices/notices.ts';
+import { createWebhooks } from './notices/webhooks.ts';
+import { createCatalogChanges } from './operation/catalog-changes.ts';
+import { createRouteTester } from './operation/test-route.ts';
+import { createPeople } from './people/people.ts';
+import { registerBankWebhooks } from './plans/bank-webhooks.ts';
+import { createOrders } from './plans/orders.ts';
+import { createSepay } from './plans/sepay.ts';
+import { createTransfers } from './plans/transfers.ts';
+import { checkBaseUrl, publicLookup } from './upstreams/addresses.ts';
+import type { Router } from './upstreams/router.ts';
+import { createSeal } from './upstreams/seal.ts';
+import { registerStatus } from './uptime/status.ts';
+import { createUptime } from './uptime/uptime.ts';
+
+/**
+ * The control plane, put together: everything that is administered through GraphQL, what comes in from banks, and what
+ * the public sees. It has connections of its own, so that a heavy report never stands in the way of a model request.
+ */
+export interface ControlPlaneParts {
+  config: Config;
+  databaseUrl: string;
+  publicUrl: string;
+  secretKey: Buffer;
+  simulatorUrl: string;
+  /** Must read BIGINT as `bigint`. */
+  pool: Pool;
+  keys: Keys;
+  catalog: Catalog;
+  router: Pick<Router, 'health'>;
+  metrics: Metrics;
+  log: Logger;
+}
+
+export interface ControlPlane {
+  close(): Promise<void>;
+}
+
+const connections = 8;
+
+export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
+  const { config, databaseUrl, publicUrl, secretKey, simulatorUrl, pool, keys, catalog, router, metrics, log } = parts;
+  const allowPrivate = config.allowPrivateUpstreams;
+  const prisma = createPrisma({ url: databaseUrl, max: connections, log });
+  const mailer = createMailer({ smtpUrl: config.mail.smtpUrl, from: config.mail.from, dataDir: config.dataDir, log });
+  const seal = createSeal({ secretKeys: [secretKey] });
+  const people = createPeople({ prisma, pool, mailer, publicUrl, secretKey, log });
+  const accounts = createAccounts({ pool });
+  const downloads = createLedgerDownloads({ secretKey, publicUrl });
+  const routeTester = createRouteTester({ pool, seal, simulatorUrl, allowPrivate });
+  const webhooks = createWebhooks({
+    pool,
+    seal,
+    checkAddress: (url) => checkBaseUrl(url, allowPrivate),
+    ...(allowPrivate ? {} : { lookup: publicLookup }),
+  });
+  const notices = createNotices({
+    pool,
+    deliverMail: mailer.deliver,
+    recordEvent: webhooks.recordEvent,
+    formatUsd,
+    topUpUrl: `${publicUrl}/topup`,
+    settingsUrl: `${publicUrl}/settings`,
+    log,
+  });
+  const orders = createOrders({ pool, bank: config.bank });
+  const transfers = createTransfers({ pool, accountNumbers: [config.bank.account] });
+  const uptime = createUptime({ pool });
+
+  await registerGraphql(app, {
+    prisma,
+    db: pool,
+    domains: {
+      people,
+      accounts,
+      keys,
+      catalog,
+      catalogChanges: createCatalogChanges({ pool, seal, allowPrivate }),
+      routeTester,
+      upstreamHealth: router.health,
+      downloads,
+      orders,
+      transfers,
+      uptime,
+      notices,
+      webhooks,
+    },
+    production: config.production,
+    publicUrl,
+    log,
+  });
+  registerDownloads(app, { db: pool, downloads });
+  registerStatus(app, { uptime });
+  await registerBankWebhooks(app, {
+    providers: [createSepay({ secret: config.sepayWebhookSecret ?? '' })],
+    transfers,
+    count: (provider, outcome) => metrics.bankMessage(provider, outcome),
+  });
+
+  return {
+    async close() {
+      await Promise.all([routeTester.close(), webhooks.close(), mailer.close()]);
+      await prisma.$disconnect();
+    },
+  };
+}
