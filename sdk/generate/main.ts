@@ -1,16 +1,33 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSchema } from 'graphql';
+import { printConsole } from './console.ts';
 import { printRest } from './rest.ts';
 
 /** Writes what is generated into `src/generated`. A test compares it with what is committed. */
 
-const at = (path: string) => new URL(path, import.meta.url);
+const sdk = new URL('../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, sdk), 'utf8');
+
+/** The operation documents, by domain. */
+export function readOperations(): Record<string, string> {
+  const paths = globSync('operations/*.graphql', { cwd: fileURLToPath(sdk) }).sort();
+  return Object.fromEntries(paths.map((path) => [basename(path, '.graphql'), read(path)]));
+}
 
 /** Path below `sdk/` and text of every generated file. */
 export async function generate(): Promise<Record<string, string>> {
-  const rest = printRest(JSON.parse(readFileSync(at('../openapi.json'), 'utf8')));
-  return { 'src/generated/rest.ts': rest };
+  const schema = buildSchema(read('../schema.graphql'));
+  const { types, methods, documents } = await printConsole({ schema, operations: readOperations() });
+  return {
+    'src/generated/rest.ts': printRest(JSON.parse(read('openapi.json'))),
+    'src/generated/console-types.ts': types,
+    'src/generated/console.ts': methods,
+    'src/generated/documents.ts': documents,
+  };
 }
 
 if (import.meta.main) {
-  for (const [path, text] of Object.entries(await generate())) writeFileSync(at(`../${path}`), text);
+  for (const [path, text] of Object.entries(await generate())) writeFileSync(new URL(path, sdk), text);
 }

@@ -37,7 +37,7 @@ export interface Models {
 }
 
 /** Filters of a usage report: days, grouping, page. */
-export type UsageQuery = Omit<GetUsageQuery, 'request_id'>;
+export type UsageFilter = Omit<GetUsageQuery, 'request_id'>;
 
 /** A line of a usage report. */
 export type UsageRow = UsageReport['data'][number];
@@ -60,7 +60,7 @@ export interface Usage {
    * const report = await steyg.usage.get({ from: '2026-11-01', group_by: 'model' });
    * ```
    */
-  get(query?: UsageQuery, options?: RequestOptions): Pending<UsageReport>;
+  get(query?: UsageFilter, options?: RequestOptions): Pending<UsageReport>;
   /**
    * Every line of what was spent, page after page.
    *
@@ -69,7 +69,7 @@ export interface Usage {
    * for await (const { date, model, cost_usd } of steyg.usage.rows({ group_by: 'day,model' })) console.log(date, model, cost_usd);
    * ```
    */
-  rows(query?: UsageQuery, options?: RequestOptions): AsyncIterable<UsageRow>;
+  rows(query?: UsageFilter, options?: RequestOptions): AsyncIterable<UsageRow>;
   /**
    * The ledger entry of one finished request: what it used, at which prices, what was charged.
    *

@@ -10,12 +10,16 @@ import {
   type Usage,
 } from './account.ts';
 import { type Chat, createChat } from './chat.ts';
+import { createConsole } from './console.ts';
 import { type AiSdkSettings, type AnthropicOptions, dropIn, type OpenAiOptions } from './drop-in.ts';
 import { ConfigurationError } from './errors.ts';
+import type { Console } from './generated/console.ts';
+import { createGraphql, type Graphql, runDocument, type TypedDocument } from './graphql.ts';
 import { createDataPlane } from './internal/data-plane.ts';
 import { createSend } from './internal/http.ts';
+import type { Pending } from './internal/pending.ts';
 import { createMessages, type Messages } from './messages.ts';
-import type { SteygOptions } from './options.ts';
+import type { RequestOptions, SteygOptions } from './options.ts';
 import { createResponses, type Responses } from './responses.ts';
 
 /**
@@ -48,6 +52,16 @@ export class Steyg {
   readonly key: Key;
   /** The account's budget, in the shape of OpenRouter. */
   readonly credits: CreditsOverview;
+  /**
+   * The control plane: accounts, keys, ledger, orders, catalog and the operator's work, one method for each operation.
+   *
+   * @example
+   * ```ts
+   * const { secret } = orThrow(await steyg.console.keys.createKey({ input: { name: 'laptop' } }));
+   * ```
+   */
+  readonly console: Console;
+  readonly #graphql: Graphql;
   // Private to the language too, so that printing a client shows no secret.
   readonly #apiKey: string | undefined;
 
@@ -63,8 +77,6 @@ export class Steyg {
     const baseUrl = apiRoot(options.baseUrl);
     const call = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     const send = createSend({
-      baseUrl,
-      graphqlUrl: options.graphqlUrl ?? `${baseUrl.replace(/\/api$/, '')}/graphql`,
       apiKey: options.apiKey,
       accessToken: options.accessToken,
       fetch: call,
@@ -83,6 +95,24 @@ export class Steyg {
     this.usage = createUsage(plane);
     this.key = createKey(plane);
     this.credits = createCredits(plane);
+    this.#graphql = createGraphql({ url: options.graphqlUrl ?? `${baseUrl.replace(/\/api$/, '')}/graphql`, send });
+    this.console = createConsole(this.#graphql);
+  }
+
+  /**
+   * Runs a GraphQL document of your own on the control plane. Its types come from the document's, or are given.
+   *
+   * @example
+   * ```ts
+   * const { models } = await steyg.graphql<{ models: { modelId: string }[] }>('{ models { modelId } }');
+   * ```
+   */
+  graphql<Result = unknown, Variables = Record<string, unknown>>(
+    document: TypedDocument<Result, Variables>,
+    variables?: Variables,
+    options?: RequestOptions,
+  ): Pending<Result> {
+    return runDocument(this.#graphql, document, variables, options);
   }
 
   /**
@@ -137,7 +167,7 @@ function apiRoot(baseUrl: string): string {
     throw new ConfigurationError('baseUrl must be a plain address, without query, fragment or credentials.');
   }
   const trimmed = baseUrl.replace(/\/+$/, '');
-  if (/\/v1$/.test(trimmed)) {
+  if (trimmed.endsWith('/v1')) {
     throw new ConfigurationError(
       'baseUrl is the API root, which ends in /api: leave /v1 out, it is added where needed.',
     );

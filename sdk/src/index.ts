@@ -7,6 +7,16 @@
 export type * from './account.ts';
 export type * from './chat.ts';
 export { Steyg } from './client.ts';
+export {
+  type ElementOf,
+  type Failure,
+  isFailure,
+  orThrow,
+  type Paged,
+  ResultError,
+  type Subscription,
+  type Success,
+} from './console.ts';
 export type { AiSdkSettings, AnthropicOptions, OpenAiOptions } from './drop-in.ts';
 export {
   AbortedError,
@@ -40,7 +50,10 @@ export {
   UpstreamError,
   UpstreamTimeoutError,
 } from './errors.ts';
+export type * from './generated/console.ts';
+export type * from './generated/console-types.ts';
 export type * from './generated/rest.ts';
+export { GraphqlError, type GraphqlProblem, type TypedDocument } from './graphql.ts';
 export type { Answer, CallFacts } from './internal/data-plane.ts';
 export type { Pending, WithResponse } from './internal/pending.ts';
 export type * from './messages.ts';

@@ -98,7 +98,7 @@ export function createStream<Event, Raw, Final>(parts: StreamParts<Event, Raw, F
     try {
       reply = await connected;
       const { headers } = reply.response;
-      for await (const { data } of readEvents(reply.chunks ?? none())) {
+      for await (const { data } of readEvents(reply.chunks)) {
         const { event, end, failed } = reader.take(data);
         if (event !== null) {
           text += reader.textOf(event);
@@ -174,8 +174,6 @@ export function createStream<Event, Raw, Final>(parts: StreamParts<Event, Raw, F
     },
   };
 }
-
-async function* none(): AsyncGenerator<Uint8Array> {}
 
 /** A promise whose rejection is nobody's duty to handle. */
 function settling<T>() {

@@ -18,8 +18,6 @@ import type { Fetch, RequestOptions, SteygEvent } from '../options.ts';
 
 /** A client's settings, complete. */
 export interface Settings {
-  baseUrl: string;
-  graphqlUrl: string;
   apiKey: string | undefined;
   accessToken: string | undefined;
   fetch: Fetch;
@@ -49,8 +47,8 @@ export interface Reply {
   requestId: string | null;
   /** The parsed body; null for a stream. */
   json: unknown;
-  /** Pieces of the body as they come; null unless it was asked for as a stream. */
-  chunks: AsyncGenerator<Uint8Array> | null;
+  /** Pieces of the body as they come; none unless it was asked for as a stream. */
+  chunks: AsyncIterable<Uint8Array>;
 }
 
 export type Send = (call: Call, options?: RequestOptions) => Promise<Reply>;
@@ -149,7 +147,7 @@ async function attemptOnce({ settings, call, options, tell }: Attempt): Promise<
     }
     // From here on the work is done and paid for; what is wrong with the answer, another attempt would pay for again.
     if (json === undefined) throw notJson(response.status, requestId);
-    return { response, requestId, json, chunks: null };
+    return { response, requestId, json, chunks: nothing() };
   } catch (cause) {
     return { error: deadline.explain(cause), retry: false, retryAfterMs: null };
   } finally {
@@ -236,25 +234,27 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.message || (cause as { code?: string }).code || cause.name : String(cause);
 }
 
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
 async function* readChunks(response: Response, deadline: Deadline): AsyncGenerator<Uint8Array> {
-  const reader = response.body?.getReader();
+  if (response.body === null) return;
+  const reader = response.body.getReader();
   let finished = false;
   try {
-    while (reader !== undefined) {
+    while (!finished) {
       deadline.renew();
       const { done, value } = await reader.read();
       // However long the caller takes with a piece: only the server's silence counts.
       deadline.pause();
-      if (done) break;
-      yield value;
+      finished = done;
+      if (value !== undefined) yield value;
     }
-    finished = true;
   } catch (cause) {
     throw deadline.explain(cause);
   } finally {
     deadline.clear();
     // A reader that leaves early tells the server, which stops generating.
-    if (!finished) await reader?.cancel().catch(() => undefined);
+    if (!finished) await reader.cancel().catch(() => undefined);
   }
 }
 

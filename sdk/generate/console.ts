@@ -1,0 +1,325 @@
+import { codegen } from '@graphql-codegen/core';
+import * as typescriptOperations from '@graphql-codegen/typescript-operations';
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isUnionType,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  print,
+  type SelectionSetNode,
+  stripIgnoredCharacters,
+  typeFromAST,
+  validate,
+  visit,
+} from 'graphql';
+
+/**
+ * Makes the control plane's part of the SDK from the schema and the operation documents: one typed method for each
+ * operation. A file of documents is a domain; an operation's name is the method's name.
+ */
+
+export interface ConsoleInput {
+  schema: GraphQLSchema;
+  /** Text of `operations/<domain>.graphql`, by domain. */
+  operations: Record<string, string>;
+}
+
+export interface ConsoleOutput {
+  /** Types of variables and results, enums and inputs. */
+  types: string;
+  /** The methods' interfaces, and how to run each. */
+  methods: string;
+  /** The documents, apart: they are loaded with the first call. */
+  documents: string;
+}
+
+interface Operation {
+  domain: string;
+  name: string;
+  kind: 'query' | 'mutation' | 'subscription';
+  node: OperationDefinitionNode;
+  /** From the data to what the method returns: single fields are stepped into. */
+  path: string[];
+  /** TypeScript for what the method returns. */
+  result: string;
+  description: string;
+  pages: 'edges' | 'rows' | null;
+  idempotencyKey: 'variables' | 'input' | null;
+}
+
+const header = '// Generated from schema.graphql and operations/ by `npm run generate:sdk`. Do not edit.\n';
+const scalars = { UsdAmount: 'string', VndAmount: 'string', BigInt: 'string', DateTime: 'string', Json: 'unknown' };
+
+export async function printConsole({ schema, operations: texts }: ConsoleInput): Promise<ConsoleOutput> {
+  const domains = Object.keys(texts).sort();
+  const documents = new Map(domains.map((domain) => [domain, parse(texts[domain] ?? '')]));
+  const whole: DocumentNode = {
+    kind: Kind.DOCUMENT,
+    definitions: [...documents.values()].flatMap(({ definitions }) => definitions),
+  };
+  const faults = validate(schema, whole);
+  if (faults.length > 0) throw new Error(faults.map((fault) => fault.message).join('\n'));
+
+  const fragments = new Map(
+    whole.definitions.flatMap((definition) =>
+      definition.kind === 'FragmentDefinition' ? [[definition.name.value, definition] as const] : [],
+    ),
+  );
+  const operations = [...documents].flatMap(([domain, document]) =>
+    document.definitions.flatMap((definition) =>
+      definition.kind === 'OperationDefinition' ? [describe(schema, domain, definition)] : [],
+    ),
+  );
+  const types = await codegen({
+    schema: undefined as never,
+    schemaAst: schema,
+    documents: [{ document: whole }],
+    filename: 'types.ts',
+    config: { scalars, useTypeImports: true, nonOptionalTypename: false },
+    plugins: [{ operations: {} }],
+    pluginMap: { operations: typescriptOperations as never },
+  });
+  return {
+    types: `${header}\n${types.replaceAll(/[ \t]+$/gm, '').trimEnd()}\n`,
+    methods: printMethods(schema, operations),
+    documents: printDocuments(operations, fragments),
+  };
+}
+
+function describe(schema: GraphQLSchema, domain: string, node: OperationDefinitionNode): Operation {
+  const name = node.name?.value ?? '';
+  const kind = node.operation;
+  const root = schema.getRootType(node.operation);
+  if (name === '' || root === undefined || root === null) throw new Error(`An operation of ${domain} has no name.`);
+  const steps = stepsInto(schema, root, node.selectionSet);
+  const type = `${capital(name)}${capital(kind)}`;
+  const last = steps.at(-1);
+  if (last === undefined) throw new Error(`${name} asks for more than one field at its root.`);
+  const variables = new Map(node.variableDefinitions?.map((each) => [each.variable.name.value, each.type]));
+  const input = variables.get('input');
+  const inputType = input === undefined ? undefined : getNamedType(typeFromAST(schema, input as never));
+  return {
+    domain,
+    name,
+    kind,
+    node,
+    path: steps.map(({ name: step }) => step),
+    result: resultType(type, steps),
+    description: node.description?.value ?? last.description ?? '',
+    pages: variables.has('after') ? pagesOf(getNamedType(last.type)) : null,
+    idempotencyKey: variables.has('idempotencyKey')
+      ? 'variables'
+      : isInputObjectType(inputType) && inputType.getFields()['idempotencyKey'] !== undefined
+        ? 'input'
+        : null,
+  };
+}
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** The fields from the root down, as long as each is the only one: what is below the last is the result. */
+function stepsInto(schema: GraphQLSchema, type: GraphQLObjectType, { selections }: SelectionSetNode): Field[] {
+  const [only, ...others] = selections;
+  if (only === undefined || others.length > 0 || only.kind === 'FragmentSpread') return [];
+  if (only.kind === 'InlineFragment') {
+    const narrowed = schema.getType(only.typeCondition?.name.value ?? type.name);
+    return isObjectType(narrowed) ? stepsInto(schema, narrowed, only.selectionSet) : [];
+  }
+  const field = type.getFields()[only.name.value];
+  if (field === undefined) return [];
+  const below = getNamedType(field.type);
+  const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
+  if (only.selectionSet === undefined || isList || isUnionType(below)) return [field];
+  return [field, ...stepsInto(schema, below as GraphQLObjectType, only.selectionSet)];
+}
+
+function resultType(type: string, steps: readonly Field[]): string {
+  return steps.reduce((above, { name }, index) => {
+    const before = steps[index - 1];
+    if (before !== undefined && isInterfaceType(getNamedType(before.type))) return `Narrowed<${above}, '${name}'>`;
+    return before === undefined || isNonNullType(before.type) ? `${above}['${name}']` : `Below<${above}, '${name}'>`;
+  }, type);
+}
+
+/** Relay connections, and the pages of reports, which have no cursors of their own. */
+function pagesOf(type: unknown): Operation['pages'] {
+  if (!isObjectType(type)) return null;
+  const fields = type.getFields();
+  if (fields['edges'] !== undefined) return 'edges';
+  return fields['rows'] !== undefined && fields['next'] !== undefined ? 'rows' : null;
+}
+
+function printMethods(schema: GraphQLSchema, operations: readonly Operation[]): string {
+  const domains = [...new Set(operations.map(({ domain }) => domain))];
+  const used = operations.flatMap(({ name, kind }) => {
+    const type = `${capital(name)}${capital(kind)}`;
+    return [type, `${type}Variables`];
+  });
+  const interfaces = domains.map((domain) => {
+    const own = operations.filter((operation) => operation.domain === domain);
+    return `/** Operations on ${words(domain)}. */\nexport interface ${interfaceName(domain)} {\n${own
+      .map((operation) => printMethod(schema, operation))
+      .join('\n')}\n}`;
+  });
+  const results = operations.map(
+    ({ name, result }) => `/** What \`${name}\` answers. */\nexport type ${resultName(name)} = ${result};`,
+  );
+  const members = domains.map(
+    (domain) => `  /** Operations on ${words(domain)}. */\n  ${domain}: ${interfaceName(domain)};`,
+  );
+  const table = domains.map((domain) => {
+    const own = operations.filter((operation) => operation.domain === domain);
+    return `  ${domain}: {\n${own.map((operation) => `    ${operation.name}: ${printFacts(operation)},`).join('\n')}\n  },`;
+  });
+  return [
+    header,
+    `import type { Below, Narrowed, Paged, Subscription } from '../console.ts';`,
+    `import type { Pending } from '../internal/pending.ts';`,
+    `import type { RequestOptions } from '../options.ts';`,
+    `import type {\n${used
+      .sort()
+      .map((type) => `  ${type},`)
+      .join('\n')}\n} from './console-types.ts';\n`,
+    ...results.map((result) => `${result}\n`),
+    ...interfaces.map((each) => `${each}\n`),
+    `/** Every operation of the control plane, by domain. */\nexport interface Console {\n${members.join('\n')}\n}\n`,
+    `/** @internal How to run each operation. */\nexport const consoleOperations = {\n${table.join('\n')}\n} as const;\n`,
+  ].join('\n');
+}
+
+function printMethod(schema: GraphQLSchema, operation: Operation): string {
+  const { domain, name, kind, description, pages } = operation;
+  const definitions = operation.node.variableDefinitions ?? [];
+  const needed = definitions.filter(
+    ({ type, defaultValue }) => type.kind === 'NonNullType' && defaultValue === undefined,
+  );
+  const samples = needed.map(({ variable, type }) => {
+    const inputType = typeFromAST(schema, type as never) as unknown as GraphQLInputType;
+    return `${variable.name.value}: ${sample(inputType, variable.name.value)}`;
+  });
+  const call = `steyg.console.${domain}.${name}(${samples.length === 0 ? '' : `{ ${samples.join(', ')} }`})`;
+  const result = resultName(name);
+  const returns =
+    kind === 'subscription' ? `Subscription<${result}>` : pages === null ? `Pending<${result}>` : `Paged<${result}>`;
+  const example =
+    kind === 'subscription'
+      ? `for await (const event of ${call}) console.log(event);`
+      : pages === null
+        ? `const result = await ${call};`
+        : `for await (const each of ${call}) console.log(each);`;
+  const variables = `variables${needed.length === 0 ? '?' : ''}: ${capital(name)}${capital(kind)}Variables`;
+  const text = description.split('\n').map((line) => `   * ${line}`.trimEnd());
+  return [
+    '  /**',
+    ...text,
+    '   *',
+    '   * @example',
+    '   * ```ts',
+    `   * ${example}`,
+    '   * ```',
+    '   */',
+    `  ${name}(${variables}, options?: RequestOptions): ${returns};`,
+  ].join('\n');
+}
+
+function printFacts({ kind, path, pages, idempotencyKey }: Operation): string {
+  const facts = [
+    `kind: '${kind}'`,
+    `path: '${path.join('.')}'`,
+    ...(pages === null ? [] : [`pages: '${pages}'`]),
+    ...(idempotencyKey === null ? [] : [`idempotencyKey: '${idempotencyKey}'`]),
+  ];
+  return `{ ${facts.join(', ')} }`;
+}
+
+/** A value that such a variable could have, for the example. */
+function sample(type: GraphQLInputType, name: string): string {
+  if (isNonNullType(type)) return sample(type.ofType, name);
+  if (isListType(type)) return `[${sample(type.ofType, name)}]`;
+  if (isEnumType(type)) return `'${type.getValues()[0]?.name ?? ''}'`;
+  if (isInputObjectType(type)) {
+    const required = Object.values(type.getFields()).filter((field) => isNonNullType(field.type));
+    return required.length === 0
+      ? '{}'
+      : `{ ${required.map((field) => `${field.name}: ${sample(field.type, field.name)}`).join(', ')} }`;
+  }
+  switch (type.name) {
+    case 'Int':
+      return '1';
+    case 'Boolean':
+      return 'true';
+    case 'ID':
+      return name === 'id' ? 'id' : `'${name.replace(/Id$/, '')}-id'`;
+    case 'UsdAmount':
+      return "'10'";
+    case 'VndAmount':
+      return "'250000'";
+    case 'DateTime':
+      return "'2026-12-31T00:00:00Z'";
+    default:
+      return /^(password|secret|token)/i.test(name) ? name : `'${name}'`;
+  }
+}
+
+function printDocuments(
+  operations: readonly Operation[],
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): string {
+  const needed = new Map(operations.map((operation) => [operation, spreadsOf(operation.node, fragments)]));
+  const all = [...new Set([...needed.values()].flat())].sort();
+  const constants = all.map((name) => {
+    const fragment = fragments.get(name);
+    return `const ${lower(name)} = ${literal(stripIgnoredCharacters(print(fragment as FragmentDefinitionNode)))};`;
+  });
+  const entries = operations.map((operation) => {
+    const { description: _description, ...bare } = operation.node;
+    const own = literal(stripIgnoredCharacters(print(bare)));
+    const parts = [own, ...(needed.get(operation) ?? []).map(lower)];
+    return `  ${operation.name}: ${parts.join(' + ')},`;
+  });
+  return [
+    header,
+    ...constants,
+    '',
+    '/** @internal The text of each operation. */',
+    `export const documents = {\n${entries.join('\n')}\n} as const;`,
+    '',
+  ].join('\n');
+}
+
+/** Names of the fragments that a document needs, directly or through others. */
+function spreadsOf(node: OperationDefinitionNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): string[] {
+  const found = new Set<string>();
+  const collect = (from: OperationDefinitionNode | FragmentDefinitionNode): void => {
+    visit(from, {
+      FragmentSpread({ name: { value } }) {
+        const fragment = fragments.get(value);
+        if (fragment === undefined || found.has(value)) return;
+        found.add(value);
+        collect(fragment);
+      },
+    });
+  };
+  collect(node);
+  return [...found].sort();
+}
+
+const capital = (name: string) => `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
+const lower = (name: string) => `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`;
+const interfaceName = (domain: string) => `Console${capital(domain)}`;
+const resultName = (operation: string) => `${capital(operation)}Answer`;
+const words = (domain: string) => domain.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;

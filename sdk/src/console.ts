@@ -1,0 +1,188 @@
+import { SteygError } from './errors.ts';
+import { type Console, consoleOperations } from './generated/console.ts';
+import type { Graphql } from './graphql.ts';
+import { createPending, type Pending, type WithResponse } from './internal/pending.ts';
+import type { RequestOptions } from './options.ts';
+
+/** The control plane's operations as methods. Their texts are loaded with the first call, apart from the rest. */
+
+/** A page of a list, as it is answered: of Relay's kind, or of a report. */
+type PageOf<T> = Extract<T, { edges: readonly unknown[] } | { rows: readonly unknown[] }>;
+
+/** A field of what may be null: null then. */
+export type Below<T, Field extends string> = T extends null ? null : Field extends keyof T ? T[Field] : never;
+
+/** A field of what may be of another type: null then. */
+export type Narrowed<T, Field extends string> = T extends { [Name in Field]: infer Value } ? Value : null;
+
+/** One element of a list. */
+export type ElementOf<T> =
+  PageOf<T> extends { edges: readonly { node: infer Node }[] }
+    ? Node
+    : PageOf<T> extends { rows: readonly (infer Row)[] }
+      ? Row
+      : never;
+
+/**
+ * A list: awaited it is its first page, iterated it is every element of every page.
+ *
+ * @example
+ * ```ts
+ * const page = await steyg.console.keys.listKeys({ first: 10 });
+ * for await (const key of steyg.console.keys.listKeys()) console.log(key.name);
+ * ```
+ */
+export interface Paged<T> extends Pending<T>, AsyncIterable<ElementOf<T>> {}
+
+/**
+ * Events as they happen. Leaving the loop ends the subscription.
+ *
+ * @example
+ * ```ts
+ * for await (const order of steyg.console.orders.orderChanged({ id })) console.log(order);
+ * ```
+ */
+export interface Subscription<T> extends AsyncIterable<T> {}
+
+/** What of a result is a success. */
+export type Success<T> = Exclude<T, { __typename: `${string}Error` }>;
+
+/** What of a result is an expected error. */
+export type Failure<T> = Extract<T, { __typename: `${string}Error` }>;
+
+/**
+ * An expected error, thrown by `orThrow`.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof ResultError && error.type === 'NotFoundError') return null;
+ * ```
+ */
+export class ResultError extends SteygError {
+  override name = 'ResultError';
+  /** The error's GraphQL type, e.g. `InputError`. */
+  readonly type: string;
+  /** For programs. */
+  readonly code: string;
+  /** The whole error, with what its type has besides. */
+  readonly result: object;
+
+  constructor(result: object) {
+    const { __typename: type = 'Error', message = type, code = type } = result as Partial<Record<string, string>>;
+    super(message);
+    this.type = type;
+    this.code = code;
+    this.result = result;
+  }
+}
+
+/**
+ * True for the expected errors of an operation's result, and narrows its type.
+ *
+ * @example
+ * ```ts
+ * const result = await steyg.console.keys.createKey({ input: { name: 'laptop' } });
+ * if (isFailure(result)) console.error(result.code, result.message);
+ * else console.log(result.secret);
+ * ```
+ */
+export function isFailure<T>(result: T): result is Failure<T> {
+  const { __typename: type } = (result ?? {}) as { __typename?: string };
+  return type?.endsWith('Error') === true;
+}
+
+/**
+ * The success of an operation's result; an expected error is thrown as a `ResultError`.
+ *
+ * @example
+ * ```ts
+ * const { secret } = orThrow(await steyg.console.keys.createKey({ input: { name: 'laptop' } }));
+ * ```
+ */
+export function orThrow<T>(result: T): Success<T> {
+  if (isFailure(result)) throw new ResultError(result);
+  return result as Success<T>;
+}
+
+interface OperationFacts {
+  kind: 'query' | 'mutation' | 'subscription';
+  /** From the data to the result, separated by dots. */
+  path: string;
+  pages?: 'edges' | 'rows';
+  /** Where the operation takes an idempotency key. */
+  idempotencyKey?: 'variables' | 'input';
+}
+
+type Variables = Record<string, unknown>;
+type Page =
+  | { edges: { node: unknown }[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
+  | { rows: unknown[]; next: string | null }
+  | null;
+
+/** @internal */
+export function createConsole(graphql: Graphql): Console {
+  const methods = (domain: Record<string, OperationFacts>) =>
+    Object.fromEntries(Object.entries(domain).map(([name, facts]) => [name, createMethod(graphql, name, facts)]));
+  return Object.fromEntries(
+    Object.entries(consoleOperations).map(([name, domain]) => [name, methods(domain)]),
+  ) as unknown as Console;
+}
+
+function createMethod(graphql: Graphql, name: string, { kind, path, pages, idempotencyKey }: OperationFacts) {
+  const prepare = async (given: Variables = {}) => {
+    const { documents } = await import('./generated/documents.ts');
+    const variables = idempotencyKey === undefined ? given : withIdempotencyKey(given, idempotencyKey);
+    // Sent again after a failure, a mutation could happen twice, unless the server knows it by its key.
+    const repeatable = kind === 'query' || idempotencyKey !== undefined;
+    return { document: documents[name as keyof typeof documents], variables, repeatable };
+  };
+  const ask = async (variables: Variables | undefined, options: RequestOptions | undefined) => {
+    const answer = await graphql.run(await prepare(variables), options);
+    return { ...answer, data: follow(answer.data, path) };
+  };
+  if (kind === 'subscription') {
+    return async function* subscribe(variables?: Variables, options?: RequestOptions) {
+      for await (const data of graphql.subscribe(await prepare(variables), options)) yield follow(data, path);
+    };
+  }
+  if (pages === undefined) {
+    return (variables?: Variables, options?: RequestOptions) => createPending(ask(variables, options));
+  }
+  return (variables?: Variables, options?: RequestOptions) =>
+    createPaged(
+      (after) => ask(after === null ? variables : { ...variables, after }, options) as Promise<WithResponse<Page>>,
+    );
+}
+
+/** The first page is asked for once, whoever wants it: the one who awaits, the one who iterates, or both. */
+function createPaged(ask: (after: string | null) => Promise<WithResponse<Page>>) {
+  const first = createPending(ask(null));
+  // Whoever only iterates hears of a failure there.
+  first.catch(() => undefined);
+  return Object.assign(first, {
+    async *[Symbol.asyncIterator]() {
+      for (let page: Page = await first; page !== null; ) {
+        if ('rows' in page) yield* page.rows;
+        else yield* page.edges.map(({ node }) => node);
+        const next: string | null =
+          'rows' in page ? page.next : page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+        if (next === null) return;
+        page = (await ask(next)).data;
+      }
+    },
+  });
+}
+
+/** A key of its own for every call that has none, so that a retry after a lost answer makes nothing twice. */
+function withIdempotencyKey(variables: Variables, place: 'variables' | 'input'): Variables {
+  const key = { idempotencyKey: globalThis.crypto.randomUUID() };
+  return place === 'variables'
+    ? { ...key, ...variables }
+    : { ...variables, input: { ...key, ...(variables['input'] as object) } };
+}
+
+function follow(data: unknown, path: string): unknown {
+  let value = data;
+  for (const step of path.split('.')) value = (value as Variables | null | undefined)?.[step] ?? null;
+  return value;
+}

@@ -1,0 +1,1658 @@
+// Generated from schema.graphql and operations/ by `npm run generate:sdk`. Do not edit.
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** Whether an account may send requests. */
+export type AccountStatus =
+  /** Requests are taken. */
+  | 'ACTIVE'
+  /** An operator has stopped the account. */
+  | 'SUSPENDED';
+
+/** What to tell everybody. Texts are plain: they are shown as they are. */
+export type AnnounceInput = {
+  /** In English; line breaks make paragraphs. */
+  body: string;
+  /** In Vietnamese. */
+  bodyVi?: string | null | undefined;
+  /** When it ends; left out: not known yet. */
+  endsAt?: string | null | undefined;
+  /** What it is about. */
+  kind: AnnouncementKind;
+  /** Catalog ids that it is about; left out: the whole service. */
+  modelIds?: Array<string> | null | undefined;
+  /** When it begins; left out: now. */
+  startsAt?: string | null | undefined;
+  /** In one line, in English. */
+  title: string;
+  /** In one line, in Vietnamese. */
+  titleVi?: string | null | undefined;
+};
+
+/** What an announcement is about. */
+export type AnnouncementKind =
+  /** Something that is wrong. */
+  | 'INCIDENT'
+  /** Something to know. */
+  | 'INFO'
+  /** Planned work. */
+  | 'MAINTENANCE';
+
+/** What a new access token is to be. */
+export type CreateAccessTokenInput = {
+  /** For which account; left out: your only or oldest one. */
+  accountId?: string | number | null | undefined;
+  /** When it ends; left out: never. */
+  expiresAt?: string | null | undefined;
+  /** What people call it. */
+  name: string;
+  /** What it may do. */
+  scopes: Array<TokenScope>;
+};
+
+/** What a new key is to be. */
+export type CreateKeyInput = {
+  /** Whose key; left out: your only or oldest account. */
+  accountId?: string | number | null | undefined;
+  /** When it ends; left out: never. */
+  expiresAt?: string | null | undefined;
+  /** Asking again with the same key and input makes no second one; the secret is then not shown again. */
+  idempotencyKey?: string | null | undefined;
+  /** What it may spend by itself. */
+  limits?: SpendLimitsInput | null | undefined;
+  /** Catalog ids that it may call; left out or empty: all. */
+  models?: Array<string> | null | undefined;
+  /** What people call it. */
+  name?: string | null | undefined;
+};
+
+/** What to buy. */
+export type CreateOrderInput = {
+  /** For which account; left out: your only or oldest one. */
+  accountId?: string | number | null | undefined;
+  /** Asking again with the same key and input gives the same order. */
+  idempotencyKey?: string | null | undefined;
+  /** Which plan: its id or `planId`. */
+  planId: string;
+  /** A paid order whose plan is to be upgraded: only the difference is paid and given. */
+  upgrades?: string | number | null | undefined;
+};
+
+/** A new endpoint. */
+export type CreateWebhookEndpointInput = {
+  /** Whose; left out: your only or oldest account. */
+  accountId?: string | number | null | undefined;
+  /** What people call it. */
+  description?: string | null | undefined;
+  /** Names of events that it is to hear of; left out: all. */
+  events?: Array<string> | null | undefined;
+  /** A public https address. */
+  url: string;
+};
+
+/** Budget that is given by hand. */
+export type GiveGrantInput = {
+  /** To which account. */
+  accountId: string | number;
+  /** How much. */
+  amount: string;
+  /** When it ends; left out: never. */
+  expiresAt?: string | null | undefined;
+  /** Asking again with the same key gives nothing more. */
+  idempotencyKey?: string | null | undefined;
+  /** Why; the account holder sees it. */
+  reason: string;
+};
+
+/** Where a grant comes from. */
+export type GrantKind =
+  /** Given by an operator. */
+  | 'ADJUSTMENT'
+  /** Bought with a plan. */
+  | 'PURCHASE'
+  /** Given back. */
+  | 'REFUND'
+  /** The budget that a new account starts with. */
+  | 'TRIAL';
+
+/** How much of a model an incident touches. */
+export type IncidentImpact =
+  /** All ways to reach it. */
+  | 'MAJOR'
+  /** Some ways to reach it. */
+  | 'PARTIAL';
+
+/** A part that one can be invited to. */
+export type InvitedRole =
+  /** Everything but what concerns owners. */
+  | 'ADMIN'
+  /** Looks at everything and handles keys. */
+  | 'MEMBER'
+  /** Looks at everything. */
+  | 'VIEWER';
+
+/** Whether a key opens anything. */
+export type KeyStatus =
+  /** It does. */
+  | 'ACTIVE'
+  /** It was deleted. */
+  | 'DELETED'
+  /** Its time is over. */
+  | 'EXPIRED';
+
+/** Which entries; what is left out does not matter. */
+export type LedgerFilter = {
+  /** Requests from this moment on. */
+  from?: string | null | undefined;
+  /** Requests of this key. */
+  keyId?: string | number | null | undefined;
+  /** Requests for this catalog id. */
+  model?: string | null | undefined;
+  /** Requests that ended so. */
+  outcome?: RequestOutcome | null | undefined;
+  /** Requests before this moment. */
+  to?: string | null | undefined;
+};
+
+/** What an account is told. */
+export type NoticeKind =
+  /** Nothing is left. */
+  | 'BALANCE_EXHAUSTED'
+  /** The balance is below the chosen figure. */
+  | 'BALANCE_LOW'
+  /** Part of the budget expires soon. */
+  | 'GRANT_EXPIRING'
+  /** The trial ends soon. */
+  | 'TRIAL_ENDING';
+
+/** When an account wants to be told. */
+export type NoticeSettingsInput = {
+  /** Which account; left out: your only or oldest one. */
+  accountId?: string | number | null | undefined;
+  /** A balance below it is low; zero: never. */
+  lowBalance: string;
+  /** Whether notices go out by mail. */
+  mail: boolean;
+};
+
+/** What happens to an exchange with an upstream when the client leaves. */
+export type OnDisconnect =
+  /** It is ended. */
+  | 'ABORT'
+  /** It goes on for a bounded time, so that its usage is known. */
+  | 'DRAIN';
+
+/** How far an order is. */
+export type OrderStatus =
+  /** It was cancelled. */
+  | 'CANCELLED'
+  /** The money did not arrive in time. */
+  | 'EXPIRED'
+  /** Paid: its budget can be used. */
+  | 'PAID'
+  /** Some money has arrived; the rest is missing. */
+  | 'PARTIAL'
+  /** No money has arrived. */
+  | 'PENDING';
+
+/** Prices in USD per 1M tokens, as decimal strings with at most 6 decimals. */
+export type PricesInput = {
+  /** Context from the cache; lower than `input`. */
+  cacheHit: string;
+  /** Written to the one-hour cache; left out: as new context. */
+  cacheWrite1h?: string | null | undefined;
+  /** Written to the five-minute cache; left out: as new context. */
+  cacheWrite5m?: string | null | undefined;
+  /** New context. */
+  input: string;
+  /** What the model writes. */
+  output: string;
+};
+
+/** How a probe asks for its answer. */
+export type ProbeMode =
+  /** In one piece. */
+  | 'PLAIN'
+  /** As a stream. */
+  | 'STREAM';
+
+/** What a probe found. */
+export type ProbeOutcome =
+  /** No such answer. */
+  | 'DOWN'
+  /** The probe’s own key, budget or limits stood in the way. */
+  | 'NO_DATA'
+  /** A whole, well-formed answer. */
+  | 'UP';
+
+/** A wire protocol. */
+export type Protocol =
+  /** POST /api/v1/chat/completions */
+  | 'CHAT_COMPLETIONS'
+  /** POST /api/v1/messages */
+  | 'MESSAGES'
+  /** POST /api/v1/responses */
+  | 'RESPONSES';
+
+/** A transfer that an operator read off a bank statement. */
+export type RecordTransferInput = {
+  /** How much arrived. */
+  amountVnd: string;
+  /** The bank’s reference: the same one is recorded once. */
+  bankReference: string;
+  /** When the bank booked it. */
+  bookedAt: string;
+  /** What the payer wrote. */
+  memo: string;
+};
+
+/** How a request ended. */
+export type RequestOutcome =
+  /** Ended because the budget ran out. */
+  | 'BUDGET_STOPPED'
+  /** The client left before the end. */
+  | 'CLIENT_CLOSED'
+  /** Answered to the end. */
+  | 'COMPLETED'
+  /** The server was stopped meanwhile. */
+  | 'SHUTDOWN'
+  /** The model took too long. */
+  | 'TIMEOUT'
+  /** The answer broke off. */
+  | 'UPSTREAM_CUT'
+  /** The model could not be reached or failed. */
+  | 'UPSTREAM_ERROR';
+
+/** A person’s part in an account. */
+export type Role =
+  /** Everything but what concerns owners. */
+  | 'ADMIN'
+  /** Looks at everything and handles keys. */
+  | 'MEMBER'
+  /** Everything, owners included. */
+  | 'OWNER'
+  /** Looks at everything. */
+  | 'VIEWER';
+
+/** A place where a model runs. */
+export type RouteInput = {
+  /** What the operator pays there; left out: unknown. */
+  costs?: PricesInput | null | undefined;
+  /** Whether it is used. */
+  enabled?: boolean | null | undefined;
+  /** Lower is tried first. */
+  priority?: number | null | undefined;
+  /** Where. */
+  upstreamId: string;
+  /** What the upstream calls the model. */
+  upstreamModel: string;
+  /** Share among routes of one priority. */
+  weight?: number | null | undefined;
+};
+
+/** A model, new or known. */
+export type SaveModelInput = {
+  /** Fields and betas that are open for it. */
+  allow?: Array<string> | null | undefined;
+  /** What it can do. */
+  capabilities?: Array<string> | null | undefined;
+  /** Most tokens of a request and its answer. */
+  contextWindow: number;
+  /** What people read. */
+  displayName: string;
+  /** Whether it can be called. */
+  enabled?: boolean | null | undefined;
+  /** Which models it belongs with. */
+  family: string;
+  /** Most tokens of an answer. */
+  maxOutputTokens: number;
+  /** Catalog id: lower case; what clients write in `model`. */
+  modelId: string;
+};
+
+/** A plan. Orders that were made before keep their price and budget. */
+export type SavePlanInput = {
+  /** The budget that it buys. */
+  budget: string;
+  /** What people read. */
+  name: string;
+  /** Whether it can be ordered. */
+  onSale?: boolean | null | undefined;
+  /** Lower-case letters, digits and hyphens; an existing one is changed. */
+  planId: string;
+  /** What it costs. */
+  priceVnd: string;
+  /** Days until the bought budget expires; left out: never. */
+  validDays?: number | null | undefined;
+};
+
+/** An upstream, new or known. */
+export type SaveUpstreamInput = {
+  /** https; without `/v1` for messages, with it for the others. A private address is refused. */
+  baseUrl: string;
+  /** Whether it is used. */
+  enabled?: boolean | null | undefined;
+  /** What translation may use there. */
+  features?: UpstreamFeaturesInput | null | undefined;
+  /** When the client leaves. */
+  onDisconnect?: OnDisconnect | null | undefined;
+  /** What it speaks. */
+  protocol: Protocol;
+  /** Its key, in place of those it has: write-only. Needed again when the address moves elsewhere. */
+  secret?: string | null | undefined;
+  /** What operators call it. */
+  upstreamId: string;
+};
+
+/** How a model, or the whole service, does. */
+export type ServiceState =
+  /** Some ways to reach it fail. */
+  | 'DEGRADED'
+  /** It does not answer. */
+  | 'DOWN'
+  /** It has not been measured lately: neither up nor down. */
+  | 'NO_DATA'
+  /** It answers. */
+  | 'UP';
+
+/** What a new person tells. */
+export type SignUpInput = {
+  /** E-mail address; a link is sent to it. */
+  email: string;
+  /** Language of mails: `en` (usual) or `vi`. */
+  locale?: string | null | undefined;
+  /** What the person is called. */
+  name: string;
+  /** At least 10 characters, at most 1,024 bytes. */
+  password: string;
+};
+
+/** What a key may spend by itself; left out or null: nothing but the budget limits it. */
+export type SpendLimitsInput = {
+  /** In one day (UTC). */
+  day?: string | null | undefined;
+  /** In all. */
+  lifetime?: string | null | undefined;
+  /** In one calendar month (UTC). */
+  month?: string | null | undefined;
+};
+
+/** What an access token may do. */
+export type TokenScope =
+  /** Make orders. */
+  | 'BILLING'
+  /** Handle its API keys. */
+  | 'KEYS'
+  /** Operate the service; only operators can give it. */
+  | 'OPERATOR'
+  /** Look at the account. */
+  | 'READ';
+
+/** Which way money went. */
+export type TransferDirection =
+  /** To us. */
+  | 'IN'
+  /** Away from us. */
+  | 'OUT';
+
+/** Why a transfer waits for a person. */
+export type TransferReviewReason =
+  /** The order had expired when the money was sent. */
+  | 'LATE'
+  /** The amount is zero. */
+  | 'NO_AMOUNT'
+  /** Its text has no valid memo code. */
+  | 'NO_MEMO'
+  /** The order had been cancelled. */
+  | 'ORDER_CANCELLED'
+  /** The order was paid already. */
+  | 'ORDER_PAID'
+  /** It went to an account that is not ours. */
+  | 'OTHER_ACCOUNT'
+  /** Money went away from us. */
+  | 'OUTGOING'
+  /** It names several orders. */
+  | 'SEVERAL_MEMOS'
+  /** The order expired before it was paid in full. */
+  | 'SHORT'
+  /** The order was paid, and more. */
+  | 'SURPLUS'
+  /** Its memo code is of no order. */
+  | 'UNKNOWN_MEMO';
+
+/** What is to change about a key; what is left out stays. */
+export type UpdateKeyInput = {
+  /** When it ends; null: never. */
+  expiresAt?: string | null | undefined;
+  /** Which key. */
+  id: string | number;
+  /** All three limits anew. */
+  limits?: SpendLimitsInput | null | undefined;
+  /** Catalog ids that it may call; empty: all. */
+  models?: Array<string> | null | undefined;
+  /** What people call it. */
+  name?: string | null | undefined;
+};
+
+/** What is to change about an endpoint; what is left out stays. */
+export type UpdateWebhookEndpointInput = {
+  /** What people call it. */
+  description?: string | null | undefined;
+  /** Whether anything is sent there. */
+  enabled?: boolean | null | undefined;
+  /** Names of events that it is to hear of; empty: all. */
+  events?: Array<string> | null | undefined;
+  /** Which endpoint. */
+  id: string | number;
+  /** A public https address. */
+  url?: string | null | undefined;
+};
+
+/** What translation may use at an upstream; what is left out has the protocol’s default. */
+export type UpstreamFeaturesInput = {
+  /** Takes an effort. */
+  effort?: boolean | null | undefined;
+  /** Takes documents. */
+  files?: boolean | null | undefined;
+  /** Takes a request for any JSON object. */
+  jsonObject?: boolean | null | undefined;
+  /** `max_tokens` or `max_completion_tokens`. */
+  maxTokensField?: string | null | undefined;
+  /** Takes earlier reasoning back. */
+  reasoningHistory?: boolean | null | undefined;
+  /** Takes temperature and the like. */
+  sampling?: boolean | null | undefined;
+  /** `keep`, `user` or `hoist`. */
+  systemRole?: string | null | undefined;
+};
+
+/** How fine a chart is. */
+export type UptimeUnit =
+  /** A point for each day (UTC). */
+  | 'DAY'
+  /** A point for each hour; the last 100 days. */
+  | 'HOUR';
+
+/** What usage is split by besides time. */
+export type UsageGroup =
+  /** By key. */
+  | 'KEY'
+  /** By model. */
+  | 'MODEL';
+
+/** How long the periods of a chart are. */
+export type UsagePeriod =
+  /** Days. */
+  | 'DAY'
+  /** Hours. */
+  | 'HOUR'
+  /** Months. */
+  | 'MONTH';
+
+/** Where the token counts of an entry come from. */
+export type UsageSource =
+  /** Reported, but cut to what is possible. */
+  | 'CLAMPED'
+  /** Counted by the gateway. */
+  | 'ESTIMATED'
+  /** There are none: the request failed before any. */
+  | 'NONE'
+  /** Reported up to where the answer ended, the rest estimated. */
+  | 'PARTIAL'
+  /** The model reported them. */
+  | 'REPORTED';
+
+/** How far a delivery is. */
+export type WebhookDeliveryStatus =
+  /** The endpoint answered with 2xx. */
+  | 'DELIVERED'
+  /** Given up. */
+  | 'FAILED'
+  /** It will be tried (again). */
+  | 'PENDING';
+
+export type AccountQueryVariables = Exact<{
+  id?: string | number | null | undefined;
+}>;
+
+
+export type AccountQuery = { account: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } } | null };
+
+export type NodeQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type NodeQuery = { node:
+    | { __typename: 'AccessToken', id: string }
+    | { __typename: 'Account', id: string }
+    | { __typename: 'ApiKey', id: string }
+    | { __typename: 'BankTransfer', id: string }
+    | { __typename: 'CatalogEntry', id: string }
+    | { __typename: 'LedgerEntry', id: string }
+    | { __typename: 'Model', id: string }
+    | { __typename: 'Order', id: string }
+    | { __typename: 'Plan', id: string }
+    | { __typename: 'Route', id: string }
+    | { __typename: 'Upstream', id: string }
+    | { __typename: 'User', id: string }
+    | { __typename: 'WebhookEndpoint', id: string }
+   | null };
+
+export type ListMembersQueryVariables = Exact<{
+  accountId?: string | number | null | undefined;
+}>;
+
+
+export type ListMembersQuery = { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }> } | null };
+
+export type ListInvitationsQueryVariables = Exact<{
+  accountId?: string | number | null | undefined;
+}>;
+
+
+export type ListInvitationsQuery = { account: { invitations: Array<{ createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole }> } | null };
+
+export type InviteMemberMutationVariables = Exact<{
+  accountId?: string | number | null | undefined;
+  email: string;
+  role: InvitedRole;
+}>;
+
+
+export type InviteMemberMutation = { inviteMember:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'Invitation', createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type AcceptInvitationMutationVariables = Exact<{
+  token: string;
+}>;
+
+
+export type AcceptInvitationMutation = { acceptInvitation:
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } }
+    | { __typename: 'InvalidTokenError', code: string, message: string }
+   };
+
+export type RevokeInvitationMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RevokeInvitationMutation = { revokeInvitation:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type SetMemberRoleMutationVariables = Exact<{
+  id: string | number;
+  role: Role;
+}>;
+
+
+export type SetMemberRoleMutation = { setMemberRole:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type RemoveMemberMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RemoveMemberMutation = { removeMember:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type ListNoticesQueryVariables = Exact<{
+  accountId?: string | number | null | undefined;
+}>;
+
+
+export type ListNoticesQuery = { account: { notices: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean }> } | null };
+
+export type NoticeSettingsQueryVariables = Exact<{
+  accountId?: string | number | null | undefined;
+}>;
+
+
+export type NoticeSettingsQuery = { account: { noticeSettings: { lowBalance: string, mail: boolean } } | null };
+
+export type UpdateNoticeSettingsMutationVariables = Exact<{
+  input: NoticeSettingsInput;
+}>;
+
+
+export type UpdateNoticeSettingsMutation = { updateNoticeSettings:
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'NoticeSettings', lowBalance: string, mail: boolean }
+   };
+
+export type ListAccessTokensQueryVariables = Exact<{
+  accountId?: string | number | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListAccessTokensQuery = { account: { accessTokens: { edges: Array<{ cursor: string, node: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+
+export type CreateAccessTokenMutationVariables = Exact<{
+  input: CreateAccessTokenInput;
+}>;
+
+
+export type CreateAccessTokenMutation = { createAccessToken:
+    | { __typename: 'CreatedAccessToken', secret: string, accessToken: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type DeleteAccessTokenMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type DeleteAccessTokenMutation = { deleteAccessToken:
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type ModelsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ModelsQuery = { models: Array<{ agentStepsFor5Usd: number | null, capabilities: Array<string>, contextWindow: number, displayName: string, family: string, id: string, maxOutputTokens: number, modelId: string, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } }> };
+
+export type ModelQueryVariables = Exact<{
+  modelId: string;
+}>;
+
+
+export type ModelQuery = { model: { agentStepsFor5Usd: number | null, capabilities: Array<string>, contextWindow: number, displayName: string, family: string, id: string, maxOutputTokens: number, modelId: string, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } } | null };
+
+type Problem_BusyError_Fragment = { retryAfterSeconds: number, code: string, message: string };
+
+type Problem_ConflictError_Fragment = { code: string, message: string };
+
+type Problem_EmailNotVerifiedError_Fragment = { code: string, message: string };
+
+type Problem_InputError_Fragment = { code: string, message: string, problems: Array<{ message: string, path: Array<string> }> };
+
+type Problem_InvalidCredentialsError_Fragment = { code: string, message: string };
+
+type Problem_InvalidTokenError_Fragment = { code: string, message: string };
+
+type Problem_NotAllowedError_Fragment = { code: string, message: string };
+
+type Problem_NotFoundError_Fragment = { code: string, message: string };
+
+type Problem_TooManyAttemptsError_Fragment = { retryAfterSeconds: number, code: string, message: string };
+
+export type ProblemFragment =
+  | Problem_BusyError_Fragment
+  | Problem_ConflictError_Fragment
+  | Problem_EmailNotVerifiedError_Fragment
+  | Problem_InputError_Fragment
+  | Problem_InvalidCredentialsError_Fragment
+  | Problem_InvalidTokenError_Fragment
+  | Problem_NotAllowedError_Fragment
+  | Problem_NotFoundError_Fragment
+  | Problem_TooManyAttemptsError_Fragment
+;
+
+export type AccessTokenFragment = { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> };
+
+export type AccountFragment = { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } };
+
+export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null };
+
+export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, outcome: string, requestId: string, upstream: string, usageSource: string };
+
+export type ApiKeyFragment = { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } };
+
+export type AuditEntryFragment = { action: string, actor: string, after: unknown, before: unknown, createdAt: string, id: string, subject: string };
+
+export type BackupCodesFragment = { backupCodes: Array<string> };
+
+export type BankAccountFragment = { account: string, bin: string, name: string };
+
+export type BankTransferFragment = { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, orderId: string | null, provider: string, providerId: string, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, surplusVnd: string | null } | null };
+
+export type BrokenInvariantFragment = { invariant: string, rows: unknown };
+
+export type BudgetFragment = { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> };
+
+export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<string>, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+
+export type CreatedAccessTokenFragment = { secret: string, accessToken: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } };
+
+export type CreatedKeyFragment = { secret: string | null, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } };
+
+export type DoneFragment = { ok: boolean };
+
+export type DownloadFragment = { expiresAt: string, url: string };
+
+export type GrantFragment = { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string };
+
+export type GrantGivenFragment = { givenBefore: boolean, grant: { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string } | null };
+
+export type HoldFragment = { accountId: string, amount: string, heldAt: string, keyId: string, requestId: string };
+
+export type IncidentFragment = { affected: Array<string>, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string };
+
+export type InvitationFragment = { createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole };
+
+export type KeySpendFragment = { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string };
+
+export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+
+export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role };
+
+export type ModelFragment = { agentStepsFor5Usd: number | null, capabilities: Array<string>, contextWindow: number, displayName: string, family: string, id: string, maxOutputTokens: number, modelId: string, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } };
+
+export type ModelStatusFragment = { displayName: string, modelId: string, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> };
+
+export type NoticeFragment = { clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean };
+
+export type NoticeSettingsFragment = { lowBalance: string, mail: boolean };
+
+export type OrderFragment = { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> };
+
+export type OrderPaymentFragment = { amountVnd: string, bankReference: string | null, bookedAt: string };
+
+export type PageInfoFragment = { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null };
+
+export type PaymentInstructionsFragment = { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } };
+
+export type PlanFragment = { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string };
+
+export type PriceVersionFragment = { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string };
+
+export type ProbedWayFragment = { checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null };
+
+export type ReceiptFragment = { accountEmail: string, accountName: string, budget: string, issuedAt: string, number: string, planName: string, priceVnd: string, receivedVnd: string, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> };
+
+export type ReceiptLineFragment = { amount: string, pool: string, pricePerMillion: string, tokens: string };
+
+export type RevenueRowFragment = { charged: string, cost: string, failures: string, margin: string, model: string | null, requests: string, shortfall: string, start: string | null, upstreamCost: string };
+
+export type RouteFragment = { enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } };
+
+export type RouteCostsFragment = { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string };
+
+export type RouteTestFragment = { latencyMs: number, ok: boolean, problem: string | null, status: number | null };
+
+export type SecondFactorSetupFragment = { backupCodes: Array<string>, uri: string };
+
+export type ServiceStatusFragment = { generatedAt: string, state: ServiceState, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null }>, incidents: Array<{ affected: Array<string>, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string }>, models: Array<{ displayName: string, modelId: string, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }> };
+
+export type SessionFragment = { createdAt: string, current: boolean, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null };
+
+export type ShortfallFragment = { accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string };
+
+export type SignedInFragment = { secondFactorRequired: boolean };
+
+export type SpendLimitsFragment = { day: string | null, lifetime: string | null, month: string | null };
+
+export type TokenPriceFragment = { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null };
+
+export type TokensFragment = { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string };
+
+export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, surplusVnd: string | null };
+
+export type UpstreamFragment = { baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+
+export type UpstreamHealthFragment = { consecutiveFailures: number, ejected: boolean, restingKeys: number };
+
+export type UpstreamKeyFragment = { createdAt: string, enabled: boolean, id: string, last4: string };
+
+export type UptimeFragment = { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number };
+
+export type UptimeDayFragment = { date: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } };
+
+export type UptimePointFragment = { at: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } };
+
+export type UsageRowFragment = { charged: string, cost: string, failures: string, keyId: string | null, model: string | null, requests: string, start: string | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+
+export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean };
+
+export type ViewerFragment = { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null };
+
+export type WebhookAttemptFragment = { createdAt: string, durationMs: number, problem: string | null, status: number | null };
+
+export type WebhookDeliveryFragment = { body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> };
+
+export type WebhookEndpointFragment = { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string };
+
+export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string } };
+
+export type ListKeysQueryVariables = Exact<{
+  accountId?: string | number | null | undefined;
+  after?: string | null | undefined;
+  deleted?: boolean | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListKeysQuery = { account: { keys: { edges: Array<{ cursor: string, node: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+
+export type CreateKeyMutationVariables = Exact<{
+  input: CreateKeyInput;
+}>;
+
+
+export type CreateKeyMutation = { createKey:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'CreatedKey', secret: string | null, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type UpdateKeyMutationVariables = Exact<{
+  input: UpdateKeyInput;
+}>;
+
+
+export type UpdateKeyMutation = { updateKey:
+    | { __typename: 'ApiKey', createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type RotateKeyMutationVariables = Exact<{
+  graceSeconds?: number | null | undefined;
+  id: string | number;
+}>;
+
+
+export type RotateKeyMutation = { rotateKey:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'CreatedKey', secret: string | null, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type DeleteKeyMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type DeleteKeyMutation = { deleteKey:
+    | { __typename: 'ApiKey', createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type ListEntriesQueryVariables = Exact<{
+  accountId?: string | number | null | undefined;
+  after?: string | null | undefined;
+  filter?: LedgerFilter | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+
+export type EntryQueryVariables = Exact<{
+  accountId?: string | number | null | undefined;
+  requestId: string;
+}>;
+
+
+export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
+
+export type UsageQueryVariables = Exact<{
+  accountId?: string | number | null | undefined;
+  after?: string | null | undefined;
+  by?: Array<UsageGroup> | UsageGroup | null | undefined;
+  first?: number | null | undefined;
+  from?: string | null | undefined;
+  keyId?: string | number | null | undefined;
+  model?: string | null | undefined;
+  period?: UsagePeriod | null | undefined;
+  timeZone?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type UsageQuery = { account: { usage: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, keyId: string | null, model: string | null, requests: string, start: string | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
+
+export type BudgetQueryVariables = Exact<{
+  accountId?: string | number | null | undefined;
+}>;
+
+
+export type BudgetQuery = { account: { budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } } | null };
+
+export type CreateLedgerDownloadMutationVariables = Exact<{
+  accountId?: string | number | null | undefined;
+  filter?: LedgerFilter | null | undefined;
+}>;
+
+
+export type CreateLedgerDownloadMutation = { createLedgerDownload:
+    | { __typename: 'Download', expiresAt: string, url: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type AccountForOperatorQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type AccountForOperatorQuery = { operator: { account: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } } | null } };
+
+export type ListAccountsQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  search?: string | null | undefined;
+  status?: AccountStatus | null | undefined;
+}>;
+
+
+export type ListAccountsQuery = { operator: { accounts: { edges: Array<{ cursor: string, node: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+
+export type ListAnomaliesQueryVariables = Exact<{
+  after?: string | null | undefined;
+  days?: number | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: string, createdAt: string, model: string, outcome: string, requestId: string, upstream: string, usageSource: string }> } };
+
+export type AuditLogQueryVariables = Exact<{
+  actor?: string | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  from?: string | null | undefined;
+  subject?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, after: unknown, before: unknown, createdAt: string, id: string, subject: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+
+export type HoldsQueryVariables = Exact<{
+  first?: number | null | undefined;
+}>;
+
+
+export type HoldsQuery = { operator: { holds: Array<{ accountId: string, amount: string, heldAt: string, keyId: string, requestId: string }> } };
+
+export type InvariantsQueryVariables = Exact<{
+  accountId: string | number;
+}>;
+
+
+export type InvariantsQuery = { operator: { invariants: Array<{ invariant: string, rows: unknown }> } };
+
+export type CatalogQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type CatalogQuery = { operator: { models: Array<{ allow: Array<string>, capabilities: Array<string>, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+
+export type RevenueQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  from?: string | null | undefined;
+  model?: string | null | undefined;
+  period?: UsagePeriod | null | undefined;
+  timeZone?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type RevenueQuery = { operator: { revenue: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, margin: string, model: string | null, requests: string, shortfall: string, start: string | null, upstreamCost: string }> } } };
+
+export type ShortfallsQueryVariables = Exact<{
+  after?: string | null | undefined;
+  days?: number | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ShortfallsQuery = { operator: { shortfalls: Array<{ accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string }> } };
+
+export type UpstreamsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+
+export type GiveGrantMutationVariables = Exact<{
+  input: GiveGrantInput;
+}>;
+
+
+export type GiveGrantMutation = { giveGrant:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'GrantGiven', givenBefore: boolean, grant: { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string } | null }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type SetAccountStatusMutationVariables = Exact<{
+  accountId: string | number;
+  status: AccountStatus;
+}>;
+
+
+export type SetAccountStatusMutation = { setAccountStatus:
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type SaveModelMutationVariables = Exact<{
+  input: SaveModelInput;
+}>;
+
+
+export type SaveModelMutation = { saveModel:
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type SetModelEnabledMutationVariables = Exact<{
+  enabled: boolean;
+  modelId: string;
+}>;
+
+
+export type SetModelEnabledMutation = { setModelEnabled:
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type SetPricesMutationVariables = Exact<{
+  input: PricesInput;
+  modelId: string;
+  validFrom?: string | null | undefined;
+}>;
+
+
+export type SetPricesMutation = { setPrices:
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type SetRoutesMutationVariables = Exact<{
+  modelId: string;
+  routes: Array<RouteInput> | RouteInput;
+}>;
+
+
+export type SetRoutesMutation = { setRoutes:
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type TestRouteMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type TestRouteMutation = { testRoute:
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'RouteTest', latencyMs: number, ok: boolean, problem: string | null, status: number | null }
+   };
+
+export type SaveUpstreamMutationVariables = Exact<{
+  input: SaveUpstreamInput;
+}>;
+
+
+export type SaveUpstreamMutation = { saveUpstream:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+   };
+
+export type SetUpstreamEnabledMutationVariables = Exact<{
+  enabled: boolean;
+  upstreamId: string;
+}>;
+
+
+export type SetUpstreamEnabledMutation = { setUpstreamEnabled:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+   };
+
+export type AddUpstreamKeyMutationVariables = Exact<{
+  secret: string;
+  upstreamId: string;
+}>;
+
+
+export type AddUpstreamKeyMutation = { addUpstreamKey:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+   };
+
+export type DeleteUpstreamKeyMutationVariables = Exact<{
+  keyId: string | number;
+  upstreamId: string;
+}>;
+
+
+export type DeleteUpstreamKeyMutation = { deleteUpstreamKey:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+   };
+
+export type SearchOrdersQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  memo?: string | null | undefined;
+  status?: OrderStatus | null | undefined;
+}>;
+
+
+export type SearchOrdersQuery = { orders: { edges: Array<{ cursor: string, node: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+
+export type ListBankTransfersQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  queue?: boolean | null | undefined;
+}>;
+
+
+export type ListBankTransfersQuery = { bankTransfers: { edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, orderId: string | null, provider: string, providerId: string, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+
+export type MatchTransferMutationVariables = Exact<{
+  orderId: string | number;
+  transferId: string | number;
+}>;
+
+
+export type MatchTransferMutation = { matchTransfer:
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, orderId: string | null, provider: string, providerId: string, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, surplusVnd: string | null } | null }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type RecordTransferMutationVariables = Exact<{
+  input: RecordTransferInput;
+}>;
+
+
+export type RecordTransferMutation = { recordTransfer:
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, orderId: string | null, provider: string, providerId: string, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, surplusVnd: string | null } | null }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+   };
+
+export type CloseTransferReviewMutationVariables = Exact<{
+  note: string;
+  transferId: string | number;
+}>;
+
+
+export type CloseTransferReviewMutation = { closeTransferReview:
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, orderId: string | null, provider: string, providerId: string, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, surplusVnd: string | null } | null }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type SavePlanMutationVariables = Exact<{
+  input: SavePlanInput;
+}>;
+
+
+export type SavePlanMutation = { savePlan:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'Plan', budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }
+   };
+
+export type AnnounceMutationVariables = Exact<{
+  input: AnnounceInput;
+}>;
+
+
+export type AnnounceMutation = { announce:
+    | { __typename: 'Announcement', body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+   };
+
+export type EndAnnouncementMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type EndAnnouncementMutation = { endAnnouncement:
+    | { __typename: 'Announcement', body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type PlansQueryVariables = Exact<{
+  all?: boolean | null | undefined;
+}>;
+
+
+export type PlansQuery = { plans: Array<{ budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }> };
+
+export type OrderQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type OrderQuery = { order: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } | null };
+
+export type ReceiptQueryVariables = Exact<{
+  orderId: string | number;
+}>;
+
+
+export type ReceiptQuery = { receipt: { accountEmail: string, accountName: string, budget: string, issuedAt: string, number: string, planName: string, priceVnd: string, receivedVnd: string, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } | null };
+
+export type ListOrdersQueryVariables = Exact<{
+  accountId?: string | number | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListOrdersQuery = { account: { orders: { edges: Array<{ cursor: string, node: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+
+export type CreateOrderMutationVariables = Exact<{
+  input: CreateOrderInput;
+}>;
+
+
+export type CreateOrderMutation = { createOrder:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Order', budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
+   };
+
+export type CancelOrderMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type CancelOrderMutation = { cancelOrder:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Order', budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
+   };
+
+export type OrderStatusSubscriptionVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type OrderStatusSubscription = { orderStatus: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } };
+
+export type MeQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type MeQuery = { me: { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null } | null };
+
+export type SignUpMutationVariables = Exact<{
+  input: SignUpInput;
+}>;
+
+
+export type SignUpMutation = { signUp:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type ResendVerificationMutationVariables = Exact<{
+  email: string;
+}>;
+
+
+export type ResendVerificationMutation = { resendVerification:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type VerifyEmailMutationVariables = Exact<{
+  token: string;
+}>;
+
+
+export type VerifyEmailMutation = { verifyEmail:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidTokenError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type SignInMutationVariables = Exact<{
+  email: string;
+  password: string;
+}>;
+
+
+export type SignInMutation = { signIn:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'EmailNotVerifiedError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'SignedIn', secondFactorRequired: boolean }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type SignInWithCodeMutationVariables = Exact<{
+  backup?: boolean | null | undefined;
+  code: string;
+}>;
+
+
+export type SignInWithCodeMutation = { signInWithCode:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'InvalidTokenError', code: string, message: string }
+    | { __typename: 'SignedIn', secondFactorRequired: boolean }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type SignOutMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SignOutMutation = { signOut: { ok: boolean } };
+
+export type RequestPasswordResetMutationVariables = Exact<{
+  email: string;
+}>;
+
+
+export type RequestPasswordResetMutation = { requestPasswordReset:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type ResetPasswordMutationVariables = Exact<{
+  newPassword: string;
+  token: string;
+}>;
+
+
+export type ResetPasswordMutation = { resetPassword:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidTokenError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type ChangePasswordMutationVariables = Exact<{
+  currentPassword: string;
+  newPassword: string;
+}>;
+
+
+export type ChangePasswordMutation = { changePassword:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type ChangeEmailMutationVariables = Exact<{
+  newEmail: string;
+  password: string;
+}>;
+
+
+export type ChangeEmailMutation = { changeEmail:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type UpdateProfileMutationVariables = Exact<{
+  locale?: string | null | undefined;
+  name?: string | null | undefined;
+}>;
+
+
+export type UpdateProfileMutation = { updateProfile:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'User', createdAt: string, email: string, emailVerified: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean }
+   };
+
+export type BeginSecondFactorMutationVariables = Exact<{
+  password: string;
+}>;
+
+
+export type BeginSecondFactorMutation = { beginSecondFactor:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'SecondFactorSetup', backupCodes: Array<string>, uri: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type ConfirmSecondFactorMutationVariables = Exact<{
+  code: string;
+}>;
+
+
+export type ConfirmSecondFactorMutation = { confirmSecondFactor:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type DisableSecondFactorMutationVariables = Exact<{
+  code: string;
+  password: string;
+}>;
+
+
+export type DisableSecondFactorMutation = { disableSecondFactor:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type RenewBackupCodesMutationVariables = Exact<{
+  password: string;
+}>;
+
+
+export type RenewBackupCodesMutation = { renewBackupCodes:
+    | { __typename: 'BackupCodes', backupCodes: Array<string> }
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type RevokeSessionMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RevokeSessionMutation = { revokeSession:
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type RevokeOtherSessionsMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RevokeOtherSessionsMutation = { revokeOtherSessions: number };
+
+export type ServiceStatusQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ServiceStatusQuery = { status: { generatedAt: string, state: ServiceState, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null }>, incidents: Array<{ affected: Array<string>, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string }>, models: Array<{ displayName: string, modelId: string, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }> } };
+
+export type UptimeQueryVariables = Exact<{
+  by: UptimeUnit;
+  from: string;
+  mode?: ProbeMode | null | undefined;
+  modelId: string;
+  protocol?: Protocol | null | undefined;
+  to: string;
+}>;
+
+
+export type UptimeQuery = { uptime: Array<{ at: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } }> };
+
+export type ListIncidentsQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  modelId?: string | null | undefined;
+}>;
+
+
+export type ListIncidentsQuery = { incidents: { edges: Array<{ cursor: string, node: { affected: Array<string>, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+
+export type WebhookEventsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type WebhookEventsQuery = { webhookEvents: Array<string> };
+
+export type ListEndpointsQueryVariables = Exact<{
+  accountId?: string | number | null | undefined;
+}>;
+
+
+export type ListEndpointsQuery = { account: { webhookEndpoints: Array<{ createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string }> } | null };
+
+export type CreateWebhookEndpointMutationVariables = Exact<{
+  input: CreateWebhookEndpointInput;
+}>;
+
+
+export type CreateWebhookEndpointMutation = { createWebhookEndpoint:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string } }
+   };
+
+export type UpdateWebhookEndpointMutationVariables = Exact<{
+  input: UpdateWebhookEndpointInput;
+}>;
+
+
+export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string }
+   };
+
+export type DeleteWebhookEndpointMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type DeleteWebhookEndpointMutation = { deleteWebhookEndpoint:
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string }
+   };
+
+export type RotateWebhookSecretMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RotateWebhookSecretMutation = { rotateWebhookSecret:
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string } }
+   };
+
+export type SendTestWebhookMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type SendTestWebhookMutation = { sendTestWebhook:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
+   };
+
+export type ReplayWebhookDeliveryMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type ReplayWebhookDeliveryMutation = { replayWebhookDelivery:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
+   };
+
+export type ListDeliveriesQueryVariables = Exact<{
+  id: string | number;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListDeliveriesQuery = { node:
+    | { deliveries: { edges: Array<{ cursor: string, node: { body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } }
+    | Record<PropertyKey, never>
+   | null };

@@ -1,0 +1,1482 @@
+// Generated from schema.graphql and operations/ by `npm run generate:sdk`. Do not edit.
+
+import type { Below, Narrowed, Paged, Subscription } from '../console.ts';
+import type { Pending } from '../internal/pending.ts';
+import type { RequestOptions } from '../options.ts';
+import type {
+  AcceptInvitationMutation,
+  AcceptInvitationMutationVariables,
+  AccountForOperatorQuery,
+  AccountForOperatorQueryVariables,
+  AccountQuery,
+  AccountQueryVariables,
+  AddUpstreamKeyMutation,
+  AddUpstreamKeyMutationVariables,
+  AnnounceMutation,
+  AnnounceMutationVariables,
+  AuditLogQuery,
+  AuditLogQueryVariables,
+  BeginSecondFactorMutation,
+  BeginSecondFactorMutationVariables,
+  BudgetQuery,
+  BudgetQueryVariables,
+  CancelOrderMutation,
+  CancelOrderMutationVariables,
+  CatalogQuery,
+  CatalogQueryVariables,
+  ChangeEmailMutation,
+  ChangeEmailMutationVariables,
+  ChangePasswordMutation,
+  ChangePasswordMutationVariables,
+  CloseTransferReviewMutation,
+  CloseTransferReviewMutationVariables,
+  ConfirmSecondFactorMutation,
+  ConfirmSecondFactorMutationVariables,
+  CreateAccessTokenMutation,
+  CreateAccessTokenMutationVariables,
+  CreateKeyMutation,
+  CreateKeyMutationVariables,
+  CreateLedgerDownloadMutation,
+  CreateLedgerDownloadMutationVariables,
+  CreateOrderMutation,
+  CreateOrderMutationVariables,
+  CreateWebhookEndpointMutation,
+  CreateWebhookEndpointMutationVariables,
+  DeleteAccessTokenMutation,
+  DeleteAccessTokenMutationVariables,
+  DeleteKeyMutation,
+  DeleteKeyMutationVariables,
+  DeleteUpstreamKeyMutation,
+  DeleteUpstreamKeyMutationVariables,
+  DeleteWebhookEndpointMutation,
+  DeleteWebhookEndpointMutationVariables,
+  DisableSecondFactorMutation,
+  DisableSecondFactorMutationVariables,
+  EndAnnouncementMutation,
+  EndAnnouncementMutationVariables,
+  EntryQuery,
+  EntryQueryVariables,
+  GiveGrantMutation,
+  GiveGrantMutationVariables,
+  HoldsQuery,
+  HoldsQueryVariables,
+  InvariantsQuery,
+  InvariantsQueryVariables,
+  InviteMemberMutation,
+  InviteMemberMutationVariables,
+  ListAccessTokensQuery,
+  ListAccessTokensQueryVariables,
+  ListAccountsQuery,
+  ListAccountsQueryVariables,
+  ListAnomaliesQuery,
+  ListAnomaliesQueryVariables,
+  ListBankTransfersQuery,
+  ListBankTransfersQueryVariables,
+  ListDeliveriesQuery,
+  ListDeliveriesQueryVariables,
+  ListEndpointsQuery,
+  ListEndpointsQueryVariables,
+  ListEntriesQuery,
+  ListEntriesQueryVariables,
+  ListIncidentsQuery,
+  ListIncidentsQueryVariables,
+  ListInvitationsQuery,
+  ListInvitationsQueryVariables,
+  ListKeysQuery,
+  ListKeysQueryVariables,
+  ListMembersQuery,
+  ListMembersQueryVariables,
+  ListNoticesQuery,
+  ListNoticesQueryVariables,
+  ListOrdersQuery,
+  ListOrdersQueryVariables,
+  MatchTransferMutation,
+  MatchTransferMutationVariables,
+  MeQuery,
+  MeQueryVariables,
+  ModelQuery,
+  ModelQueryVariables,
+  ModelsQuery,
+  ModelsQueryVariables,
+  NodeQuery,
+  NodeQueryVariables,
+  NoticeSettingsQuery,
+  NoticeSettingsQueryVariables,
+  OrderQuery,
+  OrderQueryVariables,
+  OrderStatusSubscription,
+  OrderStatusSubscriptionVariables,
+  PlansQuery,
+  PlansQueryVariables,
+  ReceiptQuery,
+  ReceiptQueryVariables,
+  RecordTransferMutation,
+  RecordTransferMutationVariables,
+  RemoveMemberMutation,
+  RemoveMemberMutationVariables,
+  RenewBackupCodesMutation,
+  RenewBackupCodesMutationVariables,
+  ReplayWebhookDeliveryMutation,
+  ReplayWebhookDeliveryMutationVariables,
+  RequestPasswordResetMutation,
+  RequestPasswordResetMutationVariables,
+  ResendVerificationMutation,
+  ResendVerificationMutationVariables,
+  ResetPasswordMutation,
+  ResetPasswordMutationVariables,
+  RevenueQuery,
+  RevenueQueryVariables,
+  RevokeInvitationMutation,
+  RevokeInvitationMutationVariables,
+  RevokeOtherSessionsMutation,
+  RevokeOtherSessionsMutationVariables,
+  RevokeSessionMutation,
+  RevokeSessionMutationVariables,
+  RotateKeyMutation,
+  RotateKeyMutationVariables,
+  RotateWebhookSecretMutation,
+  RotateWebhookSecretMutationVariables,
+  SaveModelMutation,
+  SaveModelMutationVariables,
+  SavePlanMutation,
+  SavePlanMutationVariables,
+  SaveUpstreamMutation,
+  SaveUpstreamMutationVariables,
+  SearchOrdersQuery,
+  SearchOrdersQueryVariables,
+  SendTestWebhookMutation,
+  SendTestWebhookMutationVariables,
+  ServiceStatusQuery,
+  ServiceStatusQueryVariables,
+  SetAccountStatusMutation,
+  SetAccountStatusMutationVariables,
+  SetMemberRoleMutation,
+  SetMemberRoleMutationVariables,
+  SetModelEnabledMutation,
+  SetModelEnabledMutationVariables,
+  SetPricesMutation,
+  SetPricesMutationVariables,
+  SetRoutesMutation,
+  SetRoutesMutationVariables,
+  SetUpstreamEnabledMutation,
+  SetUpstreamEnabledMutationVariables,
+  ShortfallsQuery,
+  ShortfallsQueryVariables,
+  SignInMutation,
+  SignInMutationVariables,
+  SignInWithCodeMutation,
+  SignInWithCodeMutationVariables,
+  SignOutMutation,
+  SignOutMutationVariables,
+  SignUpMutation,
+  SignUpMutationVariables,
+  TestRouteMutation,
+  TestRouteMutationVariables,
+  UpdateKeyMutation,
+  UpdateKeyMutationVariables,
+  UpdateNoticeSettingsMutation,
+  UpdateNoticeSettingsMutationVariables,
+  UpdateProfileMutation,
+  UpdateProfileMutationVariables,
+  UpdateWebhookEndpointMutation,
+  UpdateWebhookEndpointMutationVariables,
+  UpstreamsQuery,
+  UpstreamsQueryVariables,
+  UptimeQuery,
+  UptimeQueryVariables,
+  UsageQuery,
+  UsageQueryVariables,
+  VerifyEmailMutation,
+  VerifyEmailMutationVariables,
+  WebhookEventsQuery,
+  WebhookEventsQueryVariables,
+} from './console-types.ts';
+
+/** What `account` answers. */
+export type AccountAnswer = AccountQuery['account'];
+
+/** What `node` answers. */
+export type NodeAnswer = NodeQuery['node'];
+
+/** What `listMembers` answers. */
+export type ListMembersAnswer = Below<ListMembersQuery['account'], 'members'>;
+
+/** What `listInvitations` answers. */
+export type ListInvitationsAnswer = Below<ListInvitationsQuery['account'], 'invitations'>;
+
+/** What `inviteMember` answers. */
+export type InviteMemberAnswer = InviteMemberMutation['inviteMember'];
+
+/** What `acceptInvitation` answers. */
+export type AcceptInvitationAnswer = AcceptInvitationMutation['acceptInvitation'];
+
+/** What `revokeInvitation` answers. */
+export type RevokeInvitationAnswer = RevokeInvitationMutation['revokeInvitation'];
+
+/** What `setMemberRole` answers. */
+export type SetMemberRoleAnswer = SetMemberRoleMutation['setMemberRole'];
+
+/** What `removeMember` answers. */
+export type RemoveMemberAnswer = RemoveMemberMutation['removeMember'];
+
+/** What `listNotices` answers. */
+export type ListNoticesAnswer = Below<ListNoticesQuery['account'], 'notices'>;
+
+/** What `noticeSettings` answers. */
+export type NoticeSettingsAnswer = Below<NoticeSettingsQuery['account'], 'noticeSettings'>;
+
+/** What `updateNoticeSettings` answers. */
+export type UpdateNoticeSettingsAnswer = UpdateNoticeSettingsMutation['updateNoticeSettings'];
+
+/** What `listAccessTokens` answers. */
+export type ListAccessTokensAnswer = Below<ListAccessTokensQuery['account'], 'accessTokens'>;
+
+/** What `createAccessToken` answers. */
+export type CreateAccessTokenAnswer = CreateAccessTokenMutation['createAccessToken'];
+
+/** What `deleteAccessToken` answers. */
+export type DeleteAccessTokenAnswer = DeleteAccessTokenMutation['deleteAccessToken'];
+
+/** What `models` answers. */
+export type ModelsAnswer = ModelsQuery['models'];
+
+/** What `model` answers. */
+export type ModelAnswer = ModelQuery['model'];
+
+/** What `listKeys` answers. */
+export type ListKeysAnswer = Below<ListKeysQuery['account'], 'keys'>;
+
+/** What `createKey` answers. */
+export type CreateKeyAnswer = CreateKeyMutation['createKey'];
+
+/** What `updateKey` answers. */
+export type UpdateKeyAnswer = UpdateKeyMutation['updateKey'];
+
+/** What `rotateKey` answers. */
+export type RotateKeyAnswer = RotateKeyMutation['rotateKey'];
+
+/** What `deleteKey` answers. */
+export type DeleteKeyAnswer = DeleteKeyMutation['deleteKey'];
+
+/** What `listEntries` answers. */
+export type ListEntriesAnswer = Below<ListEntriesQuery['account'], 'ledger'>;
+
+/** What `entry` answers. */
+export type EntryAnswer = Below<EntryQuery['account'], 'ledgerEntry'>;
+
+/** What `usage` answers. */
+export type UsageAnswer = Below<UsageQuery['account'], 'usage'>;
+
+/** What `budget` answers. */
+export type BudgetAnswer = Below<BudgetQuery['account'], 'budget'>;
+
+/** What `createLedgerDownload` answers. */
+export type CreateLedgerDownloadAnswer = CreateLedgerDownloadMutation['createLedgerDownload'];
+
+/** What `accountForOperator` answers. */
+export type AccountForOperatorAnswer = AccountForOperatorQuery['operator']['account'];
+
+/** What `listAccounts` answers. */
+export type ListAccountsAnswer = ListAccountsQuery['operator']['accounts'];
+
+/** What `listAnomalies` answers. */
+export type ListAnomaliesAnswer = ListAnomaliesQuery['operator']['anomalies'];
+
+/** What `auditLog` answers. */
+export type AuditLogAnswer = AuditLogQuery['operator']['auditLog'];
+
+/** What `holds` answers. */
+export type HoldsAnswer = HoldsQuery['operator']['holds'];
+
+/** What `invariants` answers. */
+export type InvariantsAnswer = InvariantsQuery['operator']['invariants'];
+
+/** What `catalog` answers. */
+export type CatalogAnswer = CatalogQuery['operator']['models'];
+
+/** What `revenue` answers. */
+export type RevenueAnswer = RevenueQuery['operator']['revenue'];
+
+/** What `shortfalls` answers. */
+export type ShortfallsAnswer = ShortfallsQuery['operator']['shortfalls'];
+
+/** What `upstreams` answers. */
+export type UpstreamsAnswer = UpstreamsQuery['operator']['upstreams'];
+
+/** What `giveGrant` answers. */
+export type GiveGrantAnswer = GiveGrantMutation['giveGrant'];
+
+/** What `setAccountStatus` answers. */
+export type SetAccountStatusAnswer = SetAccountStatusMutation['setAccountStatus'];
+
+/** What `saveModel` answers. */
+export type SaveModelAnswer = SaveModelMutation['saveModel'];
+
+/** What `setModelEnabled` answers. */
+export type SetModelEnabledAnswer = SetModelEnabledMutation['setModelEnabled'];
+
+/** What `setPrices` answers. */
+export type SetPricesAnswer = SetPricesMutation['setPrices'];
+
+/** What `setRoutes` answers. */
+export type SetRoutesAnswer = SetRoutesMutation['setRoutes'];
+
+/** What `testRoute` answers. */
+export type TestRouteAnswer = TestRouteMutation['testRoute'];
+
+/** What `saveUpstream` answers. */
+export type SaveUpstreamAnswer = SaveUpstreamMutation['saveUpstream'];
+
+/** What `setUpstreamEnabled` answers. */
+export type SetUpstreamEnabledAnswer = SetUpstreamEnabledMutation['setUpstreamEnabled'];
+
+/** What `addUpstreamKey` answers. */
+export type AddUpstreamKeyAnswer = AddUpstreamKeyMutation['addUpstreamKey'];
+
+/** What `deleteUpstreamKey` answers. */
+export type DeleteUpstreamKeyAnswer = DeleteUpstreamKeyMutation['deleteUpstreamKey'];
+
+/** What `searchOrders` answers. */
+export type SearchOrdersAnswer = SearchOrdersQuery['orders'];
+
+/** What `listBankTransfers` answers. */
+export type ListBankTransfersAnswer = ListBankTransfersQuery['bankTransfers'];
+
+/** What `matchTransfer` answers. */
+export type MatchTransferAnswer = MatchTransferMutation['matchTransfer'];
+
+/** What `recordTransfer` answers. */
+export type RecordTransferAnswer = RecordTransferMutation['recordTransfer'];
+
+/** What `closeTransferReview` answers. */
+export type CloseTransferReviewAnswer = CloseTransferReviewMutation['closeTransferReview'];
+
+/** What `savePlan` answers. */
+export type SavePlanAnswer = SavePlanMutation['savePlan'];
+
+/** What `announce` answers. */
+export type AnnounceAnswer = AnnounceMutation['announce'];
+
+/** What `endAnnouncement` answers. */
+export type EndAnnouncementAnswer = EndAnnouncementMutation['endAnnouncement'];
+
+/** What `plans` answers. */
+export type PlansAnswer = PlansQuery['plans'];
+
+/** What `order` answers. */
+export type OrderAnswer = OrderQuery['order'];
+
+/** What `receipt` answers. */
+export type ReceiptAnswer = ReceiptQuery['receipt'];
+
+/** What `listOrders` answers. */
+export type ListOrdersAnswer = Below<ListOrdersQuery['account'], 'orders'>;
+
+/** What `createOrder` answers. */
+export type CreateOrderAnswer = CreateOrderMutation['createOrder'];
+
+/** What `cancelOrder` answers. */
+export type CancelOrderAnswer = CancelOrderMutation['cancelOrder'];
+
+/** What `orderStatus` answers. */
+export type OrderStatusAnswer = OrderStatusSubscription['orderStatus'];
+
+/** What `me` answers. */
+export type MeAnswer = MeQuery['me'];
+
+/** What `signUp` answers. */
+export type SignUpAnswer = SignUpMutation['signUp'];
+
+/** What `resendVerification` answers. */
+export type ResendVerificationAnswer = ResendVerificationMutation['resendVerification'];
+
+/** What `verifyEmail` answers. */
+export type VerifyEmailAnswer = VerifyEmailMutation['verifyEmail'];
+
+/** What `signIn` answers. */
+export type SignInAnswer = SignInMutation['signIn'];
+
+/** What `signInWithCode` answers. */
+export type SignInWithCodeAnswer = SignInWithCodeMutation['signInWithCode'];
+
+/** What `signOut` answers. */
+export type SignOutAnswer = SignOutMutation['signOut'];
+
+/** What `requestPasswordReset` answers. */
+export type RequestPasswordResetAnswer = RequestPasswordResetMutation['requestPasswordReset'];
+
+/** What `resetPassword` answers. */
+export type ResetPasswordAnswer = ResetPasswordMutation['resetPassword'];
+
+/** What `changePassword` answers. */
+export type ChangePasswordAnswer = ChangePasswordMutation['changePassword'];
+
+/** What `changeEmail` answers. */
+export type ChangeEmailAnswer = ChangeEmailMutation['changeEmail'];
+
+/** What `updateProfile` answers. */
+export type UpdateProfileAnswer = UpdateProfileMutation['updateProfile'];
+
+/** What `beginSecondFactor` answers. */
+export type BeginSecondFactorAnswer = BeginSecondFactorMutation['beginSecondFactor'];
+
+/** What `confirmSecondFactor` answers. */
+export type ConfirmSecondFactorAnswer = ConfirmSecondFactorMutation['confirmSecondFactor'];
+
+/** What `disableSecondFactor` answers. */
+export type DisableSecondFactorAnswer = DisableSecondFactorMutation['disableSecondFactor'];
+
+/** What `renewBackupCodes` answers. */
+export type RenewBackupCodesAnswer = RenewBackupCodesMutation['renewBackupCodes'];
+
+/** What `revokeSession` answers. */
+export type RevokeSessionAnswer = RevokeSessionMutation['revokeSession'];
+
+/** What `revokeOtherSessions` answers. */
+export type RevokeOtherSessionsAnswer = RevokeOtherSessionsMutation['revokeOtherSessions'];
+
+/** What `serviceStatus` answers. */
+export type ServiceStatusAnswer = ServiceStatusQuery['status'];
+
+/** What `uptime` answers. */
+export type UptimeAnswer = UptimeQuery['uptime'];
+
+/** What `listIncidents` answers. */
+export type ListIncidentsAnswer = ListIncidentsQuery['incidents'];
+
+/** What `webhookEvents` answers. */
+export type WebhookEventsAnswer = WebhookEventsQuery['webhookEvents'];
+
+/** What `listEndpoints` answers. */
+export type ListEndpointsAnswer = Below<ListEndpointsQuery['account'], 'webhookEndpoints'>;
+
+/** What `createWebhookEndpoint` answers. */
+export type CreateWebhookEndpointAnswer = CreateWebhookEndpointMutation['createWebhookEndpoint'];
+
+/** What `updateWebhookEndpoint` answers. */
+export type UpdateWebhookEndpointAnswer = UpdateWebhookEndpointMutation['updateWebhookEndpoint'];
+
+/** What `deleteWebhookEndpoint` answers. */
+export type DeleteWebhookEndpointAnswer = DeleteWebhookEndpointMutation['deleteWebhookEndpoint'];
+
+/** What `rotateWebhookSecret` answers. */
+export type RotateWebhookSecretAnswer = RotateWebhookSecretMutation['rotateWebhookSecret'];
+
+/** What `sendTestWebhook` answers. */
+export type SendTestWebhookAnswer = SendTestWebhookMutation['sendTestWebhook'];
+
+/** What `replayWebhookDelivery` answers. */
+export type ReplayWebhookDeliveryAnswer = ReplayWebhookDeliveryMutation['replayWebhookDelivery'];
+
+/** What `listDeliveries` answers. */
+export type ListDeliveriesAnswer = Narrowed<ListDeliveriesQuery['node'], 'deliveries'>;
+
+/** Operations on accounts. */
+export interface ConsoleAccounts {
+  /**
+   * One of your accounts; null: you have none with this id.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.account();
+   * ```
+   */
+  account(variables?: AccountQueryVariables, options?: RequestOptions): Pending<AccountAnswer>;
+  /**
+   * Any object by its global id; null when there is none that you may see.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.node({ id: id });
+   * ```
+   */
+  node(variables: NodeQueryVariables, options?: RequestOptions): Pending<NodeAnswer>;
+  /**
+   * Who belongs to the account, the longest first.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.listMembers();
+   * ```
+   */
+  listMembers(variables?: ListMembersQueryVariables, options?: RequestOptions): Pending<ListMembersAnswer>;
+  /**
+   * Open invitations, newest first.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.listInvitations();
+   * ```
+   */
+  listInvitations(variables?: ListInvitationsQueryVariables, options?: RequestOptions): Pending<ListInvitationsAnswer>;
+  /**
+   * Asks somebody by mail to join an account. Asking again sends a new link.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.inviteMember({ email: 'email', role: 'ADMIN' });
+   * ```
+   */
+  inviteMember(variables: InviteMemberMutationVariables, options?: RequestOptions): Pending<InviteMemberAnswer>;
+  /**
+   * Joins an account with the link of a mail. Only for whoever signs in with the invited address.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.acceptInvitation({ token: token });
+   * ```
+   */
+  acceptInvitation(variables: AcceptInvitationMutationVariables, options?: RequestOptions): Pending<AcceptInvitationAnswer>;
+  /**
+   * Takes an invitation back.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.revokeInvitation({ id: id });
+   * ```
+   */
+  revokeInvitation(variables: RevokeInvitationMutationVariables, options?: RequestOptions): Pending<RevokeInvitationAnswer>;
+  /**
+   * Changes what a person may do in an account.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.setMemberRole({ id: id, role: 'ADMIN' });
+   * ```
+   */
+  setMemberRole(variables: SetMemberRoleMutationVariables, options?: RequestOptions): Pending<SetMemberRoleAnswer>;
+  /**
+   * Removes a person from an account, and the access tokens they made for it. Everybody may remove themselves.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.removeMember({ id: id });
+   * ```
+   */
+  removeMember(variables: RemoveMemberMutationVariables, options?: RequestOptions): Pending<RemoveMemberAnswer>;
+  /**
+   * What the account was told, the newest first; at most 50.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.listNotices();
+   * ```
+   */
+  listNotices(variables?: ListNoticesQueryVariables, options?: RequestOptions): Pending<ListNoticesAnswer>;
+  /**
+   * When the account is told that budget runs out.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.noticeSettings();
+   * ```
+   */
+  noticeSettings(variables?: NoticeSettingsQueryVariables, options?: RequestOptions): Pending<NoticeSettingsAnswer>;
+  /**
+   * Chooses when an account is told that budget runs out.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.updateNoticeSettings({ input: { lowBalance: '10', mail: true } });
+   * ```
+   */
+  updateNoticeSettings(variables: UpdateNoticeSettingsMutationVariables, options?: RequestOptions): Pending<UpdateNoticeSettingsAnswer>;
+  /**
+   * Access tokens of the account, newest first.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.accounts.listAccessTokens()) console.log(each);
+   * ```
+   */
+  listAccessTokens(variables?: ListAccessTokensQueryVariables, options?: RequestOptions): Paged<ListAccessTokensAnswer>;
+  /**
+   * Makes an access token. Only people can; nobody can give more than they may do themselves.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.createAccessToken({ input: { name: 'name', scopes: ['BILLING'] } });
+   * ```
+   */
+  createAccessToken(variables: CreateAccessTokenMutationVariables, options?: RequestOptions): Pending<CreateAccessTokenAnswer>;
+  /**
+   * Deletes an access token: it opens nothing from now on.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.deleteAccessToken({ id: id });
+   * ```
+   */
+  deleteAccessToken(variables: DeleteAccessTokenMutationVariables, options?: RequestOptions): Pending<DeleteAccessTokenAnswer>;
+}
+
+/** Operations on catalog. */
+export interface ConsoleCatalog {
+  /**
+   * Every model that can be called at this moment.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.catalog.models();
+   * ```
+   */
+  models(variables?: ModelsQueryVariables, options?: RequestOptions): Pending<ModelsAnswer>;
+  /**
+   * The model that a client means by this text, as the model endpoints understand it; null: none.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.catalog.model({ modelId: 'modelId' });
+   * ```
+   */
+  model(variables: ModelQueryVariables, options?: RequestOptions): Pending<ModelAnswer>;
+}
+
+/** Operations on keys. */
+export interface ConsoleKeys {
+  /**
+   * Keys of the account, newest first.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.keys.listKeys()) console.log(each);
+   * ```
+   */
+  listKeys(variables?: ListKeysQueryVariables, options?: RequestOptions): Paged<ListKeysAnswer>;
+  /**
+   * Makes a key. It works from the very next request on.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.createKey({ input: {} });
+   * ```
+   */
+  createKey(variables: CreateKeyMutationVariables, options?: RequestOptions): Pending<CreateKeyAnswer>;
+  /**
+   * Renames, restricts or limits a key. Counts from the very next request on.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.updateKey({ input: { id: id } });
+   * ```
+   */
+  updateKey(variables: UpdateKeyMutationVariables, options?: RequestOptions): Pending<UpdateKeyAnswer>;
+  /**
+   * Makes a key of the same name and terms; the old one goes on for a grace period.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.rotateKey({ id: id });
+   * ```
+   */
+  rotateKey(variables: RotateKeyMutationVariables, options?: RequestOptions): Pending<RotateKeyAnswer>;
+  /**
+   * Deletes a key: from the very next request on it opens nothing. Running requests finish.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.deleteKey({ id: id });
+   * ```
+   */
+  deleteKey(variables: DeleteKeyMutationVariables, options?: RequestOptions): Pending<DeleteKeyAnswer>;
+}
+
+/** Operations on ledger. */
+export interface ConsoleLedger {
+  /**
+   * Finished requests, newest first. Forward only: `last` and `before` are refused.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.ledger.listEntries()) console.log(each);
+   * ```
+   */
+  listEntries(variables?: ListEntriesQueryVariables, options?: RequestOptions): Paged<ListEntriesAnswer>;
+  /**
+   * The entry of one request; null when there is none (yet).
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.ledger.entry({ requestId: 'requestId' });
+   * ```
+   */
+  entry(variables: EntryQueryVariables, options?: RequestOptions): Pending<EntryAnswer>;
+  /**
+   * Usage added up for a chart.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.ledger.usage()) console.log(each);
+   * ```
+   */
+  usage(variables?: UsageQueryVariables, options?: RequestOptions): Paged<UsageAnswer>;
+  /**
+   * What the account may spend.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.ledger.budget();
+   * ```
+   */
+  budget(variables?: BudgetQueryVariables, options?: RequestOptions): Pending<BudgetAnswer>;
+  /**
+   * Makes a link to the ledger as CSV.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.ledger.createLedgerDownload();
+   * ```
+   */
+  createLedgerDownload(variables?: CreateLedgerDownloadMutationVariables, options?: RequestOptions): Pending<CreateLedgerDownloadAnswer>;
+}
+
+/** Operations on operator. */
+export interface ConsoleOperator {
+  /**
+   * One account; null: there is none.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.accountForOperator({ id: id });
+   * ```
+   */
+  accountForOperator(variables: AccountForOperatorQueryVariables, options?: RequestOptions): Pending<AccountForOperatorAnswer>;
+  /**
+   * Accounts, newest first.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.operator.listAccounts()) console.log(each);
+   * ```
+   */
+  listAccounts(variables?: ListAccountsQueryVariables, options?: RequestOptions): Paged<ListAccountsAnswer>;
+  /**
+   * Requests whose token counts are doubtful, newest first.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.listAnomalies();
+   * ```
+   */
+  listAnomalies(variables?: ListAnomaliesQueryVariables, options?: RequestOptions): Pending<ListAnomaliesAnswer>;
+  /**
+   * What was changed, newest first.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.operator.auditLog()) console.log(each);
+   * ```
+   */
+  auditLog(variables?: AuditLogQueryVariables, options?: RequestOptions): Paged<AuditLogAnswer>;
+  /**
+   * Holds of running requests, the oldest first.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.holds();
+   * ```
+   */
+  holds(variables?: HoldsQueryVariables, options?: RequestOptions): Pending<HoldsAnswer>;
+  /**
+   * Rules of the money that do not hold, for one account: none, when all is well.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.invariants({ accountId: 'account-id' });
+   * ```
+   */
+  invariants(variables: InvariantsQueryVariables, options?: RequestOptions): Pending<InvariantsAnswer>;
+  /**
+   * Every model, switched off or not.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.catalog();
+   * ```
+   */
+  catalog(variables?: CatalogQueryVariables, options?: RequestOptions): Pending<CatalogAnswer>;
+  /**
+   * What came in, what upstreams cost, what is left, by period and model.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.operator.revenue()) console.log(each);
+   * ```
+   */
+  revenue(variables?: RevenueQueryVariables, options?: RequestOptions): Paged<RevenueAnswer>;
+  /**
+   * Requests that could not be charged in full, newest first.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.shortfalls();
+   * ```
+   */
+  shortfalls(variables?: ShortfallsQueryVariables, options?: RequestOptions): Pending<ShortfallsAnswer>;
+  /**
+   * Every upstream.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.upstreams();
+   * ```
+   */
+  upstreams(variables?: UpstreamsQueryVariables, options?: RequestOptions): Pending<UpstreamsAnswer>;
+  /**
+   * Gives an account budget by hand.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.giveGrant({ input: { accountId: 'account-id', amount: '10', reason: 'reason' } });
+   * ```
+   */
+  giveGrant(variables: GiveGrantMutationVariables, options?: RequestOptions): Pending<GiveGrantAnswer>;
+  /**
+   * Suspends an account, or lets it go on. Running requests finish.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.setAccountStatus({ accountId: 'account-id', status: 'ACTIVE' });
+   * ```
+   */
+  setAccountStatus(variables: SetAccountStatusMutationVariables, options?: RequestOptions): Pending<SetAccountStatusAnswer>;
+  /**
+   * Creates or changes a model. Its prices and routes stay.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.saveModel({ input: { contextWindow: 1, displayName: 'displayName', family: 'family', maxOutputTokens: 1, modelId: 'modelId' } });
+   * ```
+   */
+  saveModel(variables: SaveModelMutationVariables, options?: RequestOptions): Pending<SaveModelAnswer>;
+  /**
+   * Switches a model on or off. Running requests finish.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.setModelEnabled({ enabled: true, modelId: 'modelId' });
+   * ```
+   */
+  setModelEnabled(variables: SetModelEnabledMutationVariables, options?: RequestOptions): Pending<SetModelEnabledAnswer>;
+  /**
+   * Adds a price version. Requests that run are charged at the prices they were admitted with.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.setPrices({ input: { cacheHit: 'cacheHit', input: 'input', output: 'output' }, modelId: 'modelId' });
+   * ```
+   */
+  setPrices(variables: SetPricesMutationVariables, options?: RequestOptions): Pending<SetPricesAnswer>;
+  /**
+   * Says where a model runs. Routes that are not named are switched off.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.setRoutes({ modelId: 'modelId', routes: [{ upstreamId: 'upstreamId', upstreamModel: 'upstreamModel' }] });
+   * ```
+   */
+  setRoutes(variables: SetRoutesMutationVariables, options?: RequestOptions): Pending<SetRoutesAnswer>;
+  /**
+   * Sends the smallest request through a route, switched on or not. The operator pays for it.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.testRoute({ id: id });
+   * ```
+   */
+  testRoute(variables: TestRouteMutationVariables, options?: RequestOptions): Pending<TestRouteAnswer>;
+  /**
+   * Creates or changes an upstream.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.saveUpstream({ input: { baseUrl: 'baseUrl', protocol: 'CHAT_COMPLETIONS', upstreamId: 'upstreamId' } });
+   * ```
+   */
+  saveUpstream(variables: SaveUpstreamMutationVariables, options?: RequestOptions): Pending<SaveUpstreamAnswer>;
+  /**
+   * Switches an upstream on or off. Running requests finish.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.setUpstreamEnabled({ enabled: true, upstreamId: 'upstreamId' });
+   * ```
+   */
+  setUpstreamEnabled(variables: SetUpstreamEnabledMutationVariables, options?: RequestOptions): Pending<SetUpstreamEnabledAnswer>;
+  /**
+   * Adds a key beside those that an upstream has: the load is spread over them. Write-only.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.addUpstreamKey({ secret: secret, upstreamId: 'upstreamId' });
+   * ```
+   */
+  addUpstreamKey(variables: AddUpstreamKeyMutationVariables, options?: RequestOptions): Pending<AddUpstreamKeyAnswer>;
+  /**
+   * Deletes a key of an upstream.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.deleteUpstreamKey({ keyId: 'key-id', upstreamId: 'upstreamId' });
+   * ```
+   */
+  deleteUpstreamKey(variables: DeleteUpstreamKeyMutationVariables, options?: RequestOptions): Pending<DeleteUpstreamKeyAnswer>;
+  /**
+   * Orders of all accounts, newest first. Forward only; for operators.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.operator.searchOrders()) console.log(each);
+   * ```
+   */
+  searchOrders(variables?: SearchOrdersQueryVariables, options?: RequestOptions): Paged<SearchOrdersAnswer>;
+  /**
+   * Bank transfers, newest first. Forward only.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.operator.listBankTransfers()) console.log(each);
+   * ```
+   */
+  listBankTransfers(variables?: ListBankTransfersQueryVariables, options?: RequestOptions): Paged<ListBankTransfersAnswer>;
+  /**
+   * Lays a transfer beside an order: the order is paid when its transfers reach its price.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.matchTransfer({ orderId: 'order-id', transferId: 'transfer-id' });
+   * ```
+   */
+  matchTransfer(variables: MatchTransferMutationVariables, options?: RequestOptions): Pending<MatchTransferAnswer>;
+  /**
+   * Records an incoming transfer by hand; it is matched by its memo like any other.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.recordTransfer({ input: { amountVnd: '250000', bankReference: 'bankReference', bookedAt: '2026-12-31T00:00:00Z', memo: 'memo' } });
+   * ```
+   */
+  recordTransfer(variables: RecordTransferMutationVariables, options?: RequestOptions): Pending<RecordTransferAnswer>;
+  /**
+   * Takes a transfer out of the queue, with a note on what was done about it.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.closeTransferReview({ note: 'note', transferId: 'transfer-id' });
+   * ```
+   */
+  closeTransferReview(variables: CloseTransferReviewMutationVariables, options?: RequestOptions): Pending<CloseTransferReviewAnswer>;
+  /**
+   * Creates or changes a plan.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.savePlan({ input: { budget: '10', name: 'name', planId: 'planId', priceVnd: '250000' } });
+   * ```
+   */
+  savePlan(variables: SavePlanMutationVariables, options?: RequestOptions): Pending<SavePlanAnswer>;
+  /**
+   * Tells everybody something on the status page.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.announce({ input: { body: 'body', kind: 'INCIDENT', title: 'title' } });
+   * ```
+   */
+  announce(variables: AnnounceMutationVariables, options?: RequestOptions): Pending<AnnounceAnswer>;
+  /**
+   * Ends an announcement now.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.endAnnouncement({ id: id });
+   * ```
+   */
+  endAnnouncement(variables: EndAnnouncementMutationVariables, options?: RequestOptions): Pending<EndAnnouncementAnswer>;
+}
+
+/** Operations on orders. */
+export interface ConsoleOrders {
+  /**
+   * The plans on sale, the cheapest first.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.plans();
+   * ```
+   */
+  plans(variables?: PlansQueryVariables, options?: RequestOptions): Pending<PlansAnswer>;
+  /**
+   * One order; null when there is none that you may see.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.order({ id: id });
+   * ```
+   */
+  order(variables: OrderQueryVariables, options?: RequestOptions): Pending<OrderAnswer>;
+  /**
+   * The receipt of an order; null while it is not paid, or when there is none that you may see.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.receipt({ orderId: 'order-id' });
+   * ```
+   */
+  receipt(variables: ReceiptQueryVariables, options?: RequestOptions): Pending<ReceiptAnswer>;
+  /**
+   * Orders of the account, newest first. Forward only.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.orders.listOrders()) console.log(each);
+   * ```
+   */
+  listOrders(variables?: ListOrdersQueryVariables, options?: RequestOptions): Paged<ListOrdersAnswer>;
+  /**
+   * Orders a plan, or the upgrade of one. The budget is there once the money is.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.createOrder({ input: { planId: 'planId' } });
+   * ```
+   */
+  createOrder(variables: CreateOrderMutationVariables, options?: RequestOptions): Pending<CreateOrderAnswer>;
+  /**
+   * Cancels an order that no money has reached.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.cancelOrder({ id: id });
+   * ```
+   */
+  cancelOrder(variables: CancelOrderMutationVariables, options?: RequestOptions): Pending<CancelOrderAnswer>;
+  /**
+   * An order as it is now, and again at every change, until it is paid, expired or cancelled.
+   *
+   * @example
+   * ```ts
+   * for await (const event of steyg.console.orders.orderStatus({ id: id })) console.log(event);
+   * ```
+   */
+  orderStatus(variables: OrderStatusSubscriptionVariables, options?: RequestOptions): Subscription<OrderStatusAnswer>;
+}
+
+/** Operations on people. */
+export interface ConsolePeople {
+  /**
+   * Whoever sent this request; null for nobody.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.me();
+   * ```
+   */
+  me(variables?: MeQueryVariables, options?: RequestOptions): Pending<MeAnswer>;
+  /**
+   * Begins a sign-up and sends a link to the address. Answers the same whether or not the address has an account. The account, and with it the trial budget, is opened when the link is used.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.signUp({ input: { email: 'email', name: 'name', password: password } });
+   * ```
+   */
+  signUp(variables: SignUpMutationVariables, options?: RequestOptions): Pending<SignUpAnswer>;
+  /**
+   * Sends the link of a sign-up again. Answers the same whether or not there is one.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.resendVerification({ email: 'email' });
+   * ```
+   */
+  resendVerification(variables: ResendVerificationMutationVariables, options?: RequestOptions): Pending<ResendVerificationAnswer>;
+  /**
+   * Uses the link of a mail: confirms the address of a sign-up (and opens the account with its trial budget), or one step of a change of address.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.verifyEmail({ token: token });
+   * ```
+   */
+  verifyEmail(variables: VerifyEmailMutationVariables, options?: RequestOptions): Pending<VerifyEmailAnswer>;
+  /**
+   * Signs in with e-mail address and password. At most 5 attempts a minute for one address and network.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.signIn({ email: 'email', password: password });
+   * ```
+   */
+  signIn(variables: SignInMutationVariables, options?: RequestOptions): Pending<SignInAnswer>;
+  /**
+   * The second step of signing in: a one-time code, or one of the backup codes.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.signInWithCode({ code: 'code' });
+   * ```
+   */
+  signInWithCode(variables: SignInWithCodeMutationVariables, options?: RequestOptions): Pending<SignInWithCodeAnswer>;
+  /**
+   * Ends the session of this browser. Does nothing when there is none.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.signOut();
+   * ```
+   */
+  signOut(variables?: SignOutMutationVariables, options?: RequestOptions): Pending<SignOutAnswer>;
+  /**
+   * Sends a link for choosing a new password. Answers the same whether or not the address is known.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.requestPasswordReset({ email: 'email' });
+   * ```
+   */
+  requestPasswordReset(variables: RequestPasswordResetMutationVariables, options?: RequestOptions): Pending<RequestPasswordResetAnswer>;
+  /**
+   * Chooses a new password with the link of a mail. Every session ends.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.resetPassword({ newPassword: 'newPassword', token: token });
+   * ```
+   */
+  resetPassword(variables: ResetPasswordMutationVariables, options?: RequestOptions): Pending<ResetPasswordAnswer>;
+  /**
+   * Changes the password. Every other session ends, and this one gets a new id.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.changePassword({ currentPassword: 'currentPassword', newPassword: 'newPassword' });
+   * ```
+   */
+  changePassword(variables: ChangePasswordMutationVariables, options?: RequestOptions): Pending<ChangePasswordAnswer>;
+  /**
+   * Begins a change of address: a link goes to the old address, and after that one to the new. Answers the same whether or not the new address is taken.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.changeEmail({ newEmail: 'newEmail', password: password });
+   * ```
+   */
+  changeEmail(variables: ChangeEmailMutationVariables, options?: RequestOptions): Pending<ChangeEmailAnswer>;
+  /**
+   * Changes name or language of the signed-in person.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.updateProfile();
+   * ```
+   */
+  updateProfile(variables?: UpdateProfileMutationVariables, options?: RequestOptions): Pending<UpdateProfileAnswer>;
+  /**
+   * Begins to set up one-time codes. They are asked for once `confirmSecondFactor` has seen one.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.beginSecondFactor({ password: password });
+   * ```
+   */
+  beginSecondFactor(variables: BeginSecondFactorMutationVariables, options?: RequestOptions): Pending<BeginSecondFactorAnswer>;
+  /**
+   * Switches one-time codes on with a first code. Every other session ends.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.confirmSecondFactor({ code: 'code' });
+   * ```
+   */
+  confirmSecondFactor(variables: ConfirmSecondFactorMutationVariables, options?: RequestOptions): Pending<ConfirmSecondFactorAnswer>;
+  /**
+   * Switches one-time codes off.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.disableSecondFactor({ code: 'code', password: password });
+   * ```
+   */
+  disableSecondFactor(variables: DisableSecondFactorMutationVariables, options?: RequestOptions): Pending<DisableSecondFactorAnswer>;
+  /**
+   * Makes new backup codes.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.renewBackupCodes({ password: password });
+   * ```
+   */
+  renewBackupCodes(variables: RenewBackupCodesMutationVariables, options?: RequestOptions): Pending<RenewBackupCodesAnswer>;
+  /**
+   * Ends one session of the signed-in person.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.revokeSession({ id: id });
+   * ```
+   */
+  revokeSession(variables: RevokeSessionMutationVariables, options?: RequestOptions): Pending<RevokeSessionAnswer>;
+  /**
+   * Ends every session of the signed-in person but this one; returns how many.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.revokeOtherSessions();
+   * ```
+   */
+  revokeOtherSessions(variables?: RevokeOtherSessionsMutationVariables, options?: RequestOptions): Pending<RevokeOtherSessionsAnswer>;
+}
+
+/** Operations on status. */
+export interface ConsoleStatus {
+  /**
+   * How the service does.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.status.serviceStatus();
+   * ```
+   */
+  serviceStatus(variables?: ServiceStatusQueryVariables, options?: RequestOptions): Pending<ServiceStatusAnswer>;
+  /**
+   * A model’s probes over time; hours or days without any are left out.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.status.uptime({ by: 'DAY', from: '2026-12-31T00:00:00Z', modelId: 'modelId', to: '2026-12-31T00:00:00Z' });
+   * ```
+   */
+  uptime(variables: UptimeQueryVariables, options?: RequestOptions): Pending<UptimeAnswer>;
+  /**
+   * Incidents, newest first. Forward only.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.status.listIncidents()) console.log(each);
+   * ```
+   */
+  listIncidents(variables?: ListIncidentsQueryVariables, options?: RequestOptions): Paged<ListIncidentsAnswer>;
+}
+
+/** Operations on webhooks. */
+export interface ConsoleWebhooks {
+  /**
+   * Names of the events that webhooks can carry.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.webhooks.webhookEvents();
+   * ```
+   */
+  webhookEvents(variables?: WebhookEventsQueryVariables, options?: RequestOptions): Pending<WebhookEventsAnswer>;
+  /**
+   * Where the account’s own programs hear of events.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.webhooks.listEndpoints();
+   * ```
+   */
+  listEndpoints(variables?: ListEndpointsQueryVariables, options?: RequestOptions): Pending<ListEndpointsAnswer>;
+  /**
+   * Adds an endpoint for events. The secret is shown this once.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.webhooks.createWebhookEndpoint({ input: { url: 'url' } });
+   * ```
+   */
+  createWebhookEndpoint(variables: CreateWebhookEndpointMutationVariables, options?: RequestOptions): Pending<CreateWebhookEndpointAnswer>;
+  /**
+   * Changes an endpoint, or switches it on or off.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.webhooks.updateWebhookEndpoint({ input: { id: id } });
+   * ```
+   */
+  updateWebhookEndpoint(variables: UpdateWebhookEndpointMutationVariables, options?: RequestOptions): Pending<UpdateWebhookEndpointAnswer>;
+  /**
+   * Removes an endpoint; what was still to be sent there is not.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.webhooks.deleteWebhookEndpoint({ id: id });
+   * ```
+   */
+  deleteWebhookEndpoint(variables: DeleteWebhookEndpointMutationVariables, options?: RequestOptions): Pending<DeleteWebhookEndpointAnswer>;
+  /**
+   * Gives an endpoint a new secret, which signs everything from now on.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.webhooks.rotateWebhookSecret({ id: id });
+   * ```
+   */
+  rotateWebhookSecret(variables: RotateWebhookSecretMutationVariables, options?: RequestOptions): Pending<RotateWebhookSecretAnswer>;
+  /**
+   * Sends the event `webhook.test` to an endpoint.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.webhooks.sendTestWebhook({ id: id });
+   * ```
+   */
+  sendTestWebhook(variables: SendTestWebhookMutationVariables, options?: RequestOptions): Pending<SendTestWebhookAnswer>;
+  /**
+   * Sends an event again, with the same id and the same body.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.webhooks.replayWebhookDelivery({ id: id });
+   * ```
+   */
+  replayWebhookDelivery(variables: ReplayWebhookDeliveryMutationVariables, options?: RequestOptions): Pending<ReplayWebhookDeliveryAnswer>;
+  /**
+   * What was, is and will be sent there, newest first. Forward only.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.webhooks.listDeliveries({ id: id })) console.log(each);
+   * ```
+   */
+  listDeliveries(variables: ListDeliveriesQueryVariables, options?: RequestOptions): Paged<ListDeliveriesAnswer>;
+}
+
+/** Every operation of the control plane, by domain. */
+export interface Console {
+  /** Operations on accounts. */
+  accounts: ConsoleAccounts;
+  /** Operations on catalog. */
+  catalog: ConsoleCatalog;
+  /** Operations on keys. */
+  keys: ConsoleKeys;
+  /** Operations on ledger. */
+  ledger: ConsoleLedger;
+  /** Operations on operator. */
+  operator: ConsoleOperator;
+  /** Operations on orders. */
+  orders: ConsoleOrders;
+  /** Operations on people. */
+  people: ConsolePeople;
+  /** Operations on status. */
+  status: ConsoleStatus;
+  /** Operations on webhooks. */
+  webhooks: ConsoleWebhooks;
+}
+
+/** @internal How to run each operation. */
+export const consoleOperations = {
+  accounts: {
+    account: { kind: 'query', path: 'account' },
+    node: { kind: 'query', path: 'node' },
+    listMembers: { kind: 'query', path: 'account.members' },
+    listInvitations: { kind: 'query', path: 'account.invitations' },
+    inviteMember: { kind: 'mutation', path: 'inviteMember' },
+    acceptInvitation: { kind: 'mutation', path: 'acceptInvitation' },
+    revokeInvitation: { kind: 'mutation', path: 'revokeInvitation' },
+    setMemberRole: { kind: 'mutation', path: 'setMemberRole' },
+    removeMember: { kind: 'mutation', path: 'removeMember' },
+    listNotices: { kind: 'query', path: 'account.notices' },
+    noticeSettings: { kind: 'query', path: 'account.noticeSettings' },
+    updateNoticeSettings: { kind: 'mutation', path: 'updateNoticeSettings' },
+    listAccessTokens: { kind: 'query', path: 'account.accessTokens', pages: 'edges' },
+    createAccessToken: { kind: 'mutation', path: 'createAccessToken' },
+    deleteAccessToken: { kind: 'mutation', path: 'deleteAccessToken' },
+  },
+  catalog: {
+    models: { kind: 'query', path: 'models' },
+    model: { kind: 'query', path: 'model' },
+  },
+  keys: {
+    listKeys: { kind: 'query', path: 'account.keys', pages: 'edges' },
+    createKey: { kind: 'mutation', path: 'createKey', idempotencyKey: 'input' },
+    updateKey: { kind: 'mutation', path: 'updateKey' },
+    rotateKey: { kind: 'mutation', path: 'rotateKey' },
+    deleteKey: { kind: 'mutation', path: 'deleteKey' },
+  },
+  ledger: {
+    listEntries: { kind: 'query', path: 'account.ledger', pages: 'edges' },
+    entry: { kind: 'query', path: 'account.ledgerEntry' },
+    usage: { kind: 'query', path: 'account.usage', pages: 'rows' },
+    budget: { kind: 'query', path: 'account.budget' },
+    createLedgerDownload: { kind: 'mutation', path: 'createLedgerDownload' },
+  },
+  operator: {
+    accountForOperator: { kind: 'query', path: 'operator.account' },
+    listAccounts: { kind: 'query', path: 'operator.accounts', pages: 'edges' },
+    listAnomalies: { kind: 'query', path: 'operator.anomalies' },
+    auditLog: { kind: 'query', path: 'operator.auditLog', pages: 'edges' },
+    holds: { kind: 'query', path: 'operator.holds' },
+    invariants: { kind: 'query', path: 'operator.invariants' },
+    catalog: { kind: 'query', path: 'operator.models' },
+    revenue: { kind: 'query', path: 'operator.revenue', pages: 'rows' },
+    shortfalls: { kind: 'query', path: 'operator.shortfalls' },
+    upstreams: { kind: 'query', path: 'operator.upstreams' },
+    giveGrant: { kind: 'mutation', path: 'giveGrant', idempotencyKey: 'input' },
+    setAccountStatus: { kind: 'mutation', path: 'setAccountStatus' },
+    saveModel: { kind: 'mutation', path: 'saveModel' },
+    setModelEnabled: { kind: 'mutation', path: 'setModelEnabled' },
+    setPrices: { kind: 'mutation', path: 'setPrices' },
+    setRoutes: { kind: 'mutation', path: 'setRoutes' },
+    testRoute: { kind: 'mutation', path: 'testRoute' },
+    saveUpstream: { kind: 'mutation', path: 'saveUpstream' },
+    setUpstreamEnabled: { kind: 'mutation', path: 'setUpstreamEnabled' },
+    addUpstreamKey: { kind: 'mutation', path: 'addUpstreamKey' },
+    deleteUpstreamKey: { kind: 'mutation', path: 'deleteUpstreamKey' },
+    searchOrders: { kind: 'query', path: 'orders', pages: 'edges' },
+    listBankTransfers: { kind: 'query', path: 'bankTransfers', pages: 'edges' },
+    matchTransfer: { kind: 'mutation', path: 'matchTransfer' },
+    recordTransfer: { kind: 'mutation', path: 'recordTransfer' },
+    closeTransferReview: { kind: 'mutation', path: 'closeTransferReview' },
+    savePlan: { kind: 'mutation', path: 'savePlan' },
+    announce: { kind: 'mutation', path: 'announce' },
+    endAnnouncement: { kind: 'mutation', path: 'endAnnouncement' },
+  },
+  orders: {
+    plans: { kind: 'query', path: 'plans' },
+    order: { kind: 'query', path: 'order' },
+    receipt: { kind: 'query', path: 'receipt' },
+    listOrders: { kind: 'query', path: 'account.orders', pages: 'edges' },
+    createOrder: { kind: 'mutation', path: 'createOrder', idempotencyKey: 'input' },
+    cancelOrder: { kind: 'mutation', path: 'cancelOrder' },
+    orderStatus: { kind: 'subscription', path: 'orderStatus' },
+  },
+  people: {
+    me: { kind: 'query', path: 'me' },
+    signUp: { kind: 'mutation', path: 'signUp' },
+    resendVerification: { kind: 'mutation', path: 'resendVerification' },
+    verifyEmail: { kind: 'mutation', path: 'verifyEmail' },
+    signIn: { kind: 'mutation', path: 'signIn' },
+    signInWithCode: { kind: 'mutation', path: 'signInWithCode' },
+    signOut: { kind: 'mutation', path: 'signOut' },
+    requestPasswordReset: { kind: 'mutation', path: 'requestPasswordReset' },
+    resetPassword: { kind: 'mutation', path: 'resetPassword' },
+    changePassword: { kind: 'mutation', path: 'changePassword' },
+    changeEmail: { kind: 'mutation', path: 'changeEmail' },
+    updateProfile: { kind: 'mutation', path: 'updateProfile' },
+    beginSecondFactor: { kind: 'mutation', path: 'beginSecondFactor' },
+    confirmSecondFactor: { kind: 'mutation', path: 'confirmSecondFactor' },
+    disableSecondFactor: { kind: 'mutation', path: 'disableSecondFactor' },
+    renewBackupCodes: { kind: 'mutation', path: 'renewBackupCodes' },
+    revokeSession: { kind: 'mutation', path: 'revokeSession' },
+    revokeOtherSessions: { kind: 'mutation', path: 'revokeOtherSessions' },
+  },
+  status: {
+    serviceStatus: { kind: 'query', path: 'status' },
+    uptime: { kind: 'query', path: 'uptime' },
+    listIncidents: { kind: 'query', path: 'incidents', pages: 'edges' },
+  },
+  webhooks: {
+    webhookEvents: { kind: 'query', path: 'webhookEvents' },
+    listEndpoints: { kind: 'query', path: 'account.webhookEndpoints' },
+    createWebhookEndpoint: { kind: 'mutation', path: 'createWebhookEndpoint' },
+    updateWebhookEndpoint: { kind: 'mutation', path: 'updateWebhookEndpoint' },
+    deleteWebhookEndpoint: { kind: 'mutation', path: 'deleteWebhookEndpoint' },
+    rotateWebhookSecret: { kind: 'mutation', path: 'rotateWebhookSecret' },
+    sendTestWebhook: { kind: 'mutation', path: 'sendTestWebhook' },
+    replayWebhookDelivery: { kind: 'mutation', path: 'replayWebhookDelivery' },
+    listDeliveries: { kind: 'query', path: 'node.deliveries', pages: 'edges' },
+  },
+} as const;
