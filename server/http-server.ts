@@ -1,3 +1,4 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
@@ -8,41 +9,98 @@ import { describeError, describeRequest, requestIdHeaders, uuidv7 } from './http
  * request that says nothing of what was in it.
  */
 
-const requestLimitMs = 60_000;
-const headersLimitMs = 15_000;
-const keepAliveMs = 72_000;
+/** How patient the server is with a connection. Times are milliseconds. */
+export interface ServerLimits {
+  /** Until a request has arrived whole. */
+  requestMs: number;
+  /** Until its head has; counts from the connection's beginning, or from the request's first byte. */
+  headersMs: number;
+  /** How often the two above are looked at. */
+  checkMs: number;
+  /** Idle between two requests. */
+  keepAliveMs: number;
+  /**
+   * A request that is answered while its body is still coming (a refusal) has the rest read and thrown away: a
+   * connection that is closed under a client that writes is reset, and many clients then lose the answer. This long...
+   */
+  discardMs: number;
+  /** ... and so much. */
+  discardBytes: number;
+}
+
+const usualLimits: ServerLimits = {
+  requestMs: 60_000,
+  headersMs: 15_000,
+  checkMs: 1_000,
+  keepAliveMs: 72_000,
+  discardMs: 10_000,
+  discardBytes: 64 * 1_048_576,
+};
 const headerBytes = 16_384;
 
-export function createHttpServer(log: Logger): FastifyInstance {
+/** What is wrong with a request as HTTP; its sentence is for the client. */
+class BadRequest extends Error {
+  override name = 'BadRequest';
+  readonly statusCode = 400;
+}
+
+export function createHttpServer(log: Logger, limits: ServerLimits = usualLimits): FastifyInstance {
   const app = Fastify({
     loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
-    requestIdLogLabel: 'requestId',
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => uuidv7(),
-    requestTimeout: requestLimitMs,
-    keepAliveTimeout: keepAliveMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
     bodyLimit: 102_400,
     // Catalog ids may be long and contain encoded slashes.
     routerOptions: { maxParamLength: 512 },
-    http: { maxHeaderSize: headerBytes, headersTimeout: headersLimitMs, insecureHTTPParser: false },
+    http: {
+      maxHeaderSize: headerBytes,
+      headersTimeout: limits.headersMs,
+      connectionsCheckingInterval: limits.checkMs,
+      insecureHTTPParser: false,
+      // Checked below, so that its absence too is answered in an envelope and with a request id.
+      requireHostHeader: false,
+    },
     clientErrorHandler: answerBrokenRequest,
   }) as unknown as FastifyInstance;
 
-  app.addHook('onResponse', async (request, response) => {
-    const line = { ...describeRequest(request), status: response.statusCode, tookMs: Math.round(response.elapsedTime) };
-    if (response.statusCode >= 500) request.log.warn(line, 'request');
-    else request.log.info(line, 'request');
+  const waitingForContinue = letHeadsBeCheckedFirst(app.server);
+  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    latest.set(request.socket, { request, response });
+  });
+
+  app.addHook('onRequest', async (request, response) => {
+    const startedAt = performance.now();
+    // Not every answer gets to its end: a client that leaves has a line as well.
+    response.raw.once('close', () => {
+      const left = !response.raw.writableFinished;
+      const status = left ? 499 : response.raw.statusCode;
+      const line = { ...describeRequest(request), status, tookMs: Math.round(performance.now() - startedAt) };
+      if (status >= 500) request.log.warn(line, 'request');
+      else request.log.info(line, 'request');
+    });
+    if (!hasOneHost(request.raw)) throw new BadRequest('The request must have exactly one Host header.');
+  });
+  app.addHook('preParsing', async (request, response) => {
+    if (waitingForContinue.delete(request.raw)) response.raw.writeContinue();
   });
   app.addHook('onSend', async (request, response) => {
     if (!response.hasHeader('x-request-id')) void response.headers(requestIdHeaders(request.id));
     if (!response.hasHeader('x-content-type-options')) void response.header('x-content-type-options', 'nosniff');
+    // Where one request ends and the next begins is not to be trusted after such a head.
+    if (!hasOneHost(request.raw)) void response.header('connection', 'close');
+    else if (!request.raw.complete) {
+      void response.removeHeader('connection');
+      discardRest(request.raw, limits);
+    }
   });
   app.setErrorHandler(async (error: Error & { statusCode?: number }, request, response) => {
     const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500;
     if (status >= 500) request.log.error({ ...describeRequest(request), ...describeError(error) }, 'request failed');
     return response.code(status).send({
       error: {
-        message: status >= 500 ? 'Something went wrong on our side.' : 'The request could not be read.',
+        message: sentenceOf(error, status),
         type: status >= 500 ? 'server_error' : 'invalid_request_error',
       },
       request_id: request.id,
@@ -51,9 +109,67 @@ export function createHttpServer(log: Logger): FastifyInstance {
   return app;
 }
 
+function sentenceOf(error: Error, status: number): string {
+  if (status >= 500) return 'Something went wrong on our side.';
+  return publicSentence(error) ?? 'The request could not be read.';
+}
+
+/** What may be said of an error: messages of parsers and libraries can quote what was sent. Null: nothing. */
+export function publicSentence(error: unknown): string | null {
+  return error instanceof BadRequest ? error.message : null;
+}
+
+/** Without exactly one host, two readers of a request could take it for two different sites. */
+function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+}
+
+/**
+ * Clients that ask before they send a body (`Expect: 100-continue`) are told to go on only when the head was found in
+ * order. Returns the requests that still wait for it.
+ */
+function letHeadsBeCheckedFirst(server: Server): WeakSet<IncomingMessage> {
+  const waiting = new WeakSet<IncomingMessage>();
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    waiting.add(request);
+    server.emit('request', request, response);
+  });
+  // Any other expectation may be ignored, and an ignored one is answered like everything else.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    server.emit('request', request, response);
+  });
+  return waiting;
+}
+
+/** Reads what is left of a body and forgets it, within bounds; beyond them the connection is cut. */
+function discardRest(request: IncomingMessage, { discardMs, discardBytes }: ServerLimits): void {
+  const { socket } = request;
+  let left = discardBytes;
+  const timer = setTimeout(() => socket.destroy(), discardMs);
+  timer.unref();
+  request.on('data', (bytes: Buffer) => {
+    left -= bytes.length;
+    if (left < 0) socket.destroy();
+  });
+  request.once('close', () => clearTimeout(timer));
+  request.resume();
+}
+
+/** The latest request of each connection, to know whether an answer is being written there. */
+const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
+
 /** Bytes that are no HTTP request (or are two at once) get a short answer and a closed connection: nothing behind them is read. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+  const current = latest.get(socket);
+  const isAnswering = current !== undefined && !current.response.writableFinished;
+  // In the middle of an answer, or in place of one that is still to come, ours would be taken for it.
+  const isTaken = isAnswering && (current.request.complete || current.response.headersSent);
+  if (!socket.writable || error.code === 'ECONNRESET' || isTaken) {
     socket.destroy();
     return;
   }

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Refusal, Refusals } from '../errors.ts';
 import { describeError, describeRequest, isJsonContentType, requestIdHeaders } from '../http.ts';
+import { publicSentence } from '../http-server.ts';
 import type { Principal } from '../keys/keyring.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Protocol } from '../wire/protocol.ts';
@@ -108,6 +109,9 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
     request.principal = principal;
     if (request.method !== 'POST') return;
 
+    if (Number(request.headers['content-length']) > bodyLimitBytes) {
+      throw new RefusalError(refusals.requestTooLarge(bodyLimitBytes));
+    }
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
       throw new RefusalError(refusals.contentEncoding());
@@ -117,17 +121,21 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
     }
   });
 
+  /** Who was let in from memory is looked up again before they are told what is wrong with their request. */
+  const unlessDeleted = async (request: FastifyRequest, refusal: Refusal): Promise<Refusal> => {
+    if (request.principal === null || request.routeOptions.config.authenticate !== 'admission') return refusal;
+    const principal = await authenticator.authenticateNow(request.headers).catch(() => request.principal);
+    return principal === null ? refusals.invalidApiKey() : refusal;
+  };
+
   app.setErrorHandler(async (error: FastifyError | RefusalError, request, response) => {
     const protocol = request.routeOptions.config.protocol ?? protocolOf(request.url);
-    if (error instanceof RefusalError) {
-      // A body that nobody will read keeps the connection busy: it ends with the answer.
-      if (request.method === 'POST' && error.refusal.status !== 401) response.header('connection', 'close');
-      return reply(response, protocol, error.refusal);
+    const refusal = error instanceof RefusalError ? error.refusal : fastifyRefusals[error.code]?.(refusals);
+    if (refusal !== undefined) return reply(response, protocol, await unlessDeleted(request, refusal));
+    if ('statusCode' in error && error.statusCode !== undefined && error.statusCode < 500) {
+      const sentence = publicSentence(error) ?? 'The request could not be read.';
+      return reply(response, protocol, refusals.invalidRequest(sentence));
     }
-    const known = fastifyRefusals[error.code]?.(refusals);
-    if (known !== undefined) return reply(response.header('connection', 'close'), protocol, known);
-    if (error.statusCode !== undefined && error.statusCode < 500)
-      return reply(response, protocol, refusals.invalidRequest('The request could not be read.'));
     metrics.fault('edge');
     request.log.error({ ...describeRequest(request), ...describeError(error) }, 'request failed');
     // The only thing a request needs before its admission is the database: without it nobody can be let in.

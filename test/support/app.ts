@@ -6,6 +6,7 @@ import type { Pool } from 'pg';
 import { type Accounts, createAccounts } from '../../server/accounts/accounts.ts';
 import { type App, createApp } from '../../server/app.ts';
 import { loadConfig } from '../../server/config.ts';
+import type { ServerLimits } from '../../server/http-server.ts';
 import { createKeys, type Keys, type KeyTerms } from '../../server/keys/keys.ts';
 import { createLog } from '../../server/log.ts';
 import { prepareDatabase } from '../../server/setup/prepare.ts';
@@ -48,6 +49,8 @@ export interface TestAppOptions {
   simulator?: SimulatorSettings;
   /** The catalog file, as it is to be for a simulator at this address; without it the first start seeds models. */
   catalog?: (simulatorUrl: string) => string;
+  /** How patient the HTTP server is. */
+  serverLimits?: ServerLimits;
   /** Another process of the same service: it shares the database and the simulator, and is to be closed first. */
   beside?: TestApp;
 }
@@ -56,7 +59,7 @@ export interface TestAppOptions {
 const secretKeys = new WeakMap<TestApp, Buffer>();
 
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const { env = {}, simulator: settings = {}, catalog, beside } = options;
+  const { env = {}, simulator: settings = {}, catalog, serverLimits, beside } = options;
   const dataDir = createDirectory('steyg-app-');
   const database: Pick<TestDatabase, 'url' | 'pool'> & Partial<TestDatabase> =
     beside === undefined ? await createDatabase() : { url: beside.databaseUrl, pool: beside.pool };
@@ -93,6 +96,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     secretKey,
     simulatorUrl: simulator.url,
     log,
+    ...(serverLimits === undefined ? {} : { serverLimits }),
     prepare: async () => void (await prepareDatabase({ config, databaseUrl: database.url, secretKey, log })),
   });
   await app.fastify.listen({ host: '127.0.0.1', port: 0 });
