@@ -52,8 +52,8 @@ export interface App {
   fastify: FastifyInstance;
   metrics: Metrics;
   ledger: Ledger;
-  /** Resolves when the database is prepared and requests are taken. */
-  ready(): Promise<void>;
+  /** Resolves to true when the database is prepared and requests are taken, to false when it was closed before. */
+  ready(): Promise<boolean>;
   /** Takes no new requests, lets running ones finish for `drainMs`, ends the rest, settles everything. */
   close(): Promise<void>;
 }
@@ -158,7 +158,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   let stopListening = async (): Promise<void> => undefined;
   let stopSweep = async (): Promise<void> => undefined;
 
-  const bringUp = async (): Promise<void> => {
+  const bringUp = async (): Promise<boolean> => {
     for (let wait = 100; !state.closing; wait = Math.min(5_000, wait * 2)) {
       try {
         await parts.prepare();
@@ -182,7 +182,7 @@ export async function createApp(parts: AppParts): Promise<App> {
         const sweep = startSweep({ pool: lane, ledger, spool, leaseMs: config.holdLeaseMs, log });
         stopSweep = () => sweep.close();
         state.prepared = true;
-        return;
+        return true;
       } catch (error) {
         // What a person has to mend does not get better by waiting.
         if (error instanceof MigrationRefused || (error instanceof Error && error.name === 'CatalogFileError'))
@@ -191,6 +191,7 @@ export async function createApp(parts: AppParts): Promise<App> {
         await new Promise((resolve) => setTimeout(resolve, wait));
       }
     }
+    return false;
   };
   const up = bringUp();
   // Whoever waits for `ready` hears of it; nobody else has to.

@@ -44,6 +44,7 @@ const allowed = new Set([
   'field',
   'endpointId',
   'channel',
+  'pool',
 ]);
 
 export function createLog(level: string, destination?: DestinationStream): Logger {

@@ -93,7 +93,8 @@ async function serve(
     await app.close();
     await end();
   });
-  await app.ready();
+  // Told to stop while it was coming up.
+  if (!(await app.ready())) return;
   announce(config, app, firstStart);
   process.send?.('ready');
 }
