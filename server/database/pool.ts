@@ -65,6 +65,8 @@ export function openPool(options: {
   });
   // An idle connection that breaks is replaced by the next query; without a listener it would end the process.
   pool.on('error', (error: Error & { code?: string }) => {
+    // The server may be told to stop while our last goodbyes are still on their way to it.
+    if (pool.ending) return;
     options.log.warn({ pool: options.name, code: error.code }, 'an idle database connection broke');
   });
   return pool;
