@@ -98,6 +98,7 @@ const DeliveryType = builder.objectRef<WebhookDelivery>('WebhookDelivery').imple
     attempts: t.loadableList({
       type: AttemptType,
       description: 'What was tried, the oldest first.',
+      complexity: { field: 1, multiplier: 2 },
       load: async (ids: string[], { domains }: GraphqlContext) => {
         const attempts = Map.groupBy(await domains.webhooks.attempts(ids), ({ deliveryId }) => deliveryId);
         return ids.map((id) => attempts.get(id) ?? []);
@@ -156,7 +157,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
     type: [EndpointType],
     description: 'Where the account’s own programs hear of events.',
     select: { id: true },
-    complexity: { field: 1, multiplier: 10 },
+    complexity: { field: 1, multiplier: 3 },
     resolve: ({ id }, _args, { domains }) => domains.webhooks.list(id),
   }),
 }));

@@ -173,7 +173,7 @@ export function createUptime({ pool }: { pool: Pool }) {
     const { rows } = await pool.query<Tally & { at: Date }>(
       `SELECT ${column}::timestamptz AS at, ${tallyColumns} FROM ${table}
        WHERE model = $1 AND ($2::text IS NULL OR protocol = $2) AND ($3::text IS NULL OR mode = $3)
-         AND ${column} >= $4 AND ${column} < $5
+         AND ${column} >= $4::timestamptz AND ${column} < $5::timestamptz
        GROUP BY ${column} ORDER BY ${column} LIMIT 5000`,
       [input.model, input.protocol ?? null, input.mode ?? null, input.from, input.to],
     );

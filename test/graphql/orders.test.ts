@@ -170,7 +170,7 @@ describe('an order', () => {
     for (;;) {
       const { data, errors } = await an.send(list, { variables: { id, after } });
       expect(errors).toEqual([]);
-      const { orders } = data?.['node'] as { orders: Page };
+      const orders = (data as { node: { orders: Page } }).node.orders;
       seen.push(...orders.edges.map(({ node }) => node.memo));
       if (!orders.pageInfo.hasNextPage) break;
       after = orders.pageInfo.endCursor;
