@@ -23,7 +23,7 @@ export interface Mailer {
    */
   post(mail: Mail): void;
   /** Sends now and throws when it cannot, for callers with retries of their own. */
-  deliver(mail: Mail): Promise<void>;
+  deliver: (mail: Mail) => Promise<void>;
   /** Waits for what is under way. */
   idle(): Promise<void>;
   close(): Promise<void>;

@@ -119,6 +119,15 @@ export const builder = new SchemaBuilder<{
       nullable: true,
       authScopes: { public: true },
       args: { id: { description: 'Global id.' } },
+      resolve: async (_root, { id }, _context, _info, resolveNode) => {
+        try {
+          return await resolveNode(id);
+        } catch (error) {
+          // Prisma throws for a row that is not there, and for an id that could be none's.
+          if (isNothing(error)) return null;
+          throw error;
+        }
+      },
     },
     pageInfoTypeOptions: { description: 'Where a page of a list begins and ends.', authScopes: { public: true } },
     hasNextPageFieldOptions: { description: 'Whether there is more after this page.' },
@@ -164,6 +173,11 @@ export const builder = new SchemaBuilder<{
       ),
   },
 });
+
+function isNothing(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  return code === 'P2025' || code === 'P2023' || code === 'P2007';
+}
 
 function capital(name: string): string {
   return name.slice(0, 1).toUpperCase() + name.slice(1);

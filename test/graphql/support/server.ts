@@ -44,6 +44,8 @@ export interface Answer {
 /** A browser: keeps cookies as one would. */
 export interface Browser {
   send(query: string, sending?: Sending): Promise<Answer>;
+  /** The answer as it came, whatever its type; for streams too, if they end. */
+  raw(query: string, sending?: Sending): Promise<{ status: number; text: string }>;
   cookies: Map<string, string>;
 }
 
@@ -115,14 +117,20 @@ export async function createControlPlane(
     log,
   });
 
-  const send = async (query: string, sending: Sending = {}): Promise<Answer> => {
-    const reply = await app.inject({
+  const post = (query: string, sending: Sending) =>
+    app.inject({
       method: 'POST',
       url: '/graphql',
       remoteAddress: sending.ip ?? '203.0.113.7',
       headers: { 'content-type': 'application/json', ...sending.headers },
       payload: JSON.stringify({ query, variables: sending.variables ?? {} }),
     });
+  const raw = async (query: string, sending: Sending = {}) => {
+    const reply = await post(query, sending);
+    return { status: reply.statusCode, text: reply.body };
+  };
+  const send = async (query: string, sending: Sending = {}): Promise<Answer> => {
+    const reply = await post(query, sending);
     const body = JSON.parse(reply.body) as { data?: Answer['data']; errors?: Answer['errors'] };
     const header = reply.headers['set-cookie'] ?? [];
     return {
@@ -139,7 +147,7 @@ export async function createControlPlane(
     database,
     logged,
     send,
-    browser: (ip) => createBrowser(send, ip),
+    browser: (ip) => createBrowser({ send, raw, ip }),
     async mailsTo(to) {
       // Mails about sign-ups are made in the background, half a second after the answer.
       for (let tries = 0; tries < 60; tries += 1) {
@@ -174,14 +182,19 @@ async function readMails(dataDir: string, to: string): Promise<Mail[]> {
   return mails.filter((mail) => mail.to === to);
 }
 
-function createBrowser(send: ControlPlane['send'], ip: string | undefined): Browser {
+function createBrowser(parts: Pick<Browser, 'send' | 'raw'> & { ip: string | undefined }): Browser {
+  const { ip } = parts;
   const cookies = new Map<string, string>();
+  const asBrowser = (sending: Sending): Sending => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { ...(cookie === '' ? {} : { cookie }), ...sending.headers };
+    return { ...(ip === undefined ? {} : { ip }), ...sending, headers };
+  };
   return {
     cookies,
+    raw: (query, sending = {}) => parts.raw(query, asBrowser(sending)),
     async send(query, sending = {}) {
-      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-      const headers = { ...(cookie === '' ? {} : { cookie }), ...sending.headers };
-      const answer = await send(query, { ...(ip === undefined ? {} : { ip }), ...sending, headers });
+      const answer = await parts.send(query, asBrowser(sending));
       for (const line of answer.setCookies) {
         const [pair = ''] = line.split(';');
         const at = pair.indexOf('=');
