@@ -63,6 +63,12 @@ export function createHttpServer(log: Logger, limits: ServerLimits = usualLimits
       requireHostHeader: false,
     },
     clientErrorHandler: answerBrokenRequest,
+    // An address that cannot be decoded has no route, so no edge's own handler sees it.
+    frameworkErrors: (_error, request, response) => {
+      response.raw
+        .writeHead(400, { ...requestIdHeaders(request.id), 'content-type': 'application/json' })
+        .end(JSON.stringify(envelope('The address of the request is not valid.', request.id)));
+    },
   }) as unknown as FastifyInstance;
 
   const waitingForContinue = letHeadsBeCheckedFirst(app.server);
@@ -160,6 +166,15 @@ function discardRest(request: IncomingMessage, { discardMs, discardBytes }: Serv
   request.resume();
 }
 
+/** An error in a shape that the clients of every protocol read, for where it is not known which of them was spoken. */
+function envelope(message: string, requestId: string) {
+  return {
+    type: 'error',
+    error: { type: 'invalid_request_error', message, param: null, code: null },
+    request_id: requestId,
+  };
+}
+
 /** The latest request of each connection, to know whether an answer is being written there. */
 const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
 
@@ -180,11 +195,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
         ? ['408 Request Timeout', 'The request did not arrive in time.']
         : ['400 Bad Request', 'The request is not valid HTTP.'];
   const requestId = uuidv7();
-  const body = JSON.stringify({
-    type: 'error',
-    error: { type: 'invalid_request_error', message: sentence, param: null, code: null },
-    request_id: requestId,
-  });
+  const body = JSON.stringify(envelope(sentence, requestId));
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\nrequest-id: ${requestId}\r\nx-request-id: ${requestId}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );

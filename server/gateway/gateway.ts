@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Refusals } from '../errors.ts';
 import { missingVersionPage, requestIdHeaders } from '../http.ts';
 import { type CountTokensParts, registerCountTokens } from './count-tokens.ts';
@@ -49,8 +49,9 @@ function registerProbes(scope: FastifyInstance): void {
   }
 }
 
+/** Answered before a body is read, with or without a key: what is not there takes nothing. */
 function registerMissing(scope: FastifyInstance, refusals: Refusals, baseUrl: string): void {
-  scope.setNotFoundHandler(async (request, response) => {
+  const answer = (request: FastifyRequest, response: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0] ?? '';
     if (withoutVersion.test(path)) {
       return response
@@ -73,5 +74,8 @@ function registerMissing(scope: FastifyInstance, refusals: Refusals, baseUrl: st
     const allow = known.find(([pattern]) => pattern.test(path))?.[1];
     if (allow !== undefined) return reply(response.header('allow', allow), protocol, refusals.methodNotAllowed(allow));
     return reply(response, protocol, refusals.notFound());
-  });
+  };
+
+  scope.addHook('onRequest', async (request, response) => (request.is404 ? answer(request, response) : undefined));
+  scope.setNotFoundHandler(answer);
 }

@@ -129,7 +129,7 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
   };
 
   app.setErrorHandler(async (error: FastifyError | RefusalError, request, response) => {
-    const protocol = request.routeOptions.config.protocol ?? protocolOf(request.url);
+    const protocol = request.routeOptions.config.protocol ?? protocolOf(request.url.split('?', 1)[0] ?? '');
     const refusal = error instanceof RefusalError ? error.refusal : fastifyRefusals[error.code]?.(refusals);
     if (refusal !== undefined) return reply(response, protocol, await unlessDeleted(request, refusal));
     if ('statusCode' in error && error.statusCode !== undefined && error.statusCode < 500) {

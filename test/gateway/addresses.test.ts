@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Customer, startApp, type TestApp } from '../support/app.ts';
+import { errorOf, parseAnswers, rawExchange } from './support.ts';
+
+/** Conformance checks 67, 68 and 75, faults 20 and 21: which addresses there are, and what the others answer. */
+
+let app: TestApp;
+let customer: Customer;
+beforeAll(async () => {
+  app = await startApp({ env: { PUBLIC_URL: 'https://steyg.example' } });
+  customer = await app.customer();
+});
+afterAll(() => app.close());
+
+const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
+  fetch(app.url + path, {
+    method,
+    redirect: 'manual',
+    headers: { authorization: `Bearer ${customer.secret}`, ...headers },
+    ...(method === 'POST' ? { body: '{}' } : {}),
+  });
+
+const withIds = (response: Response): void => {
+  expect(response.headers.get('request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(response.headers.get('x-request-id')).toBe(response.headers.get('request-id'));
+};
+
+it('the addresses of the data plane are these and no others', () => {
+  const routes = app.app.fastify
+    .printRoutes({ commonPrefix: false, includeHooks: false })
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  expect(dataPlane(routes)).toMatchInlineSnapshot(`
+    [
+      "GET, HEAD /api/api/hello",
+      "GET, HEAD /api/docs",
+      "GET, HEAD /api/docs/",
+      "GET, HEAD /api/docs/json",
+      "GET, HEAD /api/docs/static/index.html",
+      "GET, HEAD /api/docs/static/swagger-initializer.js",
+      "GET, HEAD /api/docs/yaml",
+      "GET, HEAD /api/hello",
+      "GET, HEAD /api/openapi.json",
+      "GET, HEAD /api/v1/credits",
+      "GET, HEAD /api/v1/key",
+      "GET, HEAD /api/v1/models",
+      "GET, HEAD /api/v1/models*",
+      "GET, HEAD /api/v1/usage",
+      "HEAD, GET /api/docs/*",
+      "POST /api/v1/chat/completions",
+      "POST /api/v1/messages",
+      "POST /api/v1/messages/count_tokens",
+      "POST /api/v1/responses",
+    ]
+  `);
+});
+
+/** The lines of the printed tree below `/api`, as whole addresses. */
+function dataPlane(lines: readonly string[]): string[] {
+  const path: string[] = [];
+  const addresses: string[] = [];
+  for (const line of lines) {
+    const match = /^([│ ]*)[├└]── (\S+)(?: \((.*)\))?$/.exec(line);
+    if (match === null) continue;
+    const [, indent = '', name = '', methods] = match;
+    path.length = indent.length / 4;
+    path.push(name);
+    if (methods !== undefined) addresses.push(`${methods} ${path.join('')}`);
+  }
+  return addresses.filter((address) => address.includes(' /api')).sort();
+}
+
+describe('check 67: a base address that lacks /v1', () => {
+  it.each([
+    ['POST', '/api/chat/completions'],
+    ['GET', '/api/models'],
+    ['GET', '/api/models/sim-medium'],
+    ['POST', '/api/responses'],
+    ['POST', '/api/completions'],
+    ['POST', '/api/chat/completions?x=/v1/messages'],
+  ])('%s %s: 404 as a page for people', async (method, path) => {
+    const response = await ask(method, path, { 'content-type': 'application/json' });
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await response.text()).toContain('https://steyg.example/api/v1');
+    withIds(response);
+  });
+
+  it.each(['text/plain', 'application/json', 'multipart/form-data; boundary=x'])(
+    'whatever the body is said to be: %s',
+    async (type) => {
+      const response = await ask('POST', '/api/chat/completions', { 'content-type': type });
+      expect(response.status).toBe(404);
+      expect(response.headers.get('content-type')).toContain('text/html');
+    },
+  );
+
+  it('without a key too', async () => {
+    const response = await fetch(`${app.baseUrl}/chat/completions`, { method: 'POST' });
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-type')).toContain('text/html');
+  });
+
+  it('a messages client with a base address of its own kind is told which one it needs', async () => {
+    const response = await ask('POST', '/api/messages', { 'content-type': 'application/json' });
+    expect(response.status).toBe(404);
+    expect((await errorOf(response, 'messages')).message).toContain('https://steyg.example/api/v1');
+  });
+});
+
+describe('check 68: other addresses', () => {
+  it.each([
+    ['GET', '/api/v1/nope', 'chat-completions'],
+    ['POST', '/api/v1/nope', 'chat-completions'],
+    ['POST', '/api/v1/messages/batches', 'messages'],
+    ['GET', '/api/v1/messages/batches/batch_1', 'messages'],
+    ['POST', '/api/v1/files', 'chat-completions'],
+    ['POST', '/api/v1/embeddings', 'chat-completions'],
+    ['POST', '/api/v1/responses/resp_1/cancel', 'responses'],
+    ['GET', '/api/v1/responses/resp_1', 'responses'],
+    ['GET', '/api/v1', 'chat-completions'],
+    ['GET', '/api/v1/', 'chat-completions'],
+    ['GET', '/api/v1/modelsx', 'chat-completions'],
+    ['GET', '/api/v2/models', 'chat-completions'],
+    ['GET', '/api', 'chat-completions'],
+    ['GET', '/api/', 'chat-completions'],
+  ] as const)('%s %s: 404 in the envelope', async (method, path, protocol) => {
+    const response = await ask(method, path, { 'content-type': 'application/json' });
+    expect(response.status).toBe(404);
+    const error = await errorOf(response, protocol);
+    expect(error.type).toBe(protocol === 'messages' ? 'not_found_error' : 'invalid_request_error');
+  });
+
+  it('outside of the data plane: 404, not a page of another service', async () => {
+    for (const path of ['/nope', '/apix/v1/models', '/v1/messages', '/v1/chat/completions']) {
+      const response = await ask('POST', path, { 'content-type': 'application/json' });
+      expect([path, response.status]).toEqual([path, 404]);
+      withIds(response);
+    }
+  });
+
+  it('a body at an address that is not there is not read', async () => {
+    const received = await rawExchange(
+      app,
+      'POST /api/v1/nope HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 90000000\r\nexpect: 100-continue\r\n\r\n',
+    );
+    expect(received).toMatch(/^HTTP\/1\.1 404 /);
+  });
+});
+
+describe('check 75: other methods', () => {
+  it.each([
+    ['GET', '/api/v1/messages', 'POST', 'messages'],
+    ['PUT', '/api/v1/messages', 'POST', 'messages'],
+    ['GET', '/api/v1/messages/count_tokens', 'POST', 'messages'],
+    ['GET', '/api/v1/chat/completions', 'POST', 'chat-completions'],
+    ['DELETE', '/api/v1/chat/completions', 'POST', 'chat-completions'],
+    ['OPTIONS', '/api/v1/chat/completions', 'POST', 'chat-completions'],
+    ['GET', '/api/v1/responses', 'POST', 'responses'],
+    ['POST', '/api/v1/models', 'GET', 'chat-completions'],
+    ['DELETE', '/api/v1/models/sim-medium', 'GET', 'chat-completions'],
+    ['POST', '/api/v1/usage', 'GET', 'chat-completions'],
+    ['POST', '/api/v1/key', 'GET', 'chat-completions'],
+    ['POST', '/api/v1/credits', 'GET', 'chat-completions'],
+  ] as const)('%s %s: 405 that names %s', async (method, path, allow, protocol) => {
+    const response = await ask(method, path, { 'content-type': 'application/json' });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toContain(allow);
+    await errorOf(response, protocol);
+  });
+});
+
+describe('fault 21: path tricks', () => {
+  it.each([
+    '/api/v1/../v1/models',
+    '/api/v1/..%2fmodels',
+    '/api/v1/%2e%2e/%2e%2e/graphql',
+    '/api//v1/models',
+    '//api/v1/models',
+    '/api/v1//models',
+    '/api/v1/models;x=1',
+    '/api/v1/models.',
+    '/api/v1/models%00',
+    '/api/v1/%6dodels%2f',
+    '/api/v1/models/..%2f..%2f..%2fetc%2fpasswd',
+    '/api/v1/models/%2e%2e%2f%2e%2e%2fpackage.json',
+    '/API/V1/MODELS',
+    '/api/v1/models\\..\\..',
+    '/api/v1/models/sim-medium/',
+    '/api/v1/chat/completions/',
+    '/api/v1/usage/../../../readyz',
+  ])('%s: 404 or 400, and nothing of another page', async (path) => {
+    const received = await rawExchange(
+      app,
+      `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${customer.secret}\r\nconnection: close\r\n\r\n`,
+    );
+    const [answer] = parseAnswers(received);
+    expect([400, 404]).toContain(answer?.status);
+    expect(answer?.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer?.body).not.toContain('root:');
+    expect(answer?.body).not.toContain('"steyg"');
+  });
+
+  it.each(['/api/v1/models/%', '/api/v1/models/%zz', '/api/v1/models/%c0%af', '/%'])(
+    'an address that cannot be decoded: %s',
+    async (path) => {
+      const [answer] = parseAnswers(
+        await rawExchange(
+          app,
+          `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${customer.secret}\r\nconnection: close\r\n\r\n`,
+        ),
+      );
+      expect([400, 404]).toContain(answer?.status);
+      expect(answer?.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+      expect(JSON.parse(answer?.body ?? '')).toHaveProperty('error');
+    },
+  );
+
+  it.each([
+    'GET http://169.254.169.254/latest HTTP/1.1',
+    'GET http://x/api/v1/models HTTP/1.1',
+    'OPTIONS * HTTP/1.1',
+    'CONNECT x:443 HTTP/1.1',
+  ])('this is no proxy: %s', async (line) => {
+    const received = await rawExchange(app, `${line}\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    const [answer] = parseAnswers(received);
+    if (answer !== undefined) expect([400, 401, 404, 405]).toContain(answer.status);
+  });
+});
