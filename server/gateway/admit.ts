@@ -68,7 +68,8 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       return refusalOf(admission, request);
     }
     if (admission.trialOnly && slots.running(call.principal.accountId) > trialSlots) {
-      await ledger.release({ accountId: call.principal.accountId, requestId: call.requestId });
+      // Not waited for: it is never given up, so it would wait as long as the database is away.
+      ledger.release({ accountId: call.principal.accountId, requestId: call.requestId }).catch(() => undefined);
       return refusals.tooManyRequests('trial account');
     }
     return admission;

@@ -40,6 +40,8 @@ export type AttemptEnd =
 
 export interface AttemptParts {
   request: DispatchRequest;
+  /** The vendor's key that the request carries. What the vendor says of a failure must not show it to the customer. */
+  secret: string | null;
   stream: WireStream | null;
   client: Client;
   pulse: Pulse;
@@ -60,6 +62,8 @@ const largestReplyBytes = 64 * 1_048_576;
 const largestErrorBytes = 1_048_576;
 /** How long an exchange is drained for its account after the client left. */
 const drainLimitMs = 30_000;
+/** How long an upstream may keep a connection open after it has said all it had to say. */
+const lingerLimitMs = 5_000;
 const nothing = new Uint8Array(0);
 
 const gone = {
@@ -86,11 +90,24 @@ function join(first: Uint8Array, second: Uint8Array): Uint8Array {
   return second.length === 0 ? first : Buffer.concat([first, second]);
 }
 
-export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
-  const { client, stream, pulse, timeouts, shutdown } = parts;
+/** Replaces our own key wherever the upstream repeats it. */
+function without(secret: string | null, text: string): string {
+  return secret === null || secret === '' ? text : text.replaceAll(secret, '[redacted]');
+}
 
-  return new Promise((resolve) => {
+function bytesWithout(secret: string | null, bytes: Uint8Array): Uint8Array {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (secret === null || secret === '' || !buffer.includes(secret)) return bytes;
+  return Buffer.from(without(secret, buffer.toString('latin1')), 'latin1');
+}
+
+/** Rejects only for a fault of our own; the exchange is over then too. */
+export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
+  const { client, stream, pulse, timeouts, shutdown, secret } = parts;
+
+  return new Promise((resolve, reject) => {
     let over = false;
+    let exchangeEnded = false;
     let relayed = false;
     let draining = false;
     let drainUntil = Number.POSITIVE_INFINITY;
@@ -98,13 +115,34 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
     let headers: IncomingHttpHeaders = {};
     let relaying = false;
 
-    const finish = (end: AttemptEnd): void => {
-      if (over) return;
+    const settleDown = (): void => {
       over = true;
       leave();
       client.onDrain(() => undefined);
       client.onGone(() => undefined);
+    };
+
+    const finish = (end: AttemptEnd): void => {
+      if (over) return;
+      settleDown();
       resolve(end);
+    };
+
+    /**
+     * Everything below runs in callbacks of sockets and timers, where an error would end the process, or be taken for the
+     * upstream's: it ends this request alone.
+     */
+    const guarded = <T>(work: () => T, otherwise: T): T => {
+      try {
+        return work();
+      } catch (error) {
+        if (!over) {
+          settleDown();
+          exchange.abort();
+          reject(error instanceof Error ? error : new Error('a thrown value that is no error', { cause: error }));
+        }
+        return otherwise;
+      }
     };
 
     const endStream = (ending: StreamEnding, last: Uint8Array): void => {
@@ -120,76 +158,105 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
     const brake =
       stream === null
         ? null
-        : parts.brake(() => {
-            exchange.abort();
-            endStream(
-              'budget_stopped',
-              relayed ? stream.stop({ reason: 'budget', usage: parts.usageSoFar(stream.account()) }) : nothing,
-            );
-          });
+        : parts.brake(() =>
+            guarded(() => {
+              if (over) return;
+              exchange.abort();
+              endStream(
+                'budget_stopped',
+                relayed ? stream.stop({ reason: 'budget', usage: parts.usageSoFar(stream.account()) }) : nothing,
+              );
+            }, undefined),
+          );
 
     const onShutdown = (): void => {
       exchange.abort();
-      if (stream !== null && relayed) endStream('shutdown', stream.stop(stopping));
+      if (stream !== null && relayed) endStream('shutdown', draining ? nothing : stream.stop(stopping));
+      else if (draining) finish({ kind: 'left', sent: true });
       else finish({ kind: 'shutdown' });
     };
 
     /** The upstream is done with a stream, rightly or not. */
     const upstreamEnded = (leftover: Uint8Array, fault: DispatchFault | null): void => {
       if (stream === null) return;
-      if (stream.error !== null && !relayed && leftover.length === 0) {
-        finish({ kind: 'error_event', error: stream.error });
+      const { state, error } = stream;
+      if (error !== null && !relayed && leftover.length === 0) {
+        finish({ kind: 'error_event', error: { ...error, message: without(secret, error.message) } });
         return;
       }
-      const { state } = stream;
       if (state === 'terminated') endStream('completed', leftover);
-      else if (state === 'failed') endStream('upstream_error', leftover);
+      else if (state === 'failed') endStream('upstream_error', bytesWithout(secret, leftover));
       else if (state === 'finished') endStream('completed', join(leftover, stream.stop(gone)));
       else if (!relayed && leftover.length === 0) finish({ kind: 'fault', fault: fault ?? 'cut' });
       else if (fault === 'idle_timeout') endStream('timeout', join(leftover, stream.stop(stalled)));
       else endStream('upstream_cut', join(leftover, stream.stop(gone)));
     };
 
-    const exchange: Exchange = dispatch(parts.request, {
-      head(code, received) {
-        status = code;
-        headers = received;
-        if (code >= 300) return largestErrorBytes;
-        if (stream === null) return largestReplyBytes;
-        relaying = /^text\/event-stream\b/i.test(received['content-type'] ?? '');
-        return relaying ? 'pieces' : largestErrorBytes;
-      },
-      piece(bytes) {
-        if (over || stream === null) return true;
-        const out = stream.write(bytes);
-        const { state } = stream;
-        if (state === 'terminated' || state === 'failed' || (stream.error !== null && !relayed)) {
-          // An exchange that said all it had to say ends by itself and leaves its connection usable.
-          if (state !== 'terminated') exchange.abort();
-          if (!draining && out.length > 0) relayed = true;
-          upstreamEnded(out, null);
-          return true;
-        }
-        if (out.length === 0) return true;
-        relayed = true;
-        if (draining) return true;
-        client.startStream();
-        const open = client.write(out);
+    /** An exchange that said all it had to say ends by itself and leaves its connection usable, if it does so soon. */
+    const linger = (): void => {
+      const until = performance.now() + lingerLimitMs;
+      const stop = pulse.join((now) => {
+        if (!exchangeEnded && now < until) return;
+        stop();
+        if (!exchangeEnded) exchange.abort();
+      });
+    };
+
+    const piece = (bytes: Buffer): boolean => {
+      if (over || stream === null) return true;
+      const out = stream.write(bytes);
+      const { state } = stream;
+      if (state === 'terminated' || state === 'failed' || (stream.error !== null && !relayed)) {
+        if (state === 'terminated') linger();
+        else exchange.abort();
+        upstreamEnded(out, null);
+        return true;
+      }
+      if (out.length === 0) return true;
+      relayed = true;
+      if (draining) {
         brake?.check(stream.account());
-        return open;
-      },
+        return true;
+      }
+      client.startStream();
+      const open = client.write(out);
+      brake?.check(stream.account());
+      return open;
+    };
+
+    const exchange: Exchange = dispatch(parts.request, {
+      head: (code, received) =>
+        guarded(() => {
+          status = code;
+          headers = received;
+          // Nobody asked for it, and a small body can unpack to any size: what it says is not looked at.
+          const encoding = received['content-encoding'];
+          if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return 'nothing';
+          if (code >= 300) return largestErrorBytes;
+          if (stream === null) return largestReplyBytes;
+          relaying = /^text\/event-stream\b/i.test(received['content-type'] ?? '');
+          return relaying ? 'pieces' : 'nothing';
+        }, 'nothing'),
+      piece: (bytes) => guarded(() => piece(bytes), true),
       end(whole) {
+        exchangeEnded = true;
         if (over) return;
-        if (relaying && stream !== null) upstreamEnded(stream.end(), null);
-        else if (status >= 300) finish({ kind: 'status', status, headers, body: whole });
-        else if (stream !== null) finish({ kind: 'fault', fault: 'unreadable' });
-        else finish({ kind: 'whole', body: whole, clientLeft: draining });
+        guarded(() => {
+          if (relaying && stream !== null) upstreamEnded(stream.end(), null);
+          else if (status >= 300)
+            finish({ kind: 'status', status, headers, body: Buffer.from(bytesWithout(secret, whole)) });
+          else if (stream !== null) finish({ kind: 'fault', fault: 'unreadable' });
+          else finish({ kind: 'whole', body: whole, clientLeft: draining });
+        }, undefined);
       },
       fault(fault) {
+        exchangeEnded = true;
         if (over) return;
-        if (draining && stream === null) finish({ kind: 'left', sent: true });
-        else if (relaying && stream !== null) upstreamEnded(stream.end(), fault);
-        else finish({ kind: 'fault', fault });
+        guarded(() => {
+          if (draining && !relayed) finish({ kind: 'left', sent: true });
+          else if (relaying && stream !== null) upstreamEnded(stream.end(), fault);
+          else finish({ kind: 'fault', fault });
+        }, undefined);
       },
     });
 
@@ -199,7 +266,7 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
       else finish({ kind: 'left', sent: true });
     };
 
-    const leave = pulse.join((now) => {
+    const beat = (now: number): void => {
       if (shutdown.now) {
         onShutdown();
         return;
@@ -219,20 +286,23 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
           client.keepAlive(stream.keepAlive);
         }
       } else if (now - client.lastWriteAt > timeouts.keepAliveMs) client.keepAlive(stream.keepAlive);
-    });
+    };
+    const leave = pulse.join((now) => guarded(() => beat(now), undefined));
 
     client.onDrain(() => exchange.resume());
-    client.onGone(() => {
-      if (over) return;
-      if (parts.onDisconnect === 'drain' && exchange.sent) {
-        draining = true;
-        drainUntil = performance.now() + drainLimitMs;
-        exchange.resume();
-        return;
-      }
-      exchange.abort();
-      if (stream !== null && relayed) endStream('client_closed', nothing);
-      else finish({ kind: 'left', sent: exchange.sent });
-    });
+    client.onGone(() =>
+      guarded(() => {
+        if (over) return;
+        if (parts.onDisconnect === 'drain' && exchange.sent) {
+          draining = true;
+          drainUntil = performance.now() + drainLimitMs;
+          exchange.resume();
+          return;
+        }
+        exchange.abort();
+        if (stream !== null && relayed) endStream('client_closed', nothing);
+        else finish({ kind: 'left', sent: exchange.sent });
+      }, undefined),
+    );
   });
 }

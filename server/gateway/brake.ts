@@ -27,9 +27,9 @@ export interface BrakeParts {
   /** What the context probably costs as long as the upstream has not said. */
   estimatedInputTokens: number;
   /** Reserves more; resolves to what was really added, 0 when nothing is left. Rejects when the ledger is out of reach. */
-  extend(morePico: bigint): Promise<bigint>;
+  extend: (morePico: bigint) => Promise<bigint>;
   /** Called once when the stream must end. */
-  stop(): void;
+  stop: () => void;
 }
 
 export interface Brake {
@@ -61,7 +61,7 @@ export function createBrake({ held, prices, estimatedInputTokens, extend, stop }
 
   const check = (account: Account): void => {
     if (stopped || extending || free) return;
-    const output = Math.max(estimateOutput(account), account.usage?.output ?? 0);
+    const output = outputOf(account);
     const inputIsKnown = account.usage !== null;
     if (output < nextCheckAt && inputIsKnown === knownInput) return;
     knownInput = inputIsKnown;
@@ -76,21 +76,24 @@ export function createBrake({ held, prices, estimatedInputTokens, extend, stop }
       return;
     }
     extending = true;
-    const wanted = (cost > reserved ? cost - reserved : 0n) + extensionTokens * prices.output;
+    void more((cost > reserved ? cost - reserved : 0n) + extensionTokens * prices.output, account);
+  };
+
+  const more = async (wanted: bigint, account: Account): Promise<void> => {
     // A ledger out of reach adds nothing: what is reserved is still ours, what goes beyond it is not.
-    void extend(wanted)
-      .catch(() => 0n)
-      .then((added) => {
-        extending = false;
-        reserved += added;
-        dry = added < wanted;
-        nextCheckAt = 0;
-        if (dry && costSoFar(account, Math.max(estimateOutput(account), account.usage?.output ?? 0)) >= reserved) {
-          stopped = true;
-          stop();
-        }
-      });
+    const added = await extend(wanted).catch(() => 0n);
+    extending = false;
+    reserved += added;
+    dry = added < wanted;
+    nextCheckAt = 0;
+    if (!dry || costSoFar(account, outputOf(account)) < reserved) return;
+    stopped = true;
+    stop();
   };
 
   return { check };
+}
+
+function outputOf(account: Account): number {
+  return Math.max(estimateOutput(account), account.usage?.output ?? 0);
 }

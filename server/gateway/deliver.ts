@@ -3,15 +3,16 @@ import type { GatewayTimeouts } from '../config.ts';
 import type { Refusals } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Router, Target } from '../upstreams/router.ts';
-import { UnreadableReply } from '../wire/protocol.ts';
+import { UnreadableReply, type WireReply } from '../wire/protocol.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import { createBrake } from './brake.ts';
-import type { Call, ModelRequest } from './call.ts';
+import type { Call, ModelRequest, Prepared } from './call.ts';
 import { estimateInput } from './estimate.ts';
-import { type Failure, judge } from './failure.ts';
+import { type FailedEnd, type Failure, judge } from './failure.ts';
 import { upstreamHeaders } from './headers.ts';
 import type { Pulse } from './pulse.ts';
 import { sendInStream, sendRefusal } from './refuse.ts';
+import { isSameModel } from './reported-model.ts';
 import { type Metered, meterLeft, meterStream, meterWhole, unmetered } from './settle.ts';
 
 /** Steps three and four: one place after the other until something was relayed, counting what goes by. */
@@ -62,8 +63,7 @@ export function createDeliverer(parts: DelivererParts) {
 
   const watchModel = (call: Call, target: Target, reported: string | null): void => {
     const { upstreamModel, upstream } = target.route;
-    // Vendors answer with a dated name of the model asked for; anything else is another model.
-    if (reported === null || reported.startsWith(upstreamModel)) return;
+    if (reported === null || isSameModel(upstreamModel, reported)) return;
     metrics.anomaly('model_mismatch', upstream.id);
     log.warn(
       { requestId: call.requestId, upstream: upstream.id, model: upstreamModel },
@@ -96,6 +96,7 @@ export function createDeliverer(parts: DelivererParts) {
           headersTimeoutMs: facts.stream ? timeouts.headersMs : timeouts.replyMs,
           idleTimeoutMs: timeouts.idleMs,
         },
+        secret: target.key?.secret ?? null,
         stream,
         client,
         pulse,
@@ -120,6 +121,7 @@ export function createDeliverer(parts: DelivererParts) {
         performance.now() - startedAt,
       );
 
+      let failed: FailedEnd;
       switch (end.kind) {
         case 'stream': {
           router.report(
@@ -143,46 +145,51 @@ export function createDeliverer(parts: DelivererParts) {
         case 'left':
           return { target, metered: meterLeft(end.sent, facts, contextWindow), complete: () => undefined };
         case 'whole': {
-          try {
-            const reply = wire.reply(end.body, facts, context);
-            router.report(target, 'fine');
-            watchModel(call, target, reply.account.model);
-            return {
-              target,
-              metered: meterWhole(reply.account, facts, contextWindow, end.clientLeft ? 'client_closed' : 'completed'),
-              complete: (costUsd) =>
-                client.answer(200, { 'content-type': 'application/json', 'x-steyg-cost-usd': costUsd }, reply.body),
-            };
-          } catch (error) {
-            if (!(error instanceof UnreadableReply)) throw error;
-            router.report(target, 'failed');
-            return refusedBy(
-              call,
-              target,
-              judge({ kind: 'fault', fault: 'unreadable' }, wire, refusals, call.requestId),
-            );
+          const reply = readReply(prepared, end.body, request);
+          if (reply === null) {
+            failed = { kind: 'fault', fault: 'unreadable' };
+            break;
           }
+          router.report(target, 'fine');
+          watchModel(call, target, reply.account.model);
+          return {
+            target,
+            metered: meterWhole(reply.account, facts, contextWindow, end.clientLeft ? 'client_closed' : 'completed'),
+            complete: (costUsd) =>
+              client.answer(200, { 'content-type': 'application/json', 'x-steyg-cost-usd': costUsd }, reply.body),
+          };
         }
-        default: {
-          const failure = judge(end, wire, refusals, call.requestId);
-          router.report(target, failure.verdict, failure.retryAfterS);
-          if (failure.verdict === 'unauthorized') {
-            log.error(
-              { upstream: target.route.upstream.id, kind: endLabel(end) },
-              'an upstream refuses our key or funds',
-            );
-          }
-          const following =
-            failure.elsewhere && !client.gone
-              ? request.next(end.kind === 'fault' && end.fault === 'connect' ? 'no_connection' : 'failure')
-              : null;
-          if (following === null) return refusedBy(call, target, failure);
-          metrics.failover(request.model.id);
-          prepared = following;
-        }
+        case 'status':
+        case 'error_event':
+        case 'fault':
+        case 'shutdown':
+          failed = end;
       }
+
+      const failure = judge(failed, wire, refusals, call.requestId);
+      router.report(target, failure.verdict, failure.retryAfterS);
+      if (failure.verdict === 'unauthorized') {
+        log.error({ upstream: target.route.upstream.id, kind: endLabel(end) }, 'an upstream refuses our key or funds');
+      }
+      const following =
+        failure.elsewhere && !client.gone
+          ? request.next(failed.kind === 'fault' && failed.fault === 'connect' ? 'no_connection' : 'failure')
+          : null;
+      if (following === null) return refusedBy(call, target, failure);
+      metrics.failover(request.model.id);
+      prepared = following;
     }
   };
+}
+
+/** Null: a 2xx answer that the protocol does not allow. */
+function readReply({ wire, context }: Prepared, body: Uint8Array, { facts }: ModelRequest): WireReply | null {
+  try {
+    return wire.reply(body, facts, context);
+  } catch (error) {
+    if (error instanceof UnreadableReply) return null;
+    throw error;
+  }
 }
 
 /** A short name for metrics and logs. */
@@ -196,7 +203,9 @@ function endLabel(end: AttemptEnd): string {
       return end.fault;
     case 'stream':
       return end.ending;
-    default:
-      return end.kind;
+    case 'whole':
+    case 'left':
+    case 'shutdown':
   }
+  return end.kind;
 }

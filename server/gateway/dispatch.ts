@@ -67,6 +67,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
   let sent = false;
   let headed = false;
   let over = false;
+  let starting = true;
   let wanted: 'pieces' | 'nothing' | number = 0;
   let pieces: Buffer[] = [];
   let size = 0;
@@ -116,7 +117,10 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
       finish(() => receiver.end(whole));
     },
     onResponseError(_controller, error) {
-      finish(() => receiver.fault(faultOf(error, connected, headed)));
+      const report = (): void => finish(() => receiver.fault(faultOf(error, connected, headed)));
+      // A dispatcher that refuses says so before it returns; the receiver must not hear of it before it has the exchange.
+      if (starting) queueMicrotask(report);
+      else report();
     },
   };
 
@@ -136,6 +140,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
   } catch (error) {
     queueMicrotask(() => finish(() => receiver.fault(faultOf(error as Error, false, false))));
   }
+  starting = false;
 
   return {
     get sent() {

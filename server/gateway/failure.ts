@@ -39,16 +39,20 @@ function retryAfter(header: string | string[] | undefined): number | undefined {
 const requestFaults: ReadonlySet<number> = new Set([400, 413, 422]);
 
 function requestFault(passthrough: WireError, refusals: Refusals): Failure {
-  return { outcome: 'upstream_error', elsewhere: false, verdict: 'fine', passthrough, refusal: refusals.upstreamError() };
+  return {
+    outcome: 'upstream_error',
+    elsewhere: false,
+    verdict: 'fine',
+    passthrough,
+    refusal: refusals.upstreamError(),
+  };
+}
+
+function failed(refusal: Refusal): Failure {
+  return { outcome: 'upstream_error', elsewhere: true, verdict: 'failed', refusal };
 }
 
 function judgeStatus(status: number, retryAfterS: number | undefined, refusals: Refusals): Failure {
-  const failed = (refusal: Refusal): Failure => ({
-    outcome: 'upstream_error',
-    elsewhere: true,
-    verdict: 'failed',
-    refusal,
-  });
   switch (status) {
     case 401:
     case 403:
@@ -75,7 +79,7 @@ export function judge(end: FailedEnd, wire: Wire, refusals: Refusals, requestId:
   switch (end.kind) {
     case 'status': {
       if (requestFaults.has(end.status)) {
-        const passthrough = wire.error(end.status, end.body, String(end.headers['content-type'] ?? ''), requestId);
+        const passthrough = wire.error(end.status, end.body, end.headers['content-type'] ?? '', requestId);
         if (passthrough !== null) return requestFault(passthrough, refusals);
         // Something before the vendor refused in words of its own (a proxy's page about a large body, say): another
         // place may take it, and if none does, the client should not send it again unchanged.
@@ -91,7 +95,7 @@ export function judge(end: FailedEnd, wire: Wire, refusals: Refusals, requestId:
     case 'error_event': {
       const { status, type, message } = end.error;
       if (requestFaults.has(status)) {
-        const body = JSON.stringify(errorEnvelope(wire.upstream, { status, type, message }));
+        const body = JSON.stringify(errorEnvelope(wire.upstream, { status, type, message, requestId }));
         const passthrough = wire.error(status, Buffer.from(body), 'application/json', requestId);
         if (passthrough !== null) return requestFault(passthrough, refusals);
       }
@@ -100,17 +104,12 @@ export function judge(end: FailedEnd, wire: Wire, refusals: Refusals, requestId:
     case 'shutdown':
       return { outcome: 'shutdown', elsewhere: false, verdict: 'fine', refusal: refusals.draining() };
     case 'fault':
-      if (end.fault === 'headers_timeout' || end.fault === 'idle_timeout') {
-        // Not tried elsewhere: the customer has waited the whole limit already, and the first upstream may still work.
-        return { outcome: 'timeout', elsewhere: false, verdict: 'failed', refusal: refusals.upstreamTimeout() };
-      }
-      return {
-        outcome: 'upstream_error',
-        elsewhere: true,
-        verdict: 'failed',
-        refusal: end.fault === 'connect' ? refusals.upstreamUnreachable() : refusals.upstreamError(),
-      };
   }
+  if (end.fault === 'headers_timeout' || end.fault === 'idle_timeout') {
+    // Not tried elsewhere: the customer has waited the whole limit already, and the first upstream may still work.
+    return { outcome: 'timeout', elsewhere: false, verdict: 'failed', refusal: refusals.upstreamTimeout() };
+  }
+  return failed(end.fault === 'connect' ? refusals.upstreamUnreachable() : refusals.upstreamError());
 }
 
 /** The status that a refusal has in a protocol. */

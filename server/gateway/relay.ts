@@ -27,7 +27,7 @@ export interface RelayParts extends ReaderParts, AdmitterParts, DelivererParts {
   metrics: Metrics;
 }
 
-/** Resolves when the answer is complete and settled; to the catalog id that ran, or null when the request was refused. */
+/** Resolves when the answer is complete and its settlement is on disk; to the catalog id that ran, or null when the request was refused. */
 export type Relay = (call: Call) => Promise<string | null>;
 
 export function createRelay(parts: RelayParts): Relay {
@@ -36,34 +36,38 @@ export function createRelay(parts: RelayParts): Relay {
   const admit = createAdmitter(parts);
   const deliver = createDeliverer(parts);
 
-  /** Step five: the line on disk, then the last bytes, then the ledger; the client does not wait for the ledger. */
-  const settle = async (
-    call: Call,
-    request: ModelRequest,
-    admission: Admitted,
-    delivered: Delivered,
-  ): Promise<void> => {
+  /**
+   * Step five: the line on disk, then the last bytes. The ledger follows in its own time, and nobody waits for it: a
+   * database that is away must keep neither the client nor the account's slots.
+   */
+  const settle = (call: Call, request: ModelRequest, admission: Admitted, delivered: Delivered): void => {
     const { metered, target } = delivered;
     const now = performance.now();
-    const settled = ledger.settle(
-      toSettlement({
-        accountId: call.principal.accountId,
-        keyId: call.principal.keyId,
-        requestId: call.requestId,
-        model: request.model.id,
-        route: target.route,
-        facts: request.facts,
-        price: admission.price,
-        metered,
-        latencyMs: now - call.receivedAt,
-        // A whole answer has not been written yet: its first byte is about to go out.
-        timeToFirstByteMs:
-          metered.outcome === 'client_closed' && call.client.firstByteAt === null
-            ? null
-            : (call.client.firstByteAt ?? now) - call.receivedAt,
-      }),
-    );
     const cost = costOf(metered.usage, admission.price);
+    ledger
+      .settle(
+        toSettlement({
+          accountId: call.principal.accountId,
+          keyId: call.principal.keyId,
+          requestId: call.requestId,
+          model: request.model.id,
+          route: target.route,
+          facts: request.facts,
+          price: admission.price,
+          metered,
+          latencyMs: now - call.receivedAt,
+          // A whole answer has not been written yet: its first byte is about to go out.
+          timeToFirstByteMs:
+            metered.outcome === 'client_closed' && call.client.firstByteAt === null
+              ? null
+              : (call.client.firstByteAt ?? now) - call.receivedAt,
+        }),
+      )
+      .catch((error: unknown) => {
+        // It is on disk or set aside; the ledger has said why. This line says which request.
+        metrics.fault('settlement');
+        log.error({ requestId: call.requestId, ...describeError(error) }, 'a settlement did not reach the ledger');
+      });
     delivered.complete(formatUsd(cost));
     metrics.settled({
       protocol: call.protocol,
@@ -73,12 +77,13 @@ export function createRelay(parts: RelayParts): Relay {
       usage: metered.usage,
       cost,
     });
-    await settled;
   };
 
-  const refuse = (call: Call, refusal: Refusal): null => {
-    sendRefusal(call, refusal);
-    return null;
+  /** Gives a hold back for which nothing will be settled. Does nothing to one that was settled after all. */
+  const letGo = ({ principal: { accountId }, requestId }: Call): void => {
+    ledger.release({ accountId, requestId }).catch((error: unknown) => {
+      log.warn({ requestId, ...describeError(error) }, 'a hold was not given back; it ends with the lease');
+    });
   };
 
   const run = async (call: Call): Promise<string | null> => {
@@ -92,7 +97,7 @@ export function createRelay(parts: RelayParts): Relay {
       const admission = await admit(call, request);
       if ('status' in admission) return refuse(call, admission);
       if (call.client.gone) {
-        await ledger.release({ accountId, requestId: call.requestId });
+        letGo(call);
         return null;
       }
       const delivered = await deliver(call, request, admission).catch((error: unknown): Delivered => {
@@ -101,7 +106,14 @@ export function createRelay(parts: RelayParts): Relay {
         log.error({ requestId: call.requestId, ...describeError(error) }, 'the relay failed');
         return refusedBy(call, request.first.target, { outcome: 'upstream_error', refusal: refusals.internal() });
       });
-      await settle(call, request, admission, delivered);
+      try {
+        settle(call, request, admission, delivered);
+      } catch (error) {
+        metrics.fault('settlement');
+        log.error({ requestId: call.requestId, ...describeError(error) }, 'an answer could not be completed');
+        letGo(call);
+        call.client.destroy();
+      }
       return request.model.id;
     } finally {
       slots.give(accountId, keyId);
@@ -118,4 +130,9 @@ export function createRelay(parts: RelayParts): Relay {
       return call.client.streaming ? null : refuse(call, refusals.unavailable());
     }
   };
+}
+
+function refuse(call: Call, refusal: Refusal): null {
+  sendRefusal(call, refusal);
+  return null;
 }

@@ -15,11 +15,6 @@ export function createSlots({ perKey, perAccount }: { perKey: number; perAccount
   const keys = new Map<string, number>();
   const accounts = new Map<string, number>();
   let total = 0;
-  const add = (counts: Map<string, number>, id: string, change: 1 | -1): void => {
-    const next = (counts.get(id) ?? 0) + change;
-    if (next > 0) counts.set(id, next);
-    else counts.delete(id);
-  };
   return {
     take(accountId, keyId) {
       if ((keys.get(keyId) ?? 0) >= perKey) return 'key';
@@ -37,4 +32,10 @@ export function createSlots({ perKey, perAccount }: { perKey: number; perAccount
     running: (accountId) => accounts.get(accountId) ?? 0,
     total: () => total,
   };
+}
+
+function add(counts: Map<string, number>, id: string, change: 1 | -1): void {
+  const next = (counts.get(id) ?? 0) + change;
+  if (next > 0) counts.set(id, next);
+  else counts.delete(id);
 }
