@@ -65,9 +65,9 @@ export function createHttpServer(log: Logger, limits: ServerLimits = usualLimits
     clientErrorHandler: answerBrokenRequest,
     // An address that cannot be decoded has no route, so no edge's own handler sees it.
     frameworkErrors: (_error, request, response) => {
-      response.raw
-        .writeHead(400, { ...requestIdHeaders(request.id), 'content-type': 'application/json' })
-        .end(JSON.stringify(envelope('The address of the request is not valid.', request.id)));
+      const body = JSON.stringify(envelope('The address of the request is not valid.', request.id));
+      const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
+      response.raw.writeHead(400, { ...requestIdHeaders(request.id), ...headers }).end(body);
     },
   }) as unknown as FastifyInstance;
 
