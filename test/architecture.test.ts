@@ -55,7 +55,7 @@ function partOf(path: string): string {
   if (second !== undefined) return first;
   const name = first.replace(/\.ts$/, '');
   // The composition root is two files: one for each plane.
-  if (name === 'control-plane') return 'app';
+  if (name === 'control-plane' || name === 'schedule') return 'app';
   return ['main', 'admin', 'app', 'config'].includes(name) ? name : 'shared';
 }
 

@@ -106,6 +106,8 @@ export interface WebhookDeps {
   lookup?: LookupFunction;
   timeoutMs?: number;
   now?: () => Date;
+  /** Something is to be delivered, once the transaction that wrote it down has committed. */
+  onDue?: () => void;
 }
 
 const mostEndpoints = 10;
@@ -243,6 +245,7 @@ export function createWebhooks(deps: WebhookDeps) {
     const eventId = uuidv7();
     const body = bodyOf({ ...event, eventId, createdAt: now() });
     for (const { id } of rows) await insertDelivery(client, { ...event, endpointId: id, eventId, body });
+    if (rows.length > 0) deps.onDue?.();
     return rows.length;
   }
 
@@ -254,6 +257,7 @@ export function createWebhooks(deps: WebhookDeps) {
       const eventId = uuidv7();
       const event = { accountId: input.accountId, name: 'webhook.test', data: {} };
       const body = bodyOf({ ...event, eventId, createdAt: now() });
+      deps.onDue?.();
       return insertDelivery(client, { ...event, endpointId: endpoint.id, eventId, body });
     });
   }
@@ -266,6 +270,7 @@ export function createWebhooks(deps: WebhookDeps) {
       const endpoint = await lockEndpoint(client, { accountId: input.accountId, id: old.endpointId });
       if (endpoint === null || !endpoint.enabled) return { kind: 'endpoint_closed' };
       const delivery = await insertDelivery(client, { ...old, accountId: input.accountId, name: old.event });
+      deps.onDue?.();
       return { kind: 'queued', delivery };
     });
   }

@@ -1,0 +1,83 @@
+import type { Accounts } from './accounts/accounts.ts';
+import { createJobs, type JobLog, type Jobs } from './jobs.ts';
+import type { Keys } from './keys/keys.ts';
+import type { Notices } from './notices/notices.ts';
+import type { Webhooks } from './notices/webhooks.ts';
+import type { Orders } from './plans/orders.ts';
+import { createProbeAccount, createProbeRound } from './uptime/round.ts';
+import type { Uptime } from './uptime/uptime.ts';
+
+/** What happens by the clock, put together: which job runs when, and what wakes it sooner. */
+export interface ScheduleParts {
+  databaseUrl: string;
+  /** The address people see, without a trailing slash: probes go there. */
+  publicUrl: string;
+  accounts: Accounts;
+  keys: Keys;
+  orders: Pick<Orders, 'expire'>;
+  uptime: Uptime;
+  notices: Pick<Notices, 'check' | 'sendMails'>;
+  webhooks: Pick<Webhooks, 'deliverDue' | 'prune'>;
+  log: JobLog;
+}
+
+export interface Schedule extends Pick<Jobs, 'start' | 'close'> {
+  /** Tells that something is to be delivered: soon, instead of within a minute. */
+  webhooksDue(): void;
+}
+
+/** Events are written down in transactions that are still open when this hears of them. */
+const settleMs = 250;
+
+export function createSchedule(parts: ScheduleParts): Schedule {
+  const { databaseUrl, publicUrl, accounts, keys, orders, uptime, notices, webhooks, log } = parts;
+  const probeRound = createProbeRound({
+    uptime,
+    account: createProbeAccount({ accounts, keys }),
+    baseUrl: `${publicUrl}/api`,
+  });
+  const jobs = createJobs({
+    databaseUrl,
+    log,
+    jobs: [
+      { name: 'probes', cron: '*/5 * * * *', run: probeRound },
+      { name: 'orders', cron: '* * * * *', run: orders.expire },
+      {
+        name: 'notices',
+        cron: '*/5 * * * *',
+        run: async () => {
+          await notices.check();
+          await notices.sendMails();
+        },
+      },
+      { name: 'webhooks', cron: '* * * * *', run: webhooks.deliverDue },
+      {
+        name: 'prune',
+        cron: '17 3 * * *',
+        run: async () => {
+          await uptime.prune();
+          await webhooks.prune();
+        },
+      },
+    ],
+  });
+
+  let waking: NodeJS.Timeout | null = null;
+  return {
+    async start() {
+      await jobs.start();
+      // A catalog that was never probed should not stay without data until the clock says so.
+      await jobs.trigger('probes');
+    },
+    async close() {
+      if (waking !== null) clearTimeout(waking);
+      await jobs.close();
+    },
+    webhooksDue() {
+      waking ??= setTimeout(() => {
+        waking = null;
+        jobs.trigger('webhooks').catch(() => undefined);
+      }, settleMs);
+    },
+  };
+}
