@@ -28,17 +28,20 @@ export function renderRefusal(protocol: Protocol, requestId: string, refusal: Re
       ...(refusal.final === true ? { 'x-should-retry': 'false' } : {}),
       ...(refusal.retryAfterS === undefined ? {} : { 'retry-after': String(refusal.retryAfterS) }),
     },
-    body: JSON.stringify(
-      errorEnvelope(protocol, {
+    // The outer members are those of the messages protocol. The other clients pass over them, and some addresses are
+    // shared by the clients of all protocols.
+    body: JSON.stringify({
+      type: 'error',
+      ...errorEnvelope(protocol, {
         status,
         message: refusal.message,
         code: refusal.code,
         param: refusal.param ?? null,
         ...(details === undefined ? {} : { details: details as Record<string, unknown> }),
         extra,
-        requestId,
       }),
-    ),
+      request_id: requestId,
+    }),
   };
 }
 
