@@ -150,8 +150,13 @@ function createResponsesStream(context: WireContext): WireStream {
   function failed(event: DataEvent, root: JsonNode | null): Verdict {
     const error = readError(event, root);
     const instead = disguised('responses', error.status);
-    if (instead === null) return { kind: 'error', error, with: scrubEvent(event, context.requestId) };
-    return { kind: 'error', error, with: Buffer.from(failure(instead)) };
+    if (instead !== null) return { kind: 'error', error, with: Buffer.from(failure(instead)) };
+    // A failed response names the model like any other.
+    const shown = editEvent(event, answerModelEdits(root?.members.get('response')?.members.get('model'), context));
+    if (shown.kind === 'pass') return { kind: 'error', error, with: scrubEvent(event, context.requestId) };
+    const bytes = Buffer.from(shown.with);
+    const edited = { ...event, bytes, start: 0, end: bytes.length };
+    return { kind: 'error', error, with: scrubEvent(edited, context.requestId) ?? bytes };
   }
 
   /** Counts what is generated and remembers what is open. */

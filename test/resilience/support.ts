@@ -115,9 +115,9 @@ export async function ask(
   app: TestApp,
   direction: Pick<Direction, 'client' | 'model' | 'stream'>,
   text: string,
-  more: Record<string, unknown> = {},
+  { usd = '100', more = {} }: { usd?: string; more?: Record<string, unknown> } = {},
 ): Promise<Outcome> {
-  const customer = await app.customer();
+  const customer = await app.customer({ usd });
   asked += 1;
   const mark = `mark-${asked}-of-this-request`;
   const response = await post(app, customer.secret, direction, `${mark} ${text}`, more);

@@ -1,0 +1,210 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { ask, catalogFile, counter, type Direction, directions, leaks, oneRouteEach } from './support.ts';
+
+/** Faults 25, 27-31, 41 and 42: what goes wrong after content was relayed, and answers whose account cannot be believed. */
+
+let app: TestApp;
+beforeAll(async () => {
+  const deadPort = await unusedPort();
+  app = await startApp({
+    simulator: { record: 5_000 },
+    env: { UPSTREAM_HEADERS_TIMEOUT_MS: '5000', UPSTREAM_IDLE_TIMEOUT_MS: '600' },
+    catalog: (url) => {
+      const { upstreams, models } = oneRouteEach(url);
+      return catalogFile({
+        upstreams: [...upstreams, { id: 'dead', protocol: 'messages', url: `http://127.0.0.1:${deadPort}` }],
+        models: [...models, { id: 'on-dead', routes: [{ upstream: 'dead' }] }],
+      });
+    },
+  });
+});
+afterAll(() => app.close());
+
+async function unusedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const streamed = directions.filter(({ stream }) => stream);
+
+interface Break {
+  name: string;
+  directives: string;
+  outcome: 'upstream_cut' | 'upstream_error' | 'timeout';
+  /** What the error event must not sound like. */
+  never?: RegExp;
+}
+
+const breaks: Break[] = [
+  { name: '27: silence', directives: '[[len 60]][[hang 12]]', outcome: 'timeout' },
+  { name: '28: the connection drops', directives: '[[len 60]][[cut 12]]', outcome: 'upstream_cut' },
+  { name: '28: a reset', directives: '[[len 60]][[cut 12 reset]]', outcome: 'upstream_cut' },
+  { name: '28: the body just ends', directives: '[[len 60]][[cut 12 end]]', outcome: 'upstream_cut' },
+  { name: '27: an error event', directives: '[[len 60]][[midfail 12]]', outcome: 'upstream_error' },
+  {
+    name: '33: an error event about our key',
+    directives: '[[len 60]][[midfail 12 401]]',
+    outcome: 'upstream_error',
+    never: /authentication|api key|401/i,
+  },
+  {
+    name: '35: an error event about our limits',
+    directives: '[[len 60]][[midfail 12 429]]',
+    outcome: 'upstream_error',
+    never: /rate.?limit|organization|429/i,
+  },
+];
+
+describe.each(breaks)('fault $name', ({ directives, outcome, never }) => {
+  it.concurrent.each(streamed)('$name', async (direction) => {
+    const { client } = direction;
+    const got = await ask(app, direction, directives);
+    expect(got.status).toBe(200);
+    expect(got.text).toContain('w1"');
+    expect(got.text).not.toContain(client.terminator);
+    expect(got.error).toMatchObject({ message: expect.stringMatching(/\w/) });
+    expect(JSON.stringify(got.error)).not.toMatch(never ?? /$^/);
+    expect(got.text.endsWith('\n\n')).toBe(true);
+    expect(leaks(app, got)).toEqual([]);
+    expect(got).toMatchObject({ rows: 1, held: 0n, upstreamCalls: 1, row: { outcome } });
+    expect(got.row['usage_source']).toBeOneOf(['partial', 'estimated']);
+    // What was delivered is charged: some words of sixty, and the context at least as if it had been cached.
+    expect(Number(got.row['output'])).toBeGreaterThanOrEqual(2);
+    expect(Number(got.row['output'])).toBeLessThan(60);
+    expect(Number(got.row['input']) + Number(got.row['cache_hit'])).toBeGreaterThan(0);
+    expect(got.row['charged']).toBe(got.row['cost']);
+  });
+});
+
+describe('fault 28: only the terminator is missing', () => {
+  // Events of the answer "w0": all but the last one.
+  const events = { messages: 5, 'chat-completions': 3, responses: 0 };
+  it.concurrent.each(streamed.filter(({ upstream }) => events[upstream] > 0))('$name', async (direction) => {
+    const got = await ask(app, direction, `[[say w0]][[cut ${events[direction.upstream]} end]]`);
+    expect(got.text).toContain(direction.client.terminator);
+    expect(got.error).toBeNull();
+    expect(got.row).toMatchObject({ outcome: 'completed' });
+  });
+});
+
+describe('fault 30: an answer without usage', () => {
+  it.concurrent.each(directions)('$name', async (direction) => {
+    const got = await ask(app, direction, '[[len 40]][[nousage]]');
+    expect(got.status).toBe(200);
+    expect(got.row).toMatchObject({ outcome: 'completed', usage_source: 'estimated' });
+    expect(Number(got.row['input'])).toBeGreaterThan(5);
+    expect(Number(got.row['output'])).toBeGreaterThanOrEqual(25);
+    expect(got).toMatchObject({ rows: 1, held: 0n, row: { charged: got.row['cost'] } });
+  });
+});
+
+const broken: Record<Direction['upstream'], Record<string, unknown>[]> = {
+  messages: [
+    { input_tokens: -5, output_tokens: 7 },
+    { input_tokens: 10, output_tokens: -7 },
+    { input_tokens: 1.5, output_tokens: 2.5 },
+    { input_tokens: '12', output_tokens: 'many' },
+    { input_tokens: 1e18, output_tokens: 1e18 },
+    { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: -1 },
+    { input_tokens: 10, output_tokens: 5, cache_creation_input_tokens: 1e300 },
+  ],
+  'chat-completions': [
+    { prompt_tokens: -5, completion_tokens: 7, total_tokens: 2 },
+    { prompt_tokens: 10, completion_tokens: -7, total_tokens: 3 },
+    { prompt_tokens: 1.5, completion_tokens: 2.5 },
+    { prompt_tokens: '12', completion_tokens: 'many' },
+    { prompt_tokens: 1e18, completion_tokens: 1e18 },
+    { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 11_000 } },
+  ],
+  responses: [
+    { input_tokens: -5, output_tokens: 7 },
+    { input_tokens: 1e18, output_tokens: 1.5 },
+    { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: 999 } },
+  ],
+};
+
+describe.each(directions)('fault 31, $name', (direction) => {
+  it.concurrent.each(broken[direction.upstream])(
+    'usage %j is corrected, never a credit and never a 500',
+    async (usage) => {
+      const got = await ask(app, direction, `[[say fine]][[usage ${JSON.stringify(usage)}]]`);
+      expect(got.status).toBe(200);
+      expect(got.error).toBeNull();
+      expect(got.row['usage_source']).toBeOneOf(['clamped', 'estimated']);
+      for (const pool of ['input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output']) {
+        expect(got.row[pool]).toBeGreaterThanOrEqual(0n);
+        expect(got.row[pool]).toBeLessThanOrEqual(100_000_000n);
+      }
+      expect(got.row['charged']).toBeGreaterThanOrEqual(0n);
+      expect(got.row['charged']).toBeLessThanOrEqual(got.row['cost'] as bigint);
+      expect(got).toMatchObject({ rows: 1, held: 0n });
+    },
+  );
+});
+
+describe('fault 42', () => {
+  it.each(directions)('$name: another model is an anomaly, and the row says what was asked for', async (direction) => {
+    const labels = { kind: 'model_mismatch', upstream: `vendor-${direction.upstream}` };
+    const before = await counter(app, 'gateway_anomalies_total', labels);
+    const got = await ask(app, direction, '[[say hello]][[model quite-another-model]]');
+    expect(got.status).toBe(200);
+    expect(got.row).toMatchObject({ model: direction.model, outcome: 'completed' });
+    expect(await counter(app, 'gateway_anomalies_total', labels)).toBe(before + 1);
+  });
+
+  it.each(directions)('$name: the model asked for is none', async (direction) => {
+    const before = await counter(app, 'gateway_anomalies_total');
+    await ask(app, direction, '[[say hello]]');
+    expect(await counter(app, 'gateway_anomalies_total')).toBe(before);
+  });
+
+  it.concurrent.each(directions)(
+    '$name: more than max_tokens is charged as far as there is money',
+    async (direction) => {
+      const usage =
+        direction.upstream === 'chat-completions'
+          ? { prompt_tokens: 10, completion_tokens: 500_000, total_tokens: 500_010 }
+          : { input_tokens: 10, output_tokens: 500_000 };
+      const got = await ask(app, direction, `[[say hello]][[usage ${JSON.stringify(usage)}]]`, {
+        usd: '0.01',
+        more: { [direction.client.cap]: 16 },
+      });
+      expect(got.status).toBe(200);
+      expect(got.row).toMatchObject({ charged: 10_000_000_000n, free_after: 0n, outcome: 'completed' });
+      expect(got.row['cost']).toBeGreaterThan(2_000_000_000_000n);
+    },
+  );
+});
+
+describe('fault 25: nobody listens', () => {
+  it.each(directions.filter(({ upstream }) => upstream === 'messages'))('$name', async (direction: Direction) => {
+    const before = await counter(app, 'gateway_upstream_answers_total', { end: 'connect' });
+    const got = await ask(app, { ...direction, model: 'on-dead' }, 'ping');
+    expect(got.status).toBe(502);
+    expect(got.error?.message).toContain('/status');
+    expect(got).toMatchObject({
+      rows: 1,
+      held: 0n,
+      row: { outcome: 'upstream_error', cost: 0n, usage_source: 'none' },
+    });
+    // One more try at the same model, since nothing had been accepted; never a third, and none at all once the budget
+    // for such tries is used up.
+    expect((await counter(app, 'gateway_upstream_answers_total', { end: 'connect' })) - before).toBeOneOf([1, 2]);
+  });
+});
+
+describe('fault 41: an answer while the request still comes in', () => {
+  it.each(directions)('$name', async (direction) => {
+    const got = await ask(app, direction, `[[early 413]]${'x'.repeat(3_000_000)}`);
+    expect(got.status).toBe(413);
+    expect(got).toMatchObject({ rows: 1, held: 0n, upstreamCalls: 1, row: { outcome: 'upstream_error', cost: 0n } });
+    // The connection is not used again: the next request finds one that works.
+    expect((await ask(app, direction, '[[say next]]')).status).toBe(200);
+  });
+});
