@@ -47,9 +47,9 @@ export function missingVersionPage(baseUrl: string): string {
 `;
 }
 
-/** What a log line says of a request: the route's template, never the address, a header or a body. */
-export function describeRequest(request: { id: string; method: string; routeOptions?: { url?: string | undefined } }) {
-  return { requestId: request.id, method: request.method, route: request.routeOptions?.url ?? 'unknown' };
+/** What a log line says of a request (its id is on every line already): the route's template, never the address, a header or a body. */
+export function describeRequest(request: { method: string; routeOptions?: { url?: string | undefined } }) {
+  return { method: request.method, route: request.routeOptions?.url ?? 'unknown' };
 }
 
 /** An error by its kind alone: messages of parsers, drivers and upstreams can quote what people wrote. */
