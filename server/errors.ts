@@ -48,6 +48,7 @@ export type RefusalName =
   | 'internal'
   | 'upstream_unreachable'
   | 'upstream_error'
+  | 'upstream_refused'
   | 'upstream_overloaded'
   | 'upstream_unavailable'
   | 'upstream_timeout';
@@ -249,6 +250,12 @@ export function createRefusals({ topUpUrl, statusUrl }: Pointers) {
       status: 502,
       code: 'upstream_error',
       message: `The model's upstream failed. ${seeStatus}`,
+    }),
+    upstreamRefused: (status: number): Refusal => ({
+      name: 'upstream_refused',
+      status,
+      code: null,
+      message: `The model's upstream refused this request and gave no reason that could be read.`,
     }),
     upstreamOverloaded: (retryAfterS?: number): Refusal => ({
       name: 'upstream_overloaded',
