@@ -25,7 +25,7 @@ const allowed = new Set([
   'count',
   'address',
   'port',
-  'pid',
+  'postgresPid',
   'worker',
   'invariant',
   'rows',

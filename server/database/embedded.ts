@@ -212,7 +212,7 @@ async function tryStart(options: Start): Promise<string | null> {
       settings: serverSettings(),
       timeoutMs: startTimeoutMs,
     });
-    log.info({ pid: server.pid, directory: cluster.directory, as: identity.kind }, 'started the embedded PostgreSQL');
+    log.info({ postgresPid: server.pid }, 'started the embedded PostgreSQL');
     return socketDirectory;
   } catch (error) {
     if (error instanceof StartFailed && /postmaster\.pid|shared memory block/.test(error.message)) return null;
