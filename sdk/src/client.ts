@@ -15,6 +15,7 @@ import { type AiSdkSettings, type AnthropicOptions, dropIn, type OpenAiOptions }
 import { ConfigurationError } from './errors.ts';
 import type { Console } from './generated/console.ts';
 import { createGraphql, type Graphql, runDocument, type TypedDocument } from './graphql.ts';
+import { apiRoot } from './internal/address.ts';
 import { createDataPlane } from './internal/data-plane.ts';
 import { createSend } from './internal/http.ts';
 import type { Pending } from './internal/pending.ts';
@@ -155,22 +156,4 @@ export class Steyg {
     if (this.#apiKey === undefined) throw new ConfigurationError('This needs an API key: new Steyg({ apiKey }).');
     return this.#apiKey;
   }
-}
-
-/** The address without trailing slashes. A forgotten or doubled `/v1` would only show as 404s later. */
-function apiRoot(baseUrl: string): string {
-  if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) {
-    throw new ConfigurationError('baseUrl must be an http(s) address, e.g. https://steyg.example/api');
-  }
-  const { search, hash, username } = new URL(baseUrl);
-  if (search !== '' || hash !== '' || username !== '') {
-    throw new ConfigurationError('baseUrl must be a plain address, without query, fragment or credentials.');
-  }
-  const trimmed = baseUrl.replace(/\/+$/, '');
-  if (trimmed.endsWith('/v1')) {
-    throw new ConfigurationError(
-      'baseUrl is the API root, which ends in /api: leave /v1 out, it is added where needed.',
-    );
-  }
-  return trimmed;
 }

@@ -1,4 +1,5 @@
 import type { LedgerEntry } from './generated/rest.ts';
+import { formatPico, parseDecimal } from './internal/usd.ts';
 
 /**
  * A charge can be recomputed from its ledger entry alone: five token counts, five frozen prices. Everything is whole
@@ -53,37 +54,24 @@ export function verifyReceipt(entry: Receipt | LedgerEntry): ReceiptCheck {
     output: count(usage.output_tokens) * perToken(prices.output),
   };
   const costPico = Object.values(parts).reduce((sum, part) => sum + part, 0n);
-  const statedPico = decimal(entry.cost_usd, 12);
-  const chargedPico = decimal(entry.charged_usd, 12);
+  const statedPico = parseDecimal(entry.cost_usd, 12);
+  const chargedPico = parseDecimal(entry.charged_usd, 12);
   const problems = [
     ...(costPico === statedPico
       ? []
-      : [`The cost is stated as ${entry.cost_usd} USD and comes to ${usd(costPico)} USD.`]),
-    ...(chargedPico <= costPico ? [] : [`${entry.charged_usd} USD were charged for a cost of ${usd(costPico)} USD.`]),
+      : [`The cost is stated as ${entry.cost_usd} USD and comes to ${formatPico(costPico)} USD.`]),
+    ...(chargedPico <= costPico
+      ? []
+      : [`${entry.charged_usd} USD were charged for a cost of ${formatPico(costPico)} USD.`]),
   ];
-  return { matches: problems.length === 0, costUsd: usd(costPico), costPico, statedPico, parts, problems };
+  return { matches: problems.length === 0, costUsd: formatPico(costPico), costPico, statedPico, parts, problems };
 }
 
 /** USD per 1,000,000 tokens as pico-USD per token. */
-const perToken = (price: string): bigint => decimal(price, 6);
+const perToken = (price: string): bigint => parseDecimal(price, 6);
 
 function count(tokens: number | string | bigint): bigint {
   const whole = BigInt(tokens);
   if (whole < 0n) throw new RangeError(`${tokens} is no count of tokens.`);
   return whole;
-}
-
-/** A decimal string as a whole number of its `places`-th decimal place. */
-function decimal(text: string, places: number): bigint {
-  const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
-  const fraction = match?.[2] ?? '';
-  if (match === null || fraction.length > places) throw new RangeError(`${JSON.stringify(text)} is no amount of USD.`);
-  return BigInt(`${match[1]}${fraction.padEnd(places, '0')}`);
-}
-
-/** Pico-USD as a decimal string of USD, without trailing zeros. */
-function usd(pico: bigint): string {
-  const digits = pico.toString().padStart(13, '0');
-  const fraction = digits.slice(-12).replace(/0+$/, '');
-  return fraction === '' ? digits.slice(0, -12) : `${digits.slice(0, -12)}.${fraction}`;
 }

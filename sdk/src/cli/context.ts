@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises';
+import { ConfigurationError } from '../errors.ts';
+
+/** What the commands have around them. */
+export interface Context {
+  env: Record<string, string | undefined>;
+  cwd: string;
+  home: string;
+  print: (text: string) => void;
+  /** Asks a yes-or-no question; null when there is nobody to ask. */
+  confirm: ((question: string) => Promise<boolean>) | null;
+}
+
+export interface CommonOptions {
+  'base-url'?: string | undefined;
+  'key-file'?: string | undefined;
+}
+
+export function baseUrlOf(options: CommonOptions, { env }: Context): string {
+  const baseUrl = options['base-url'] ?? env['STEYG_BASE_URL'];
+  if (baseUrl === undefined)
+    throw new ConfigurationError('Say where the service is: --base-url URL, or STEYG_BASE_URL.');
+  return baseUrl;
+}
+
+/** From a file or a variable; never from an argument, which every user of the machine could read. */
+export async function apiKeyOf(options: CommonOptions, { env }: Context): Promise<string | undefined> {
+  const path = options['key-file'];
+  if (path === undefined) return env['STEYG_API_KEY'];
+  return (await readFile(path === '-' ? '/dev/stdin' : path, 'utf8')).trim();
+}

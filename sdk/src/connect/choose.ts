@@ -1,0 +1,24 @@
+import { ConfigurationError } from '../errors.ts';
+import type { CatalogModel, ModelChoice } from './connection.ts';
+
+const price = (model: CatalogModel) => Number(model.price_usd_per_million?.output ?? 0);
+
+/**
+ * A choice for a catalog that nobody has made one for: by the price of output, the dearest is large, the cheapest small,
+ * the one in the middle medium. The main model is the medium one.
+ *
+ * @example
+ * ```ts
+ * const models = chooseModels((await steyg.models.list()).data);
+ * ```
+ */
+export function chooseModels(catalog: readonly CatalogModel[]): ModelChoice {
+  const sorted = catalog.toSorted((a, b) => price(b) - price(a) || (a.id < b.id ? -1 : 1));
+  const [large] = sorted;
+  const medium = sorted[Math.floor((sorted.length - 1) / 2)];
+  const small = sorted.at(-1);
+  if (large === undefined || medium === undefined || small === undefined) {
+    throw new ConfigurationError('The catalog is empty: this key may not call any model.');
+  }
+  return { main: medium.id, large: large.id, medium: medium.id, small: small.id };
+}

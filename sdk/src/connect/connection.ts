@@ -1,0 +1,101 @@
+/** What is asked for when a tool is connected, and what comes out. */
+
+/** The client tools whose settings are known. */
+export type ToolName =
+  | 'claude-code'
+  | 'codex'
+  | 'opencode'
+  | 'cline'
+  | 'qwen-code'
+  | 'cursor'
+  | 'continue'
+  | 'zed'
+  | 'aider'
+  | 'langchain'
+  | 'ai-sdk'
+  | 'openai-sdk'
+  | 'anthropic-sdk'
+  | 'curl';
+
+/**
+ * Which model of the catalog plays which part. Parts left out are played by `main`: none may stay unassigned, because
+ * a tool would then ask for its vendor's default, which the catalog may not have.
+ */
+export interface ModelChoice {
+  /** For the work itself. */
+  main: string;
+  /** The largest alias of tools that know several (opus). */
+  large?: string | undefined;
+  /** The middle alias (sonnet). */
+  medium?: string | undefined;
+  /** The smallest alias (haiku), which also does background tasks. */
+  small?: string | undefined;
+  /** The alias above the largest, of tools that know one (fable). Default: `large`. */
+  extraLarge?: string | undefined;
+}
+
+/** A model as `GET /v1/models` describes it; only the id is needed. */
+export interface CatalogModel {
+  id: string;
+  display_name?: string | undefined;
+  context_length?: number | undefined;
+  max_output_tokens?: number | undefined;
+  price_usd_per_million?: { output: string } | undefined;
+}
+
+/** What is to be connected to what. */
+export interface ConnectRequest {
+  tool: ToolName;
+  /** The API root: the address whose path ends in `/api`. What the tool itself is given follows from it. */
+  baseUrl: string;
+  /** Left out, a placeholder stands in its place. */
+  apiKey?: string | undefined;
+  models: ModelChoice;
+  /** `(await steyg.models.list()).data`: the choice is checked against it, and limits and names are taken from it. */
+  catalog?: readonly CatalogModel[] | undefined;
+  /** For this person everywhere, or for this project alone. Default: `user`. */
+  scope?: Scope | undefined;
+}
+
+/** Where settings apply. */
+export type Scope = 'user' | 'project';
+
+/** An environment variable. */
+export interface Variable {
+  name: string;
+  value: string;
+  /** It is the API key. */
+  secret: boolean;
+}
+
+/** A settings file of the tool. */
+export interface SettingsFile {
+  /** `~/…` in the home directory, else relative to the project. */
+  path: string;
+  /** True: it has the API key in it and must never be committed. */
+  holdsKey: boolean;
+  /** What a new file has in it. */
+  content: string;
+  /** The file as it should be, given as it is: everything that is not about Steyg stays. */
+  merge: (existing: string) => string;
+}
+
+/** Everything that connects one tool. */
+export interface Connection {
+  tool: ToolName;
+  /** The tool's name. */
+  title: string;
+  /** The base address in the form that this tool wants, with or without `/v1`. */
+  baseUrl: string;
+  files: SettingsFile[];
+  /** Environment variables: in place of the files, or beside them where a file must not hold the key. */
+  environment: Variable[];
+  /** Commands to run. */
+  commands: string[];
+  /** Source code. */
+  code: { language: string; text: string }[];
+  /** What is done by hand. */
+  steps: string[];
+  /** What to know. */
+  notes: string[];
+}

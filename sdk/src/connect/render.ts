@@ -1,0 +1,44 @@
+import type { Connection } from './connection.ts';
+
+/**
+ * A connection as text for people. The key is masked unless `showKey` says otherwise.
+ *
+ * @example
+ * ```ts
+ * console.log(renderConnection(connect(request)));
+ * ```
+ */
+export function renderConnection(connection: Connection, { showKey = false }: { showKey?: boolean } = {}): string {
+  const { title, baseUrl, files, environment, commands, code, steps, notes } = connection;
+  const sections = [
+    `${title}\n${'='.repeat(title.length)}\nBase address: ${baseUrl}`,
+    ...files.map(({ path, content, holdsKey }) =>
+      section(`${path}${holdsKey ? '  (holds the key: never commit it)' : ''}`, content),
+    ),
+    section('Environment', environment.map(({ name, value }) => `export ${name}=${shellWord(value)}`).join('\n')),
+    section('Commands', commands.join('\n')),
+    ...code.map(({ language, text }) => section(language, text)),
+    section('By hand', steps.map((step, index) => `${index + 1}. ${step}`).join('\n')),
+    section('To know', notes.map((note) => `- ${note}`).join('\n')),
+  ];
+  const text = `${sections.filter((each) => each !== '').join('\n\n')}\n`;
+  return showKey ? text : maskKeys(text, secretsOf(connection));
+}
+
+/** @internal Every text in which the key could stand, with the key masked. */
+export function maskKeys(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((masked, secret) => masked.replaceAll(secret, `…${secret.slice(-4)}`), text);
+}
+
+/** @internal */
+export function secretsOf({ environment, files }: Connection): string[] {
+  const keys = environment.filter(({ secret }) => secret).map(({ value }) => value);
+  const inFiles = files.flatMap(({ content }) => content.match(/sk-steyg-\w+/g) ?? []);
+  return [...new Set([...keys, ...inFiles])].filter((each) => each !== 'YOUR_STEYG_API_KEY');
+}
+
+function section(title: string, body: string): string {
+  return body === '' ? '' : `${title}\n${'-'.repeat(title.length)}\n${body.trimEnd()}`;
+}
+
+const shellWord = (value: string) => (/^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`);

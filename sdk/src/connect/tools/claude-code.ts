@@ -1,0 +1,63 @@
+import type { Connection, SettingsFile, Variable } from '../connection.ts';
+import { setJson } from '../edit/json.ts';
+import { file, type Parts } from './parts.ts';
+
+/** Claude Code speaks the messages protocol: its base address has no `/v1`, and the key is its auth token. */
+export function claudeCode(parts: Parts): Connection {
+  const environment = variables(parts);
+  return {
+    tool: 'claude-code',
+    title: 'Claude Code',
+    baseUrl: parts.baseUrl,
+    files: files(parts, environment),
+    environment,
+    commands: [],
+    code: [],
+    steps: [
+      'If you are signed in to the vendor, run /logout inside Claude Code: with two sources of credentials it warns, and may use the other one.',
+      'Start Claude Code again and check with /status that the base URL and the auth token are these.',
+    ],
+    notes: [
+      'Every alias is set, also those you do not pick yourself: one that is not makes Claude Code ask for the vendor’s default model, which is refused with 400 if the catalog does not have it.',
+      'A value in a settings file wins over the same variable of the shell. Variables of one shell reach neither background agents nor other terminals, so the file is the better place.',
+      'Unset ANTHROPIC_API_KEY: it is a second source of credentials.',
+      'At an address that is not the vendor’s, remote control and voice input are off, and tool search is off unless you turn it on.',
+      ...(parts.scope === 'project'
+        ? [
+            '.claude/settings.json is committed and holds no key. The key is in .claude/settings.local.json, which must be git-ignored.',
+          ]
+        : []),
+    ],
+  };
+}
+
+function variables({ baseUrl, apiKey, models }: Parts): Variable[] {
+  const plain = {
+    ANTHROPIC_BASE_URL: baseUrl,
+    ANTHROPIC_MODEL: models.main,
+    ANTHROPIC_DEFAULT_FABLE_MODEL: models.extraLarge,
+    ANTHROPIC_DEFAULT_OPUS_MODEL: models.large,
+    ANTHROPIC_DEFAULT_SONNET_MODEL: models.medium,
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: models.small,
+    ANTHROPIC_SMALL_FAST_MODEL: models.small,
+  };
+  return [
+    ...Object.entries(plain).map(([name, value]) => ({ name, value, secret: false })),
+    { name: 'ANTHROPIC_AUTH_TOKEN', value: apiKey, secret: true },
+  ];
+}
+
+const withVariables = (chosen: Variable[]) => (existing: string) =>
+  chosen.reduce((text, { name, value }) => setJson(text, ['env', name], value), existing);
+
+function files({ scope }: Parts, environment: Variable[]): SettingsFile[] {
+  if (scope === 'user') {
+    return [file({ path: '~/.claude/settings.json', holdsKey: true, merge: withVariables(environment) })];
+  }
+  const open = environment.filter(({ secret }) => !secret);
+  const secret = environment.filter((variable) => variable.secret);
+  return [
+    file({ path: '.claude/settings.json', holdsKey: false, merge: withVariables(open) }),
+    file({ path: '.claude/settings.local.json', holdsKey: true, merge: withVariables(secret) }),
+  ];
+}

@@ -1,0 +1,86 @@
+import { ConfigurationError } from '../../errors.ts';
+import { apiRoot } from '../../internal/address.ts';
+import type { CatalogModel, ConnectRequest, Scope, SettingsFile, Variable } from '../connection.ts';
+
+/** A request, checked and complete: what each tool's settings are made from. */
+export interface Parts {
+  /** Without `/v1`: for clients of the messages protocol. */
+  baseUrl: string;
+  /** With `/v1`: for clients of the other protocols. */
+  versionedUrl: string;
+  apiKey: string;
+  scope: Scope;
+  models: { main: string; extraLarge: string; large: string; medium: string; small: string };
+  /** The models of the choice, each once, the main one first. */
+  chosen: ChosenModel[];
+}
+
+export interface ChosenModel {
+  id: string;
+  name: string;
+  contextWindow: number | null;
+  maxOutputTokens: number | null;
+}
+
+/** The variable that holds the key where a tool can read it from one. */
+export const keyVariable = 'STEYG_API_KEY';
+const placeholder = 'YOUR_STEYG_API_KEY';
+
+/** Checks a request. Throws a `ConfigurationError` that says what to do. */
+export function partsOf(request: ConnectRequest): Parts {
+  const baseUrl = apiRoot(request.baseUrl);
+  const { main } = request.models;
+  const { large = main, medium = main, small = main, extraLarge = large } = request.models;
+  const models = { main, extraLarge, large, medium, small };
+  const ids = new Map(Object.entries(models).map(([part, id]) => [part, catalogId(id, request.catalog)]));
+  const idOf = (part: keyof typeof models) => ids.get(part) ?? main;
+  const apiKey = request.apiKey ?? placeholder;
+  // A key that is none of ours, or that brought its line's end along, would only show as a 401 later.
+  if (/\s|["'\\]/.test(apiKey)) throw new ConfigurationError('The API key has spaces or quotes in it.');
+  return {
+    baseUrl,
+    versionedUrl: `${baseUrl}/v1`,
+    apiKey,
+    scope: request.scope ?? 'user',
+    models: {
+      main: idOf('main'),
+      extraLarge: idOf('extraLarge'),
+      large: idOf('large'),
+      medium: idOf('medium'),
+      small: idOf('small'),
+    },
+    chosen: [...new Set([idOf('main'), ...ids.values()])].map((id) => describe(id, request.catalog)),
+  };
+}
+
+/** The id as the catalog has it, without the prefix that only pickers see. */
+function catalogId(id: string, catalog: readonly CatalogModel[] | undefined): string {
+  const bare = id.replace(/^steyg\//, '');
+  if (!/^[^\s"'\\]+$/.test(bare)) throw new ConfigurationError(`${JSON.stringify(id)} is no model id.`);
+  if (catalog === undefined) return bare;
+  const found = catalog.find((model) => model.id === bare) ?? catalog.find((model) => model.id === bare.toLowerCase());
+  if (found !== undefined) return found.id;
+  const known = catalog.map((model) => model.id).join(', ') || 'nothing';
+  throw new ConfigurationError(`${id} is not in the catalog, which has: ${known}`);
+}
+
+function describe(id: string, catalog: readonly CatalogModel[] | undefined): ChosenModel {
+  const model = catalog?.find((each) => each.id === id);
+  return {
+    id,
+    name: model?.display_name ?? id,
+    contextWindow: model?.context_length ?? null,
+    maxOutputTokens: model?.max_output_tokens ?? null,
+  };
+}
+
+export function userOnly({ scope }: Parts, tool: string): void {
+  if (scope === 'project')
+    throw new ConfigurationError(`${tool} takes these settings for a person only: scope 'user'.`);
+}
+
+export const keyInEnvironment = ({ apiKey }: Parts): Variable => ({ name: keyVariable, value: apiKey, secret: true });
+
+export function file(facts: { path: string; holdsKey: boolean; merge: (existing: string) => string }): SettingsFile {
+  return { ...facts, content: facts.merge('') };
+}
