@@ -4,6 +4,8 @@ import type { Keys } from './keys/keys.ts';
 import type { Notices } from './notices/notices.ts';
 import type { Webhooks } from './notices/webhooks.ts';
 import type { Orders } from './plans/orders.ts';
+import { reconcile, type TransferSource } from './plans/reconciliation.ts';
+import type { Transfers } from './plans/transfers.ts';
 import { createProbeAccount, createProbeRound } from './uptime/round.ts';
 import type { Uptime } from './uptime/uptime.ts';
 
@@ -15,6 +17,9 @@ export interface ScheduleParts {
   accounts: Accounts;
   keys: Keys;
   orders: Pick<Orders, 'expire'>;
+  transfers: Pick<Transfers, 'receive'>;
+  /** Where to ask for transfers that a webhook lost; null: nowhere. */
+  transferSource: TransferSource | null;
   uptime: Uptime;
   notices: Pick<Notices, 'check' | 'sendMails'>;
   webhooks: Pick<Webhooks, 'deliverDue' | 'prune'>;
@@ -26,11 +31,15 @@ export interface Schedule extends Pick<Jobs, 'start' | 'close'> {
   webhooksDue(): void;
 }
 
+/** Longer than any outage that a webhook's retries do not outlast by themselves. */
+const reconciliationWindowMs = 48 * 3_600_000;
+
 /** Events are written down in transactions that are still open when this hears of them. */
 const settleMs = 250;
 
 export function createSchedule(parts: ScheduleParts): Schedule {
-  const { databaseUrl, publicUrl, accounts, keys, orders, uptime, notices, webhooks, log } = parts;
+  const { databaseUrl, publicUrl, accounts, keys, orders, transfers, transferSource, uptime, notices, webhooks, log } =
+    parts;
   const probeRound = createProbeRound({
     uptime,
     account: createProbeAccount({ accounts, keys }),
@@ -42,6 +51,14 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     jobs: [
       { name: 'probes', cron: '*/5 * * * *', run: probeRound },
       { name: 'orders', cron: '* * * * *', run: orders.expire },
+      {
+        name: 'reconciliation',
+        cron: '*/10 * * * *',
+        run: async () => {
+          if (transferSource !== null)
+            await reconcile({ source: transferSource, transfers, windowMs: reconciliationWindowMs });
+        },
+      },
       {
         name: 'notices',
         cron: '*/5 * * * *',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccounts } from '../server/accounts/accounts.ts';
 import { createKeys } from '../server/keys/keys.ts';
+import { createTransfers } from '../server/plans/transfers.ts';
 import { createSchedule } from '../server/schedule.ts';
 import { createUptime } from '../server/uptime/uptime.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
@@ -22,6 +23,8 @@ it('a start probes at once, an event is delivered without waiting for the clock,
     accounts: createAccounts({ pool }),
     keys: createKeys({ pool }),
     orders: { expire: async () => 0 },
+    transfers: createTransfers({ pool, accountNumbers: null }),
+    transferSource: null,
     uptime: { ...uptime, endAbandoned: async () => probed.resolve() },
     notices: { check: async () => 0, sendMails: async () => 0 },
     webhooks: {
@@ -38,6 +41,6 @@ it('a start probes at once, an event is delivered without waiting for the clock,
   for (let i = 0; i < 5; i++) schedule.webhooksDue();
   await delivered.promise;
   const { rows } = await pool.query<{ key: string }>('SELECT key FROM pgboss.schedule ORDER BY key');
-  expect(rows.map(({ key }) => key)).toEqual(['notices', 'orders', 'probes', 'prune', 'webhooks']);
+  expect(rows.map(({ key }) => key)).toEqual(['notices', 'orders', 'probes', 'prune', 'reconciliation', 'webhooks']);
   await schedule.close();
 });

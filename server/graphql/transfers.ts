@@ -29,6 +29,10 @@ const ReviewReasonType = builder.enumType('TransferReviewReason', {
     OUTGOING: { value: 'outgoing', description: 'Money went away from us.' },
     NO_AMOUNT: { value: 'no_amount', description: 'The amount is zero.' },
     OTHER_ACCOUNT: { value: 'other_account', description: 'It went to an account that is not ours.' },
+    REPEATED: {
+      value: 'repeated',
+      description: 'Another source told of the same bank reference and amount: perhaps it is the same money.',
+    },
     SURPLUS: { value: 'surplus', description: 'The order was paid, and more.' },
     SHORT: { value: 'short', description: 'The order expired before it was paid in full.' },
   } satisfies Record<string, { value: ReviewReason; description: string }>,

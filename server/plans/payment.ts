@@ -16,6 +16,7 @@ export type ReviewReason =
   | 'outgoing'
   | 'no_amount'
   | 'other_account'
+  | 'repeated'
   | 'surplus'
   | 'short';
 

@@ -110,11 +110,18 @@ export function createTransfers(deps: TransferDeps) {
    */
   function receive(transfer: IncomingTransfer): Promise<Receipt> {
     return transaction(pool, async (client): Promise<Receipt> => {
+      // Two sources that tell of one movement at the same moment must see each other.
+      if (transfer.bankReference !== null)
+        await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.transfer:' || $1, 0))`, [
+          transfer.bankReference,
+        ]);
       const stored = await insertTransfer(client, transfer);
       if (!stored.fresh) return { kind: 'duplicate', transferId: stored.id };
       const transferId = stored.id;
 
-      const found = await findPayableOrder(client, transfer, deps.accountNumbers);
+      const found = (await isRepeated(client, transfer))
+        ? { kind: 'review' as const, reason: 'repeated' as const }
+        : await findPayableOrder(client, transfer, deps.accountNumbers);
       if (found.kind === 'review') {
         await insertReview(client, { transferId, reason: found.reason, orderId: null });
         return { kind: 'review', transferId, reason: found.reason };
@@ -303,6 +310,20 @@ async function insertTransfer(client: ClientBase, transfer: IncomingTransfer): P
     [transfer.provider, transfer.providerId],
   );
   return { id: rows[0]?.id ?? id, fresh: false };
+}
+
+/**
+ * True when another source told of the same bank reference, direction and amount: the same money under another id, e.g.
+ * from a webhook and from an operator. Counting it twice would turn half a payment into a whole one. One source is
+ * believed to know its own movements apart by their ids.
+ */
+async function isRepeated(client: ClientBase, transfer: IncomingTransfer): Promise<boolean> {
+  if (transfer.bankReference === null) return false;
+  const { rows } = await client.query<{ repeated: boolean }>(
+    `SELECT EXISTS (SELECT FROM bank_transfer WHERE bank_reference = $1 AND direction = $2 AND amount_vnd = $3 AND provider <> $4) AS repeated`,
+    [transfer.bankReference, transfer.direction, transfer.amountVnd, transfer.provider],
+  );
+  return rows[0]?.repeated === true;
 }
 
 type Found = { kind: 'order'; order: LockedOrder; now: Date } | { kind: 'review'; reason: ReviewReason };

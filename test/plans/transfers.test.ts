@@ -130,6 +130,32 @@ describe('a transfer', () => {
     });
   });
 
+  it('told by two sources under different ids counts once, also at the same moment', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { accountId, order } = await fresh();
+      const half = transfer({ memo: order.memo, amountVnd: 125_000n });
+      const receipts = await Promise.all([
+        domain.transfers.receive(half),
+        domain.transfers.receive({ ...half, provider: 'operator', providerId: half.bankReference ?? '' }),
+      ]);
+      expect(receipts.map((receipt) => (receipt.kind === 'review' ? receipt.reason : receipt.kind)).sort()).toEqual([
+        'partial',
+        'repeated',
+      ]);
+      expect(await purchases(database.pool, accountId)).toEqual([]);
+    }
+  });
+
+  it('of one source with two ids is two, whatever reference the bank gave', async () => {
+    const { accountId, order } = await fresh();
+    const half = transfer({ memo: order.memo, amountVnd: 125_000n });
+    expect(await domain.transfers.receive(half)).toMatchObject({ kind: 'partial' });
+    expect(await domain.transfers.receive({ ...half, providerId: `${half.providerId}-2` })).toMatchObject({
+      kind: 'paid',
+    });
+    expect(await purchases(database.pool, accountId)).toHaveLength(1);
+  });
+
   it('after the order was paid waits for a person and grants nothing more', async () => {
     const { accountId, order } = await fresh();
     await domain.transfers.receive(transfer({ memo: order.memo }));

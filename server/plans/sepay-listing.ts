@@ -1,0 +1,95 @@
+import { request } from 'undici';
+import { z } from 'zod';
+import type { TransferSource } from './reconciliation.ts';
+import { parseVietnamTime } from './sepay.ts';
+import type { IncomingTransfer } from './transfers.ts';
+
+/**
+ * SePay's list of transactions (`GET {base}/transactions/list`), for what its webhook lost. It is the first version of
+ * that interface on purpose: its ids are those that the webhook carries, while the second version has others.
+ */
+export interface SepayListingOptions {
+  token: string;
+  /** Only movements of this account. */
+  accountNumber: string;
+  baseUrl?: string;
+  timeoutMs?: number;
+}
+
+const defaultBaseUrl = 'https://my.sepay.vn/userapi';
+const defaultTimeoutMs = 20_000;
+/** As many as the provider gives at once. More within a window means that the window is too wide. */
+const mostTransactions = 5_000;
+
+const decimal = z
+  .union([z.string(), z.number()])
+  .transform(String)
+  // Whole VND, printed with two zeros.
+  .pipe(z.string().regex(/^\d{1,15}(\.0+)?$/))
+  .transform((value) => BigInt(value.split('.')[0] ?? ''));
+const text = z
+  .string()
+  .max(4_000)
+  .nullish()
+  .transform((value) => (value ?? '').replaceAll('\u0000', ''));
+
+const listing = z.object({
+  transactions: z
+    .array(
+      z.object({
+        id: z.union([z.string().min(1).max(100), z.number().int().positive()]).transform(String),
+        transaction_date: text,
+        account_number: text,
+        sub_account: text,
+        amount_in: decimal,
+        amount_out: decimal,
+        transaction_content: text,
+        reference_number: text,
+        code: text,
+      }),
+    )
+    .max(mostTransactions),
+});
+
+/** Throws when the list cannot be had or is not understood: the caller tries again at the next round. */
+export function createSepayListing(options: SepayListingOptions): TransferSource {
+  const { token, accountNumber, baseUrl = defaultBaseUrl, timeoutMs = defaultTimeoutMs } = options;
+  return {
+    async listSince(since) {
+      const query = new URLSearchParams({
+        account_number: accountNumber,
+        transaction_date_min: vietnamTime(since),
+        limit: String(mostTransactions),
+      });
+      const response = await request(`${baseUrl}/transactions/list?${query.toString()}`, {
+        headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      if (response.statusCode !== 200) {
+        await response.body.dump();
+        throw new Error(`the provider answered ${response.statusCode}`);
+      }
+      const { transactions } = listing.parse(await response.body.json());
+      return transactions.map((row): IncomingTransfer => {
+        const incoming = row.amount_in > 0n || row.amount_out === 0n;
+        return {
+          provider: 'sepay',
+          providerId: row.id,
+          bankReference: row.reference_number === '' ? null : row.reference_number,
+          direction: incoming ? 'in' : 'out',
+          amountVnd: incoming ? row.amount_in : row.amount_out,
+          memo: row.transaction_content.includes(row.code)
+            ? row.transaction_content
+            : `${row.transaction_content} ${row.code}`,
+          bookedAt: parseVietnamTime(row.transaction_date) ?? new Date(),
+          accountNumbers: [row.account_number, row.sub_account].filter((account) => account !== ''),
+        };
+      });
+    },
+  };
+}
+
+/** A moment as Vietnam's clocks show it: `2026-11-21 16:05:00`. */
+function vietnamTime(moment: Date): string {
+  return new Date(moment.getTime() + 7 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
+}

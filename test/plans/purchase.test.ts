@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readBalance } from '../../server/billing/usage.ts';
+import { createOrders } from '../../server/plans/orders.ts';
+import { listPlans } from '../../server/plans/plans.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { bank, sepayFields, sepayMessage } from './support.ts';
+
+const secret = 'a secret between the bank and us';
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startApp({ env: { SEPAY_WEBHOOK_SECRET: secret, BANK_ACCOUNT: bank.account } });
+});
+afterAll(() => service.close());
+
+const ask = (key: string) =>
+  fetch(`${service.baseUrl}/v1/messages`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'anthropic-version': '2023-06-01',
+    },
+    body: JSON.stringify({ model: 'sim-small', max_tokens: 16, messages: [{ role: 'user', content: 'ping' }] }),
+  });
+
+it('an exhausted account buys a plan, and the very next request with the same key succeeds', async () => {
+  const { accountId, secret: key } = await service.customer({ usd: '0.000001' });
+  expect((await ask(key)).status).toBe(402);
+  const before = await readBalance(service.pool, accountId);
+
+  const orders = createOrders({ pool: service.pool, bank });
+  const [plan] = await listPlans(service.pool);
+  const outcome = await orders.create({ accountId, planId: plan?.id ?? '' });
+  if (outcome.kind !== 'created') throw new Error(outcome.kind);
+  const message = sepayMessage({ secret, fields: sepayFields(outcome.order) });
+  const told = await fetch(`${service.url}/webhooks/sepay`, {
+    method: 'POST',
+    headers: message.headers,
+    body: new Uint8Array(message.body),
+  });
+  expect(told.status).toBe(200);
+
+  expect((await ask(key)).status).toBe(200);
+  await service.quiet(accountId);
+  const { granted, charged, free } = await readBalance(service.pool, accountId);
+  expect(granted - before.granted).toBe(outcome.order.budget);
+  expect(charged).toBeGreaterThan(0n);
+  expect(free).toBe(granted - charged);
+  // What banks and payers write never reaches the log.
+  expect(service.logged.join('\n')).not.toContain(outcome.order.memo);
+});
