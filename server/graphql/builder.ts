@@ -81,7 +81,8 @@ export const builder = new SchemaBuilder<{
   },
   scopeAuth: {
     authorizeOnSubscribe: true,
-    authScopes: ({ principal }) => {
+    authScopes: (context) => {
+      const { principal } = context;
       const operator = isOperator(principal);
       return {
         public: true,
@@ -90,7 +91,8 @@ export const builder = new SchemaBuilder<{
         keys: accountsWith(principal, 'keys').length > 0,
         billing: accountsWith(principal, 'billing').length > 0,
         members: accountsWith(principal, 'members').length > 0,
-        account: (accountId) => operator || abilitiesOn(principal, accountId).has('read'),
+        // Asked anew: an operation may have given its own principal another account.
+        account: (accountId) => operator || abilitiesOn(context.principal, accountId).has('read'),
         self: (userId) => operator || (principal.kind === 'user' && principal.userId === userId),
         operator,
         trustedOperator: isTrustedOperator(principal),
@@ -136,7 +138,11 @@ export const builder = new SchemaBuilder<{
     endCursorFieldOptions: { description: 'Cursor of the last element of the page: `after` of the next one.' },
     cursorFieldOptions: { description: 'Where this element stands in the list: opaque.' },
     nodeFieldOptions: { description: 'The element itself.' },
-    edgesFieldOptions: { description: 'The elements of the page with their cursors.' },
+    edgesFieldOptions: {
+      description: 'The elements of the page with their cursors.',
+      // The connection has counted its elements already.
+      complexity: { field: 1, multiplier: 1 },
+    },
     pageInfoFieldOptions: { description: 'Where the page begins and ends.' },
     beforeArgOptions: { description: 'Only elements before this cursor.' },
     afterArgOptions: { description: 'Only elements after this cursor.' },

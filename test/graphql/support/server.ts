@@ -209,11 +209,16 @@ function createBrowser(parts: Pick<Browser, 'send' | 'raw'> & { ip: string | und
 
 export const password = 'correct horse battery';
 
-/** The token in the link of the newest mail to an address. */
-export async function tokenFor(plane: ControlPlane, address: string): Promise<string> {
-  const mails = await plane.mailsTo(address);
-  const link = mails.at(-1)?.links[0] ?? '';
-  return new URL(link).searchParams.get('token') ?? '';
+/** The token in the newest link to a page that was mailed to an address; waits for it. */
+export async function tokenFor(plane: ControlPlane, address: string, page = ''): Promise<string> {
+  for (let tries = 0; tries < 60; tries += 1) {
+    const links = (await plane.mailsTo(address)).flatMap((mail) => mail.links);
+    const link = links.findLast((one) => new URL(one).pathname.endsWith(page));
+    const token = link === undefined ? null : new URL(link).searchParams.get('token');
+    if (token !== null) return token;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('no such mail');
 }
 
 /** Signs a person up, confirms the address and signs in; the browser carries the session. */
@@ -223,7 +228,7 @@ export async function createPerson(plane: ControlPlane, email: string, ip?: stri
     `mutation ($input: SignUpInput!) { signUp(input: $input) { __typename ... on Error { message } } }`,
     { variables: { input: { email, password, name: 'Test Person' } } },
   );
-  const token = await tokenFor(plane, email);
+  const token = await tokenFor(plane, email, '/verify-email');
   await browser.send(`mutation ($token: String!) { verifyEmail(token: $token) { __typename } }`, {
     variables: { token },
   });

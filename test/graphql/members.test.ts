@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Browser, type ControlPlane, createControlPlane, createPerson, tokenFor } from './support/server.ts';
+
+/** The people of an account, what their roles let them do, and programs with access tokens. */
+
+let plane: ControlPlane;
+let owner: Browser;
+let guest: Browser;
+let accountId: string;
+
+beforeAll(async () => {
+  plane = await createControlPlane();
+  owner = await createPerson(plane, 'owner@example.com', '203.0.113.1');
+  guest = await createPerson(plane, 'guest@example.com', '203.0.113.2');
+  const answer = await owner.send('{ account { id } }');
+  accountId = (answer.data as { account: { id: string } }).account.id;
+});
+afterAll(() => plane.close());
+
+const invite = `mutation ($accountId: ID, $email: String!, $role: InvitedRole!) {
+  inviteMember(accountId: $accountId, email: $email, role: $role) { __typename ... on Invitation { id } ... on Error { code } }
+}`;
+const accept = `mutation ($token: String!) { acceptInvitation(token: $token) { __typename ... on Account { name } ... on Error { code } } }`;
+const createKey = `mutation ($accountId: ID) { createKey(input: { accountId: $accountId }) { __typename ... on Error { code } } }`;
+const setRole = `mutation ($id: ID!, $role: Role!) { setMemberRole(id: $id, role: $role) { __typename ... on Error { code } } }`;
+const remove = `mutation ($id: ID!) { removeMember(id: $id) { __typename ... on Error { code } } }`;
+
+async function memberId(email: string): Promise<string> {
+  const answer = await owner.send('{ account { members { id email } } }');
+  const { members } = (answer.data as { account: { members: { id: string; email: string }[] } }).account;
+  return members.find((member) => member.email === email)?.id ?? '';
+}
+
+describe('an invitation', () => {
+  it('lets in whoever signs in with the invited address, and nobody else', async () => {
+    await owner.send(invite, { variables: { email: 'Guest@example.com', role: 'VIEWER' } });
+    await expect.poll(async () => (await plane.mailsTo('guest@example.com')).length).toBe(2);
+    const token = await tokenFor(plane, 'guest@example.com', '/invitation');
+    const stranger = await createPerson(plane, 'stranger@example.com', '203.0.113.3');
+    expect((await stranger.send(accept, { variables: { token } })).data).toMatchObject({
+      acceptInvitation: { code: 'INVALID_TOKEN' },
+    });
+    expect((await guest.send(accept, { variables: { token } })).data).toMatchObject({
+      acceptInvitation: { __typename: 'Account' },
+    });
+    expect((await guest.send(accept, { variables: { token } })).data).toMatchObject({
+      acceptInvitation: { code: 'INVALID_TOKEN' },
+    });
+    const seen = await guest.send('query ($id: ID!) { account(id: $id) { budget { free } } }', {
+      variables: { id: accountId },
+    });
+    expect(seen.data).toEqual({ account: { budget: { free: '5' } } });
+  });
+
+  it('works no longer once it is taken back', async () => {
+    const made = await owner.send(invite, { variables: { email: 'late@example.com', role: 'ADMIN' } });
+    const { id } = (made.data as { inviteMember: { id: string } }).inviteMember;
+    const token = await tokenFor(plane, 'late@example.com', '/invitation');
+    await owner.send('mutation ($id: ID!) { revokeInvitation(id: $id) { __typename } }', { variables: { id } });
+    const late = await createPerson(plane, 'late@example.com', '203.0.113.4');
+    expect((await late.send(accept, { variables: { token } })).data).toMatchObject({
+      acceptInvitation: { code: 'INVALID_TOKEN' },
+    });
+  });
+});
+
+/** The code of the error that the guest is answered with; null for none. */
+async function code(document: string, variables: object): Promise<string | null> {
+  const answer = await guest.send(document, { variables: { accountId, ...variables } });
+  expect(answer.errors).toEqual([]);
+  return (Object.values(answer.data ?? {})[0] as { code?: string }).code ?? null;
+}
+
+describe('a role', () => {
+  it.each([
+    ['VIEWER', { createKey: 'NOT_ALLOWED', createOrder: 'NOT_ALLOWED', inviteMember: 'NOT_ALLOWED' }],
+    ['MEMBER', { createKey: null, createOrder: 'NOT_ALLOWED', inviteMember: 'NOT_ALLOWED' }],
+    ['ADMIN', { createKey: null, createOrder: 'NOT_FOUND', inviteMember: null }],
+  ])('%s allows what it should and nothing more', async (role, expected) => {
+    await owner.send(setRole, { variables: { id: await memberId('guest@example.com'), role } });
+    const order = `mutation ($accountId: ID) { createOrder(input: { accountId: $accountId, planId: "none" }) { __typename ... on Error { code } } }`;
+    expect({
+      createKey: await code(createKey, {}),
+      createOrder: await code(order, {}),
+      inviteMember: await code(invite, { email: `by-${role}@example.com`, role: 'VIEWER' }),
+    }).toEqual(expected);
+  });
+
+  it('of an owner is only an owner’s to give and to take, and the last one stays', async () => {
+    const guestId = await memberId('guest@example.com');
+    const ownerId = await memberId('owner@example.com');
+    await owner.send(setRole, { variables: { id: guestId, role: 'ADMIN' } });
+    for (const [document, variables] of [
+      [setRole, { id: guestId, role: 'OWNER' }],
+      [setRole, { id: ownerId, role: 'VIEWER' }],
+      [remove, { id: ownerId }],
+    ] as const) {
+      const answer = await guest.send(document, { variables });
+      expect(Object.values(answer.data ?? {})[0]).toMatchObject({ code: 'NOT_ALLOWED' });
+    }
+    const alone = await owner.send(remove, { variables: { id: ownerId } });
+    expect(alone.data).toMatchObject({ removeMember: { code: 'LAST_OWNER' } });
+  });
+});
+
+describe('an access token', () => {
+  const create = `mutation ($scopes: [TokenScope!]!, $expiresAt: DateTime) {
+    createAccessToken(input: { name: "ci", scopes: $scopes, expiresAt: $expiresAt }) {
+      __typename ... on CreatedAccessToken { secret accessToken { id name scopes } } ... on Error { code }
+    }
+  }`;
+  const make = async (scopes: string[]): Promise<{ id: string; headers: Record<string, string> }> => {
+    const answer = await owner.send(create, { variables: { scopes } });
+    const { secret, accessToken } = (
+      answer.data as { createAccessToken: { secret: string; accessToken: { id: string } } }
+    ).createAccessToken;
+    return { id: accessToken.id, headers: { authorization: `Bearer ${secret}` } };
+  };
+
+  it('does what its scopes say', async () => {
+    const read = await make(['READ']);
+    const keys = await make(['KEYS']);
+    const see = '{ me { user { email } scopes accounts { email budget { free } } } }';
+    expect((await plane.send(see, { headers: read.headers })).data).toEqual({
+      me: { user: null, scopes: ['read'], accounts: [{ email: 'owner@example.com', budget: { free: '5' } }] },
+    });
+    expect((await plane.send(createKey, { headers: read.headers })).errors[0]?.extensions['code']).toBe('FORBIDDEN');
+    expect((await plane.send(createKey, { headers: keys.headers })).data).toMatchObject({
+      createKey: { __typename: 'CreatedKey' },
+    });
+    // Programs choose no people and make no tokens, and see nothing of operators.
+    for (const document of [
+      'mutation { inviteMember(email: "a@example.com", role: ADMIN) { __typename } }',
+      'mutation { createAccessToken(input: { name: "x", scopes: [READ] }) { __typename } }',
+      'mutation { signOut { ok } updateProfile(name: "X") { __typename } }',
+      '{ operator { models { modelId } } }',
+    ]) {
+      expect((await plane.send(document, { headers: keys.headers })).errors[0]?.extensions['code']).toBe('FORBIDDEN');
+    }
+  });
+
+  it('gives no scope that its maker lacks', async () => {
+    const answer = await owner.send(create, { variables: { scopes: ['READ', 'OPERATOR'] } });
+    expect(answer.data).toMatchObject({ createAccessToken: { code: 'NOT_ALLOWED' } });
+  });
+
+  it('that is wrong, over or deleted is an answer of its own, and never nobody', async () => {
+    const token = await make(['READ']);
+    const good = token.headers['authorization'] ?? '';
+    for (const authorization of ['Bearer x', 'Bearer ', 'Basic abc', good.slice(0, -1), `${good}x`]) {
+      const answer = await plane.send('{ models { modelId } }', { headers: { authorization } });
+      expect(answer.status).toBe(401);
+      expect(answer.errors[0]?.extensions['code']).toBe('UNAUTHENTICATED');
+    }
+    await owner.send('mutation ($id: ID!) { deleteAccessToken(id: $id) { __typename } }', {
+      variables: { id: token.id },
+    });
+    expect((await plane.send('{ me { scopes } }', { headers: token.headers })).status).toBe(401);
+    const late = await make(['READ']);
+    await plane.database.pool.query(
+      `UPDATE access_token SET expires_at = now() - interval '1 second' WHERE deleted_at IS NULL`,
+    );
+    expect((await plane.send('{ me { scopes } }', { headers: late.headers })).status).toBe(401);
+    const past = await owner.send(create, { variables: { scopes: ['READ'], expiresAt: '2020-01-01T00:00:00Z' } });
+    expect(past.data).toMatchObject({ createAccessToken: { code: 'BAD_INPUT' } });
+  });
+
+  it('is no API key, and an API key is no token', async () => {
+    const made = await owner.send('mutation { createKey(input: {}) { ... on CreatedKey { secret } } }');
+    const { secret } = (made.data as { createKey: { secret: string } }).createKey;
+    const answer = await plane.send('{ me { scopes } }', { headers: { authorization: `Bearer ${secret}` } });
+    expect(answer.status).toBe(401);
+  });
+
+  it('ends when whoever made it leaves the account', async () => {
+    const guestId = await memberId('guest@example.com');
+    await owner.send(setRole, { variables: { id: guestId, role: 'ADMIN' } });
+    const answer = await guest.send(
+      `mutation ($accountId: ID) { createAccessToken(input: { accountId: $accountId, name: "mine", scopes: [READ] }) { ... on CreatedAccessToken { secret } } }`,
+      { variables: { accountId } },
+    );
+    const { secret } = (answer.data as { createAccessToken: { secret: string } }).createAccessToken;
+    const headers = { authorization: `Bearer ${secret}` };
+    expect((await plane.send('{ me { scopes } }', { headers })).status).toBe(200);
+    await owner.send(remove, { variables: { id: guestId } });
+    expect((await plane.send('{ me { scopes } }', { headers })).status).toBe(401);
+    const seen = await guest.send('query ($id: ID!) { account(id: $id) { name } }', { variables: { id: accountId } });
+    expect(seen.data).toEqual({ account: null });
+  });
+});
