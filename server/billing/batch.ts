@@ -77,7 +77,7 @@ export interface EntryFigures {
 /** What to write. */
 export interface Changes {
   grants: { accountId: string; grant: budget.Grant }[];
-  keySpend: { accountId: string; keyId: string; spend: KeySpend; isNew: boolean }[];
+  keySpend: { accountId: string; keyId: string; spend: KeySpend }[];
   holdsPlaced: {
     accountId: string;
     requestId: string;
@@ -282,6 +282,8 @@ function openBook(facts: Facts) {
     hold: holdOf,
 
     spend(accountId: string, keyId: string, change: (spend: KeySpend) => KeySpend): void {
+      // The grants are the lock. Where there are none, nothing was locked, nothing can move, and nothing is written.
+      if (!grants.has(accountId)) return;
       const spend = change(spendOf(accountId, keyId));
       spends.set(pairKey(accountId, keyId), { accountId, keyId, spend });
     },
@@ -315,7 +317,7 @@ function openBook(facts: Facts) {
     changes(): Changes {
       return {
         grants: changedGrants(facts.grants, grants),
-        keySpend: [...spends].map(([key, spend]) => ({ ...spend, isNew: !facts.keySpend.has(key) })),
+        keySpend: [...spends.values()],
         holdsPlaced,
         holdsExtended: [...extended].filter(([key]) => !ended.has(key)).map(([, hold]) => hold),
         holdsEnded: [...ended].map((key) => facts.holds.get(key)).filter((hold) => hold !== undefined),

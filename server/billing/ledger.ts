@@ -112,9 +112,12 @@ export function createLedger(parts: LedgerParts): Ledger {
     operations: readonly Operation[],
     lease: ReturnType<typeof renewLease>[],
   ): Promise<Result[]> => {
-    const facts = await readFacts(client, operations, [{ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' }, ...lease]);
+    const { facts, places } = await readFacts(client, operations, [
+      { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
+      ...lease,
+    ]);
     const { results, changes } = decideOrRefuse(operations, facts);
-    const written = await flight(client, [...writes(changes, processId), { text: 'COMMIT' }]);
+    const written = await flight(client, [...writes(changes, places, processId), { text: 'COMMIT' }]);
     // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, and calls that success.
     if (written.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was not committed');
     for (const { accountId } of [...changes.grants, ...changes.entries.map((entry) => entry.settlement)]) {

@@ -12,8 +12,10 @@ import type { RequestRef } from './types.ts';
  */
 
 /**
- * What the connection of the ledger starts with. Plans are made once and never again, so they must be right for tables of
- * any size: whatever the statistics say, a batch of keys is looked up in an index.
+ * What the connection of the ledger starts with. Plans are made once and kept, often while the tables are still empty, so
+ * they must be right for tables of any size, whatever the statistics say. Therefore every lookup is a `LATERAL` subquery
+ * behind `OFFSET 0`, which cannot be turned into a join that starts at the other end, and every write finds its row by
+ * the place that such a lookup gave.
  */
 export const sessionSettings: Readonly<Record<string, string>> = {
   timezone: 'UTC',
@@ -37,11 +39,21 @@ export const sessionSettings: Readonly<Record<string, string>> = {
  */
 const moment = `date_trunc('milliseconds', now())`;
 
+/** What was written a moment ago with a rounded time is not in the future. */
+const justNow = `${moment} + interval '1 millisecond'`;
+
 const statement = (name: string, text: string, values: unknown[]): QueryConfig => ({
   name: `ledger_${name}`,
   text,
   values,
 });
+
+/** A lookup of one row by its key, for each row of what stands before it. See `sessionSettings`. */
+const lookup = (alias: string, columns: string, table: string, key: string): string =>
+  `JOIN LATERAL (SELECT ${columns} FROM ${table} WHERE ${key} OFFSET 0) AS ${alias} ON true`;
+
+/** Where the hold of each new row is. */
+const place = lookup('found', 'ctid AS place', 'hold', 'account_id = new.account_id AND request_id = new.request_id');
 
 /** Sends statements in one flight where the connection can, and waits for all. Throws the first failure. */
 export async function flight(client: ClientBase, queries: readonly QueryConfig[]): Promise<QueryResult[]> {
@@ -75,61 +87,76 @@ export function endLease(processId: string): QueryConfig {
 }
 
 /**
- * Locks and reads what the operations touch. Grants first, in the one order that everybody locks them in (account,
- * soonest expiry, id); the statements after it see what was committed while it waited.
+ * Locks and reads what the operations touch. The grants that are not used up are the lock of their account: everybody
+ * locks all of them, in one order (account, soonest expiry, id), before anything of the account that amounts to money is
+ * read or written. The statements after it see what was committed while it waited.
  */
 export async function readFacts(
   client: ClientBase,
   operations: readonly Operation[],
   prologue: readonly QueryConfig[],
-): Promise<Facts> {
+): Promise<{ facts: Facts; places: Places }> {
   const touched = touchedBy(operations);
   const queries = [
     ...prologue,
     statement('today', `SELECT (now() AT TIME ZONE 'UTC')::date::text AS today`, []),
     statement(
       'lock_grants',
-      `SELECT account_id, id, kind = 'trial' AS trial, amount, spent, held, expired, coalesce(expires_at <= ${moment}, false) AS ended
+      `SELECT account_id, id, ctid::text AS place, kind = 'trial' AS trial, amount, spent, held, expired, coalesce(expires_at <= ${moment}, false) AS ended
        FROM "grant" WHERE account_id = ANY ($1::uuid[]) AND spent + expired < amount
        ORDER BY account_id, expires_at, id FOR NO KEY UPDATE`,
       [list(touched.accounts)],
     ),
     statement(
-      'lock_key_spend',
-      `SELECT s.account_id, s.key_id, s.charged, s.held, s.day::text AS day, s.day_charged, s.month::text AS month, s.month_charged
-       FROM (SELECT account_id, key_id FROM unnest($1::uuid[], $2::uuid[]) AS asked (account_id, key_id)
-             UNION
-             SELECT h.account_id, h.key_id FROM unnest($3::uuid[], $4::uuid[]) AS ref (account_id, request_id)
-             JOIN hold h ON h.account_id = ref.account_id AND h.request_id = ref.request_id) AS touched
-       JOIN key_spend s ON s.account_id = touched.account_id AND s.key_id = touched.key_id
-       ORDER BY s.account_id, s.key_id FOR NO KEY UPDATE OF s`,
-      [...pairs(touched.keys, (key) => key.keyId), ...pairs(touched.holds, (ref) => ref.requestId)],
+      'read_key_spend',
+      `SELECT s.* FROM (SELECT account_id, key_id FROM unnest($1::uuid[], $2::uuid[]) AS asked (account_id, key_id)
+                        UNION ALL
+                        SELECT ref.account_id, h.key_id FROM unnest($3::uuid[], $4::uuid[]) AS ref (account_id, request_id)
+                        ${lookup('h', 'key_id', 'hold', 'account_id = ref.account_id AND request_id = ref.request_id')}) AS asked
+       ${lookup(
+         's',
+         'account_id, key_id, charged, held, day::text AS day, day_charged, month::text AS month, month_charged',
+         'key_spend',
+         'account_id = asked.account_id AND key_id = asked.key_id',
+       )}`,
+      [...pairs([...touched.keys.values()], (key) => key.keyId), ...pairs(touched.refs, (ref) => ref.requestId)],
     ),
     statement(
       'read_holds',
-      `SELECT h.account_id, h.request_id, h.key_id, h.grant_ids, h.grant_amounts, h.held_at::text AS held_at,
-              coalesce(p.lease_until < now(), true) AS orphaned, k.limit_day, k.limit_month, k.limit_lifetime
+      `SELECT h.*, coalesce(p.lease_until < now(), true) AS orphaned, k.limit_day, k.limit_month, k.limit_lifetime
        FROM unnest($1::uuid[], $2::uuid[]) AS ref (account_id, request_id)
-       JOIN hold h ON h.account_id = ref.account_id AND h.request_id = ref.request_id
-       LEFT JOIN process p ON p.id = h.process_id
-       LEFT JOIN api_key k ON k.id = h.key_id`,
+       ${lookup(
+         'h',
+         'account_id, request_id, key_id, process_id, grant_ids, grant_amounts, held_at::text AS held_at',
+         'hold',
+         'account_id = ref.account_id AND request_id = ref.request_id',
+       )}
+       LEFT ${lookup('p', 'lease_until', 'process', 'id = h.process_id')}
+       LEFT ${lookup('k', 'limit_day, limit_month, limit_lifetime', 'api_key', 'id = h.key_id')}`,
       pairs(touched.holds, (ref) => ref.requestId),
     ),
     statement(
       'read_keys',
-      `SELECT k.id, k.account_id, k.models, k.limit_day, k.limit_month, k.limit_lifetime, a.status = 'active' AS account_active,
-              k.deleted_at IS NULL AND coalesce(k.expires_at > now(), true) AS valid
-       FROM api_key k JOIN account a ON a.id = k.account_id WHERE k.id = ANY ($1::uuid[])`,
+      `SELECT k.*, a.active AS account_active FROM unnest($1::uuid[]) AS asked (id)
+       ${lookup(
+         'k',
+         `id, account_id, models, limit_day, limit_month, limit_lifetime,
+          deleted_at IS NULL AND coalesce(expires_at > now(), true) AS valid`,
+         'api_key',
+         'id = asked.id',
+       )}
+       ${lookup('a', `status = 'active' AS active`, 'account', 'id = k.account_id')}`,
       [list(touched.admittedKeys)],
     ),
     statement(
       'read_models',
       `SELECT m.id, m.context_window, m.max_output_tokens, p.id AS price_id, p.input, p.cache_hit, p.cache_write_5m,
               p.cache_write_1h, p.output
-       FROM model m
-       CROSS JOIN LATERAL (SELECT * FROM price WHERE model_id = m.id AND valid_from <= now()
+       FROM unnest($1::text[]) AS asked (id)
+       ${lookup('m', 'id, enabled, context_window, max_output_tokens', 'model', 'id = asked.id')}
+       CROSS JOIN LATERAL (SELECT * FROM price WHERE model_id = m.id AND valid_from <= ${justNow}
                            ORDER BY valid_from DESC, created_at DESC, id DESC LIMIT 1) AS p
-       WHERE m.id = ANY ($1::text[]) AND m.enabled`,
+       WHERE m.enabled`,
       [list(touched.models)],
     ),
   ];
@@ -144,8 +171,12 @@ export async function readFacts(
     keys: new Map((keys ?? []).map((row) => [row.id, keyOf(row)])),
     models: new Map((models ?? []).map((row) => [row.id, modelOf(row)])),
   };
-  return { ...facts, entries: await readEntries(client, operations, facts.holds) };
+  const entries = await readEntries(client, operations, facts.holds);
+  return { facts: { ...facts, entries }, places: new Map((grants ?? []).map((row) => [row.id, row.place])) };
 }
+
+/** Where the locked grants are, by id. Nobody can move them while they are locked. */
+type Places = ReadonlyMap<string, string>;
 
 /** A settlement whose hold is there has no entry yet. Only the others have to be looked up: late ones and duplicates. */
 async function readEntries(
@@ -161,9 +192,13 @@ async function readEntries(
   const [result] = await flight(client, [
     statement(
       'read_entries',
-      `SELECT e.account_id, e.request_id, e.cost, e.charged, e.free_after
-       FROM unnest($1::uuid[], $2::uuid[]) AS ref (account_id, request_id)
-       JOIN ledger_entry e ON e.account_id = ref.account_id AND e.request_id = ref.request_id`,
+      `SELECT e.* FROM unnest($1::uuid[], $2::uuid[]) AS ref (account_id, request_id)
+       ${lookup(
+         'e',
+         'account_id, request_id, cost, charged, free_after',
+         'ledger_entry',
+         'account_id = ref.account_id AND request_id = ref.request_id',
+       )}`,
       pairs(refs, (ref) => ref.requestId),
     ),
   ]);
@@ -177,24 +212,34 @@ async function readEntries(
 
 interface Touched {
   accounts: Set<string>;
-  keys: { accountId: string; keyId: string }[];
+  /** Keys that the operations name. */
+  keys: Map<string, { accountId: string; keyId: string }>;
+  /** Operations that name no key: it is that of their hold. */
+  refs: RequestRef[];
   admittedKeys: Set<string>;
   models: Set<string>;
   holds: RequestRef[];
 }
 
 function touchedBy(operations: readonly Operation[]): Touched {
-  const touched: Touched = { accounts: new Set(), keys: [], admittedKeys: new Set(), models: new Set(), holds: [] };
+  const touched: Touched = {
+    accounts: new Set(),
+    keys: new Map(),
+    refs: [],
+    admittedKeys: new Set(),
+    models: new Set(),
+    holds: [],
+  };
   for (const operation of operations) {
     switch (operation.kind) {
       case 'settle':
         touched.accounts.add(operation.settlement.accountId);
-        touched.keys.push(operation.settlement);
+        touched.keys.set(operation.settlement.keyId, operation.settlement);
         touched.holds.push(operation.settlement);
         break;
       case 'admit':
         touched.accounts.add(operation.ask.accountId);
-        touched.keys.push(operation.ask);
+        touched.keys.set(operation.ask.keyId, operation.ask);
         touched.admittedKeys.add(operation.ask.keyId);
         touched.models.add(operation.ask.model);
         break;
@@ -205,6 +250,7 @@ function touchedBy(operations: readonly Operation[]): Touched {
       case 'release':
         touched.accounts.add(operation.accountId);
         touched.holds.push(operation);
+        touched.refs.push(operation);
         break;
     }
   }
@@ -322,18 +368,17 @@ const partColumns = <Item extends HoldParts>(): Column<Item>[] => [
   ['amount', 'bigint', (hold) => hold.parts.reduce((sum, part) => sum + part.amount, 0n)],
 ];
 
-const writeGrants = bulk<Changes['grants'][number]>(
+const writeGrants = bulk<Grant & { place: string }>(
   'write_grants',
   [
-    ['account_id', 'uuid', (item) => item.accountId],
-    ['id', 'uuid', (item) => item.grant.id],
-    ['spent', 'bigint', (item) => item.grant.spent],
-    ['held', 'bigint', (item) => item.grant.held],
-    ['expired', 'bigint', (item) => item.grant.expired],
+    ['place', 'tid', (grant) => grant.place],
+    ['spent', 'bigint', (grant) => grant.spent],
+    ['held', 'bigint', (grant) => grant.held],
+    ['expired', 'bigint', (grant) => grant.expired],
   ],
   (rows) =>
     `UPDATE "grant" g SET spent = new.spent, held = new.held, expired = new.expired
-     FROM ${rows} WHERE g.account_id = new.account_id AND g.id = new.id`,
+     FROM ${rows} WHERE g.ctid = new.place`,
 );
 
 const keySpendColumns: Column<Changes['keySpend'][number]>[] = [
@@ -346,23 +391,16 @@ const keySpendColumns: Column<Changes['keySpend'][number]>[] = [
   ['month', 'date', (item) => item.spend.month],
   ['month_charged', 'bigint', (item) => item.spend.monthCharged],
 ];
+const keySpendNames = keySpendColumns.map(([name]) => name).join(', ');
 
+/** Complete values, not additions: whoever writes them has locked the account. */
 const writeKeySpend = bulk(
   'write_key_spend',
   keySpendColumns,
   (rows) =>
-    `UPDATE key_spend s SET charged = new.charged, held = new.held, day = new.day, day_charged = new.day_charged,
-            month = new.month, month_charged = new.month_charged, last_used_at = ${moment}
-     FROM ${rows} WHERE s.account_id = new.account_id AND s.key_id = new.key_id`,
-);
-
-/** A row that somebody else inserted meanwhile is an error here, on purpose: the batch then starts again with it. */
-const insertKeySpend = bulk(
-  'insert_key_spend',
-  keySpendColumns,
-  (rows) =>
-    `INSERT INTO key_spend (account_id, key_id, charged, held, day, day_charged, month, month_charged, last_used_at)
-     SELECT account_id, key_id, charged, held, day, day_charged, month, month_charged, ${moment} FROM ${rows}`,
+    `INSERT INTO key_spend (${keySpendNames}, last_used_at) SELECT ${keySpendNames}, ${moment} FROM ${rows}
+     ON CONFLICT (account_id, key_id) DO UPDATE SET (${keySpendNames}, last_used_at) =
+       (${keySpendNames.replaceAll(/\w+/g, 'excluded.$&')}, excluded.last_used_at)`,
 );
 
 const endHolds = bulk<RequestRef>(
@@ -371,7 +409,7 @@ const endHolds = bulk<RequestRef>(
     ['account_id', 'uuid', (ref) => ref.accountId],
     ['request_id', 'uuid', (ref) => ref.requestId],
   ],
-  (rows) => `DELETE FROM hold h USING ${rows} WHERE h.account_id = new.account_id AND h.request_id = new.request_id`,
+  (rows) => `DELETE FROM hold WHERE ctid = ANY (ARRAY (SELECT found.place FROM ${rows} ${place}))`,
 );
 
 const extendHolds = bulk<HoldParts>(
@@ -383,7 +421,7 @@ const extendHolds = bulk<HoldParts>(
   ],
   (rows) =>
     `UPDATE hold h SET amount = new.amount, grant_ids = new.grant_ids::uuid[], grant_amounts = new.grant_amounts::bigint[]
-     FROM ${rows} WHERE h.account_id = new.account_id AND h.request_id = new.request_id`,
+     FROM ${rows} ${place} WHERE h.ctid = found.place`,
 );
 
 const placeHolds = bulk<Changes['holdsPlaced'][number] & { processId: string }>(
@@ -484,14 +522,12 @@ const addUsage = bulk<Changes['usage'][number]>(
 );
 
 /** The statements that write the changes. Empty when nothing changed. */
-export function writes(changes: Changes, processId: string): QueryConfig[] {
-  const newSpend = changes.keySpend.filter((item) => item.isNew);
-  const knownSpend = changes.keySpend.filter((item) => !item.isNew);
+export function writes(changes: Changes, places: Places, processId: string): QueryConfig[] {
+  const grants = changes.grants.map(({ grant }) => ({ ...grant, place: places.get(grant.id) ?? '' }));
   const placed = changes.holdsPlaced.map((hold) => ({ ...hold, processId }));
   return [
-    ...(changes.grants.length > 0 ? [writeGrants(changes.grants)] : []),
-    ...(knownSpend.length > 0 ? [writeKeySpend(knownSpend)] : []),
-    ...(newSpend.length > 0 ? [insertKeySpend(newSpend)] : []),
+    ...(grants.length > 0 ? [writeGrants(grants)] : []),
+    ...(changes.keySpend.length > 0 ? [writeKeySpend(changes.keySpend)] : []),
     ...(changes.holdsEnded.length > 0 ? [endHolds(changes.holdsEnded)] : []),
     ...(changes.holdsExtended.length > 0 ? [extendHolds(changes.holdsExtended)] : []),
     ...(placed.length > 0 ? [placeHolds(placed)] : []),

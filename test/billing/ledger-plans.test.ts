@@ -1,0 +1,86 @@
+import { Client, type QueryConfig } from 'pg';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { sessionSettings } from '../../server/billing/statements.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { addCustomer, addModel, admitted, ask, openLedger, settlement } from './support.ts';
+
+/**
+ * What a batch costs must not depend on how much there is in the tables, nor on what the statistics say of them: they are
+ * often made when a table is empty, and the table of holds is nearly empty whenever somebody looks.
+ */
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await createDatabase();
+  await addModel(db.pool, { id: 'big' });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+afterAll(() => db.drop());
+
+/** Every statement that the ledger sends in a life with everything in it. */
+async function statements(): Promise<Map<string, string>> {
+  const seen = new Map<string, string>();
+  const query = vi.spyOn(Client.prototype, 'query');
+  const lane = await openLedger(db.url);
+  const customer = await addCustomer(db.pool);
+  const [asked, unused] = [ask(customer), ask(customer)];
+  const done = settlement(asked, await admitted(lane.ledger, asked));
+  await admitted(lane.ledger, unused);
+  await lane.ledger.extend(asked, 1n);
+  await lane.ledger.settle(done);
+  await lane.ledger.settle(done);
+  await lane.ledger.release(unused);
+  await lane.close();
+  for (const [config] of query.mock.calls as unknown as [QueryConfig | string][]) {
+    if (typeof config === 'object' && config.name?.startsWith('ledger_')) seen.set(config.name, config.text);
+  }
+  return seen;
+}
+
+/** The plan as the ledger's connection would make it, one line a node or condition. */
+async function plan(text: string): Promise<string[]> {
+  const client = new Client({ connectionString: db.url });
+  await client.connect();
+  try {
+    for (const [name, value] of Object.entries(sessionSettings)) {
+      await client.query('SELECT set_config($1, $2, false)', [name, value]);
+    }
+    const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN) ${text}`);
+    return rows.map((row) => String(row['QUERY PLAN']).trim());
+  } finally {
+    await client.end();
+  }
+}
+
+/** Scans of tables that are not by key, or only by half of one: that would find everything of an account. */
+async function faults(found: ReadonlyMap<string, string>): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const [name, text] of found) {
+    const lines = await plan(text);
+    lines.forEach((line, index) => {
+      const [condition = '', filter = ''] = lines.slice(index + 1);
+      const isScan = /^(-> +)?(Index|Index Only|Seq|Bitmap Heap|Tid) Scan/.test(line);
+      const isByKey = /^(Index|TID) Cond:/.test(condition) && !filter.startsWith('Filter:');
+      // The grants of an account are locked all, except those that are used up.
+      if (isScan && !isByKey && !line.includes('grant_open')) wrong.push(`${name}: ${line} ${condition} ${filter}`);
+    });
+  }
+  return wrong;
+}
+
+test('every row is found by its key, although the tables were empty when somebody looked', async () => {
+  await db.pool.query('VACUUM ANALYZE');
+  const found = await statements();
+  expect(found.size).toBeGreaterThanOrEqual(17);
+  expect(await faults(found)).toEqual([]);
+});
+
+test('every row is found by its key, although the tables were small when somebody looked', async () => {
+  const found = await statements();
+  await db.pool.query('VACUUM ANALYZE');
+  expect(await faults(found)).toEqual([]);
+});
