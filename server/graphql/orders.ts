@@ -58,7 +58,7 @@ const OrderPaymentType = builder.objectRef<Transfer>('OrderPayment').implement({
   }),
 });
 
-export const OrderType = builder.objectRef<Order>('Order');
+const OrderType = builder.objectRef<Order>('Order');
 
 builder.node(OrderType, {
   name: 'Order',

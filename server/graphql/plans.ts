@@ -6,7 +6,7 @@ import { badInput, InputError } from './errors.ts';
 
 /** Plans: what budget costs. */
 
-export const PlanType = builder.objectRef<Plan>('Plan');
+const PlanType = builder.objectRef<Plan>('Plan');
 
 const picoPerUsd = 1_000_000_000_000n;
 

@@ -59,7 +59,7 @@ const ReviewType = builder.objectRef<Review>('TransferReview').implement({
   }),
 });
 
-export const TransferType = builder.objectRef<Transfer>('BankTransfer');
+const TransferType = builder.objectRef<Transfer>('BankTransfer');
 
 builder.node(TransferType, {
   name: 'BankTransfer',

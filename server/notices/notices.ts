@@ -32,7 +32,7 @@ export interface Notice {
   clearedAt: Date | null;
 }
 
-export interface NoticeLog {
+interface NoticeLog {
   warn(fields: object, message: string): void;
 }
 
@@ -49,10 +49,10 @@ export interface NoticeDeps {
   log: NoticeLog;
 }
 
-export const defaultSettings: NoticeSettings = { lowBalance: 1_000_000_000_000n, mail: true };
+const defaultSettings: NoticeSettings = { lowBalance: 1_000_000_000_000n, mail: true };
 
 /** Names of events, as customers' programs see them. */
-export const noticeEvents: Record<NoticeKind, string> = {
+const noticeEvents: Record<NoticeKind, string> = {
   balance_low: 'balance.low',
   balance_exhausted: 'balance.exhausted',
   grant_expiring: 'grant.expiring',

@@ -23,7 +23,7 @@ export const webhookEvents = [
   'order.paid',
   'webhook.test',
 ] as const;
-export type WebhookEvent = (typeof webhookEvents)[number];
+type WebhookEvent = (typeof webhookEvents)[number];
 
 export interface WebhookEndpoint {
   id: string;
@@ -88,7 +88,7 @@ export interface WebhookAttempt {
 }
 
 /** Keeps the signing secrets; bound to the place where each is kept. */
-export interface SecretSeal {
+interface SecretSeal {
   seal(place: { table: string; rowId: string; column: string }, text: string): Buffer;
   unseal(place: { table: string; rowId: string; column: string }, sealed: Uint8Array): string | null;
 }

@@ -14,7 +14,7 @@ export interface BankProvider {
   accepted: object;
 }
 
-export type Authentication =
+type Authentication =
   | 'genuine'
   | 'forged'
   /** Genuine perhaps, but too old or from the future: no reason to believe it. */

@@ -81,7 +81,7 @@ export interface Review {
 }
 
 /** Told inside the transaction that moved an order. */
-export interface OrderMoved {
+interface OrderMoved {
   accountId: string;
   orderId: string;
   status: 'partial' | 'paid';

@@ -6,9 +6,9 @@ import type { ProbeResult } from './probe.ts';
  */
 
 /** Failed probes in a row, on one way to the model, that open an incident. */
-export const failuresToOpen = 3;
+const failuresToOpen = 3;
 /** Successful probes in a row, on every way that failed, that end it. */
-export const successesToEnd = 2;
+const successesToEnd = 2;
 
 export type Impact = 'partial' | 'major';
 
