@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createLedger, type Ledger } from './billing/ledger.ts';
@@ -80,8 +81,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   const lane = openLane({ url: databaseUrl, max: 3, log });
   const processId = randomUUID();
-  const spool = createSpool({ directory: join(config.dataDir, 'spool'), processId, log });
-  const ledger = createLedger({ pool: lane, processId, spool, holdLeaseMs: config.holdLeaseMs, log });
+  const spool = createSpool({ directory: join(config.dataDir, 'spool'), processId, log, metrics });
+  const ledger = createLedger({ pool: lane, processId, spool, holdLeaseMs: config.holdLeaseMs, log, metrics });
 
   const keyring = createKeyring({ pool });
   const upstreams = createUpstreams({ pool, secretKey, simulatorUrl: parts.simulatorUrl, log });
@@ -90,13 +91,17 @@ export async function createApp(parts: AppParts): Promise<App> {
   const keys = createKeys({ pool });
   const authenticator = createAuthenticator({ keyring });
 
-  const state = { prepared: false, draining: false, closing: false, now: false };
+  const state = { prepared: false, draining: false, now: false };
+  const closing = new AbortController();
   const intake = {
     get draining() {
       return state.draining;
     },
+    get prepared() {
+      return state.prepared;
+    },
     get overloaded() {
-      return !state.prepared || metrics.loopLagMs() > overloadLagMs;
+      return metrics.loopLagMs() > overloadLagMs;
     },
   };
 
@@ -120,6 +125,10 @@ export async function createApp(parts: AppParts): Promise<App> {
       createHmac('sha256', digestKey).update(scope).update('\0').update(text).digest('base64url'),
   });
 
+  // Clients keep connections for their next request, which another process has to take.
+  fastify.addHook('onSend', async (_request, response) => {
+    if (state.draining) void response.header('connection', 'close');
+  });
   registerHealth(fastify, {
     ready: () => state.prepared && !state.draining && ledger.healthy,
     metrics,
@@ -155,11 +164,11 @@ export async function createApp(parts: AppParts): Promise<App> {
     log,
   });
 
-  let stopListening = async (): Promise<void> => undefined;
-  let stopSweep = async (): Promise<void> => undefined;
+  let stopListening = nothing;
+  let stopSweep = nothing;
 
   const bringUp = async (): Promise<boolean> => {
-    for (let wait = 100; !state.closing; wait = Math.min(5_000, wait * 2)) {
+    for (let wait = 100; !closing.signal.aborted; wait = Math.min(5_000, wait * 2)) {
       try {
         await parts.prepare();
         await catalog.refresh();
@@ -179,7 +188,7 @@ export async function createApp(parts: AppParts): Promise<App> {
           },
         });
         stopListening = () => listening.close();
-        const sweep = startSweep({ pool: lane, ledger, spool, leaseMs: config.holdLeaseMs, log });
+        const sweep = startSweep({ pool: lane, ledger, spool, leaseMs: config.holdLeaseMs, log, metrics });
         stopSweep = () => sweep.close();
         state.prepared = true;
         return true;
@@ -188,7 +197,7 @@ export async function createApp(parts: AppParts): Promise<App> {
         if (error instanceof MigrationRefused || (error instanceof Error && error.name === 'CatalogFileError'))
           throw error;
         log.warn({ ...describeError(error), waitMs: wait }, 'not ready yet; trying again');
-        await new Promise((resolve) => setTimeout(resolve, wait));
+        await delay(wait, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     }
     return false;
@@ -204,7 +213,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     ready: () => up,
     async close() {
       state.draining = true;
-      state.closing = true;
+      closing.abort();
       await drain(slots, config.drainMs);
       state.now = true;
       await drain(slots, 5_000);
@@ -226,15 +235,17 @@ async function closeServer(fastify: FastifyInstance): Promise<void> {
   clearTimeout(cut);
 }
 
+async function nothing(): Promise<void> {}
+
 /** Waits until no request runs, at most for so long. */
 async function drain(slots: { total(): number }, limitMs: number): Promise<void> {
   const until = performance.now() + limitMs;
-  while (slots.total() > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (slots.total() > 0 && performance.now() < until) await delay(20);
 }
 
 function registerHealth(
   app: FastifyInstance,
-  { ready, metrics, metricsToken }: { ready(): boolean; metrics: Metrics; metricsToken: string | null },
+  { ready, metrics, metricsToken }: { ready: () => boolean; metrics: Metrics; metricsToken: string | null },
 ): void {
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, response) =>

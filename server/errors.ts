@@ -44,6 +44,7 @@ export type RefusalName =
   | 'too_many_requests'
   | 'not_supported'
   | 'unavailable'
+  | 'overloaded'
   | 'draining'
   | 'internal'
   | 'upstream_unreachable'
@@ -225,6 +226,13 @@ export function createRefusals({ topUpUrl, statusUrl }: Pointers) {
       code: 'server_error',
       retryAfterS: 2,
       message: `The service cannot check budgets at the moment, so it takes no requests. ${seeStatus}`,
+    }),
+    overloaded: (): Refusal => ({
+      name: 'overloaded',
+      status: 503,
+      code: 'server_error',
+      retryAfterS: 2,
+      message: `This server cannot keep up at the moment; try again. ${seeStatus}`,
     }),
     draining: (): Refusal => ({
       name: 'draining',

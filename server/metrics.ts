@@ -35,7 +35,7 @@ export interface Metrics {
   /** A fault of our own that was survived. */
   fault(where: string): void;
   inFlight: { add(protocol: string): void; remove(protocol: string): void };
-  /** Milliseconds by which the event loop was late, averaged since the last collection. */
+  /** Milliseconds by which the event loop keeps being late. */
   loopLagMs(): number;
   /** Registers a gauge whose value is read when metrics are collected. */
   gauge(name: string, help: string, read: () => number): void;
@@ -43,6 +43,25 @@ export interface Metrics {
 }
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+
+export const lagTickMs = 500;
+
+/** How late a timer of `lagTickMs` comes. */
+export function createLag(startedAt: number) {
+  let previousMs = 0;
+  let latestMs = 0;
+  let expected = startedAt + lagTickMs;
+  return {
+    tick(now: number): void {
+      previousMs = latestMs;
+      latestMs = Math.max(0, now - expected);
+      expected = now + lagTickMs;
+    },
+    latestMs: () => latestMs,
+    /** The lesser of the last two: one long pause is over when it is noticed, and no reason to refuse anybody. */
+    lastingMs: () => Math.min(previousMs, latestMs),
+  };
+}
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -137,19 +156,14 @@ export function createMetrics(): Metrics {
     registers,
   });
 
-  let lag = 0;
-  let expected = performance.now() + 500;
-  setInterval(() => {
-    const now = performance.now();
-    lag = Math.max(0, now - expected);
-    expected = now + 500;
-  }, 500).unref();
+  const lag = createLag(performance.now());
+  setInterval(() => lag.tick(performance.now()), lagTickMs).unref();
   new Gauge({
     name: 'gateway_event_loop_lag_milliseconds',
     help: 'How late the event loop runs.',
     registers,
     collect() {
-      this.set(lag);
+      this.set(lag.latestMs());
     },
   });
 
@@ -211,7 +225,7 @@ export function createMetrics(): Metrics {
       add: (protocol) => running.labels({ protocol }).inc(),
       remove: (protocol) => running.labels({ protocol }).dec(),
     },
-    loopLagMs: () => lag,
+    loopLagMs: () => lag.lastingMs(),
     gauge(name, help, read) {
       new Gauge({
         name,

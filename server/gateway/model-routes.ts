@@ -39,6 +39,8 @@ declare module 'fastify' {
 export interface Intake {
   /** New requests are refused because the process is going down. */
   readonly draining: boolean;
+  /** False while the database is not known to be in order. */
+  readonly prepared: boolean;
   /** New requests are refused because the process cannot keep up. */
   readonly overloaded: boolean;
 }
@@ -99,7 +101,8 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
     if (config.authenticate === undefined) return;
     if (request.raw.rawHeaders.length > mostHeaders * 2) throw new RefusalError(refusals.tooManyHeaders());
     if (intake.draining) throw new RefusalError(refusals.draining());
-    if (intake.overloaded) throw new RefusalError(refusals.unavailable());
+    if (!intake.prepared) throw new RefusalError(refusals.unavailable());
+    if (intake.overloaded) throw new RefusalError(refusals.overloaded());
 
     const principal =
       config.authenticate === 'now'

@@ -6,6 +6,8 @@ export interface ProtocolCase {
   protocol: 'messages' | 'chat-completions' | 'responses';
   path: string;
   headers: Record<string, string>;
+  /** A model of `nativeCatalog` that has one route, of this protocol: it is never ejected, however often it fails. */
+  only: string;
   body(text: string, more?: Record<string, unknown>): Record<string, unknown>;
   /** Name of the member that caps the output. */
   cap: string;
@@ -18,6 +20,7 @@ export const model = 'sim-medium';
 
 const messages: ProtocolCase = {
   protocol: 'messages',
+  only: 'only-messages',
   path: '/v1/messages',
   headers: { 'anthropic-version': '2023-06-01' },
   body: (text, more = {}) => ({ model, max_tokens: 1_000, messages: [{ role: 'user', content: text }], ...more }),
@@ -27,6 +30,7 @@ const messages: ProtocolCase = {
 };
 const chat: ProtocolCase = {
   protocol: 'chat-completions',
+  only: 'only-chat',
   path: '/v1/chat/completions',
   headers: {},
   body: (text, more = {}) => ({ model, messages: [{ role: 'user', content: text }], ...more }),
@@ -36,6 +40,7 @@ const chat: ProtocolCase = {
 };
 const responses: ProtocolCase = {
   protocol: 'responses',
+  only: 'only-responses',
   path: '/v1/responses',
   headers: {},
   body: (text, more = {}) => ({ model, input: text, ...more }),
@@ -56,13 +61,23 @@ export interface NativeCatalog {
   prices?: string;
 }
 
-/** A catalog file with one model at one upstream for each protocol, so that nothing has to be translated. */
+/** A catalog file with an upstream for each protocol: a model that all three have, and one that only each of them has. */
 export function nativeCatalog(options: NativeCatalog = {}): (simulatorUrl: string) => string {
   const { vendorModel = model, apiKey, onDisconnect = 'abort', more = '' } = options;
   const prices = options.prices ?? '{ input: "1", cacheHit: "0.1", output: "5" }';
   const upstream = (id: string, protocol: string, baseUrl: string): string =>
     `  - { id: ${id}, protocol: ${protocol}, baseUrl: "${baseUrl}", onDisconnect: ${onDisconnect}${apiKey === undefined ? '' : `, apiKey: ${apiKey}`} }`;
-  const route = (id: string): string => `      - { upstream: ${id}, model: ${vendorModel} }`;
+  const entry = (id: string, upstreams: readonly string[]): string[] => [
+    `  - id: ${id}`,
+    `    displayName: ${id}`,
+    '    family: tests',
+    '    contextWindow: 200000',
+    '    maxOutputTokens: 32000',
+    `    prices: ${prices}`,
+    more,
+    '    routes:',
+    ...upstreams.map((upstreamId) => `      - { upstream: ${upstreamId}, model: ${vendorModel} }`),
+  ];
   return (simulatorUrl) =>
     [
       'upstreams:',
@@ -70,15 +85,10 @@ export function nativeCatalog(options: NativeCatalog = {}): (simulatorUrl: strin
       upstream('by-chat', 'chat-completions', `${simulatorUrl}/v1`),
       upstream('by-responses', 'responses', `${simulatorUrl}/v1`),
       'models:',
-      `  - id: ${model}`,
-      '    displayName: Medium',
-      '    family: tests',
-      '    contextWindow: 200000',
-      '    maxOutputTokens: 32000',
-      `    prices: ${prices}`,
-      more,
-      '    routes:',
-      ...['by-messages', 'by-chat', 'by-responses'].map(route),
+      ...entry(model, ['by-messages', 'by-chat', 'by-responses']),
+      ...entry('only-messages', ['by-messages']),
+      ...entry('only-chat', ['by-chat']),
+      ...entry('only-responses', ['by-responses']),
     ].join('\n');
 }
 
