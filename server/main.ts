@@ -1,4 +1,4 @@
-import cluster, { type Worker } from 'node:cluster';
+import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -12,7 +12,9 @@ import { CatalogFileError, readCatalogFile } from './setup/catalog-file.ts';
 import type { FirstStart } from './setup/first-start.ts';
 import { prepareDatabase } from './setup/prepare.ts';
 import { readSecretKey } from './setup/secret-key.ts';
+import { listenForTheEnd, type Stopping } from './stopping.ts';
 import { createSimulator } from './upstreams/simulator/simulator.ts';
+import { superviseWorkers, WorkerFailed } from './workers.ts';
 
 /**
  * The process: configuration, database, app, listen, graceful end. With `WORKERS` above one this process only looks
@@ -24,57 +26,68 @@ interface Boot {
   databaseUrl: string;
   secretKey: string;
   simulatorUrl: string;
+  /** Says where to go when it is ready: one of them is enough. */
+  announces: boolean;
 }
 
-const forcedExitMs = 10_000;
+/** What ending takes beyond the time that running requests are given. */
+const endingMs = 20_000;
+/** A worker has to end before the process that looks after it gives up. */
+const workerEndingMs = 15_000;
 
 async function main(): Promise<void> {
   const config = loadConfig(process.env);
   const log = createLog(config.logLevel);
-  if (cluster.isWorker) {
+  const { isWorker } = cluster;
+  const limitMs = config.drainMs + (isWorker ? workerEndingMs : endingMs);
+  const stopping = listenForTheEnd({ log, limitMs, isWorker });
+  if (isWorker) {
     const [boot] = (await once(process, 'message')) as [Boot];
-    await serve(config, log, boot);
-    return;
-  }
+    await serve(config, log, boot, stopping);
+  } else await run(config, log, stopping);
+  process.exit(stopping.exitCode);
+}
+
+/** Everything that one machine has once: the database, the simulator, and the process or processes that serve. */
+async function run(config: Config, log: Logger, stopping: Stopping): Promise<void> {
   // A file that is wrong ends the start before anything has been touched.
   if (config.catalogFile !== null) await readCatalogFile(config.catalogFile, config);
   await mkdir(resolve(config.dataDir), { recursive: true, mode: 0o700 });
 
   const secretKey = config.secretKey ?? (await readSecretKey(config.dataDir));
   const embedded = config.databaseUrl === null ? await useEmbeddedPostgres({ dataDir: config.dataDir, log }) : null;
-  const simulator = await createSimulator({
-    port: config.simulator.port,
-    record: config.simulator.record,
-    ...(config.simulator.tokensPerSecond === null
-      ? {}
-      : { tokensPerSecond: config.simulator.tokensPerSecond || Number.POSITIVE_INFINITY }),
-    ...(config.simulator.firstTokenMs === null ? {} : { firstTokenMs: config.simulator.firstTokenMs }),
-  });
-  const boot: Boot = {
-    databaseUrl: config.databaseUrl ?? embedded?.url ?? '',
-    secretKey: secretKey.toString('base64'),
-    simulatorUrl: simulator.url,
-  };
-  const end = async (): Promise<void> => {
-    await simulator.close();
-    await embedded?.release();
-  };
   try {
-    if (config.workers > 1) await superviseWorkers(config, log, boot, end);
-    else await serve(config, log, boot, end);
-  } catch (error) {
-    await end();
-    throw error;
+    const simulator = await createSimulator({
+      port: config.simulator.port,
+      record: config.simulator.record,
+      ...(config.simulator.tokensPerSecond === null
+        ? {}
+        : { tokensPerSecond: config.simulator.tokensPerSecond || Number.POSITIVE_INFINITY }),
+      ...(config.simulator.firstTokenMs === null ? {} : { firstTokenMs: config.simulator.firstTokenMs }),
+    });
+    try {
+      const boot = (announces: boolean): Boot => ({
+        databaseUrl: config.databaseUrl ?? embedded?.url ?? '',
+        secretKey: secretKey.toString('base64'),
+        simulatorUrl: simulator.url,
+        announces,
+      });
+      if (config.workers === 1) await serve(config, log, boot(true), stopping);
+      else {
+        const endLimitMs = config.drainMs + workerEndingMs;
+        await superviseWorkers({ count: config.workers, boot, stopping, endLimitMs, log });
+      }
+    } finally {
+      await simulator.close();
+    }
+  } finally {
+    await embedded?.release();
   }
 }
 
 /** Runs the app in this process until it is told to stop. */
-async function serve(
-  config: Config,
-  log: Logger,
-  boot: Boot,
-  end: () => Promise<void> = async () => undefined,
-): Promise<void> {
+async function serve(config: Config, log: Logger, boot: Boot, stopping: Stopping): Promise<void> {
+  if (stopping.isRequested) return;
   const { databaseUrl, simulatorUrl } = boot;
   const secretKey = Buffer.from(boot.secretKey, 'base64');
   let firstStart: FirstStart | null = null;
@@ -88,21 +101,26 @@ async function serve(
       firstStart = (await prepareDatabase({ config, databaseUrl, secretKey, log })) ?? firstStart;
     },
   });
-  await app.fastify.listen({ host: config.host, port: config.port });
-  endOnSignal(log, async () => {
+  try {
+    // From now on it says that it is alive, and refuses requests until the database is ready.
+    await app.fastify.listen({ host: config.host, port: config.port });
+    const isReady = await Promise.race([app.ready(), stopping.requested]);
+    if (isReady === true) {
+      if (boot.announces || firstStart !== null) announce(config, app, firstStart);
+      process.send?.('ready');
+    }
+    await stopping.requested;
+  } finally {
     await app.close();
-    await end();
-  });
-  // Told to stop while it was coming up.
-  if (!(await app.ready())) return;
-  announce(config, app, firstStart);
-  process.send?.('ready');
+  }
+}
+
+function print(line = ''): void {
+  process.stdout.write(`${line}\n`);
 }
 
 function announce(config: Config, app: App, firstStart: FirstStart | null): void {
   const url = config.publicUrl ?? app.fastify.listeningOrigin;
-  const print = (line = ''): void => void process.stdout.write(`${line}\n`);
-  if (cluster.isWorker && firstStart === null) return;
   print();
   print(`  Steyg is ready at ${url}`);
   print(`    messages protocol          ${url}/api`);
@@ -136,55 +154,19 @@ function announce(config: Config, app: App, firstStart: FirstStart | null): void
   print();
 }
 
-/** The first signal drains, the second ends at once. */
-function endOnSignal(log: Logger, close: () => Promise<void>): void {
-  let ending = false;
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (ending) process.exit(1);
-    ending = true;
-    log.info({ signal }, 'stopping');
-    close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ kind: error instanceof Error ? error.name : typeof error }, 'could not stop cleanly');
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
-}
-
-async function superviseWorkers(config: Config, log: Logger, boot: Boot, end: () => Promise<void>): Promise<void> {
-  let ending = false;
-  const start = (): Worker => {
-    const worker = cluster.fork();
-    worker.send(boot);
-    return worker;
-  };
-  cluster.on('exit', (worker, code) => {
-    if (ending) return;
-    log.error({ worker: worker.id, code: String(code) }, 'a worker ended; starting another');
-    setTimeout(start, 500);
-  });
-  endOnSignal(log, async () => {
-    ending = true;
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    const ended = Promise.all(workers.map((worker) => once(worker, 'exit')));
-    for (const worker of workers) worker.process.kill('SIGTERM');
-    await Promise.race([ended, new Promise((done) => setTimeout(done, config.drainMs + forcedExitMs))]);
-    await end();
-  });
-  // The first one prepares the database and prints; the others find it prepared.
-  await once(start(), 'message');
-  for (let i = 1; i < config.workers; i += 1) start();
+/** What an operator can mend is said plainly; anything else with its kind and place. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const plain =
+    error instanceof ConfigError ||
+    error instanceof CatalogFileError ||
+    error instanceof MigrationRefused ||
+    error instanceof WorkerFailed ||
+    (error as NodeJS.ErrnoException).syscall === 'listen';
+  return plain ? error.message : (error.stack ?? error.message);
 }
 
 main().catch((error: unknown) => {
-  // What an operator can mend is said plainly; anything else with its kind and place.
-  const plain = error instanceof ConfigError || error instanceof CatalogFileError || error instanceof MigrationRefused;
-  process.stderr.write(
-    `${plain ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
+  process.stderr.write(`${explain(error)}\n`);
   process.exit(1);
 });

@@ -219,7 +219,8 @@ export function createRouter({
     },
 
     async close() {
-      await Promise.all([open.close(), guarded === open ? undefined : guarded.close()]);
+      // No request runs any more: what an upstream still holds open is not waited for.
+      await Promise.all([open.destroy(), guarded === open ? undefined : guarded.destroy()]);
     },
   };
 }
