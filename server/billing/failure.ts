@@ -16,6 +16,7 @@ const contention: ReadonlySet<string> = new Set([
   '40P01', // deadlock
   '55P03', // lock not available
   '57014', // statement timeout
+  '22012', // division by zero: how a statement says that a row it read is not there any more
   '23505', // unique violation: the same thing was written elsewhere a moment ago
 ]);
 

@@ -357,6 +357,19 @@ function bulk<Item>(name: string, columns: readonly Column<Item>[], text: (rows:
     );
 }
 
+/**
+ * A write that must find every row it was given. The locks make sure that it does; if they ever did not, nothing may be
+ * committed: the division by zero takes the transaction back, and the batch starts again.
+ */
+function bulkOfExisting<Item>(name: string, columns: readonly Column<Item>[], text: (rows: string) => string) {
+  const given = `cardinality($1::${columns[0]?.[1]}[])`;
+  return bulk(
+    name,
+    columns,
+    (rows) => `WITH done AS (${text(rows)} RETURNING 1) SELECT 1 / (count(*) = ${given})::integer FROM done`,
+  );
+}
+
 interface HoldParts extends RequestRef {
   parts: readonly { grantId: string; amount: bigint }[];
 }
@@ -368,7 +381,7 @@ const partColumns = <Item extends HoldParts>(): Column<Item>[] => [
   ['amount', 'bigint', (hold) => hold.parts.reduce((sum, part) => sum + part.amount, 0n)],
 ];
 
-const writeGrants = bulk<Grant & { place: string }>(
+const writeGrants = bulkOfExisting<Grant & { place: string }>(
   'write_grants',
   [
     ['place', 'tid', (grant) => grant.place],
@@ -403,7 +416,7 @@ const writeKeySpend = bulk(
        (${keySpendNames.replaceAll(/\w+/g, 'excluded.$&')}, excluded.last_used_at)`,
 );
 
-const endHolds = bulk<RequestRef>(
+const endHolds = bulkOfExisting<RequestRef>(
   'end_holds',
   [
     ['account_id', 'uuid', (ref) => ref.accountId],
@@ -412,7 +425,7 @@ const endHolds = bulk<RequestRef>(
   (rows) => `DELETE FROM hold WHERE ctid = ANY (ARRAY (SELECT found.place FROM ${rows} ${place}))`,
 );
 
-const extendHolds = bulk<HoldParts>(
+const extendHolds = bulkOfExisting<HoldParts>(
   'extend_holds',
   [
     ['account_id', 'uuid', (hold) => hold.accountId],

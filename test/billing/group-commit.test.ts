@@ -103,16 +103,19 @@ describe('a batch', () => {
 });
 
 describe('contention', () => {
-  test.each(['40001', '40P01', '55P03', '57014', '23505'])('%s is tried again, and nobody notices', async (code) => {
-    const { commit, batches, onBatch } = scripted();
-    let failures = 4;
-    onBatch(() => {
-      if (failures-- > 0) throw databaseError(code);
-    });
-    expect(await commit.add(admit('1'))).toMatchObject({ kind: 'admitted' });
-    expect(batches).toHaveLength(5);
-    expect(commit.down).toBe(false);
-  });
+  test.each(['40001', '40P01', '55P03', '57014', '22012', '23505'])(
+    '%s is tried again, and nobody notices',
+    async (code) => {
+      const { commit, batches, onBatch } = scripted();
+      let failures = 4;
+      onBatch(() => {
+        if (failures-- > 0) throw databaseError(code);
+      });
+      expect(await commit.add(admit('1'))).toMatchObject({ kind: 'admitted' });
+      expect(batches).toHaveLength(5);
+      expect(commit.down).toBe(false);
+    },
+  );
 
   test('that does not end: admissions are told, settlements wait', async () => {
     const { commit, onBatch } = scripted();
