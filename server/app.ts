@@ -45,6 +45,8 @@ export interface AppParts {
    * succeeds: a database that is late must not end the process.
    */
   prepare(): Promise<void>;
+  /** Whether this process takes part in what happens by the clock: probes, mails, webhooks. */
+  scheduled: boolean;
   /** How patient the HTTP server is; tests shorten it. */
   serverLimits?: ServerLimits;
 }
@@ -167,6 +169,19 @@ export async function createApp(parts: AppParts): Promise<App> {
   let stopListening = nothing;
   let stopSweep = nothing;
 
+  /** Requests do not wait for it: nothing that happens by the clock is urgent. */
+  const startSchedule = async (): Promise<void> => {
+    for (let wait = 1_000; !closing.signal.aborted; wait = Math.min(60_000, wait * 2)) {
+      try {
+        return await control.startSchedule();
+      } catch (error) {
+        log.warn({ ...describeError(error), waitMs: wait }, 'the schedule does not run yet; trying again');
+        await delay(wait, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
+      }
+    }
+  };
+  let scheduling: Promise<void> = Promise.resolve();
+
   const bringUp = async (): Promise<boolean> => {
     for (let wait = 100; !closing.signal.aborted; wait = Math.min(5_000, wait * 2)) {
       try {
@@ -191,6 +206,7 @@ export async function createApp(parts: AppParts): Promise<App> {
         const sweep = startSweep({ pool: lane, ledger, spool, leaseMs: config.holdLeaseMs, log, metrics });
         stopSweep = () => sweep.close();
         state.prepared = true;
+        if (parts.scheduled) scheduling = startSchedule();
         return true;
       } catch (error) {
         // What a person has to mend does not get better by waiting.
@@ -219,6 +235,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await drain(slots, 5_000);
       await closeServer(fastify);
       await up.catch(() => undefined);
+      await scheduling;
       await Promise.all([stopListening(), stopSweep()]);
       await ledger.close();
       await control.close();

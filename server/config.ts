@@ -118,7 +118,8 @@ export interface Config {
   simulator: { port: number; record: boolean; tokensPerSecond: number | null; firstTokenMs: number | null };
   metricsToken: string | null;
   mail: { smtpUrl: string | null; from: string };
-  bank: { bin: string; account: string; name: string };
+  /** `isDemonstration`: nobody said where money goes, so whatever account a transfer names is believed. */
+  bank: { bin: string; account: string; name: string; isDemonstration: boolean };
   /** Undefined: no bank webhook is configured. Empty: configured badly, so everything is refused. */
   sepayWebhookSecret: string | undefined;
   /** The vendor key that an environment variable carries, for `apiKeyEnv` of the catalog file. */
@@ -216,7 +217,12 @@ export function loadConfig(
     },
     metricsToken: v.METRICS_TOKEN ?? null,
     mail: { smtpUrl: v.SMTP_URL ?? null, from: v.MAIL_FROM },
-    bank: { bin: v.BANK_BIN, account: v.BANK_ACCOUNT, name: v.BANK_NAME },
+    bank: {
+      bin: v.BANK_BIN,
+      account: v.BANK_ACCOUNT,
+      name: v.BANK_NAME,
+      isDemonstration: given.BANK_ACCOUNT === undefined,
+    },
     sepayWebhookSecret: v.SEPAY_WEBHOOK_SECRET,
     vendorKey: (variable) => (Object.hasOwn(given, variable) ? given[variable] : undefined),
   };

@@ -20,6 +20,7 @@ import { registerBankWebhooks } from './plans/bank-webhooks.ts';
 import { createOrders } from './plans/orders.ts';
 import { createSepay } from './plans/sepay.ts';
 import { createTransfers } from './plans/transfers.ts';
+import { createSchedule } from './schedule.ts';
 import { checkBaseUrl, publicLookup } from './upstreams/addresses.ts';
 import type { Router } from './upstreams/router.ts';
 import { createSeal } from './upstreams/seal.ts';
@@ -46,6 +47,8 @@ export interface ControlPlaneParts {
 }
 
 export interface ControlPlane {
+  /** Begins what happens by the clock. Rejects while the database is out of reach; may be called again. */
+  startSchedule(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,10 +64,12 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const accounts = createAccounts({ pool });
   const downloads = createLedgerDownloads({ secretKey, publicUrl });
   const routeTester = createRouteTester({ pool, seal, simulatorUrl, allowPrivate });
+  let wake = (): void => undefined;
   const webhooks = createWebhooks({
     pool,
     seal,
     checkAddress: (url) => checkBaseUrl(url, allowPrivate),
+    onDue: () => wake(),
     ...(allowPrivate ? {} : { lookup: publicLookup }),
   });
   const notices = createNotices({
@@ -77,8 +82,29 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     log,
   });
   const orders = createOrders({ pool, bank: config.bank });
-  const transfers = createTransfers({ pool, accountNumbers: [config.bank.account] });
+  const transfers = createTransfers({
+    pool,
+    accountNumbers: config.bank.isDemonstration ? null : [config.bank.account],
+    async onOrderMoved(client, { accountId, orderId, status }) {
+      await webhooks.recordEvent(client, { accountId, name: `order.${status}`, data: { order_id: orderId, status } });
+    },
+  });
   const uptime = createUptime({ pool });
+  const schedule = createSchedule({
+    databaseUrl,
+    publicUrl,
+    probing: !config.simulator.record,
+    accounts,
+    keys,
+    orders,
+    transfers,
+    transferSource: null,
+    uptime,
+    notices,
+    webhooks,
+    log,
+  });
+  wake = schedule.webhooksDue;
 
   await registerGraphql(app, {
     prisma,
@@ -111,7 +137,9 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   });
 
   return {
+    startSchedule: schedule.start,
     async close() {
+      await schedule.close();
       await Promise.all([routeTester.close(), webhooks.close(), mailer.close()]);
       await prisma.$disconnect();
     },

@@ -97,6 +97,7 @@ async function serve(config: Config, log: Logger, boot: Boot, stopping: Stopping
     secretKey,
     simulatorUrl,
     log,
+    scheduled: true,
     async prepare() {
       firstStart = (await prepareDatabase({ config, databaseUrl, secretKey, log })) ?? firstStart;
     },

@@ -14,6 +14,8 @@ export interface ScheduleParts {
   databaseUrl: string;
   /** The address people see, without a trailing slash: probes go there. */
   publicUrl: string;
+  /** False: models are not probed, because somebody counts what reaches the simulator. */
+  probing: boolean;
   accounts: Accounts;
   keys: Keys;
   orders: Pick<Orders, 'expire'>;
@@ -38,8 +40,20 @@ const reconciliationWindowMs = 48 * 3_600_000;
 const settleMs = 250;
 
 export function createSchedule(parts: ScheduleParts): Schedule {
-  const { databaseUrl, publicUrl, accounts, keys, orders, transfers, transferSource, uptime, notices, webhooks, log } =
-    parts;
+  const {
+    databaseUrl,
+    publicUrl,
+    probing,
+    accounts,
+    keys,
+    orders,
+    transfers,
+    transferSource,
+    uptime,
+    notices,
+    webhooks,
+    log,
+  } = parts;
   const probeRound = createProbeRound({
     uptime,
     account: createProbeAccount({ accounts, keys }),
@@ -49,7 +63,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     databaseUrl,
     log,
     jobs: [
-      { name: 'probes', cron: '*/5 * * * *', run: probeRound },
+      ...(probing ? [{ name: 'probes', cron: '*/5 * * * *', run: probeRound }] : []),
       { name: 'orders', cron: '* * * * *', run: orders.expire },
       {
         name: 'reconciliation',
@@ -84,7 +98,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     async start() {
       await jobs.start();
       // A catalog that was never probed should not stay without data until the clock says so.
-      await jobs.trigger('probes');
+      if (probing) await jobs.trigger('probes');
     },
     async close() {
       if (waking !== null) clearTimeout(waking);

@@ -19,6 +19,7 @@ it('a start probes at once, an event is delivered without waiting for the clock,
   const uptime = createUptime({ pool });
   const schedule = createSchedule({
     databaseUrl: database.url,
+    probing: true,
     publicUrl: 'http://127.0.0.1:9',
     accounts: createAccounts({ pool }),
     keys: createKeys({ pool }),
