@@ -1,0 +1,160 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+
+/** The server as an operator starts it: a process of its own, seen from outside. */
+export interface ServerProcess {
+  pid: number;
+  url: string;
+  /** What clients are configured with. */
+  baseUrl: string;
+  /** Everything it printed so far, and what of that was its log. */
+  readonly output: string;
+  readonly errors: string;
+  readonly log: Record<string, unknown>[];
+  /** Resolves when `/readyz` says so; rejects when the process ends first. */
+  ready(): Promise<void>;
+  /** Status of a page, or null when nobody answers. */
+  status(path: string): Promise<number | null>;
+  signal(name: NodeJS.Signals): void;
+  /** The exit code; null when a signal ended it. */
+  exited: Promise<number | null>;
+  /** Ends it, whatever it does. */
+  kill(): Promise<void>;
+}
+
+export interface ServerProcessOptions {
+  dataDir: string;
+  env?: Record<string, string>;
+  port?: number;
+}
+
+export async function startServer({ dataDir, env = {}, port }: ServerProcessOptions): Promise<ServerProcess> {
+  const listensAt = port ?? (await unusedPort());
+  const child = spawn(process.execPath, ['server/main.ts'], {
+    cwd: root,
+    env: { ...surroundings(), PORT: String(listensAt), DATA_DIR: dataDir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  const url = `http://127.0.0.1:${listensAt}`;
+  const read = gather(child);
+
+  const status = async (path: string): Promise<number | null> => {
+    try {
+      const response = await fetch(url + path);
+      await response.text();
+      return response.status;
+    } catch {
+      return null;
+    }
+  };
+
+  return {
+    pid: child.pid ?? 0,
+    url,
+    baseUrl: `${url}/api`,
+    get output() {
+      return read.out;
+    },
+    get errors() {
+      return read.err;
+    },
+    get log() {
+      return read.out
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line));
+    },
+    async ready() {
+      while ((await status('/readyz')) !== 200) {
+        if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended: ${read.err}\n${read.out}`);
+        await pause();
+      }
+    },
+    status,
+    signal: (name) => void child.kill(name),
+    exited,
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** What a shell of an operator would have; nothing of this machine that could configure the server. */
+function surroundings(): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', NODE_ENV: 'test' };
+}
+
+function gather({ stdout, stderr }: ChildProcess): { out: string; err: string } {
+  const read = { out: '', err: '' };
+  stdout?.setEncoding('utf8').on('data', (text: string) => {
+    read.out += text;
+  });
+  stderr?.setEncoding('utf8').on('data', (text: string) => {
+    read.err += text;
+  });
+  return read;
+}
+
+export async function unusedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return port;
+}
+
+export function pause(ms = 20): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+/** Runs a program to its end. */
+export function runProgram(
+  file: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    execFile(file, args, { cwd: root, env: { ...surroundings(), ...env } }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, out, err });
+    });
+  });
+}
+
+/** The operator's command line. */
+export async function admin(
+  dataDir: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number; json: Record<string, Record<string, unknown>> }> {
+  const { code, out, err } = await runProgram(process.execPath, ['server/admin.ts', ...args, '--json'], {
+    DATA_DIR: dataDir,
+    ...env,
+  });
+  try {
+    return { code, json: JSON.parse(out) };
+  } catch {
+    throw new Error(`no JSON from ${args.join(' ')}: ${out}${err}`);
+  }
+}
+
+/** Whether a process of this id lives. */
+export function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
