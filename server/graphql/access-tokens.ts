@@ -21,7 +21,6 @@ export const AccessTokenType = builder.prismaNode('AccessToken', {
   id: { field: 'id' },
   description: 'A secret with which a program uses this API. The secret itself is shown once, when it is made.',
   findUnique: (id, { principal }) => ({ id, accountId: { in: accountsWith(principal, 'read') } }),
-  select: { id: true, accountId: true },
   authScopes: (token) => ({ account: token.accountId }),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'What people call it.' }),
@@ -30,7 +29,6 @@ export const AccessTokenType = builder.prismaNode('AccessToken', {
     scopes: t.field({
       type: [TokenScope],
       description: 'What it may do.',
-      select: { scopes: true },
       resolve: ({ scopes }) => scopes as Scope[],
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),

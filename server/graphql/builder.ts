@@ -81,6 +81,8 @@ export const builder = new SchemaBuilder<{
   },
   scopeAuth: {
     authorizeOnSubscribe: true,
+    // Once for each object rather than for each of its fields.
+    runScopesOnType: true,
     authScopes: (context) => {
       const { principal } = context;
       const operator = isOperator(principal);

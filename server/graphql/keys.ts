@@ -55,7 +55,6 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
     id,
     ...(isOperator(principal) ? {} : { accountId: { in: accountsWith(principal, 'read') } }),
   }),
-  select: { id: true, accountId: true },
   authScopes: (key) => ({ account: key.accountId }),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'What people call it.' }),
@@ -65,7 +64,6 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
     limits: t.field({
       type: SpendLimitsType,
       description: 'What it may spend by itself.',
-      select: { limitDay: true, limitMonth: true, limitLifetime: true },
       resolve: ({ limitDay, limitMonth, limitLifetime }) => ({
         day: limitDay,
         month: limitMonth,
@@ -75,7 +73,6 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
     status: t.field({
       type: KeyStatus,
       description: 'Whether it opens anything at this moment.',
-      select: { deletedAt: true, expiresAt: true },
       resolve: ({ deletedAt, expiresAt }) => {
         if (deletedAt !== null) return 'deleted';
         return expiresAt !== null && expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
@@ -84,11 +81,9 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: never.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     deletedAt: t.expose('deletedAt', { type: 'DateTime', nullable: true, description: 'When it was deleted.' }),
-    replaces: t.string({
+    replaces: t.exposeString('replaces', {
       nullable: true,
       description: 'Id (without its type) of the key that it was made to replace.',
-      select: { replaces: true },
-      resolve: ({ replaces }) => replaces,
     }),
     spend: t.loadable({
       type: KeySpendType,
@@ -196,7 +191,6 @@ async function accountOfKey(context: GraphqlContext, keyId: string | null): Prom
       ? null
       : await context.prisma.apiKey.findFirst({
           where: { id: keyId, accountId: { in: accountsWith(context.principal, 'read') }, deletedAt: null },
-          select: { id: true, accountId: true },
         });
   if (key === null) throw new NotFoundError('key');
   requireAbility(context, key.accountId, 'keys');

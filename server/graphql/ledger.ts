@@ -127,12 +127,16 @@ builder.node(LedgerEntryType, {
   fields: (t) => ({
     requestId: t.exposeString('requestId', { description: 'The id that the answer carried in `x-request-id`.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the request was settled.' }),
-    key: t.prismaField({
+    key: t.loadable({
       type: ApiKeyType,
       nullable: true,
       description: 'The key that it came with.',
-      // Prisma turns the look-ups of one page into one query.
-      resolve: (query, { keyId }, _args, { prisma }) => prisma.apiKey.findUnique({ ...query, where: { id: keyId } }),
+      load: async (ids: string[], { prisma }) => {
+        const keys = await prisma.apiKey.findMany({ where: { id: { in: ids } } });
+        const byId = new Map(keys.map((key) => [key.id, key]));
+        return ids.map((id) => byId.get(id) ?? null);
+      },
+      resolve: ({ keyId }) => keyId,
     }),
     model: t.exposeString('model', { description: 'Catalog id.' }),
     protocol: t.expose('protocol', { type: ProtocolType, description: 'The protocol that the client spoke.' }),

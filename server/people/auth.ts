@@ -9,6 +9,8 @@ import { hashedSessionAdapter } from './session-tokens.ts';
 export const idleS = 24 * 3_600;
 /** And after this long in any case. */
 export const absoluteS = 30 * 24 * 3_600;
+/** A session in use is prolonged when it was last prolonged this long ago. */
+export const prolongAfterS = 900;
 /** How long the link of a mail works. */
 const linkS = 3_600;
 const verificationLinkS = 24 * 3_600;
@@ -72,7 +74,7 @@ export function createAuth(options: {
     },
     account: { modelName: 'credential' },
     verification: { storeIdentifier: 'hashed' },
-    session: { expiresIn: idleS, updateAge: 900, cookieCache: { enabled: false } },
+    session: { expiresIn: idleS, updateAge: prolongAfterS, cookieCache: { enabled: false } },
     emailAndPassword: {
       enabled: true,
       autoSignIn: false,

@@ -86,7 +86,7 @@ export function createPeople(options: {
   return {
     ...createSignUp({ ...parts, bindings, log }),
     ...createSignIn(parts),
-    identify: createIdentify({ prisma, auth, publicUrl, accessTokens }),
+    identify: createIdentify({ pool, auth, publicUrl, accessTokens }),
     settings: createSettings(parts),
     members: createMembers({ pool, mailer, throttle, publicUrl }),
     accessTokens,

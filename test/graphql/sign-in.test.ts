@@ -229,6 +229,30 @@ describe('sessions', () => {
   });
 });
 
+async function expiryOf(email: string): Promise<Date> {
+  const { rows } = await plane.database.pool.query(
+    'SELECT s.expires_at FROM user_session s JOIN app_user u ON u.id = s.user_id WHERE u.email = $1',
+    [email],
+  );
+  return rows[0].expires_at;
+}
+
+describe('a session in use', () => {
+  it('is prolonged now and then, and told to the browser', async () => {
+    const browser = await createPerson(plane, 'hedy@example.com', '198.51.100.28');
+    const fresh = await browser.send('{ me { scopes } }');
+    expect(fresh.setCookies).toEqual([]);
+    const before = await expiryOf('hedy@example.com');
+    await plane.database.pool.query(`UPDATE user_session SET expires_at = expires_at - interval '20 minutes'`);
+    const later = await browser.send('{ me { user { name } } }');
+    expect(later.setCookies.some((line) => line.startsWith('steyg-sid='))).toBe(true);
+    expect((await expiryOf('hedy@example.com')).getTime()).toBeGreaterThanOrEqual(before.getTime());
+    expect((await browser.send('{ me { user { email } } }')).data).toEqual({
+      me: { user: { email: 'hedy@example.com' } },
+    });
+  });
+});
+
 describe('a forgotten password', () => {
   it('is replaced with the link of a mail, once', async () => {
     const browser = await createPerson(plane, 'hal@example.com', '198.51.100.30');
