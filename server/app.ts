@@ -145,6 +145,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     metrics,
     catalog,
     router,
+    slots,
     pool,
     timeouts: config.timeouts,
     baseUrl: `${publicUrl}/api`,

@@ -6,6 +6,7 @@ import type { Brake } from './brake.ts';
 import type { Client } from './client.ts';
 import { type DispatchFault, type DispatchRequest, dispatch, type Exchange } from './dispatch.ts';
 import type { Pulse } from './pulse.ts';
+import { bytesWithoutSecret, textWithoutSecret } from './secret.ts';
 
 /**
  * One try at one upstream: bytes are handed through while they are counted, until one of the two sides is done.
@@ -90,17 +91,6 @@ function join(first: Uint8Array, second: Uint8Array): Uint8Array {
   return second.length === 0 ? first : Buffer.concat([first, second]);
 }
 
-/** Replaces our own key wherever the upstream repeats it. */
-function without(secret: string | null, text: string): string {
-  return secret === null || secret === '' ? text : text.replaceAll(secret, '[redacted]');
-}
-
-function bytesWithout(secret: string | null, bytes: Uint8Array): Uint8Array {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  if (secret === null || secret === '' || !buffer.includes(secret)) return bytes;
-  return Buffer.from(without(secret, buffer.toString('latin1')), 'latin1');
-}
-
 /** Rejects only for a fault of our own; the exchange is over then too. */
 export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
   const { client, stream, pulse, timeouts, shutdown, secret } = parts;
@@ -181,11 +171,11 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
       if (stream === null) return;
       const { state, error } = stream;
       if (error !== null && !relayed && leftover.length === 0) {
-        finish({ kind: 'error_event', error: { ...error, message: without(secret, error.message) } });
+        finish({ kind: 'error_event', error: { ...error, message: textWithoutSecret(secret, error.message) } });
         return;
       }
       if (state === 'terminated') endStream('completed', leftover);
-      else if (state === 'failed') endStream('upstream_error', bytesWithout(secret, leftover));
+      else if (state === 'failed') endStream('upstream_error', bytesWithoutSecret(secret, leftover));
       else if (state === 'finished') endStream('completed', join(leftover, stream.stop(gone)));
       else if (!relayed && leftover.length === 0) finish({ kind: 'fault', fault: fault ?? 'cut' });
       else if (fault === 'idle_timeout') endStream('timeout', join(leftover, stream.stop(stalled)));
@@ -244,7 +234,7 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
         guarded(() => {
           if (relaying && stream !== null) upstreamEnded(stream.end(), null);
           else if (status >= 300)
-            finish({ kind: 'status', status, headers, body: Buffer.from(bytesWithout(secret, whole)) });
+            finish({ kind: 'status', status, headers, body: Buffer.from(bytesWithoutSecret(secret, whole)) });
           else if (stream !== null) finish({ kind: 'fault', fault: 'unreadable' });
           else finish({ kind: 'whole', body: whole, clientLeft: draining });
         }, undefined);

@@ -1,47 +1,57 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { GatewayTimeouts } from '../config.ts';
 import type { Refusals } from '../errors.ts';
 import { requestIdHeaders } from '../http.ts';
 import type { Router, Target } from '../upstreams/router.ts';
 import { modelEdits, scanBody, splice } from '../wire/body.ts';
+import { nativeError } from '../wire/envelope.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
 import { mintedThinkingEdits } from '../wire/translate/minted-thinking.ts';
 import { type DispatchFault, dispatch } from './dispatch.ts';
 import { mediaTokens } from './estimate.ts';
 import { upstreamHeaders } from './headers.ts';
 import { bodyOf, RefusalError } from './model-routes.ts';
+import { problemRefusal, shutGate } from './problem.ts';
+import { bytesWithoutSecret } from './secret.ts';
+import type { Slots } from './slots.ts';
+import { tokenize } from './tokenize.ts';
 
 /**
  * `POST /v1/messages/count_tokens`: forwarded where the upstream counts, otherwise counted here with a published
  * tokenizer and rounded up, which the header `x-token-count: estimated` says. Free, without a ledger row, and allowed
- * when the budget is used up.
+ * when the budget is used up; what a request may contain is the same as for an answer.
  */
 
 export interface CountTokensParts {
   catalog: Catalog;
   router: Router;
   refusals: Refusals;
+  slots: Slots;
   timeouts: GatewayTimeouts;
 }
 
 const answerLimitBytes = 65_536;
-/** Text is tokenised in slices of this many characters, with room for other work in between. */
-const sliceLength = 32_768;
+/** Longer than any count takes; what it is for must not wait for it. */
+const longestWaitMs = 30_000;
 /** Other vendors' tokenizers need more tokens for the same text; an estimate should not be too low. */
 const margin = 1.1;
 
 type Counted = { status: number; body: Buffer } | DispatchFault;
 
-function countUpstream(
-  target: Target,
-  body: Uint8Array,
-  rawHeaders: readonly string[],
-  timeouts: GatewayTimeouts,
-): Promise<Counted> {
+interface Counting {
+  target: Target;
+  body: Uint8Array;
+  rawHeaders: readonly string[];
+  timeouts: GatewayTimeouts;
+  /** Called with what ends the exchange when nobody waits for it any more. */
+  onLeave(leave: () => void): void;
+}
+
+function countUpstream({ target, body, rawHeaders, timeouts, onLeave }: Counting): Promise<Counted> {
   return new Promise((resolve) => {
     let status = 0;
-    dispatch(
+    const exchange = dispatch(
       {
         dispatcher: target.dispatcher,
         origin: target.origin,
@@ -53,8 +63,8 @@ function countUpstream(
           secret: target.key?.secret ?? null,
         }),
         body,
-        headersTimeoutMs: Math.min(30_000, timeouts.headersMs),
-        idleTimeoutMs: Math.min(30_000, timeouts.idleMs),
+        headersTimeoutMs: Math.min(longestWaitMs, timeouts.headersMs),
+        idleTimeoutMs: Math.min(longestWaitMs, timeouts.idleMs),
       },
       {
         head(code) {
@@ -66,6 +76,10 @@ function countUpstream(
         fault: (fault) => resolve(fault),
       },
     );
+    onLeave(() => {
+      exchange.abort();
+      resolve('cut');
+    });
   });
 }
 
@@ -85,56 +99,70 @@ function* textsOf(value: unknown): Generator<string> {
 }
 
 async function estimate(raw: Buffer, facts: RequestFacts): Promise<number> {
-  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
   const body = JSON.parse(raw.toString('utf8')) as Record<string, unknown>;
-  let tokens = 0;
-  let pending = 0;
-  for (const text of textsOf([body.system, body.messages, body.tools])) {
-    for (let at = 0; at < text.length; at += sliceLength) {
-      const slice = text.slice(at, at + sliceLength);
-      tokens += countTokens(slice);
-      pending += slice.length;
-      if (pending > sliceLength) {
-        pending = 0;
-        await new Promise(setImmediate);
-      }
-    }
-  }
+  const tokens = await tokenize(textsOf([body.system, body.messages, body.tools]));
   return Math.ceil(tokens * margin) + mediaTokens(facts);
 }
 
 export function registerCountTokens(
   app: FastifyInstance,
-  { catalog, router, refusals, timeouts }: CountTokensParts,
+  { catalog, router, refusals, slots, timeouts }: CountTokensParts,
 ): void {
+  /** What the vendor says, or null when it has to be estimated. */
+  const counted = async (
+    target: Target,
+    raw: Buffer,
+    facts: RequestFacts,
+    response: FastifyReply,
+  ): Promise<{ status: number; body: Uint8Array } | null> => {
+    const { id, raw: incoming } = response.request;
+    const answer = await countUpstream({
+      target,
+      body: splice(raw, [...modelEdits(facts, target.route.upstreamModel), ...mintedThinkingEdits(raw)]),
+      rawHeaders: incoming.rawHeaders,
+      timeouts,
+      onLeave: (leave) => response.raw.once('close', leave),
+    });
+    if (typeof answer !== 'object') return null;
+    if (answer.status === 200) return answer;
+    // What the vendor finds wrong with a request is the customer's to read.
+    if (answer.status !== 400 && answer.status !== 413) return null;
+    return nativeError(answer.status, bytesWithoutSecret(target.key?.secret ?? null, answer.body), id);
+  };
+
   app.post(
     '/v1/messages/count_tokens',
     { config: { protocol: 'messages', authenticate: 'now' } },
     async (request, response) => {
+      const { principal } = request;
+      if (principal === null) throw new Error('a route of the data plane was reached without a principal');
       const raw = bodyOf(request);
       const scanned = scanBody(raw, 'messages', 'count');
-      if (!scanned.ok) throw new RefusalError(refusals.invalidRequest(scanned.problem.message, scanned.problem.param));
+      if (!scanned.ok) throw new RefusalError(problemRefusal(refusals, scanned.problem));
       const { facts } = scanned;
+      if (principal.suspended) throw new RefusalError(refusals.accountSuspended());
       const model = await catalog.resolve(facts.model);
       if (model === null) throw new RefusalError(refusals.modelNotFound(facts.model));
-      const allowed = request.principal?.models ?? null;
-      if (allowed !== null && !allowed.has(model.id)) throw new RefusalError(refusals.modelNotAllowed(facts.model));
-      response.headers(requestIdHeaders(request.id)).type('application/json');
+      if (principal.models !== null && !principal.models.has(model.id))
+        throw new RefusalError(refusals.modelNotAllowed(facts.model));
 
       const target = router.candidates(model.id, 'messages', () => '')?.next('nothing') ?? null;
-      if (target?.route.upstream.protocol === 'messages') {
-        const counted = await countUpstream(
-          target,
-          splice(raw, [...modelEdits(facts, target.route.upstreamModel), ...mintedThinkingEdits(raw)]),
-          request.raw.rawHeaders,
-          timeouts,
-        );
-        if (typeof counted === 'object' && counted.status === 200) return response.send(counted.body);
-        // What the vendor finds wrong with a request is the customer's to read.
-        if (typeof counted === 'object' && (counted.status === 400 || counted.status === 413))
-          return response.code(counted.status).send(counted.body);
+      const forwarded = target?.route.upstream.protocol === 'messages' ? target : null;
+      const shut = shutGate(facts, model, forwarded === null);
+      if (shut !== null) throw new RefusalError(problemRefusal(refusals, shut));
+
+      const { accountId, keyId } = principal;
+      const full = slots.take(accountId, keyId);
+      if (full !== null) throw new RefusalError(refusals.tooManyRequests(full === 'key' ? 'API key' : 'account'));
+      try {
+        response.headers(requestIdHeaders(request.id)).type('application/json');
+        const answer = forwarded === null ? null : await counted(forwarded, raw, facts, response);
+        if (answer !== null) return await response.code(answer.status).send(answer.body);
+        if (response.raw.destroyed) return await response.send();
+        return await response.header('x-token-count', 'estimated').send({ input_tokens: await estimate(raw, facts) });
+      } finally {
+        slots.give(accountId, keyId);
       }
-      return response.header('x-token-count', 'estimated').send({ input_tokens: await estimate(raw, facts) });
     },
   );
 }

@@ -7,6 +7,7 @@ import type { Candidates, Router, Target } from '../upstreams/router.ts';
 import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
 import type { Call, ModelRequest, Prepared } from './call.ts';
+import { problemRefusal, shutGate } from './problem.ts';
 import { wireFor } from './wire-for.ts';
 
 /**
@@ -27,18 +28,7 @@ const versionWithoutSampling = '2026-10-21';
 const samplingFields = ['temperature', 'top_p', 'top_k'];
 
 export function createReader({ catalog, router, refusals, ledger, digest }: ReaderParts) {
-  const fromProblem = (problem: WireProblem): Refusal => {
-    const refusal =
-      problem.status === 501
-        ? refusals.notSupported(problem.message)
-        : refusals.invalidRequest(
-            problem.message,
-            problem.param,
-            problem.code,
-            problem.details === undefined ? undefined : { details: problem.details },
-          );
-    return problem.status === undefined ? refusal : { ...refusal, status: problem.status };
-  };
+  const fromProblem = (problem: WireProblem): Refusal => problemRefusal(refusals, problem);
 
   /** A key that was deleted a moment ago is told nothing else, not even what is wrong with its request. */
   const unlessDeleted = async (call: Call, refusal: Refusal): Promise<Refusal> =>
@@ -58,10 +48,8 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
   const prepare = (call: Call, facts: RequestFacts, model: CatalogModel, target: Target): Prepared | WireProblem => {
     const { upstream, upstreamModel } = target.route;
     const translated = upstream.protocol !== call.protocol;
-    const shut = facts.gates.find(
-      (gate) => !model.allow.has(gate.name) && !(gate.translationDrops === true && translated),
-    );
-    if (shut !== undefined) return shut.problem;
+    const shut = shutGate(facts, model, translated);
+    if (shut !== null) return shut;
     const problem = translated ? versionProblem(call, facts) : null;
     if (problem !== null) return problem;
     const wire = wireFor(call.protocol, upstream.protocol);
