@@ -22,6 +22,7 @@ export interface LoadSettings {
 export interface Percentiles {
   p50: number;
   p90: number;
+  p95: number;
   p99: number;
   max: number;
 }
@@ -89,10 +90,11 @@ function ms(nanoseconds: number): number {
 }
 
 function percentiles(histogram: RecordableHistogram): Percentiles {
-  if (histogram.count === 0) return { p50: 0, p90: 0, p99: 0, max: 0 };
+  if (histogram.count === 0) return { p50: 0, p90: 0, p95: 0, p99: 0, max: 0 };
   return {
     p50: ms(histogram.percentile(50)),
     p90: ms(histogram.percentile(90)),
+    p95: ms(histogram.percentile(95)),
     p99: ms(histogram.percentile(99)),
     max: ms(histogram.max),
   };

@@ -101,6 +101,7 @@ interface Row {
   subject: string;
   perSecond: number;
   p50: number;
+  p95: number;
   p99: number;
   cpuMicroseconds: number;
   residentMb: number;
@@ -134,6 +135,7 @@ async function measure(
     subject: subject.name,
     perSecond,
     p50: result.latencyMs.p50,
+    p95: result.latencyMs.p95,
     p99: result.latencyMs.p99,
     cpuMicroseconds: ((after.cpuSeconds - before.cpuSeconds) * 1e6) / Math.max(1, requests),
     residentMb: after.residentMb,
@@ -366,8 +368,88 @@ async function main(): Promise<void> {
       { body: chatBody(false), connections: 64 },
     );
   }
+  if (wanted('graphql')) await measureGraphql(gatewayPlace, customers);
   report();
 }
+
+/** What a dashboard asks for, at the ledger that the cases before have left behind. */
+const questions: Record<string, string> = {
+  'graphql: me, budget and keys':
+    '{ me { accounts { id name budget { free held charged grants { amount free expiresAt } } keys(first: 20) { edges { node { id name } } } } } }',
+  'graphql: 50 ledger entries':
+    '{ account { ledger(first: 50) { edges { node { requestId createdAt model cost charged } } pageInfo { hasNextPage endCursor } } } }',
+  'graphql: 30 days by model': `{ account { usage(period: DAY, by: [MODEL], from: "${new Date(Date.now() - 30 * 86_400_000).toISOString()}") { rows { start model requests cost } } } }`,
+};
+
+async function measureGraphql(
+  place: { url: string; child: ChildProcess; dataDir: string },
+  customers: Customers,
+): Promise<void> {
+  const token = createSecret('token');
+  const account = customers.accounts[0] ?? '';
+  await withDatabase(place.dataDir, async (url) => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query(
+      `INSERT INTO access_token (id, account_id, name, hash, prefix, last4, scopes) VALUES ($1, $2, 'bench', $3, 'st', 'beef', '{read}')`,
+      [uuidv7(), account, token.hash],
+    );
+    if (wanted('ledger rows')) await client.query(rollUp, [account]);
+    await client.end();
+  });
+  const subject: Subject = {
+    name: 'steyg',
+    url: place.url,
+    path: '/graphql',
+    headers: { authorization: `Bearer ${token.secret}` },
+    pids: () => [place.child.pid ?? 0, ...postgresPids(place.dataDir)],
+  };
+  for (const [name, query] of Object.entries(questions)) {
+    const body = JSON.stringify({ query });
+    const answer = (await (
+      await fetch(`${place.url}/graphql`, {
+        method: 'POST',
+        headers: { ...subject.headers, 'content-type': 'application/json' },
+        body,
+      })
+    ).json()) as { errors?: unknown };
+    if (answer.errors !== undefined) throw new Error(`${name}: ${JSON.stringify(answer.errors)}`);
+    const before = await statementsOf(place.dataDir);
+    const rounds = 20;
+    for (let i = 0; i < rounds; i += 1)
+      await fetch(`${place.url}/graphql`, {
+        method: 'POST',
+        headers: { ...subject.headers, 'content-type': 'application/json' },
+        body,
+      }).then((response) => response.text());
+    const statements = (await statementsOf(place.dataDir)) - before;
+    await measure(
+      `${name} (${Number.isNaN(statements) ? '?' : (statements / rounds).toFixed(1)} transactions)`,
+      subject,
+      { body, connections: 16 },
+    );
+  }
+}
+
+/** Transactions that the database has committed: reads that are one statement each count as one. */
+async function statementsOf(dataDir: string): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  return withDatabase(dataDir, async (url) => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    const { rows } = await client.query(
+      `SELECT xact_commit::float8 AS n FROM pg_stat_database WHERE datname = current_database()`,
+    );
+    await client.end();
+    return Number(rows[0]?.n);
+  });
+}
+
+/** The sums by hour that settlements would have kept. */
+const rollUp = `INSERT INTO usage_hour (account_id, hour, model, key_id, requests, input, output, cost, charged)
+  SELECT account_id, date_trunc('hour', created_at), model, key_id, count(*), sum(input), sum(output), sum(cost), sum(charged)
+  FROM ledger_entry WHERE account_id = $1 GROUP BY 1, 2, 3, 4
+  ON CONFLICT (account_id, hour, model, key_id) DO UPDATE SET requests = excluded.requests, input = excluded.input, output = excluded.output, cost = excluded.cost, charged = excluded.charged`;
 
 async function measureIdle(): Promise<void> {
   const { url } = await whereabouts(spawned(['test/bench/fast-upstream.ts', '--idle']));
@@ -395,6 +477,7 @@ async function measureIdle(): Promise<void> {
     subject: 'steyg, KB each',
     perSecond: 0,
     p50: 0,
+    p95: 0,
     p99: 0,
     cpuMicroseconds: 0,
     residentMb: after,
@@ -463,9 +546,20 @@ function report(): void {
   }
   const line = (cells: string[]): string => `| ${cells.join(' | ')} |\n`;
   process.stdout.write(
-    line(['case', 'subject', 'per second', 'p50 ms', 'p99 ms', 'CPU µs/request', 'RSS MB', 'ratio', 'errors']),
+    line([
+      'case',
+      'subject',
+      'per second',
+      'p50 ms',
+      'p95 ms',
+      'p99 ms',
+      'CPU µs/request',
+      'RSS MB',
+      'ratio',
+      'errors',
+    ]),
   );
-  process.stdout.write(line(Array.from({ length: 9 }, () => '---')));
+  process.stdout.write(line(Array.from({ length: 10 }, () => '---')));
   for (const row of rows) {
     process.stdout.write(
       line([
@@ -473,6 +567,7 @@ function report(): void {
         row.subject,
         row.perSecond.toFixed(0),
         row.p50.toFixed(2),
+        row.p95.toFixed(2),
         row.p99.toFixed(2),
         row.cpuMicroseconds.toFixed(0),
         row.residentMb.toFixed(0),
