@@ -81,7 +81,7 @@ export function createChatReader(): Reader<ChatCompletionChunk, ChatCompletion> 
     for (const { index, delta, finish_reason } of choices) {
       const choice = (completion.choices[index] ??= {
         index,
-        message: { role: 'assistant', content: null },
+        message: { role: 'assistant', content: null, refusal: null },
         finish_reason: null,
       });
       if (finish_reason !== null && finish_reason !== undefined) choice.finish_reason = finish_reason;

@@ -1,36 +1,195 @@
-import { BudgetError, Steyg } from '@steyg/sdk';
+import { verifyReceipt } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { type Customer, startApp, type TestApp } from '../support/app.ts';
+import { asked, clientOf, ping } from './support.ts';
 
 let app: TestApp;
-let steyg: Steyg;
+let customer: Customer;
 
 beforeAll(async () => {
   app = await startApp();
-  const { secret } = await app.customer();
-  steyg = new Steyg({ baseUrl: app.baseUrl, apiKey: secret });
+  customer = await app.customer();
 });
 afterAll(() => app.close());
 
-const said = (text: string) => ({
-  model: 'sim-small',
-  max_tokens: 64,
-  messages: [{ role: 'user' as const, content: text }],
+const client = () => clientOf(app, customer);
+
+describe('a whole answer', () => {
+  it('comes in the words of messages, with its cost beside the usage', async () => {
+    const message = await client().messages.create(asked.messages('[[say Xin chào 👋]]'));
+    expect(message.content).toMatchObject([{ type: 'text', text: 'Xin chào 👋' }]);
+    expect(message.usage.output_tokens).toBeGreaterThan(0);
+    expect(message.steyg.costUsd).toMatch(/^0\.\d+$/);
+    expect(JSON.parse(JSON.stringify(message))).not.toHaveProperty('steyg');
+  });
+
+  it('comes in the words of chat completions', async () => {
+    const completion = await client().chat.completions.create(asked.chat('[[say Xin chào 👋]]'));
+    expect(completion.choices[0]?.message.content).toBe('Xin chào 👋');
+    expect(completion.usage?.total_tokens).toBeGreaterThan(0);
+    expect(completion.steyg.costUsd).toMatch(/^0\.\d+$/);
+  });
+
+  it('comes in the words of responses', async () => {
+    const response = await client().responses.create(asked.responses('[[say Xin chào 👋]]'));
+    expect(response.output).toMatchObject([
+      { type: 'message', content: [{ type: 'output_text', text: 'Xin chào 👋' }] },
+    ]);
+    expect(response.status).toBe('completed');
+    expect(response.steyg.costUsd).toMatch(/^0\.\d+$/);
+  });
+
+  it('has a ledger entry of its request id, whose cost can be recomputed', async () => {
+    const steyg = client();
+    const { data, requestId, response } = await steyg.messages.create(ping).withResponse();
+    expect(requestId).toBe(response.headers.get('request-id'));
+    await app.quiet(customer.accountId);
+    const entry = await steyg.usage.entry(requestId ?? '');
+    expect(entry.cost_usd).toBe(data.steyg.costUsd);
+    expect(verifyReceipt(entry)).toMatchObject({ matches: true, costUsd: entry.cost_usd, problems: [] });
+  });
+
+  it('calls tools', async () => {
+    const message = await client().messages.create({
+      ...asked.messages('[[tool get_weather {"city":"Huế"}]]'),
+      tools: [{ name: 'get_weather', input_schema: { type: 'object' } }],
+    });
+    expect(message.content.find(({ type }) => type === 'tool_use')).toMatchObject({
+      name: 'get_weather',
+      input: { city: 'Huế' },
+    });
+    expect(message.stop_reason).toBe('tool_use');
+  });
 });
 
-describe('messages', () => {
-  it('answers', async () => {
-    const message = await steyg.messages.create(said('[[say Xin chào]]'));
-    expect(message.content).toEqual([expect.objectContaining({ type: 'text', text: 'Xin chào' })]);
-    expect(message.steyg.costUsd).toMatch(/^\d/);
+describe('a stream', () => {
+  const texts = { text: '[[think Hm…]] [[say Xin chào 👋, thế giới]]', expected: 'Xin chào 👋, thế giới' };
+
+  it('of messages becomes the answer that is not streamed', async () => {
+    const steyg = client();
+    const whole = await steyg.messages.create(asked.messages(texts.text));
+    const stream = steyg.messages.stream(asked.messages(texts.text));
+    const types = [];
+    for await (const event of stream) types.push(event.type);
+    const final = await stream.finalMessage();
+    expect(types[0]).toBe('message_start');
+    expect(types.at(-1)).toBe('message_stop');
+    expect(final.content.map(({ type }) => type)).toEqual(['thinking', 'text']);
+    expect(final.content[1]).toEqual(whole.content[1]);
+    expect({ ...final, id: whole.id, content: [] }).toMatchObject({ ...whole, content: [] });
+    expect(await stream.finalText()).toBe(texts.expected);
   });
-  it('streams', async () => {
-    const stream = steyg.messages.stream(said('[[say Xin chào]]'));
-    expect(await stream.finalText()).toBe('Xin chào');
+
+  it('of messages puts the input of tools together', async () => {
+    const request = {
+      ...asked.messages('[[tool a {"city":"Huế","n":[1,2,{"deep":"“”"}]}]] [[tool b {}]]'),
+      tools: ['a', 'b'].map((name) => ({ name, input_schema: { type: 'object' } })),
+    };
+    const final = await client().messages.stream(request).finalMessage();
+    expect(final.content.filter(({ type }) => type === 'tool_use')).toMatchObject([
+      { name: 'a', input: { city: 'Huế', n: [1, 2, { deep: '“”' }] } },
+      { name: 'b', input: {} },
+    ]);
   });
-  it('budget', async () => {
-    const { secret } = await app.customer({ usd: '0' });
-    const poor = new Steyg({ baseUrl: app.baseUrl, apiKey: secret });
-    await expect(poor.messages.create(said('hi'))).rejects.toThrow(BudgetError);
+
+  it('of chat completions becomes the answer that is not streamed, with its usage', async () => {
+    const steyg = client();
+    const whole = await steyg.chat.completions.create(asked.chat(texts.text));
+    const stream = steyg.chat.completions.stream(asked.chat(texts.text));
+    const final = await stream.finalMessage();
+    expect(final.choices[0]?.message).toEqual(whole.choices[0]?.message);
+    expect(final.choices[0]?.finish_reason).toBe('stop');
+    expect(final.usage?.completion_tokens).toBe(whole.usage?.completion_tokens);
+    expect(await stream.finalText()).toBe(texts.expected);
+  });
+
+  it('of chat completions puts parallel tool calls together', async () => {
+    const request = {
+      ...asked.chat('[[tool a {"city":"Huế"}]] [[tool b {"n":1}]]'),
+      tools: ['a', 'b'].map((name) => ({ type: 'function', function: { name } })),
+    };
+    const final = await client().chat.completions.stream(request).finalMessage();
+    expect(final.choices[0]?.message.tool_calls).toMatchObject([
+      { type: 'function', function: { name: 'a', arguments: '{"city":"Huế"}' } },
+      { type: 'function', function: { name: 'b', arguments: '{"n":1}' } },
+    ]);
+  });
+
+  it('of responses ends with the response', async () => {
+    const stream = client().responses.stream(asked.responses(texts.text));
+    const final = await stream.finalMessage();
+    expect(final.status).toBe('completed');
+    expect(final.usage?.output_tokens).toBeGreaterThan(0);
+    expect(await stream.finalText()).toBe(texts.expected);
+  });
+
+  it('hands out text alone', async () => {
+    const pieces = [];
+    for await (const piece of client().messages.stream(asked.messages('[[len 5]]')).text()) pieces.push(piece);
+    expect(pieces.join('')).toBe('w0 w1 w2 w3 w4');
+    expect(pieces.length).toBeGreaterThan(1);
+  });
+
+  it.each([
+    ['messages', () => client().messages.create({ ...asked.messages('[[say a]]'), stream: true })],
+    ['chat completions', () => client().chat.completions.create({ ...asked.chat('[[say a]]'), stream: true })],
+    ['responses', () => client().responses.create({ ...asked.responses('[[say a]]'), stream: true })],
+  ])('of %s begins with create and stream: true', async (_, create) => {
+    const stream = await create();
+    expect(await stream.finalText()).toBe('a');
+  });
+
+  it('knows what it cost once it has been settled', async () => {
+    const stream = client().messages.stream(asked.messages('[[len 20]]'));
+    expect(await stream.finalText()).toContain('w19');
+    const { costUsd, requestId, entry } = await stream.cost();
+    expect(entry).toMatchObject({ request_id: requestId, cost_usd: costUsd, outcome: 'completed' });
+    expect(requestId).toBe(await stream.requestId());
+    expect(verifyReceipt(entry).matches).toBe(true);
+  });
+
+  it('that is aborted ends upstream too, and still has a cost', async () => {
+    const stream = client().messages.stream(asked.messages('[[hang 3]]'));
+    for await (const event of stream) if (event.type === 'content_block_delta') break;
+    await expect(stream.finalMessage()).rejects.toMatchObject({ name: 'AbortedError' });
+    const { entry } = await stream.cost();
+    expect(entry.outcome).toBe('client_closed');
+  });
+});
+
+describe('what a key can read', () => {
+  it('the models, and one of them', async () => {
+    const steyg = client();
+    const { data } = await steyg.models.list();
+    expect(data.map(({ id }) => id)).toEqual(['sim-large', 'sim-medium', 'sim-small']);
+    expect(await steyg.models.retrieve('sim-small')).toEqual(data[2]);
+    await expect(steyg.models.retrieve('a/b')).rejects.toMatchObject({
+      name: 'NotFoundError',
+      code: 'model_not_found',
+    });
+  });
+
+  it('the size of a request', async () => {
+    const { input_tokens } = await client().messages.countTokens({ model: 'sim-small', messages: ping.messages });
+    expect(input_tokens).toBeGreaterThan(0);
+  });
+
+  it('balance and spending, page after page', async () => {
+    const other = await app.customer({ usd: '5' });
+    const steyg = clientOf(app, other);
+    for (const model of ['sim-large', 'sim-medium', 'sim-small']) await steyg.messages.create({ ...ping, model });
+    await app.quiet(other.accountId);
+    const report = await steyg.usage.get();
+    expect(report.balance.granted_usd).toBe('5');
+    expect(report.grants).toHaveLength(1);
+    const rows = [];
+    for await (const row of steyg.usage.rows({ group_by: 'model', limit: 1 })) rows.push(row.model);
+    expect(rows.map(String).toSorted()).toEqual(['sim-large', 'sim-medium', 'sim-small']);
+  });
+
+  it('itself, and the budget as other clients read it', async () => {
+    const steyg = client();
+    expect((await steyg.key.get()).data).toMatchObject({ limit: null, is_free_tier: false });
+    expect((await steyg.credits.get()).data.total_credits).toBe(100);
   });
 });

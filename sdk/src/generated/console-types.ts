@@ -413,6 +413,8 @@ export type TransferReviewReason =
   | 'OTHER_ACCOUNT'
   /** Money went away from us. */
   | 'OUTGOING'
+  /** Another source told of the same bank reference and amount: perhaps it is the same money. */
+  | 'REPEATED'
   /** It names several orders. */
   | 'SEVERAL_MEMOS'
   /** The order expired before it was paid in full. */

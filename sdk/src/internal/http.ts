@@ -110,6 +110,7 @@ interface Attempt {
 
 async function attemptOnce({ settings, call, options, tell }: Attempt): Promise<Reply | Failure> {
   const headers = headersOf(settings, call, options);
+  if (options.signal?.aborted === true) throw endedBySignal();
   const deadline = createDeadline(options.timeoutMs ?? settings.timeoutMs, options.signal);
   const startedAt = Date.now();
   const durationMs = () => Date.now() - startedAt;
@@ -208,8 +209,7 @@ function createDeadline(timeoutMs: number, caller: AbortSignal | undefined): Dea
       controller.abort();
     }, timeoutMs);
   };
-  if (caller?.aborted === true) leave();
-  else caller?.addEventListener('abort', leave, { once: true });
+  caller?.addEventListener('abort', leave, { once: true });
   renew();
   return {
     signal: controller.signal,
@@ -221,12 +221,14 @@ function createDeadline(timeoutMs: number, caller: AbortSignal | undefined): Dea
     },
     explain(cause) {
       if (cause instanceof SteygError) return cause;
-      if (caller?.aborted === true) return new AbortedError('The call was ended by its signal.', { cause });
+      if (caller?.aborted === true) return endedBySignal(cause);
       if (expired) return new ConnectionTimeoutError(`Nothing arrived within ${timeoutMs} ms.`, { cause });
       return new ConnectionError(`The connection failed: ${reasonOf(cause)}`, { cause });
     },
   };
 }
+
+const endedBySignal = (cause?: unknown) => new AbortedError('The call was ended by its signal.', { cause });
 
 /** `fetch` says only "fetch failed"; what happened is in the cause. */
 function reasonOf(error: unknown): string {
@@ -239,11 +241,17 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 async function* readChunks(response: Response, deadline: Deadline): AsyncGenerator<Uint8Array> {
   if (response.body === null) return;
   const reader = response.body.getReader();
+  const { signal } = deadline;
+  // Not every implementation of fetch ends a body with its signal; a cancelled reader ends on all of them.
+  const leave = () => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', leave, { once: true });
   let finished = false;
   try {
     while (!finished) {
       deadline.renew();
+      signal.throwIfAborted();
       const { done, value } = await reader.read();
+      signal.throwIfAborted();
       // However long the caller takes with a piece: only the server's silence counts.
       deadline.pause();
       finished = done;
@@ -252,9 +260,10 @@ async function* readChunks(response: Response, deadline: Deadline): AsyncGenerat
   } catch (cause) {
     throw deadline.explain(cause);
   } finally {
+    signal.removeEventListener('abort', leave);
     deadline.clear();
     // A reader that leaves early tells the server, which stops generating.
-    if (!finished) await reader.cancel().catch(() => undefined);
+    if (!finished) leave();
   }
 }
 
@@ -262,9 +271,9 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
-      reject(new AbortedError('The call was ended by its signal.'));
+      reject(endedBySignal());
     };
-    if (signal?.aborted === true) return reject(new AbortedError('The call was ended by its signal.'));
+    if (signal?.aborted === true) return reject(endedBySignal());
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', stop);
       resolve();

@@ -1,0 +1,223 @@
+import { GraphqlError, isFailure, orThrow, ResultError, Steyg, type TypedDocument } from '@steyg/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccessTokens } from '../../server/people/access-tokens.ts';
+import type { Scope } from '../../server/people/principal.ts';
+import { createTransfers } from '../../server/plans/transfers.ts';
+import { transfer } from '../plans/support.ts';
+import { type Customer, startApp, type TestApp } from '../support/app.ts';
+import { events, json, ping, scripted } from './support.ts';
+
+let app: TestApp;
+let customer: Customer;
+let steyg: Steyg;
+
+async function clientWith(scopes: Scope[], accountId = customer.accountId): Promise<Steyg> {
+  const tokens = createAccessTokens({ pool: app.pool });
+  const token = await tokens.create({ accountId, name: 'test', scopes, expiresAt: null, createdBy: null }, 'test');
+  if (token.kind !== 'created') throw new Error(token.kind);
+  return new Steyg({ baseUrl: app.baseUrl, apiKey: customer.secret, accessToken: token.secret });
+}
+
+beforeAll(async () => {
+  app = await startApp();
+  customer = await app.customer();
+  steyg = await clientWith(['read', 'keys', 'billing']);
+});
+afterAll(() => app.close());
+
+describe('an operation', () => {
+  it('answers with its own field, single fields on the way stepped into', async () => {
+    const budget = await steyg.console.ledger.budget();
+    expect(budget?.granted).toBe('100');
+    expect(await steyg.console.ledger.entry({ requestId: 'nobody’s' })).toBeNull();
+    const models = await steyg.console.catalog.models();
+    expect(models.map(({ modelId }) => modelId)).toContain('sim-small');
+  });
+
+  it('hands out the response behind it', async () => {
+    const { data, requestId, response } = await steyg.console.catalog.model({ modelId: 'sim-small' }).withResponse();
+    expect(data?.displayName).toBe('Simulated Small');
+    expect(requestId).toBe(response.headers.get('x-request-id'));
+  });
+
+  it('works for nobody where it is public, and says who may where not', async () => {
+    const nobody = new Steyg({ baseUrl: app.baseUrl });
+    expect(await nobody.console.orders.plans()).toEqual(expect.any(Array));
+    const failure = await nobody.console.keys.listKeys().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(GraphqlError);
+    expect(failure).toMatchObject({ code: 'UNAUTHENTICATED', problems: [{ path: ['account'] }] });
+    const reader = await clientWith(['read']);
+    await expect(reader.console.keys.createKey({ input: { name: 'x' } })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  });
+
+  it('with a wrong token is refused with its status', async () => {
+    const stranger = new Steyg({ baseUrl: app.baseUrl, accessToken: 'tk-steyg-wrong' });
+    await expect(stranger.console.people.me()).rejects.toMatchObject({
+      name: 'AuthenticationError',
+      code: 'UNAUTHENTICATED',
+    });
+  });
+});
+
+describe('expected errors', () => {
+  it('are results that can be told apart', async () => {
+    const result = await steyg.console.keys.deleteKey({ id: 'nobody’s' });
+    expect(isFailure(result)).toBe(true);
+    expect(result).toMatchObject({
+      __typename: 'NotFoundError',
+      code: expect.any(String),
+      message: expect.any(String),
+    });
+  });
+
+  it('can be thrown instead', async () => {
+    const { key, secret } = orThrow(await steyg.console.keys.createKey({ input: { name: 'laptop' } }));
+    expect(secret).toMatch(/^sk-steyg-/);
+    expect(key.name).toBe('laptop');
+    const bad = await steyg.console.keys.createKey({ input: { name: 'x'.repeat(10_000) } });
+    expect(() => orThrow(bad)).toThrow(ResultError);
+    expect(() => orThrow(bad)).toThrow(expect.objectContaining({ type: 'InputError', result: bad }));
+  });
+});
+
+describe('a list', () => {
+  it('awaited is its first page, iterated it is every page', async () => {
+    const other = await app.customer();
+    const console = (await clientWith(['read', 'keys'], other.accountId)).console;
+    for (const name of ['b', 'c', 'd', 'e']) orThrow(await console.keys.createKey({ input: { name } }));
+    const page = await console.keys.listKeys({ first: 2 });
+    expect(page?.edges).toHaveLength(2);
+    expect(page?.pageInfo.hasNextPage).toBe(true);
+    const names = [];
+    for await (const key of console.keys.listKeys({ first: 2 })) names.push(key.name);
+    expect(names).toHaveLength(5);
+    expect(new Set(names).size).toBe(5);
+  });
+
+  it('of a report goes on where it left off', async () => {
+    for (const model of ['sim-large', 'sim-medium', 'sim-small']) await steyg.messages.create({ ...ping, model });
+    await app.quiet(customer.accountId);
+    const models = [];
+    for await (const row of steyg.console.ledger.usage({ by: ['MODEL'], first: 1 })) models.push(row.model);
+    expect(models.map(String).toSorted()).toEqual(['sim-large', 'sim-medium', 'sim-small']);
+    const entries = [];
+    for await (const entry of steyg.console.ledger.listEntries({ first: 2 })) entries.push(entry.model);
+    expect(entries).toHaveLength(3);
+  });
+
+  it('that is of nobody is empty', async () => {
+    const all = [];
+    for await (const each of steyg.console.keys.listKeys({ accountId: 'nobody’s' })) all.push(each);
+    expect(all).toEqual([]);
+  });
+
+  it('asks for its first page once, and tells of a failure where it is read', async () => {
+    const connection = {
+      edges: [{ cursor: 'a', node: { id: '1' } }],
+      pageInfo: { hasNextPage: false, endCursor: 'a' },
+    };
+    const { steyg: fake, seen } = scripted([json({ data: { account: { keys: connection } } })]);
+    const list = fake.console.keys.listKeys();
+    await list;
+    for await (const each of list) expect(each).toEqual({ id: '1' });
+    expect(seen).toHaveLength(1);
+    const failing = scripted([json({ errors: [{ message: 'no' }] })]).steyg.console.keys.listKeys();
+    await expect(failing[Symbol.asyncIterator]().next()).rejects.toThrow('no');
+  });
+});
+
+describe('a subscription', () => {
+  it('tells of an order until it is paid', async () => {
+    const secret = await app.pool.query(
+      `INSERT INTO plan (id, name, price_vnd, budget) VALUES ('starter', 'Starter', 250000, 10000000000000)
+       ON CONFLICT (id) DO NOTHING`,
+    );
+    expect(secret.rowCount).toBeLessThanOrEqual(1);
+    const order = orThrow(await steyg.console.orders.createOrder({ input: { planId: 'starter' } }));
+    const statuses = [];
+    for await (const { status } of steyg.console.orders.orderStatus({ id: order.id })) {
+      statuses.push(status);
+      if (status !== 'PENDING') continue;
+      const transfers = createTransfers({ pool: app.pool, accountNumbers: null });
+      await transfers.receive(transfer({ memo: order.memo, amountVnd: BigInt(order.priceVnd) }));
+    }
+    expect(statuses.at(-1)).toBe('PAID');
+    expect((await steyg.console.ledger.budget())?.granted).toBe('110');
+  });
+
+  it('that is left ends, and one that breaks off is an error', async () => {
+    const next = 'event: next\ndata: {"data":{"orderStatus":{"id":"1"}}}\n\n';
+    let left = false;
+    const first = scripted([events([next, next], 'close', () => (left = true))]).steyg;
+    for await (const order of first.console.orders.orderStatus({ id: '1' })) {
+      expect(order).toEqual({ id: '1' });
+      break;
+    }
+    expect(left).toBe(true);
+    const broken = scripted([events([`: keep-alive\n\n${next}`])]).steyg.console.orders.orderStatus({ id: '1' });
+    const seen: unknown[] = [];
+    const loop = async () => {
+      for await (const order of broken) seen.push(order);
+    };
+    await expect(loop()).rejects.toThrow('without being completed');
+    expect(seen).toEqual([{ id: '1' }]);
+  });
+});
+
+describe('idempotency', () => {
+  const made = json({ data: { createKey: { __typename: 'CreatedKey' } } });
+  const lost = new TypeError('fetch failed');
+
+  it('is kept over attempts, and is the caller’s to decide', async () => {
+    const { steyg: fake, seen } = scripted([lost, made]);
+    await fake.console.keys.createKey({ input: { name: 'a' } });
+    const keys = seen.map(
+      ({ body }) => (body as { variables: { input: { idempotencyKey: string } } }).variables.input.idempotencyKey,
+    );
+    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(keys[1]).toBe(keys[0]);
+    await fake.console.keys.createKey({ input: { name: 'a', idempotencyKey: 'mine' } });
+    expect(seen[2]?.body).toMatchObject({ variables: { input: { idempotencyKey: 'mine' } } });
+  });
+
+  it('holds with the server: twice the same is one key', async () => {
+    const input = { name: 'once', idempotencyKey: 'the-same' };
+    const first = orThrow(await steyg.console.keys.createKey({ input }));
+    const second = orThrow(await steyg.console.keys.createKey({ input }));
+    expect(second.key.id).toBe(first.key.id);
+  });
+
+  it('lacking, a mutation is not sent again, unless it was refused for its number', async () => {
+    const { steyg: fake, seen } = scripted([lost]);
+    await expect(fake.console.keys.deleteKey({ id: '1' })).rejects.toMatchObject({ name: 'ConnectionError' });
+    expect(seen).toHaveLength(1);
+    await expect(fake.graphql('mutation { signOut { ok } }')).rejects.toMatchObject({ name: 'ConnectionError' });
+    expect(seen).toHaveLength(2);
+    const busy = scripted([json({}, 429, { 'retry-after-ms': '0' }), json({ data: { deleteKey: { id: '1' } } })]);
+    await busy.steyg.console.keys.deleteKey({ id: '1' });
+    expect(busy.seen).toHaveLength(2);
+  });
+
+  it('is no question for a query', async () => {
+    const { steyg: fake, seen } = scripted([lost, json({ data: { models: [] } })]);
+    expect(await fake.graphql('# mutation\nquery { models { modelId } }')).toEqual({ models: [] });
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe('a document of one’s own', () => {
+  it('is typed by hand or by what generators make', async () => {
+    const byHand = await steyg.graphql<{ models: { modelId: string }[] }>('{ models { modelId } }');
+    expect(byHand.models.length).toBe(3);
+    const document = 'query ($id: String!) { model(modelId: $id) { modelId } }' as TypedDocument<
+      { model: { modelId: string } | null },
+      { id: string }
+    >;
+    const { model } = await steyg.graphql(document, { id: 'sim-small' });
+    expect(model?.modelId).toBe('sim-small');
+  });
+
+  it('that is wrong is refused with the reason', async () => {
+    await expect(steyg.graphql('{ nope }')).rejects.toThrow('nope');
+  });
+});

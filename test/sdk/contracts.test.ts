@@ -1,0 +1,192 @@
+import { readFileSync } from 'node:fs';
+import { Steyg } from '@steyg/sdk';
+import { buildSchema, getNamedType, isObjectType, parse, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { generate, readOperations } from '../../sdk/generate/main.ts';
+import { type JsonSchema, type OpenApiDocument, printRest } from '../../sdk/generate/rest.ts';
+import { consoleOperations } from '../../sdk/src/generated/console.ts';
+import { printedDocument } from '../../server/gateway/openapi/print.ts';
+import { asked, baseUrl, events, json, ping } from './support.ts';
+
+// What is generated is committed; `npm run generate:sdk` makes it again.
+
+const at = (path: string) => new URL(`../../${path}`, import.meta.url);
+const document = JSON.parse(readFileSync(at('sdk/openapi.json'), 'utf8')) as OpenApiDocument;
+
+const streams = (steyg: Steyg) => [
+  steyg.messages.stream(ping),
+  steyg.chat.completions.stream(asked.chat('hi')),
+  steyg.responses.stream(asked.responses('hi')),
+];
+
+describe('what is committed is fresh', () => {
+  it('sdk/openapi.json', () => {
+    expect(readFileSync(at('sdk/openapi.json'), 'utf8')).toBe(printedDocument());
+  });
+
+  it('sdk/src/generated, twice the same', async () => {
+    const files = await generate();
+    for (const [path, text] of Object.entries(files)) expect(readFileSync(at(`sdk/${path}`), 'utf8')).toBe(text);
+    expect(await generate()).toEqual(files);
+  });
+});
+
+describe('every REST operation', () => {
+  const calls: Record<string, (steyg: Steyg) => unknown> = {
+    createMessage: (steyg) => steyg.messages.create(ping),
+    countTokens: (steyg) => steyg.messages.countTokens(ping),
+    createChatCompletion: (steyg) => steyg.chat.completions.create(asked.chat('hi')),
+    createResponse: (steyg) => steyg.responses.create(asked.responses('hi')),
+    listModels: (steyg) => steyg.models.list(),
+    retrieveModel: (steyg) => steyg.models.retrieve('a/b c'),
+    getUsage: (steyg) => steyg.usage.get({ from: '2026-11-01', limit: 5 }),
+    getKey: (steyg) => steyg.key.get(),
+    getCredits: (steyg) => steyg.credits.get(),
+  };
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => ({ path, method, operationId })),
+  );
+
+  it('has a method', () => {
+    expect(Object.keys(calls).sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
+  });
+
+  it.each(operations)('$operationId goes to $method $path', async ({ operationId, method, path }) => {
+    const seen: string[] = [];
+    const steyg = new Steyg({
+      baseUrl,
+      apiKey: 'k',
+      fetch: async (url, init) => {
+        seen.push(`${init.method} ${url.split('?')[0]}`);
+        return json({ data: [] });
+      },
+    });
+    await calls[operationId]?.(steyg);
+    expect(seen).toEqual([`${method.toUpperCase()} ${baseUrl}${path.replace('{id}', 'a%2Fb%20c')}`]);
+  });
+
+  it('that streams can be streamed', async () => {
+    const streaming = JSON.stringify(document.paths).match(/text\/event-stream/g) ?? [];
+    const bodies: unknown[] = [];
+    const steyg = new Steyg({
+      baseUrl,
+      apiKey: 'k',
+      fetch: async (_, init) => {
+        bodies.push(JSON.parse(init.body as string));
+        return events([]);
+      },
+    });
+    await Promise.all(streams(steyg).map((stream) => stream.response()));
+    expect(bodies.filter((body) => (body as { stream: unknown }).stream === true)).toHaveLength(streaming.length);
+  });
+});
+
+describe('every GraphQL operation', () => {
+  const schema = buildSchema(readFileSync(at('schema.graphql'), 'utf8'));
+  const texts = Object.values(readOperations()).join('\n');
+  const asksFor = new Set<string>();
+  const info = new TypeInfo(schema);
+  visit(
+    parse(texts),
+    visitWithTypeInfo(info, {
+      Field({ name: { value } }) {
+        asksFor.add(`${info.getParentType()?.name}.${value}`);
+      },
+    }),
+  );
+
+  const roots = ['Query', 'Mutation', 'Subscription'].flatMap((name) => {
+    const type = schema.getType(name);
+    return isObjectType(type) ? Object.keys(type.getFields()).map((field) => `${name}.${field}`) : [];
+  });
+
+  it('of the schema’s roots is asked for by a document', () => {
+    expect(roots.length).toBeGreaterThan(30);
+    expect(roots.filter((field) => !asksFor.has(field))).toEqual([]);
+  });
+
+  // Reached in another way, or so deep that asking for them everywhere would multiply work.
+  const leftOut = new Set(['Viewer.accounts', 'Route.entry', 'Route.upstream', 'Upstream.routes']);
+
+  it('reaches every field of every type', () => {
+    const fields = Object.values(schema.getTypeMap()).flatMap((type) =>
+      isObjectType(type) && !type.name.startsWith('__') && !type.name.endsWith('Error')
+        ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`)
+        : [],
+    );
+    expect(fields.filter((field) => !asksFor.has(field) && !leftOut.has(field))).toEqual([]);
+  });
+
+  it('takes every argument of the roots, but for going backwards', () => {
+    const names = new Set(texts.match(/\$\w+/g));
+    const missing = ['Query', 'Mutation', 'Subscription'].flatMap((name) => {
+      const type = schema.getType(name);
+      if (!isObjectType(type)) return [];
+      return Object.values(type.getFields()).flatMap((field) =>
+        field.args
+          .filter((argument) => !names.has(`$${argument.name}`) && !['before', 'last'].includes(argument.name))
+          .map((argument) => `${field.name}(${argument.name}:)`),
+      );
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('has a method, whose list can be iterated where it is one', () => {
+    const steyg = new Steyg({ baseUrl });
+    const methods = Object.entries(consoleOperations).flatMap(([domain, operations]) =>
+      Object.entries(operations).map(([name, facts]) => ({
+        domain,
+        name,
+        facts: facts as { kind: string; pages?: string },
+      })),
+    );
+    const documents = [...texts.matchAll(/^(query|mutation|subscription) (\w+)/gm)].map(
+      ([, kind, name]) => `${kind} ${name}`,
+    );
+    expect(methods.map(({ name, facts }) => `${facts.kind} ${name}`).sort()).toEqual(documents.sort());
+    for (const { domain, name } of methods) {
+      expect((steyg.console as unknown as Record<string, Record<string, unknown>>)[domain]?.[name]).toBeTypeOf(
+        'function',
+      );
+    }
+    const connections = texts.match(/^ {2,}edges \{/gm) ?? [];
+    expect(methods.filter(({ facts }) => facts.pages === 'edges')).toHaveLength(connections.length);
+  });
+
+  it('that makes something anew takes an idempotency key, which every call gets', () => {
+    const keyed = Object.values(schema.getMutationType()?.getFields() ?? {}).filter(({ args }) =>
+      args.some((argument) => {
+        const type = getNamedType(argument.type);
+        return argument.name === 'idempotencyKey' || ('getFields' in type && 'idempotencyKey' in type.getFields());
+      }),
+    );
+    const known = Object.values(consoleOperations).flatMap((operations) =>
+      Object.entries(operations).flatMap(([name, facts]) => ('idempotencyKey' in facts ? [name] : [])),
+    );
+    expect(known.sort()).toEqual(keyed.map(({ name }) => name).sort());
+    expect(known).toContain('createKey');
+  });
+});
+
+const print = (schema: JsonSchema) =>
+  printRest({ paths: {}, components: { schemas: { Thing: schema } } }).split('\n\n')[1];
+
+describe('the printer of REST types', () => {
+  it('prints what the document uses', () => {
+    const open = { type: 'object', additionalProperties: {} };
+    expect(print({ type: 'string', description: 'A */ B' })).toBe('/** A *\\/ B */\nexport type Thing = string;');
+    expect(print({ type: ['integer', 'null'] })).toBe('export type Thing = number | null;');
+    expect(print({ anyOf: [{ const: 'a' }, { enum: ['b', 1] }] })).toBe("export type Thing = 'a' | 'b' | 1;");
+    expect(print({ type: 'array', items: { type: ['string', 'null'] } })).toBe(
+      'export type Thing = (string | null)[];',
+    );
+    expect(print({ ...open, properties: { 'a-b': {}, c: { $ref: '#/components/schemas/D' } }, required: ['c'] })).toBe(
+      "export interface Thing {\n  'a-b'?: unknown;\n  c: D;\n  [member: string]: unknown;\n}",
+    );
+  });
+
+  it('refuses what it does not know', () => {
+    expect(() => print({ allOf: [] })).toThrow('allOf');
+    expect(() => print({ type: 'tuple' })).toThrow('tuple');
+  });
+});
