@@ -184,7 +184,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   let scheduling: Promise<void> = Promise.resolve();
 
   const bringUp = async (): Promise<boolean> => {
-    for (let wait = 100; !closing.signal.aborted; wait = Math.min(5_000, wait * 2)) {
+    for (let wait = 100; !closing.signal.aborted; wait = Math.min(2_000, wait * 2)) {
       try {
         await parts.prepare();
         await catalog.refresh();

@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
+import { pause, type ServerProcess } from '../start/server-process.ts';
+import { createPostgres, type TestPostgres } from '../support/postgres.ts';
+import { type Service, startService, stream } from './processes.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Faults 55-57 and 60: the database is away at the start, before a request, after one, and in the middle of many. */
+
+let postgres: TestPostgres;
+let service: Service;
+let server: ServerProcess;
+beforeAll(async () => {
+  postgres = await createPostgres();
+  await ensureDatabase(postgres.url('postgres'), 'steyg');
+  service = await startService(postgres.url('steyg'), { record: 1_000 });
+});
+afterAll(async () => {
+  await service.close();
+  await postgres.remove();
+});
+beforeEach(() => service.simulator.clearRequests());
+
+const ask = (secret: string, content = '[[say fine]]', path = '/v1/chat/completions'): Promise<Response> =>
+  fetch(server.baseUrl + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'anthropic-version': '2023-06-01',
+      authorization: `Bearer ${secret}`,
+    },
+    body: JSON.stringify({ model: 'on-messages', max_tokens: 100, messages: [{ role: 'user', content }] }),
+  });
+
+const someKey = `sk-steyg-${'0'.repeat(43)}1RBEGN`;
+
+it('55: away at the start: alive, not ready, refusing; and ready by itself when it comes', async () => {
+  await postgres.stop();
+  server = await service.start('one');
+  await reached(async () => (await server.status('/healthz')) === 200);
+  expect(await server.status('/readyz')).toBe(503);
+  for (const path of ['/v1/messages', '/v1/chat/completions', '/v1/responses']) {
+    const response = await ask(someKey, 'ping', path);
+    expect(response.status).toBe(503);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(response.headers.get('request-id')).not.toBeNull();
+    expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('/status') } });
+  }
+  await postgres.start();
+  await server.ready();
+  const customer = await service.customer();
+  expect((await ask(customer.secret)).status).toBe(200);
+});
+
+it('56: away at the admission: 503, and nothing goes upstream', async () => {
+  const [known, unknown] = [await service.customer(), await service.customer()];
+  // One key is remembered, the other has never been seen.
+  expect((await ask(known.secret)).status).toBe(200);
+  service.simulator.clearRequests();
+  await postgres.stop('immediate');
+  for (const { secret } of [known, unknown, known]) {
+    const response = await ask(secret);
+    expect(response.status).toBe(503);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('/status') } });
+  }
+  expect(service.simulator.requests()).toEqual([]);
+  expect(await server.status('/readyz')).toBe(503);
+  expect(await server.status('/healthz')).toBe(200);
+  await postgres.start();
+  await server.ready();
+  expect((await ask(known.secret)).status).toBe(200);
+  expect((await ask(unknown.secret)).status).toBe(200);
+});
+
+it('57: away at the settlement: the client notices nothing, the line waits on disk and is settled afterwards', async () => {
+  const customers = await Promise.all(Array.from({ length: 20 }, () => service.customer()));
+  const streams = customers.map((customer) => stream(server.baseUrl, customer, '[[len 100]][[speed 100]]'));
+  await reached(() => streams.every(({ text }) => text.includes('w3"')));
+  await postgres.stop('immediate');
+  await Promise.all(streams.map(({ ended }) => ended));
+  expect(streams.filter(({ finished, text }) => !finished || !text.includes('w99"'))).toEqual([]);
+  expect(spooledIds('one')).toEqual(expect.arrayContaining(streams.map(({ requestId }) => requestId)));
+  await postgres.start();
+  await server.ready();
+  await service.released();
+  const rows = await service.rows(customers.map(({ accountId }) => accountId));
+  expect(new Set(rows.keys())).toEqual(new Set(streams.map(({ requestId }) => requestId)));
+  expect(await service.broken()).toEqual([]);
+});
+
+it('57, 61: killed while the database is away: the next process settles what is on disk, even after the hold is gone', async () => {
+  const customers = await Promise.all(Array.from({ length: 20 }, () => service.customer()));
+  const streams = customers.map((customer) => stream(server.baseUrl, customer, '[[len 60]][[speed 100]]'));
+  await reached(() => streams.every(({ text }) => text.includes('w3"')));
+  await postgres.stop('immediate');
+  await Promise.all(streams.map(({ ended }) => ended));
+  expect(streams.every(({ finished }) => finished)).toBe(true);
+  await server.kill();
+  await postgres.start();
+  // Another machine is back first: it knows nothing of that disk, and gives the holds back.
+  const other = await service.start('two');
+  await other.ready();
+  await service.released();
+  expect(await service.rows(customers.map(({ accountId }) => accountId))).toEqual(new Map());
+  server = await service.start('one');
+  await server.ready();
+  await reached(async () => (await service.rows(customers.map(({ accountId }) => accountId))).size === 20);
+  await service.released();
+  expect(await service.broken()).toEqual([]);
+  await other.kill();
+});
+
+it('60: it crashes and recovers under load: whatever a client got to its end has one row, and nothing stays reserved', async () => {
+  const customers = await Promise.all(Array.from({ length: 30 }, () => service.customer()));
+  const streams: ReturnType<typeof stream>[] = [];
+  const enough = new AbortController();
+  const load = customers.map(async (customer) => {
+    while (!enough.signal.aborted) {
+      const one = stream(server.baseUrl, customer, '[[len 30]][[speed 150]]');
+      streams.push(one);
+      await one.ended;
+      if (one.status !== 200) await pause(50);
+    }
+  });
+  await reached(() => streams.filter(({ finished }) => finished).length >= 60);
+  await postgres.stop('immediate');
+  await reached(() => streams.filter(({ status }) => status === 503).length >= 20);
+  await postgres.start();
+  const before = streams.length;
+  await server.ready();
+  await reached(() => streams.slice(before).filter(({ finished }) => finished).length >= 60);
+  enough.abort();
+  await Promise.all(load);
+  await service.released();
+
+  const rows = await service.rows(customers.map(({ accountId }) => accountId));
+  const finished = streams.filter(({ finished }) => finished);
+  expect(finished.filter(({ requestId }) => rows.get(requestId ?? '') !== 1)).toEqual([]);
+  expect([...rows.values()].every((count) => count === 1)).toBe(true);
+  // Everybody was answered: to the end, or with a refusal.
+  expect(streams.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
+  expect(rows.size).toBe(streams.filter(({ status }) => status === 200).length);
+  expect(await service.broken()).toEqual([]);
+  server.signal('SIGTERM');
+  expect(await server.exited).toBe(0);
+});
+
+function spooledIds(name: string): string[] {
+  const directory = join(service.dataDir(name), 'spool');
+  return readdirSync(directory)
+    .filter((file) => file.endsWith('.ndjson'))
+    .flatMap((file) => readFileSync(join(directory, file), 'utf8').trimEnd().split('\n').slice(1))
+    .map((line) => (JSON.parse(line) as { requestId: string }).requestId);
+}
+
+async function reached(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await pause(10);
+}
