@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { link, mkdir, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import { describeError } from './http.ts';
@@ -96,11 +96,27 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
 async function writeMail(directory: string, mail: Mail): Promise<void> {
   // Links in it open accounts: nobody else on the machine should read them.
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const time = new Date().toISOString().replaceAll(/[:.]/g, '-');
   const recipient = mail.to.replaceAll(/[^A-Za-z0-9@._+-]/g, '_').slice(0, 100);
   const { to, subject, text, links } = mail;
   const draft = join(directory, `.${randomBytes(8).toString('hex')}`);
   await writeFile(draft, `${JSON.stringify({ to, subject, text, links }, null, 2)}\n`, { mode: 0o600 });
-  // Two mails to one address within a millisecond must both stay.
-  await rename(draft, join(directory, `${time}-${recipient}.json`));
+  try {
+    for (let now = Date.now(); ; now += 1) {
+      const time = new Date(now).toISOString().replaceAll(/[:.]/g, '-');
+      if (await linkUnlessTaken(draft, join(directory, `${time}-${recipient}.json`))) return;
+    }
+  } finally {
+    await unlink(draft);
+  }
+}
+
+/** Two mails to one address within a millisecond must both stay. */
+async function linkUnlessTaken(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'EEXIST') return false;
+    throw error;
+  }
 }

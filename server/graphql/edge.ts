@@ -13,6 +13,12 @@ import { createEngine, type GraphqlLog } from './yoga.ts';
 /** An operation with its variables never needs more. Larger ones are refused before they are read. */
 const bodyLimitBytes = 102_400;
 
+/** The page carries its own scripts; it loads nothing and talks to nobody but this server. */
+const graphiqlPolicy =
+  "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline' 'unsafe-eval' blob:; style-src 'unsafe-inline'; img-src data:; font-src data:; worker-src blob:";
+
+const clientGone = new Error('the client has gone');
+
 export interface GraphqlOptions {
   prisma: PrismaClient;
   /** For the queries that domains write by hand. BIGINT arrives as `bigint`. */
@@ -23,6 +29,8 @@ export interface GraphqlOptions {
   publicUrl: string;
   log: GraphqlLog;
   limits?: Limits;
+  /** A page for trying operations out, whole and without anything from other hosts. Never shown in production. */
+  graphiqlPage?: () => Promise<string>;
 }
 
 /**
@@ -74,7 +82,8 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       }
 
       const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
+      // A reason of its own: making the usual one costs more than everything else here.
+      reply.raw.once('close', () => gone.abort(clientGone));
       const context: GraphqlContext = {
         requestId: request.id,
         ip: request.ip,
@@ -100,7 +109,12 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       return send(request, reply, answer, context.setCookies);
     });
 
-    scope.get('/graphql', (request, reply) => {
+    scope.get('/graphql', async (request, reply) => {
+      const wantsPage = request.headers.accept?.includes('text/html') === true;
+      if (wantsPage && !production && options.graphiqlPage !== undefined) {
+        reply.header('content-security-policy', graphiqlPolicy).header('cache-control', 'no-store');
+        return reply.type('text/html; charset=utf-8').send(await options.graphiqlPage());
+      }
       reply.header('allow', 'POST');
       return refuse(request, reply, 405, 'METHOD_NOT_ALLOWED', 'Send operations with POST.');
     });

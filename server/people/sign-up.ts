@@ -10,6 +10,7 @@ import { alreadySignedUpMail, localeOf, newAddressMail, verificationMail } from 
 import { type BadToken, badInput, type Done, done, type Refusal, throttled } from './outcomes.ts';
 import { PasswordsBusyError, passwordProblem } from './passwords.ts';
 import { networkOf } from './throttle.ts';
+import { takeAccountAlong } from './trials.ts';
 
 export interface SignUpInput {
   email: string;
@@ -37,7 +38,7 @@ const mailRequestsPerNetwork = { attempts: 30, windowS: 3_600 };
 const linksPerNetwork = { attempts: 60, windowS: 600 };
 
 export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: MailLog }): SignUp {
-  const { prisma, auth, throttle, passwords, mailer, bindings, publicUrl, openAccount, log } = parts;
+  const { prisma, pool, auth, throttle, passwords, mailer, bindings, publicUrl, openAccount, log } = parts;
 
   /** Nobody waits for this: an answer must take as long for an address that is known as for one that is not. */
   const inBackground = (work: () => Promise<unknown>): void => {
@@ -116,7 +117,12 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
         const session = await auth.api.getSession({ headers: asking(caller).headers });
         if (session?.user.email !== link.claims.email) return { kind: 'bad_token' };
         const changed = await ask(() => auth.api.verifyEmail({ ...asking(caller), query: { token: link.token } }));
-        return changed.kind === 'answered' ? done() : { kind: 'bad_token' };
+        if (changed.kind !== 'answered') return { kind: 'bad_token' };
+        const { email, updateTo, requestType } = link.claims;
+        if (requestType === 'change-email-verification' && updateTo !== undefined) {
+          await takeAccountAlong({ pool, userId: session.user.id, from: email, to: updateTo });
+        }
+        return done();
       }
 
       const user = await prisma.user.findUnique({

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { createAccount } from '../accounts/accounts.ts';
+import { appendAudit } from '../audit.ts';
 import { transaction } from '../database/lane.ts';
 import { mailboxOf } from './address.ts';
 import type { OpenAccount } from './identity.ts';
@@ -44,6 +45,31 @@ export function createOpenAccount({ pool }: { pool: Pool }): OpenAccount {
         [mailbox, outcome.account.id, network],
       );
     });
+}
+
+/**
+ * Somebody's address has changed: the account that was opened with the old one gets its notices at the new one, unless
+ * another account has that. The old address can open an account again; its mailbox has had its trial.
+ */
+export function takeAccountAlong(options: { pool: Pool; userId: string; from: string; to: string }): Promise<void> {
+  const { pool, userId, from, to } = options;
+  return transaction(pool, async (client) => {
+    const { rows } = await client.query<{ id: string }>(
+      `UPDATE account SET email = $3
+        WHERE email = $2 AND NOT EXISTS (SELECT FROM account WHERE email = $3)
+          AND id IN (SELECT account_id FROM member WHERE user_id = $1 AND role = 'owner') RETURNING id`,
+      [userId, from, to],
+    );
+    const [account] = rows;
+    if (account === undefined) return;
+    await appendAudit(client, {
+      actor: `user:${userId}`,
+      action: 'account.change_address',
+      subject: `account:${account.id}`,
+      before: { email: from },
+      after: { email: to },
+    });
+  });
 }
 
 function digest(text: string): Buffer {

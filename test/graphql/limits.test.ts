@@ -267,10 +267,12 @@ describe('production', () => {
     }
   });
 
-  it('has no page for trying things out', async () => {
-    const reply = await production.app.inject({ method: 'GET', url: '/graphql', headers: { accept: 'text/html' } });
+  it('has no page for trying things out; development has', async () => {
+    const page = { method: 'GET', url: '/graphql', headers: { accept: 'text/html' } } as const;
+    const reply = await production.app.inject(page);
     expect(reply.statusCode).toBe(405);
-    expect(reply.body).not.toContain('<html');
+    expect(reply.body).not.toContain('GraphiQL');
+    expect((await plane.app.inject(page)).body).toContain('GraphiQL');
   });
 });
 

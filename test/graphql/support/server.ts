@@ -114,6 +114,7 @@ export async function createControlPlane(
     },
     production: options.production ?? false,
     publicUrl: address,
+    graphiqlPage: async () => '<!doctype html><title>GraphiQL</title>',
     log,
   });
 
