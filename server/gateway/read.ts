@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Ledger } from '../billing/ledger.ts';
 import { formatUsd } from '../billing/money.ts';
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
@@ -22,6 +23,9 @@ export interface ReaderParts {
   /** Keyed digest; `scope` keeps its uses apart. */
   digest(scope: string, text: string): string;
 }
+
+/** A body of this size takes milliseconds to scan. */
+const largeBytes = 1_048_576;
 
 /** The version of the messages protocol that took the sampling fields away. */
 const versionWithoutSampling = '2026-10-21';
@@ -86,6 +90,8 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
     const scanned = scanBody(call.raw, call.protocol);
     if (!scanned.ok) return unlessDeleted(call, fromProblem(scanned.problem));
     const { facts } = scanned;
+    // Each of the two takes its time with a large body; others get their turn in between.
+    if (call.raw.length > largeBytes) await breathe();
     const model = await catalog.resolve(facts.model);
     if (model === null) return unlessExhausted(call, refusals.modelNotFound(facts.model));
 
