@@ -1,0 +1,117 @@
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tokenize } from '../../server/gateway/tokenize.ts';
+import { createLag, lagTickMs } from '../../server/metrics.ts';
+import { type Customer, startApp, type TestApp } from '../support/app.ts';
+import { everyProtocol, get, model, nativeCatalog, protocols, send } from './support.ts';
+
+/** Fault 9: whatever a client sends, the others are served meanwhile. What matters is the order, not the clock. */
+
+let app: TestApp;
+let customer: Customer;
+beforeAll(async () => {
+  app = await startApp({ catalog: nativeCatalog() });
+  customer = await app.customer({ usd: '1000' });
+});
+afterAll(() => app.close());
+
+const size = 30 * 1_048_576;
+const filled = (unit: string, before: string, after: string): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(size);
+  bytes.fill(0x20);
+  const pattern = Buffer.from(unit);
+  for (let at = before.length; at + pattern.length <= size - after.length; at += pattern.length) bytes.set(pattern, at);
+  bytes.set(Buffer.from(before));
+  bytes.set(Buffer.from(after), size - after.length);
+  return bytes;
+};
+const around: [string, string] = [`{"model":"${model}","max_tokens":16,"messages":[`, `0]}`];
+
+const hostile = {
+  'nothing but opening brackets': new Uint8Array(size).fill(0x5b),
+  'nothing but commas and brackets': filled('[],', ...around),
+  'nothing but numbers': filled('0,', ...around),
+  'two million members': filled('"aaaaaaa":0,', `{"model":"${model}","max_tokens":16,"x":{`, `"z":0}}`),
+  'nothing but quotes': new Uint8Array(size).fill(0x22),
+  'nothing but backslashes': filled('\\\\', `{"model":"${model}","x":"`, `"}`),
+  'nothing but blanks': new Uint8Array(size).fill(0x20),
+  'one endless number': filled('1', `{"model":"${model}","max_tokens":`, '}'),
+  'one long text': filled(
+    'a',
+    `{"model":"no-such-model","max_tokens":16,"messages":[{"role":"user","content":"`,
+    '"}]}',
+  ),
+};
+
+describe('fault 9: hostile bodies of 30 MB', () => {
+  it.each(Object.entries(hostile))('%s: refused, and the next request is served', async (_name, raw) => {
+    for (const protocol of everyProtocol) {
+      const response = await send(app, protocol, { secret: customer.secret, raw });
+      expect(response.status).toBe(400);
+      await response.arrayBuffer();
+    }
+    expect((await send(app, protocols.chat, { secret: customer.secret })).status).toBe(200);
+  });
+});
+
+describe('large bodies', () => {
+  it('others are answered while tokens are counted that take long', async () => {
+    // The dearest text for a tokenizer: no blanks, no letters that go together.
+    const text = Array.from({ length: 400_000 }, (_none, index) =>
+      String.fromCharCode(0x4e00 + ((index * 7_919) % 20_000)),
+    );
+    let isCounted = false;
+    const counting = send(
+      app,
+      { ...protocols.messages, path: '/v1/messages/count_tokens' },
+      { secret: customer.secret, text: text.join(''), more: { model: 'only-chat' } },
+    ).then(async (response) => {
+      isCounted = true;
+      return { status: response.status, ...((await response.json()) as { input_tokens: number }) };
+    });
+    // One after the other, so that each had to find its turn.
+    for (let count = 0; count < 5; count += 1) {
+      expect((await get(app, '/hello', null)).status).toBe(200);
+      expect((await send(app, protocols.chat, { secret: customer.secret })).status).toBe(200);
+    }
+    expect(isCounted).toBe(false);
+    const { status, input_tokens: tokens } = await counting;
+    expect(status).toBe(200);
+    expect(tokens).toBeGreaterThan(400_000);
+  });
+
+  it('a text beyond what is counted is not taken for less', async () => {
+    const words = 'some words of a text '.repeat(60_000);
+    const counted = await tokenize([words.slice(0, 1_000_000)]);
+    const whole = await tokenize([words]);
+    expect(whole).toBeGreaterThan(counted * (words.length / 1_000_000));
+  });
+
+  it('counting in pieces comes to what counting at once does, or more', async () => {
+    for (const text of [
+      'Ngữ pháp tiếng Việt không khó lắm đâu. '.repeat(50),
+      'function f(x) { return x + 1; }\n'.repeat(99),
+    ]) {
+      const exact = countTokens(text);
+      const inPieces = await tokenize([text]);
+      expect(inPieces).toBeGreaterThanOrEqual(exact);
+      expect(inPieces).toBeLessThan(exact * 1.05);
+    }
+    expect(await tokenize(['<|endoftext|> is plain text'])).toBeGreaterThan(4);
+    expect(await tokenize([])).toBe(0);
+  });
+});
+
+describe('a process that cannot keep up', () => {
+  it('is one that keeps being late, not one that was late once', () => {
+    const lag = createLag(0);
+    lag.tick(lagTickMs);
+    expect(lag.lastingMs()).toBe(0);
+    lag.tick(2 * lagTickMs + 900);
+    expect([lag.latestMs(), lag.lastingMs()]).toEqual([900, 0]);
+    lag.tick(3 * lagTickMs + 900 + 400);
+    expect([lag.latestMs(), lag.lastingMs()]).toEqual([400, 400]);
+    lag.tick(4 * lagTickMs + 900 + 400);
+    expect(lag.lastingMs()).toBe(0);
+  });
+});
