@@ -9,6 +9,7 @@ import { startSweep } from './billing/sweep.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import type { Config } from './config.ts';
 import { createControlPlane } from './control-plane.ts';
+import { registerDashboard } from './dashboard.ts';
 import { openLane } from './database/lane.ts';
 import { listen } from './database/listen.ts';
 import { MigrationRefused } from './database/migrate.ts';
@@ -49,6 +50,8 @@ export interface AppParts {
   scheduled: boolean;
   /** How patient the HTTP server is; tests shorten it. */
   serverLimits?: ServerLimits;
+  /** How late the event loop may keep being before new requests are refused, in milliseconds. */
+  overloadLagMs?: number;
 }
 
 export interface App {
@@ -62,12 +65,12 @@ export interface App {
 }
 
 /** Above this the process is too far behind to take more. */
-const overloadLagMs = 200;
+const usualOverloadLagMs = 200;
 /** How long connections may stay open when everything else has ended. */
 const lastWordsMs = 1_000;
 
 export async function createApp(parts: AppParts): Promise<App> {
-  const { config, log, databaseUrl, secretKey } = parts;
+  const { config, log, databaseUrl, secretKey, overloadLagMs = usualOverloadLagMs } = parts;
   const fastify = createHttpServer(log, parts.serverLimits);
   const metrics = createMetrics();
   const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
@@ -166,6 +169,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     metrics,
     log,
   });
+
+  await registerDashboard(fastify, { root: join(import.meta.dirname, '../dashboard/dist/site') });
 
   let stopListening = nothing;
   let stopSweep = nothing;

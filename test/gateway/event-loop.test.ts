@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tokenize } from '../../server/gateway/tokenize.ts';
 import { createLag, lagTickMs } from '../../server/metrics.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
-import { everyProtocol, get, model, nativeCatalog, protocols, send } from './support.ts';
+import { errorOf, everyProtocol, get, model, nativeCatalog, protocols, send } from './support.ts';
 
 /** Fault 9: whatever a client sends, the others are served meanwhile. What matters is the order, not the clock. */
 
@@ -103,6 +103,20 @@ describe('large bodies', () => {
 });
 
 describe('a process that cannot keep up', () => {
+  it('takes no new requests, says when to come again, and stays alive', async () => {
+    const busy = await startApp({ overloadLagMs: -1 });
+    const own = await busy.customer();
+    for (const protocol of everyProtocol) {
+      const response = await send(busy, protocol, { secret: own.secret });
+      expect(response.status).toBe(503);
+      expect(response.headers.get('retry-after')).toBe('2');
+      expect((await errorOf(response, protocol.protocol)).message).toContain('/status');
+    }
+    expect(busy.simulator.stats().requests).toBe(0);
+    expect((await fetch(`${busy.url}/healthz`)).status).toBe(200);
+    await busy.close();
+  });
+
   it('is one that keeps being late, not one that was late once', () => {
     const lag = createLag(0);
     lag.tick(lagTickMs);

@@ -51,6 +51,8 @@ export interface TestAppOptions {
   catalog?: (simulatorUrl: string) => string;
   /** How patient the HTTP server is. */
   serverLimits?: ServerLimits;
+  /** Out of reach unless given: a machine that runs many tests at once is late all the time. */
+  overloadLagMs?: number;
   /** Another process of the same service: it shares the database and the simulator, and is to be closed first. */
   beside?: TestApp;
 }
@@ -60,6 +62,7 @@ const secretKeys = new WeakMap<TestApp, Buffer>();
 
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const { env = {}, simulator: settings = {}, catalog, serverLimits, beside } = options;
+  const { overloadLagMs = Number.POSITIVE_INFINITY } = options;
   const dataDir = createDirectory('steyg-app-');
   const database: Pick<TestDatabase, 'url' | 'pool'> & Partial<TestDatabase> =
     beside === undefined ? await createDatabase() : { url: beside.databaseUrl, pool: beside.pool };
@@ -97,6 +100,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     simulatorUrl: simulator.url,
     log,
     ...(serverLimits === undefined ? {} : { serverLimits }),
+    overloadLagMs,
     scheduled: false,
     prepare: async () => void (await prepareDatabase({ config, databaseUrl: database.url, secretKey, log })),
   });
