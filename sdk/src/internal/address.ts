@@ -9,7 +9,8 @@ export function apiRoot(baseUrl: string): string {
     throw new ConfigurationError('baseUrl must be an http(s) address, e.g. https://steyg.example/api');
   }
   const { search, hash, username, password } = new URL(baseUrl);
-  if (`${search}${hash}${username}${password}` !== '') {
+  // It is also put between quotes, in commands and in source code.
+  if (`${search}${hash}${username}${password}` !== '' || !/^[\w.:/%[\]~-]+$/.test(baseUrl)) {
     throw new ConfigurationError('baseUrl must be a plain address, without query, fragment or credentials.');
   }
   const trimmed = baseUrl.replace(/\/+$/, '');

@@ -1,0 +1,406 @@
+import { ConfigurationError } from '@steyg/sdk';
+import {
+  type Connection,
+  type ConnectRequest,
+  chooseModels,
+  connect,
+  renderConnection,
+  type ToolName,
+  tools,
+} from '@steyg/sdk/connect';
+import { describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { getJson, setJson } from '../../sdk/src/connect/edit/json.ts';
+import { setEnvironment, setYamlItems, setYamlKeys } from '../../sdk/src/connect/edit/lines.ts';
+import { setToml } from '../../sdk/src/connect/edit/toml.ts';
+
+const apiKey = `sk-steyg-${'k'.repeat(49)}`;
+const catalog = [
+  {
+    id: 'big-1',
+    display_name: 'Big 1',
+    context_length: 200_000,
+    max_output_tokens: 32_000,
+    price_usd_per_million: { output: '15' },
+  },
+  {
+    id: 'mid-1',
+    display_name: 'Mid 1',
+    context_length: 100_000,
+    max_output_tokens: 16_000,
+    price_usd_per_million: { output: '3' },
+  },
+  {
+    id: 'flash',
+    display_name: 'Flash',
+    context_length: 50_000,
+    max_output_tokens: 8_000,
+    price_usd_per_million: { output: '0.4' },
+  },
+];
+const request: Omit<ConnectRequest, 'tool'> = {
+  baseUrl: 'https://steyg.test/api',
+  apiKey,
+  models: { main: 'mid-1', large: 'big-1', medium: 'mid-1', small: 'flash' },
+  catalog,
+};
+const made = (tool: ToolName, more: Partial<ConnectRequest> = {}): Connection => connect({ ...request, tool, ...more });
+const contentOf = (connection: Connection, path: string) =>
+  connection.files.find((file) => file.path === path)?.content ?? expect.unreachable(path);
+const jsonOf = (connection: Connection, path: string) =>
+  JSON.parse(contentOf(connection, path)) as Record<string, unknown>;
+
+describe('every tool', () => {
+  it.each(tools)('%s: points here, with the right form of the address', (tool) => {
+    const connection = made(tool);
+    const whole = JSON.stringify(connection);
+    const takesRoot = ['claude-code', 'anthropic-sdk', 'curl'].includes(tool);
+    expect(connection.baseUrl.replace(/\/$/, '')).toBe(
+      takesRoot ? 'https://steyg.test/api' : 'https://steyg.test/api/v1',
+    );
+    expect(whole).toContain(takesRoot ? 'https://steyg.test/api' : 'https://steyg.test/api/v1');
+    expect(whole).toContain('mid-1');
+    expect(whole).not.toMatch(/\/v1\/v1|undefined|null,null/);
+  });
+
+  it.each(tools)('%s: has the key only where it may be', (tool) => {
+    for (const scope of ['user', 'project'] as const) {
+      let connection: Connection;
+      try {
+        connection = made(tool, { scope });
+      } catch (error) {
+        expect(error).toBeInstanceOf(ConfigurationError);
+        expect(scope).toBe('project');
+        continue;
+      }
+      for (const file of connection.files) expect(file.content.includes(apiKey)).toBe(file.holdsKey);
+      for (const { value, secret } of connection.environment) expect(value === apiKey).toBe(secret);
+      const { commands, code, steps, notes } = connection;
+      expect(JSON.stringify({ commands, code, steps, notes })).not.toContain(apiKey);
+      // A committed file of a project never holds it.
+      const committed = ['.claude/settings.json', 'opencode.json', '.qwen/settings.json', '.aider.conf.yml'];
+      if (scope === 'project') {
+        for (const { path, holdsKey } of connection.files) expect(holdsKey).toBe(!committed.includes(path));
+      }
+    }
+  });
+
+  it.each(tools)('%s: can be written a second time without a change', (tool) => {
+    for (const { content, merge } of made(tool).files) expect(merge(content)).toBe(content);
+  });
+
+  it.each(tools)('%s: is shown with the key masked', (tool) => {
+    const connection = made(tool);
+    expect(renderConnection(connection)).not.toContain(apiKey);
+    const holdsKey =
+      connection.environment.some(({ secret }) => secret) || connection.files.some((file) => file.holdsKey);
+    expect(renderConnection(connection, { showKey: true }).includes(apiKey)).toBe(holdsKey);
+  });
+
+  it.each(tools)('%s: works without a key, with a placeholder', (tool) => {
+    const { apiKey: _key, ...without } = request;
+    expect(JSON.stringify(connect({ ...without, tool }))).not.toContain('sk-steyg');
+  });
+});
+
+describe('Claude Code', () => {
+  const aliases = {
+    ANTHROPIC_BASE_URL: 'https://steyg.test/api',
+    ANTHROPIC_MODEL: 'mid-1',
+    ANTHROPIC_DEFAULT_FABLE_MODEL: 'big-1',
+    ANTHROPIC_DEFAULT_OPUS_MODEL: 'big-1',
+    ANTHROPIC_DEFAULT_SONNET_MODEL: 'mid-1',
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: 'flash',
+    ANTHROPIC_SMALL_FAST_MODEL: 'flash',
+  };
+
+  it('gets every alias, the main and the small-fast model', () => {
+    expect(jsonOf(made('claude-code'), '~/.claude/settings.json')).toEqual({
+      env: { ...aliases, ANTHROPIC_AUTH_TOKEN: apiKey },
+    });
+  });
+
+  it('gets them all from one model too', () => {
+    const { env } = jsonOf(made('claude-code', { models: { main: 'flash' } }), '~/.claude/settings.json');
+    const models = Object.entries(env as Record<string, string>).filter(([name]) => name.endsWith('_MODEL'));
+    expect(models).toHaveLength(6);
+    for (const [, id] of models) expect(id).toBe('flash');
+  });
+
+  it('gets address and models in the committed file, the key in the local one', () => {
+    const connection = made('claude-code', { scope: 'project' });
+    expect(jsonOf(connection, '.claude/settings.json')).toEqual({ env: aliases });
+    expect(jsonOf(connection, '.claude/settings.local.json')).toEqual({ env: { ANTHROPIC_AUTH_TOKEN: apiKey } });
+  });
+
+  it('is told of the two sources of credentials, of file against shell, and of what is off', () => {
+    const { steps, notes } = made('claude-code');
+    const words = [...steps, ...notes].join('\n');
+    for (const part of [
+      '/logout',
+      'ANTHROPIC_API_KEY',
+      'wins over',
+      'background agents',
+      'remote control',
+      'voice input',
+      'tool search',
+    ]) {
+      expect(words).toContain(part);
+    }
+  });
+});
+
+describe('the others', () => {
+  it('Codex: responses, and the key by the name of its variable', () => {
+    expect(contentOf(made('codex'), '~/.codex/config.toml')).toBe(
+      [
+        'model = "mid-1"',
+        'model_provider = "steyg"',
+        'model_context_window = 100000',
+        '',
+        '[model_providers.steyg]',
+        'name = "Steyg"',
+        'base_url = "https://steyg.test/api/v1"',
+        'env_key = "STEYG_API_KEY"',
+        'wire_api = "responses"',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('opencode: a provider with limits, and the small model set', () => {
+    expect(jsonOf(made('opencode'), '~/.config/opencode/opencode.json')).toMatchObject({
+      provider: {
+        steyg: {
+          npm: '@ai-sdk/openai-compatible',
+          options: { baseURL: 'https://steyg.test/api/v1', apiKey: '{env:STEYG_API_KEY}' },
+          models: { 'big-1': { name: 'Big 1', limit: { context: 200_000, output: 32_000 } }, flash: {} },
+        },
+      },
+      model: 'steyg/mid-1',
+      small_model: 'steyg/flash',
+    });
+  });
+
+  it('Qwen Code and Cursor: the prefix, because their pickers have models of their own', () => {
+    const qwen = jsonOf(made('qwen-code'), '~/.qwen/settings.json');
+    expect(qwen).toMatchObject({ model: { name: 'steyg/mid-1' }, security: { auth: { selectedType: 'openai' } } });
+    expect(contentOf(made('qwen-code'), '~/.qwen/.env')).toBe(`STEYG_API_KEY=${apiKey}\n`);
+    expect(made('cursor').steps.join('\n')).toContain('steyg/mid-1, steyg/big-1, steyg/flash');
+    expect(made('cursor', { baseUrl: 'http://127.0.0.1:8787/api' }).notes.join('\n')).toContain('cannot reach');
+  });
+
+  it('Continue: valid YAML', () => {
+    expect(parseYaml(contentOf(made('continue'), '~/.continue/config.yaml'))).toMatchObject({
+      schema: 'v1',
+      models: [
+        { provider: 'openai', model: 'mid-1', apiBase: 'https://steyg.test/api/v1/', roles: ['chat', 'edit', 'apply'] },
+        {
+          model: 'big-1',
+          apiKey: '${{ secrets.STEYG_API_KEY }}',
+          defaultCompletionOptions: { contextLength: 200_000 },
+        },
+        { model: 'flash' },
+      ],
+    });
+  });
+
+  it('Zed: the provider, and the default model', () => {
+    expect(jsonOf(made('zed'), '~/.config/zed/settings.json')).toMatchObject({
+      language_models: {
+        openai_compatible: {
+          steyg: {
+            api_url: 'https://steyg.test/api/v1',
+            available_models: [{ name: 'mid-1', max_tokens: 100_000 }, {}, {}],
+          },
+        },
+      },
+      agent: { default_model: { provider: 'steyg', model: 'mid-1' } },
+    });
+  });
+
+  it('Aider: its own prefix, and the weak model set', () => {
+    expect(parseYaml(contentOf(made('aider'), '~/.aider.conf.yml'))).toEqual({
+      'openai-api-base': 'https://steyg.test/api/v1',
+      model: 'openai/mid-1',
+      'editor-model': 'openai/mid-1',
+      'weak-model': 'openai/flash',
+      'openai-api-key': apiKey,
+    });
+  });
+});
+
+describe('a request that cannot be right', () => {
+  it.each([
+    ['an address with /v1', { baseUrl: 'https://steyg.test/api/v1' }, 'leave /v1 out'],
+    ['a model that is not there', { models: { main: 'claude-opus-9' } }, 'big-1, mid-1, flash'],
+    ['an alias that is not there', { models: { main: 'flash', small: 'nope' } }, 'nope'],
+    ['a key with a line end', { apiKey: 'sk-steyg-x\n' }, 'spaces'],
+    ['an address that would leave its quotes', { baseUrl: "https://steyg.test/api'$(x)" }, 'plain address'],
+    ['a tool that nobody knows', { tool: 'emacs' as ToolName }, 'claude-code'],
+    ['a tool named like a member of objects', { tool: 'constructor' as ToolName }, 'no known tool'],
+  ])('is refused: %s', (_, change, reason) => {
+    expect(() => made('claude-code', change)).toThrow(reason);
+    expect(() => made('claude-code', change)).toThrow(ConfigurationError);
+  });
+
+  it('may name models as pickers and people do', () => {
+    const { env } = jsonOf(made('claude-code', { models: { main: 'steyg/Flash' } }), '~/.claude/settings.json');
+    expect(env).toMatchObject({ ANTHROPIC_MODEL: 'flash' });
+  });
+});
+
+describe('a choice that nobody made', () => {
+  it('goes by price', () => {
+    expect(chooseModels(catalog)).toEqual({ main: 'mid-1', large: 'big-1', medium: 'mid-1', small: 'flash' });
+    expect(chooseModels([{ id: 'only' }])).toEqual({ main: 'only', large: 'only', medium: 'only', small: 'only' });
+    expect(() => chooseModels([])).toThrow('empty');
+  });
+});
+
+describe('a settings file that somebody has', () => {
+  it('in JSON keeps its comments, order and commas', () => {
+    const mine = `// mine
+{
+    "theme": "dark", // like it
+    /* and */ "env": { "A": "{\\"b\\": [1]}" },
+    "list": [1, 2,],
+}
+`;
+    const text = setJson(setJson(setJson(mine, ['env', 'B'], 'x'), ['theme'], 'light'), ['new', 'deep'], { a: [1] });
+    expect(text).toBe(
+      `// mine
+{
+    "theme": "light", // like it
+    /* and */ "env": { "A": "{\\"b\\": [1]}",
+    "B": "x"
+    },
+    "list": [1, 2,],
+    "new": {
+        "deep": {
+            "a": [
+                1
+            ]
+        }
+    }
+}
+`.replace('    "B"', '    "B"'),
+    );
+    expect(getJson(text, ['env', 'B'])).toBe('x');
+    expect(getJson(text, ['list'])).toEqual([1, 2]);
+    expect(getJson(text, ['new', 'deep', 'a'])).toEqual([1]);
+  });
+
+  it.each([
+    '',
+    '{}',
+    '{ }',
+    '{\n}\n',
+    '{"a":1}',
+    '{"a":{"b":null}}',
+    '\uFEFF{ "a": "//no" }',
+    '{"x":{"y":{"z":[{"a":1}]}}}',
+  ])('in JSON can be %j', (mine) => {
+    const text = setJson(setJson(mine, ['a', 'b'], 1), ['c'], [true]);
+    const before = mine.trim() === '' ? {} : (JSON.parse(mine.replace('\uFEFF', '')) as object);
+    expect(JSON.parse(text.replace('\uFEFF', ''))).toEqual({ ...before, a: { b: 1 }, c: [true] });
+  });
+
+  it.each(['[]', '"x"', '{"a" 1}', '{"a":1', '{"a":}'])('in JSON that is broken is left alone: %s', (mine) => {
+    expect(() => setJson(mine, ['b'], 1)).toThrow('The settings file is');
+  });
+
+  it('in TOML keeps other tables, comments and values over several lines', () => {
+    const mine = `# mine
+model = "gpt" # old
+notify = [
+  "a",
+[ "b" ],
+]
+text = """
+[model_providers.steyg]
+"""
+
+[model_providers.other]
+name = "Other"
+
+[model_providers.steyg]
+name = "old"
+extra = 1
+
+# about projects
+[projects."/x"]
+trust_level = "trusted"
+`;
+    const text = setToml(
+      mine,
+      { model: 'big-1', model_provider: 'steyg' },
+      { name: 'model_providers.steyg', values: { name: 'Steyg' } },
+    );
+    expect(text).toBe(`# mine
+model = "big-1"
+notify = [
+  "a",
+[ "b" ],
+]
+text = """
+[model_providers.steyg]
+"""
+model_provider = "steyg"
+
+[model_providers.other]
+name = "Other"
+
+[model_providers.steyg]
+name = "Steyg"
+
+# about projects
+[projects."/x"]
+trust_level = "trusted"
+`);
+  });
+
+  it('in YAML keeps its own models', () => {
+    const mine = 'name: Mine\nmodels:\n- name: Own\n  model: x\nrules: []\n';
+    const first = setYamlItems(mine, 'models', ['- name: A', '  model: a']);
+    expect(parseYaml(first)).toEqual({
+      name: 'Mine',
+      models: [
+        { name: 'A', model: 'a' },
+        { name: 'Own', model: 'x' },
+      ],
+      rules: [],
+    });
+    const second = setYamlItems(first, 'models', ['- name: B', '  model: b']);
+    expect(parseYaml(second)).toMatchObject({ models: [{ name: 'B' }, { name: 'Own' }] });
+    expect(parseYaml(setYamlItems('name: Mine\nmodels: []\n', 'models', ['- name: A']))).toEqual({
+      name: 'Mine',
+      models: [{ name: 'A' }],
+    });
+    expect(setYamlKeys('# mine\nmodel: x\nother: 1\n', { model: 'openai/a' })).toBe(
+      '# mine\nmodel: "openai/a"\nother: 1\n',
+    );
+  });
+
+  it('of variables keeps the others', () => {
+    expect(setEnvironment('A=1\nexport STEYG_API_KEY=old\nB=2', { STEYG_API_KEY: 'new' })).toBe(
+      'A=1\nSTEYG_API_KEY=new\nB=2\n',
+    );
+  });
+
+  it('of Qwen Code keeps the models of other services, and drops its own old ones', () => {
+    const mine = JSON.stringify({
+      modelProviders: {
+        openai: [
+          { id: 'x', envKey: 'OTHER' },
+          { id: 'steyg/old', envKey: 'STEYG_API_KEY' },
+        ],
+      },
+    });
+    const [settings] = made('qwen-code').files;
+    const { modelProviders } = JSON.parse(settings?.merge(mine) ?? '') as {
+      modelProviders: { openai: { id: string }[] };
+    };
+    expect(modelProviders.openai.map(({ id }) => id)).toEqual(['x', 'steyg/mid-1', 'steyg/big-1', 'steyg/flash']);
+  });
+});

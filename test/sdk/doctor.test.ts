@@ -1,0 +1,285 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Diagnosis, type DoctorRequest, doctor } from '@steyg/sdk/doctor';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isHeldBack } from '../../sdk/src/doctor/calls.ts';
+import { type Customer, startApp, type TestApp } from '../support/app.ts';
+
+let app: TestApp;
+let customer: Customer;
+
+beforeAll(async () => {
+  app = await startApp();
+  customer = await app.customer();
+});
+afterAll(() => app.close());
+
+const examine = (more: Partial<DoctorRequest> = {}) =>
+  doctor({ baseUrl: app.baseUrl, apiKey: customer.secret, ...more });
+/** What is not as it should be, as `check: message`. */
+const complaints = ({ findings }: Diagnosis) =>
+  findings
+    .filter(({ level }) => level === 'error' || level === 'warning')
+    .map(({ check, message }) => `${check}: ${message}`);
+const levelOf = ({ findings }: Diagnosis, check: string) => findings.find((finding) => finding.check === check)?.level;
+
+/** A server in between, or in the service's place. */
+async function withServer<T>(listener: RequestListener, work: (url: string) => Promise<T>): Promise<T> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    return await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+describe('a set-up that works', () => {
+  it('has nothing to complain about, and says what it looked at', async () => {
+    const diagnosis = await examine({ models: { main: 'sim-large', small: 'steyg/sim-small' }, environment: {} });
+    expect(complaints(diagnosis)).toEqual([]);
+    expect(diagnosis.healthy).toBe(true);
+    expect([...new Set(diagnosis.findings.map(({ check }) => check))]).toEqual([
+      'address',
+      'reachability',
+      'clock',
+      'key',
+      'budget',
+      'models',
+      'environment',
+      'messages',
+      'chat completions',
+      'streaming',
+    ]);
+    expect(Number(diagnosis.costUsd)).toBeGreaterThan(0);
+  });
+
+  it('costs nothing when nothing is to be spent', async () => {
+    const before = app.simulator.requests().length;
+    const diagnosis = await examine({ spend: false });
+    expect(diagnosis).toMatchObject({ healthy: true, costUsd: null });
+    expect(levelOf(diagnosis, 'streaming')).toBe('skipped');
+    expect(app.simulator.requests()).toHaveLength(before);
+  });
+});
+
+describe('the address', () => {
+  it.each([
+    ['/api/v1', 'ends in /v1'],
+    ['/api/v1/', 'ends in /v1'],
+    ['/api/v1/messages', 'ends in /v1/messages'],
+    ['', 'another path'],
+    ['/', 'another path'],
+  ])('%j is put right, and the rest examined all the same', async (path, complaint) => {
+    const diagnosis = await examine({ baseUrl: `${app.url}${path}`, spend: false });
+    expect(complaints(diagnosis)).toEqual([expect.stringContaining(complaint)]);
+    expect(diagnosis.findings.find(({ level }) => level === 'error')?.remedy).toContain(app.baseUrl);
+    expect(levelOf(diagnosis, 'key')).toBe('ok');
+    expect(diagnosis.healthy).toBe(false);
+  });
+
+  it.each(['steyg.test', 'ftp://steyg.test', ''])('%j is none', async (baseUrl) => {
+    const diagnosis = await examine({ baseUrl });
+    expect(complaints(diagnosis)).toEqual([expect.stringContaining('no http(s) address')]);
+    expect(levelOf(diagnosis, 'streaming')).toBe('skipped');
+  });
+
+  it('over http, not on this machine, is warned of', async () => {
+    const fetch = async () => Response.json({ error: {} }, { status: 401 });
+    const diagnosis = await examine({ baseUrl: 'http://steyg.test/api', fetch });
+    expect(complaints(diagnosis)[0]).toContain('unencrypted');
+  });
+
+  it.each<[string, RequestListener, string]>([
+    ['a page', (_, response) => response.end('<html>hello</html>'), 'Something else answers'],
+    [
+      'a redirect',
+      (_, response) => response.writeHead(301, { location: 'https://x.test/' }).end(),
+      'redirects to https://x.test/',
+    ],
+    ['a failing proxy', (_, response) => response.writeHead(502).end('bad gateway'), 'status 502'],
+    ['a broken connection', (request) => request.socket.destroy(), 'cannot be reached'],
+  ])('where %s answers is recognised', async (_, listener, complaint) => {
+    await withServer(listener, async (url) => {
+      const diagnosis = await examine({ baseUrl: `${url}/api` });
+      expect(complaints(diagnosis)).toEqual([expect.stringContaining(complaint)]);
+      expect(levelOf(diagnosis, 'key')).toBe('skipped');
+    });
+  });
+});
+
+describe('the clock', () => {
+  it.each([
+    [3_600_000, 'ahead of'],
+    [-3_600_000, 'behind'],
+  ])('that is %i ms off is warned of', async (offMs, word) => {
+    const diagnosis = await examine({ now: () => Date.now() + offMs, spend: false });
+    expect(complaints(diagnosis)).toEqual([expect.stringMatching(new RegExp(`clock.*3(600|599|601) s ${word}`))]);
+    expect(diagnosis.healthy).toBe(true);
+  });
+});
+
+describe('the key', () => {
+  const changed = () =>
+    `${customer.secret.slice(0, 20)}${customer.secret[20] === 'x' ? 'y' : 'x'}${customer.secret.slice(21)}`;
+
+  it.each<[string, () => string | undefined, string]>([
+    ['absent', () => undefined, 'No API key'],
+    ['with a line end', () => `${customer.secret}\n`, 'spaces or line ends'],
+    ['in quotes', () => `"${customer.secret}"`, 'quotes'],
+    ['of another service', () => 'sk-ant-123', 'another service'],
+    ['an access token', () => customer.secret.replace('sk-', 'tk-'), 'access token'],
+    ['cut', () => customer.secret.slice(0, -3), 'characters'],
+    ['mistyped', changed, 'typing error'],
+  ])('%s is recognised without asking the server', async (_, key, complaint) => {
+    const diagnosis = await examine({ apiKey: key() });
+    expect(complaints(diagnosis)).toEqual([expect.stringContaining(complaint)]);
+    expect(levelOf(diagnosis, 'budget')).toBe('skipped');
+  });
+
+  it('that was deleted, or may call nothing', async () => {
+    const other = await app.customer();
+    await app.keys.delete({ accountId: other.accountId, id: other.keyId, actor: 'test' });
+    expect(complaints(await examine({ apiKey: other.secret }))).toEqual(['key: The key is wrong, expired or deleted.']);
+  });
+});
+
+describe('the budget', () => {
+  it('that is used up, or low', async () => {
+    const poor = await examine({ apiKey: (await app.customer({ usd: '0' })).secret });
+    expect(complaints(poor)).toEqual(['budget: The budget is used up, or has expired.']);
+    expect(levelOf(poor, 'messages')).toBe('skipped');
+    const low = await examine({ apiKey: (await app.customer({ usd: '0.25' })).secret, spend: false });
+    expect(complaints(low)).toEqual(['budget: Only 0.25 USD of budget are left.']);
+  });
+
+  it('that a key may not spend any more of', async () => {
+    const { secret } = await app.customer({ terms: { limits: { day: 1n, month: null, lifetime: null } } });
+    const diagnosis = await examine({ apiKey: secret });
+    expect(diagnosis.healthy).toBe(false);
+    expect(complaints(diagnosis).join('\n')).toMatch(/limit/);
+  });
+});
+
+describe('the models', () => {
+  it('that the catalog does not have', async () => {
+    const diagnosis = await examine({ models: { main: 'sim-large', small: 'claude-haiku-9' }, spend: false });
+    expect(complaints(diagnosis)).toEqual(['models: small is claude-haiku-9, which the catalog does not have.']);
+    expect(diagnosis.findings.find(({ level }) => level === 'error')?.remedy).toContain('sim-small');
+  });
+});
+
+describe('the environment', () => {
+  const right = () => ({
+    ANTHROPIC_BASE_URL: app.baseUrl,
+    ANTHROPIC_AUTH_TOKEN: customer.secret,
+    ANTHROPIC_MODEL: 'sim-large',
+    ANTHROPIC_DEFAULT_FABLE_MODEL: 'sim-large',
+    ANTHROPIC_DEFAULT_OPUS_MODEL: 'sim-large[1m]',
+    ANTHROPIC_DEFAULT_SONNET_MODEL: 'sim-medium',
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: 'sim-small',
+    ANTHROPIC_SMALL_FAST_MODEL: 'sim-small',
+  });
+  const told = async (environment: Record<string, string | undefined>, settings: Record<string, string> = {}) =>
+    complaints(await examine({ environment, settings, spend: false }));
+
+  it('that is right', async () => {
+    expect(await told(right())).toEqual([]);
+    expect(await told({ OPENAI_BASE_URL: `${app.baseUrl}/v1`, OPENAI_API_BASE: 'x' })).toEqual([]);
+  });
+
+  it('that is wrong', async () => {
+    expect(await told({ ...right(), ANTHROPIC_BASE_URL: `${app.baseUrl}/v1` })).toEqual([
+      'environment: ANTHROPIC_BASE_URL ends in /v1.',
+    ]);
+    expect(await told({ ...right(), ANTHROPIC_BASE_URL: 'https://elsewhere.test' })).toEqual([
+      expect.stringContaining('points to'),
+    ]);
+    expect(await told({ ...right(), ANTHROPIC_API_KEY: 'sk-ant' })).toEqual([expect.stringContaining('two sources')]);
+    expect(await told({ ...right(), ANTHROPIC_AUTH_TOKEN: '' })).toEqual([
+      expect.stringContaining('AUTH_TOKEN is not set'),
+    ]);
+    expect(await told({ ...right(), ANTHROPIC_DEFAULT_HAIKU_MODEL: undefined })).toEqual([
+      expect.stringContaining('HAIKU_MODEL is not set'),
+    ]);
+    expect(await told({ ...right(), ANTHROPIC_SMALL_FAST_MODEL: 'haiku' })).toEqual([
+      expect.stringContaining('SMALL_FAST_MODEL is haiku'),
+    ]);
+    expect(await told({ OPENAI_BASE_URL: app.baseUrl })).toEqual(['environment: OPENAI_BASE_URL lacks /v1.']);
+    expect(await told({ OPENAI_API_BASE: `${app.baseUrl}/v1` })).toEqual([expect.stringContaining('do not read')]);
+  });
+
+  it('that a settings file covers: the file wins', async () => {
+    expect(await told({ ANTHROPIC_MODEL: 'claude' }, right())).toEqual([
+      expect.stringContaining('ANTHROPIC_MODEL differs'),
+    ]);
+    expect(await told({ ANTHROPIC_MODEL: 'sim-large' }, right())).toEqual([]);
+  });
+});
+
+describe('the calls', () => {
+  /** A proxy that passes everything on but what it is told to change. */
+  const through =
+    (change: (path: string, answer: Response) => Promise<Response> | Response) =>
+    async (url: string, init: RequestInit) =>
+      change(`${init.method ?? 'GET'} ${new URL(url).pathname}`, await fetch(url, init));
+
+  it('that fail say what the service said', async () => {
+    const failing = through((path, answer) =>
+      path.startsWith('POST')
+        ? Response.json({ error: { message: 'The model rests.', type: 'x' } }, { status: 503 })
+        : answer,
+    );
+    const diagnosis = await examine({ fetch: failing });
+    expect(complaints(diagnosis)).toEqual([
+      'messages: The model rests.',
+      'chat completions: The model rests.',
+      expect.stringContaining('streaming: A stream was answered with status 503'),
+    ]);
+    expect(diagnosis.findings.find(({ check }) => check === 'messages')?.remedy).toContain('status page');
+  });
+
+  it.each<[string, (answer: Response) => Response | Promise<Response>, string]>([
+    ['turned into something else', async (answer) => new Response(await answer.text()), 'A stream was answered with'],
+    ['cut', (answer) => cut(answer), 'ended before its last event'],
+    ['compressed', (answer) => withHeader(answer, 'content-encoding', 'gzip'), 'compressed (gzip)'],
+  ])('that stream are watched: %s', async (_, change, complaint) => {
+    const isStream = (answer: Response) => answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    const diagnosis = await examine({
+      fetch: through((_path, answer) => (isStream(answer) ? change(answer) : answer)),
+    });
+    expect(complaints(diagnosis)).toEqual([expect.stringContaining(complaint)]);
+  });
+
+  it('that stream all at once, after long, are held back', async () => {
+    // The clock of the examination runs on only while the proxy gathers the answer.
+    let ms = Date.now();
+    const held = through(async (_path, answer) => {
+      if (answer.headers.get('content-type')?.startsWith('text/event-stream') !== true) return answer;
+      const whole = await answer.text();
+      ms += 4_000;
+      return new Response(whole, { headers: answer.headers });
+    });
+    const diagnosis = await examine({ fetch: held, now: () => ms });
+    expect(complaints(diagnosis)).toEqual([expect.stringContaining('all at once, after 4000 ms')]);
+    expect(diagnosis.findings.at(-1)?.remedy).toContain('proxy_buffering off');
+  });
+
+  it('are judged by when pieces arrive', () => {
+    expect(isHeldBack({ firstMs: 2_000, lastMs: 2_050, events: 20 })).toBe(true);
+    expect(isHeldBack({ firstMs: 300, lastMs: 2_050, events: 20 })).toBe(false);
+    expect(isHeldBack({ firstMs: 2_000, lastMs: 2_050, events: 3 })).toBe(false);
+    expect(isHeldBack({ firstMs: 900, lastMs: 910, events: 20 })).toBe(false);
+  });
+});
+
+function withHeader(answer: Response, name: string, value: string): Response {
+  const headers = new Headers(answer.headers);
+  headers.set(name, value);
+  return new Response(answer.body, { headers });
+}
+
+async function cut(answer: Response): Promise<Response> {
+  return new Response((await answer.text()).slice(0, 400), { headers: answer.headers });
+}
