@@ -140,10 +140,11 @@ describe('a process that is killed under load', () => {
     expect(held.reduce((a, b) => a + b)).toBeGreaterThan(0);
     expect(readdirSync(directory)).not.toEqual([]);
 
-    const { ledger, spool, pool } = await start({ holdLeaseMs: 500 });
+    const { ledger, spool, pool, processId } = await start({ holdLeaseMs: 500 });
     const sweep = startSweep({ pool, ledger, spool, leaseMs: 500, log: quiet });
     // Its number is free, so nobody needs to wait for its lease to settle what it had finished.
     await vi.waitFor(async () => expect(await entriesOf(finished)).toBe(finished.length), { timeout: 5_000 });
+    await db.query(`UPDATE process SET lease_until = now() WHERE id <> $1`, [processId]);
     for (const customer of customers) {
       await vi.waitFor(async () => expect(await heldBy(customer)).toBe(0), { timeout: 10_000 });
     }
@@ -237,6 +238,26 @@ describe('a database that cannot be reached', () => {
     expect(await dead.ledger.settle(settlement(asked, admission))).toMatchObject({ duplicate: false });
     await sweep.close();
     await dead.close();
+  });
+});
+
+describe('a database that was restarted', () => {
+  test('unnoticed: the holds of processes get one full lease all the same', { timeout: 30_000 }, async () => {
+    const leaseMs = 2_000;
+    const dead = await start();
+    const { ledger, spool, pool } = await start();
+    const customer = await addCustomer(db);
+    const asked = ask(customer);
+    await admitted(dead.ledger, asked);
+    await db.query(`UPDATE process SET lease_until = now() - interval '1 second' WHERE id = $1`, [dead.processId]);
+    await vi.waitFor(() => expect(ledger.calmForMs).toBeGreaterThan(leaseMs), { timeout: 5_000 });
+    await postgres.stop('immediate');
+    await postgres.start();
+    const sweep = startSweep({ pool, ledger, spool, leaseMs, log: quiet });
+    await sweep.round();
+    expect(await heldBy(customer)).toBe(1);
+    await sweep.close();
+    await ledger.release(asked);
   });
 });
 

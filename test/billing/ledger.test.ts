@@ -389,8 +389,13 @@ describe('what is true counts at once', () => {
     const customer = await addCustomer(db.pool, { budget: null });
     await grant(db.pool, customer.accountId, '5', { kind: 'trial', endsInMs: 60_000 });
     expect(await one.ledger.admit(ask(customer))).toMatchObject({ trialOnly: true });
-    await grant(db.pool, customer.accountId, '5');
-    expect(await one.ledger.admit(ask(customer))).toMatchObject({ trialOnly: false });
+    const paid = await grant(db.pool, customer.accountId, '5', { endsInMs: 30_000 });
+    const running = ask(customer);
+    expect(await one.ledger.admit(running)).toMatchObject({ trialOnly: false });
+    // What was paid for is over; only a running request still holds some of it.
+    await endGrant(db.pool, paid);
+    expect(await one.ledger.admit(ask(customer))).toMatchObject({ trialOnly: true });
+    await one.ledger.release(running);
   });
 });
 
@@ -489,6 +494,23 @@ describe('expiry', () => {
       free: 0n,
     });
     expect(new Set((await postings(customer)).map((each) => each['kind']))).toEqual(new Set(['charge', 'expire']));
+  });
+
+  test('a grant that ends while requests come in pays for none that came after', async () => {
+    const customers = await Promise.all(Array.from({ length: 20 }, () => addCustomer(db.pool, { budget: null })));
+    await Promise.all(
+      customers.map(async (customer, i) => {
+        await grant(db.pool, customer.accountId, '1', { endsInMs: 5 + i * 2 });
+        const answers = [];
+        do answers.push(await (i % 2 === 0 ? one : two).ledger.admit(ask(customer)));
+        while (answers.at(-1)?.kind === 'admitted');
+        expect(answers.at(-1)).toMatchObject({ reason: 'exhausted' });
+      }),
+    );
+    const { rows } = await db.pool.query(
+      'SELECT h.held_at, g.expires_at FROM hold h JOIN "grant" g ON g.id = h.grant_ids[1] WHERE h.held_at >= g.expires_at',
+    );
+    expect(rows).toEqual([]);
   });
 
   test('a late settlement takes nothing from a grant that has ended', async () => {

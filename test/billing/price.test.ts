@@ -106,9 +106,9 @@ describe('the size of a hold', () => {
     expect(holdSize(request({ cacheWrite: '1h', maxTokens: 0 }), size, cheap).target).toBe(input(100));
   });
 
-  test('a model with short answers is held for no more than it can give', () => {
+  test.each([null, 50, 1e12])('a model with short answers is held for no more than it can give (%s)', (maxTokens) => {
     const short = { contextWindow: 8_000, maxOutputTokens: 10 };
-    expect(holdSize(request({ maxTokens: null }), short, prices())).toMatchObject({
+    expect(holdSize(request({ maxTokens }), short, prices())).toMatchObject({
       target: input(100) + output(10),
       floor: hit(100) + output(10),
     });

@@ -82,11 +82,20 @@ test('nothing is given back before this process has watched for one full lease',
   const customer = await addCustomer(db.pool);
   await admitted(dead.ledger, ask(customer));
   await stopRenewing(dead.processId);
+  const patientMs = 2_000;
+  // The database has been up for longer than that: only this process is new.
+  await db.pool.query(
+    `SELECT pg_sleep(extract(epoch FROM pg_postmaster_start_time() + $1 * interval '1 ms' - now()))`,
+    [patientMs],
+  );
   const patient = await start(60_000);
-  const sweep = startSweep({ ...patient, leaseMs: 60_000, log: quiet });
+  const sweep = startSweep({ ...patient, leaseMs: patientMs, log: quiet });
   sweeps.push(sweep);
   await sweep.round();
   expect(await heldBy(customer)).toBe(1);
+  await vi.waitFor(() => expect(patient.ledger.calmForMs).toBeGreaterThan(patientMs), { timeout: 5_000 });
+  await sweep.round();
+  expect(await heldBy(customer)).toBe(0);
 });
 
 test('a hold whose process nobody knows comes back', async () => {

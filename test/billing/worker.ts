@@ -8,7 +8,7 @@ import { ask, openLedger, settlement } from './support.ts';
  */
 const [url = '', directory = '', customers = '[]'] = process.argv.slice(2);
 const accounts = JSON.parse(customers) as Customer[];
-const { ledger } = await openLedger(url, { directory, holdLeaseMs: 1_000 });
+const { ledger } = await openLedger(url, { directory, holdLeaseMs: 60_000 });
 
 async function client(index: number): Promise<void> {
   for (;;) {
