@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { pause, type ServerProcess } from '../start/server-process.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type Service, startService, stream } from './processes.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Fault 62, and several processes behind one port. */
+
+let database: TestDatabase;
+let service: Service;
+beforeAll(async () => {
+  database = await createDatabase();
+  service = await startService(database.url);
+});
+afterAll(async () => {
+  await service.close();
+  await database.drop();
+});
+
+const ask = (server: ServerProcess, secret: string, content: string): Promise<Response> =>
+  fetch(`${server.baseUrl}/v1/messages`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'anthropic-version': '2023-06-01',
+      authorization: `Bearer ${secret}`,
+    },
+    body: JSON.stringify({ model: 'on-messages', max_tokens: 500, messages: [{ role: 'user', content }] }),
+  });
+
+it('62: SIGTERM: nothing new, what runs may finish, the rest is told and settled, exit 0', async () => {
+  const server = await service.start('drained', { DRAIN_MS: '1500' });
+  await server.ready();
+  const customer = await service.customer();
+  const short = stream(server.baseUrl, customer, '[[len 60]][[speed 100]]');
+  const long = stream(server.baseUrl, customer, '[[len 2000]][[speed 50]]', 'on-messages');
+  const wholeShort = ask(server, customer.secret, '[[delay 700]][[say in time]]');
+  const wholeLong = ask(server, customer.secret, '[[delay 60000]][[say too late]]');
+  await reached(() => [short, long].every(({ text }) => text.includes('w1"')));
+  await reached(() => service.simulator.stats().openRequests === 4);
+
+  server.signal('SIGTERM');
+  await reached(async () => (await server.status('/readyz')) === 503);
+  const refused = await ask(server, customer.secret, 'ping');
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get('connection')).toBe('close');
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await server.status('/healthz')).toBe(200);
+
+  const inTime = await wholeShort;
+  expect([inTime.status, await inTime.text()]).toEqual([200, expect.stringContaining('in time')]);
+  const late = await wholeLong;
+  expect([late.status, late.headers.get('retry-after')]).toEqual([503, '1']);
+  await Promise.all([short.ended, long.ended]);
+  expect(short).toMatchObject({ finished: true, text: expect.stringContaining('w59"') });
+  expect(long).toMatchObject({
+    finished: false,
+    text: expect.stringMatching(/"error":\{"message":"The server is restarting/),
+  });
+  expect(await server.exited).toBe(0);
+
+  const { rows } = await service.pool.query(
+    'SELECT request_id, outcome, cost, output FROM ledger_entry WHERE account_id = $1',
+    [customer.accountId],
+  );
+  const outcomes = rows.map(({ outcome }) => outcome).sort((a, b) => a.localeCompare(b));
+  expect(outcomes).toEqual(['completed', 'completed', 'shutdown', 'shutdown']);
+  expect(rows.find(({ request_id: id }) => id === late.headers.get('request-id'))).toMatchObject({ cost: 0n });
+  const cut = rows.find(({ request_id: id }) => id === long.requestId);
+  expect(cut.output).toBeGreaterThan(1n);
+  expect(cut.cost).toBeGreaterThan(0n);
+  await service.released();
+  expect(await service.broken()).toEqual([]);
+});
+
+it('two workers: a dead one is replaced, a deleted key counts on both, Ctrl-C reaches everybody and still drains', async () => {
+  const server = await service.start('both', { WORKERS: '2' });
+  await server.ready();
+  await reached(() => server.output.includes('is ready at'));
+  const customer = await service.customer();
+  /** Requests over connections of their own, until both processes have answered some; their ids. */
+  const bothAnswer = async (status: number): Promise<number[]> => {
+    const seen = new Set<number>();
+    while (seen.size < 2) {
+      const response = await fetch(`${server.baseUrl}/v1/models`, {
+        headers: { authorization: `Bearer ${customer.secret}`, connection: 'close' },
+      });
+      await response.text();
+      const id = response.headers.get('request-id');
+      const line = () => server.log.find(({ requestId, route }) => requestId === id && route !== undefined);
+      await reached(() => line() !== undefined);
+      // While one is being replaced the other answers; what is asked for is that both get there.
+      if (response.status === status) seen.add(Number(line()?.['pid']));
+    }
+    return [...seen];
+  };
+
+  const before = await bothAnswer(200);
+  const [victim = 0] = before;
+  process.kill(victim, 'SIGKILL');
+  await reached(() => server.log.some(({ msg }) => String(msg).includes('a worker ended')));
+  const after = await bothAnswer(200);
+  expect(after).not.toContain(victim);
+  expect(server.output.match(/is ready at/g)).toHaveLength(1);
+
+  const deleted = await service.customer();
+  expect((await ask(server, deleted.secret, 'ping')).status).toBe(200);
+  await service.pool.query('UPDATE api_key SET deleted_at = now() WHERE id = $1', [deleted.keyId]);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(server, deleted.secret, 'ping')));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+
+  const running = stream(server.baseUrl, customer, '[[len 60]][[speed 60]]');
+  await reached(() => running.text.includes('w1"'));
+  for (const pid of [server.pid, ...after]) process.kill(pid, 'SIGINT');
+  await running.ended;
+  expect(running).toMatchObject({ finished: true, text: expect.stringContaining('w59"') });
+  expect(await server.exited).toBe(0);
+  await service.released();
+  expect(await service.broken()).toEqual([]);
+});
+
+async function reached(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await pause(10);
+}
