@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GatewayTimeouts } from '../config.ts';
 import type { Refusal, Refusals } from '../errors.ts';
 import { describeError, describeRequest, isJsonContentType, requestIdHeaders } from '../http.ts';
 import { publicSentence } from '../http-server.ts';
@@ -153,10 +154,17 @@ function isUnreachable(error: unknown): boolean {
   return /^(ECONN|ENOENT|EPIPE|ETIMEDOUT|57P0|08|53|57014)/.test(code);
 }
 
+export interface ModelRouteParts {
+  relay: Relay;
+  authenticator: Authenticator;
+  metrics: Metrics;
+  timeouts: Pick<GatewayTimeouts, 'clientStallMs'>;
+}
+
 /** `POST /v1/messages`, `/v1/chat/completions` and `/v1/responses`. */
 export function registerModelRoutes(
   app: FastifyInstance,
-  { relay, authenticator, metrics }: { relay: Relay; authenticator: Authenticator; metrics: Metrics },
+  { relay, authenticator, metrics, timeouts }: ModelRouteParts,
 ): void {
   const routes: [string, Protocol][] = [
     ['/v1/messages', 'messages'],
@@ -168,7 +176,7 @@ export function registerModelRoutes(
       const { principal } = request;
       if (principal === null) throw new Error('a route of the data plane was reached without a principal');
       response.hijack();
-      const client = createClient(response.raw, request.id);
+      const client = createClient(response.raw, request.id, { stallMs: timeouts.clientStallMs });
       metrics.inFlight.add(protocol);
       try {
         const model = await relay({
