@@ -71,7 +71,7 @@ const lastWordsMs = 1_000;
 
 export async function createApp(parts: AppParts): Promise<App> {
   const { config, log, databaseUrl, secretKey, overloadLagMs = usualOverloadLagMs } = parts;
-  const fastify = createHttpServer(log, parts.serverLimits);
+  const fastify = createHttpServer(log, parts.serverLimits, config.trustedProxies);
   const metrics = createMetrics();
   const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
   const refusals = createRefusals({ topUpUrl: `${publicUrl}/topup`, statusUrl: `${publicUrl}/status` });

@@ -43,6 +43,15 @@ const variables = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(8787),
   PUBLIC_URL: httpUrl.optional(),
+  TRUST_PROXY: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(
+      z.array(
+        z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must list addresses or networks, e.g. 10.0.0.0/8'),
+      ),
+    )
+    .default([]),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// address' }).optional(),
   DATA_DIR: z.string().default('.data'),
   CATALOG_FILE: z.string().optional(),
@@ -100,6 +109,8 @@ export interface Config {
   port: number;
   /** The address people see, without a trailing slash. Derived from host and port when not given. */
   publicUrl: string | null;
+  /** Addresses and networks of proxies that are believed when they say where a request comes from. */
+  trustedProxies: readonly string[];
   /** Null: the server runs its own embedded PostgreSQL. */
   databaseUrl: string | null;
   dataDir: string;
@@ -169,7 +180,7 @@ export function loadConfig(
   }
   const parsed = variables.safeParse(given);
   if (!parsed.success) {
-    for (const issue of parsed.error.issues) problems.push(`${issue.path.join('.')}: ${issue.message}`);
+    for (const issue of parsed.error.issues) problems.push(`${String(issue.path[0])}: ${issue.message}`);
   } else if (parsed.data.NODE_ENV === 'production' && parsed.data.SECRET_KEY === undefined) {
     problems.push('SECRET_KEY: required in production (32 random bytes in base64: `openssl rand -base64 32`)');
   }
@@ -181,6 +192,7 @@ export function loadConfig(
     host: v.HOST,
     port: v.PORT,
     publicUrl: v.PUBLIC_URL ?? null,
+    trustedProxies: v.TRUST_PROXY,
     databaseUrl: v.DATABASE_URL ?? null,
     dataDir: v.DATA_DIR,
     catalogFile: v.CATALOG_FILE ?? null,

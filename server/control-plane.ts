@@ -102,6 +102,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     uptime,
     notices,
     webhooks,
+    people,
     log,
   });
   wake = schedule.webhooksDue;

@@ -44,7 +44,12 @@ class BadRequest extends Error {
   readonly statusCode = 400;
 }
 
-export function createHttpServer(log: Logger, limits: ServerLimits = usualLimits): FastifyInstance {
+export function createHttpServer(
+  log: Logger,
+  limits: ServerLimits = usualLimits,
+  /** Proxies whose word on the client's address is taken; empty: nobody's. */
+  trustedProxies: readonly string[] = [],
+): FastifyInstance {
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -52,6 +57,7 @@ export function createHttpServer(log: Logger, limits: ServerLimits = usualLimits
     requestTimeout: limits.requestMs,
     keepAliveTimeout: limits.keepAliveMs,
     bodyLimit: 102_400,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     // Catalog ids may be long and contain encoded slashes.
     routerOptions: { maxParamLength: 512 },
     http: {

@@ -3,6 +3,7 @@ import { createJobs, type JobLog, type Jobs } from './jobs.ts';
 import type { Keys } from './keys/keys.ts';
 import type { Notices } from './notices/notices.ts';
 import type { Webhooks } from './notices/webhooks.ts';
+import type { People } from './people/people.ts';
 import type { Orders } from './plans/orders.ts';
 import { reconcile, type TransferSource } from './plans/reconciliation.ts';
 import type { Transfers } from './plans/transfers.ts';
@@ -25,6 +26,7 @@ export interface ScheduleParts {
   uptime: Uptime;
   notices: Pick<Notices, 'check' | 'sendMails'>;
   webhooks: Pick<Webhooks, 'deliverDue' | 'prune'>;
+  people: Pick<People, 'sweep'>;
   log: JobLog;
 }
 
@@ -52,6 +54,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     uptime,
     notices,
     webhooks,
+    people,
     log,
   } = parts;
   const probeRound = createProbeRound({
@@ -82,6 +85,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
         },
       },
       { name: 'webhooks', cron: '* * * * *', run: webhooks.deliverDue },
+      { name: 'people', cron: '23 * * * *', run: people.sweep },
       {
         name: 'prune',
         cron: '17 3 * * *',

@@ -27,6 +27,7 @@ it('a start probes at once, an event is delivered without waiting for the clock,
     transfers: createTransfers({ pool, accountNumbers: null }),
     transferSource: null,
     uptime: { ...uptime, endAbandoned: async () => probed.resolve() },
+    people: { sweep: async () => undefined },
     notices: { check: async () => 0, sendMails: async () => 0 },
     webhooks: {
       deliverDue: async () => {

@@ -11,6 +11,8 @@ export interface FastUpstreamSettings {
   pieces?: number;
   /** Milliseconds between two pieces of a stream; 0 sends the whole stream in one write. */
   intervalMs?: number;
+  /** One piece of every stream in each turn of the event loop: as fast as can be, but piece by piece as vendors send. */
+  everyTurn?: boolean;
   /** Streams begin and then stay open in silence until the client leaves: for counting what an idle stream costs. */
   idle?: boolean;
 }
@@ -49,7 +51,7 @@ function wantsStream(body: readonly Buffer[]): boolean {
  * messages when the path ends in `/messages`, else chat completions. Run it as a process of its own.
  */
 export async function startFastUpstream(settings: FastUpstreamSettings = {}): Promise<FastUpstream> {
-  const { port = 0, host = '127.0.0.1', pieces = 100, intervalMs = 0, idle = false } = settings;
+  const { port = 0, host = '127.0.0.1', pieces = 100, intervalMs = 0, everyTurn = false, idle = false } = settings;
   const answers = cannedAnswers(pieces);
   const joined = new Map(
     Object.values(answers).map((canned) => {
@@ -74,10 +76,16 @@ export async function startFastUpstream(settings: FastUpstreamSettings = {}): Pr
     }
   };
   const timer = intervalMs > 0 ? setInterval(pulse, intervalMs) : null;
+  let turning = false;
+  const turn = (): void => {
+    pulse();
+    turning = streams.size > 0;
+    if (turning) setImmediate(turn);
+  };
 
   const startStream = (socket: Socket, canned: Canned): void => {
     const all = joined.get(canned);
-    if (!idle && timer === null && all !== undefined) {
+    if (!idle && timer === null && !everyTurn && all !== undefined) {
       socket.write(all);
       return;
     }
@@ -97,6 +105,10 @@ export async function startFastUpstream(settings: FastUpstreamSettings = {}): Pr
     socket.write(Buffer.concat([canned.streamHead, canned.opening, canned.piece]));
     stream.left -= 1;
     if (!idle) streams.add(stream);
+    if (everyTurn && !turning) {
+      turning = true;
+      setImmediate(turn);
+    }
   };
 
   const server = createServer((socket) => {
@@ -148,6 +160,7 @@ if (import.meta.main) {
       port: { type: 'string', default: '0' },
       pieces: { type: 'string', default: '100' },
       'interval-ms': { type: 'string', default: '0' },
+      'every-turn': { type: 'boolean', default: false },
       idle: { type: 'boolean', default: false },
     },
   });
@@ -155,6 +168,7 @@ if (import.meta.main) {
     port: Number(values.port),
     pieces: Number(values.pieces),
     intervalMs: Number(values['interval-ms']),
+    everyTurn: values['every-turn'],
     idle: values.idle,
   });
   // One line for whoever started the process: it is ready, and this is where.
