@@ -92,7 +92,7 @@ export interface Changes {
   usage: UsageDelta[];
 }
 
-export interface Posting {
+interface Posting {
   accountId: string;
   grantId: string;
   kind: 'charge' | 'expire';
@@ -102,7 +102,7 @@ export interface Posting {
 }
 
 /** What the entries of this batch add to one row of usage by hour. */
-export interface UsageDelta extends TokenPools {
+interface UsageDelta extends TokenPools {
   accountId: string;
   model: string;
   keyId: string;

@@ -38,7 +38,7 @@ export interface Movement {
 }
 
 /** What is free of one grant, ended or not. Derived, never stored. */
-export function freeOf(grant: Grant): PicoUsd {
+function freeOf(grant: Grant): PicoUsd {
   return grant.amount - grant.spent - grant.held - grant.expired;
 }
 

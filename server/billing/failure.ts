@@ -33,7 +33,7 @@ export function classify(error: unknown): Failure {
 }
 
 /** The five characters that PostgreSQL gives every error; null for errors that did not come from it. */
-export function sqlState(error: unknown): string | null {
+function sqlState(error: unknown): string | null {
   // System errors have a `code` too (EPIPE is even five characters long), but no severity.
   if (!(error instanceof Error) || !('code' in error) || !('severity' in error)) return null;
   return typeof error.code === 'string' ? error.code : null;

@@ -31,8 +31,6 @@ export interface GroupCommit {
 export interface GroupCommitParts {
   /** Carries out one batch in one transaction: all of it or nothing. */
   perform: (operations: readonly Operation[]) => Promise<Result[]>;
-  /** Told of an operation that was taken out because it can never be committed. */
-  onPoison: (operation: Operation) => void;
   log: BillingLog;
 }
 
@@ -68,7 +66,7 @@ interface Waiting {
   answered: boolean;
 }
 
-export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts): GroupCommit {
+export function createGroupCommit({ perform, log }: GroupCommitParts): GroupCommit {
   const queues: Record<Operation['kind'], Waiting[]> = { settle: [], release: [], expire: [], extend: [], admit: [] };
   let inFlight: readonly Waiting[] = [];
   let lastError: unknown = null;
@@ -88,9 +86,7 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
   const start = (): void => {
     if (state.running || state.stopped) return;
     state.running = true;
-    void run().finally(() => {
-      state.running = false;
-    });
+    void run();
   };
 
   const run = async (): Promise<void> => {
@@ -98,9 +94,9 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
       // Whoever was just answered asks again in this turn, and whatever arrived with it comes along.
       await turn();
       if (failuresInARow > 0) await pause(backOff(failuresInARow));
-      if (state.stopped) return;
+      if (state.stopped) break;
       const batch = next();
-      if (batch.length === 0 && nudges.length === 0 && failuresInARow === 0) return;
+      if (batch.length === 0 && nudges.length === 0 && failuresInARow === 0) break;
       const nudged = nudges.splice(0);
       inFlight = batch;
       await carryOut(batch);
@@ -110,6 +106,8 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
         else nudge.reject(lastError);
       }
     }
+    // Now and not a moment later: whoever asks next starts anew.
+    state.running = false;
   };
 
   /** Settlements come first: what they free can be held by an admission of the same batch. */
@@ -170,7 +168,7 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
     failuresInARow += 1;
     lastError = error;
     calmSince = null;
-    if (failuresInARow === 1) log.error(describe(error), 'the ledger cannot reach its database');
+    if (failuresInARow === 1) log.error(describe(error), 'the ledger cannot commit');
     for (const waiting of [...batch].reverse()) {
       const { operation } = waiting;
       if (operation.kind === 'admit') {
@@ -188,7 +186,6 @@ export function createGroupCommit({ perform, onPoison, log }: GroupCommitParts):
   const expel = (waiting: Waiting, error: unknown): void => {
     const { operation } = waiting;
     log.error({ operation: operation.kind, ...describe(error) }, 'an operation can never be committed');
-    onPoison(operation);
     if (operation.kind === 'admit') return answer(waiting, unavailable);
     if (operation.kind === 'extend') return answer(waiting, { kind: 'extended', addedPico: 0n });
     waiting.answered = true;

@@ -9,20 +9,8 @@ import { endLease, flight, readFacts, renewLease, sessionSettings, writes } from
 import type { AdmitAsk, Admitted, Balance, Refused, RequestRef, Settled, Settlement } from './types.ts';
 import { readBalance } from './usage.ts';
 
-export type { FrozenPrice, TokenPools, UnitPrices } from './price.ts';
-export type {
-  AdmitAsk,
-  Admitted,
-  Balance,
-  Outcome,
-  Protocol,
-  RefusalReason,
-  Refused,
-  RequestRef,
-  Settled,
-  Settlement,
-  UsageSource,
-} from './types.ts';
+export type { FrozenPrice } from './price.ts';
+export type { AdmitAsk, Admitted, Outcome, Refused, Settled, Settlement, UsageSource } from './types.ts';
 export { Closed, Quarantined };
 
 /**
@@ -126,17 +114,9 @@ export function createLedger(parts: LedgerParts): Ledger {
     return results;
   };
 
-  const setAside = (operation: Operation): void => {
-    metrics?.fault('ledger_quarantine');
-    if (operation.kind !== 'settle') return;
-    const { settlement } = operation;
-    spool.quarantine(settlement, 'the database can never take it');
-    // The customer is not charged for what we cannot write down, and the hold must not stay for ever.
-    void commit.add({ kind: 'release', ...refOf(settlement), onlyIfOrphaned: false }).catch(() => {});
-  };
+  const commit = createGroupCommit({ perform, log });
 
-  const commit = createGroupCommit({ perform, onPoison: setAside, log });
-
+  /** `receipt`: the line of this process's own spool; null for one that another process left behind. */
   const charge = async (settlement: Settlement, receipt: SpoolReceipt | null): Promise<Settled> => {
     try {
       const result = await commit.add({ kind: 'settle', settlement });
@@ -144,9 +124,19 @@ export function createLedger(parts: LedgerParts): Ledger {
       if (receipt !== null) spool.acknowledge(receipt);
       return result.settled;
     } catch (error) {
-      if (receipt !== null && error instanceof Quarantined) spool.acknowledge(receipt);
+      if (error instanceof Quarantined) setAside(settlement, receipt);
       throw error;
     }
+  };
+
+  const setAside = (settlement: Settlement, receipt: SpoolReceipt | null): void => {
+    metrics?.fault('ledger_quarantine');
+    // The customer is not charged for what nobody can write down, and the hold must not stay for ever.
+    void commit.add({ kind: 'release', ...refOf(settlement), onlyIfOrphaned: false }).catch(() => {});
+    // When not even that works, the line stays where it is.
+    if (!spool.quarantine(settlement, 'the database can never take it'))
+      throw new Error('a settlement cannot be set aside');
+    if (receipt !== null) spool.acknowledge(receipt);
   };
 
   const renewal = setInterval(() => {

@@ -40,7 +40,7 @@ export interface Spool {
    * cannot be read goes to quarantine. Safe even if its process turns out to be alive.
    */
   adopt(file: SpoolFile, replay: (settlement: Settlement) => Promise<void>): Promise<number>;
-  /** Deletes what is not needed any more. */
+  /** Deletes what is not needed any more. Lines that come later are written all the same. */
   close(): void;
 }
 
@@ -262,6 +262,8 @@ export function createSpool(parts: SpoolParts): Spool {
 
     close() {
       if (retry !== null) clearInterval(retry);
+      // A straggler gets a file of its own.
+      current = null;
       for (const segment of segments) {
         if (segment.waiting.size === 0) remove(segment);
         else attempt(() => closeSync(segment.fd));

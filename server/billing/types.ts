@@ -36,7 +36,7 @@ export interface Admitted {
   trialOnly: boolean;
 }
 
-export type RefusalReason =
+type RefusalReason =
   /** Unknown, deleted or expired, or of another account. */
   | 'key'
   | 'suspended'

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { Pool } from 'pg';
 import { migrate } from '../../server/database/migrate.ts';
 import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
@@ -49,16 +49,17 @@ if (rows > 0) {
 }
 const { ledger, close } = await openLedger(postgres.url('bench'), { pipeline: option('pipeline', 1) === 1 });
 
-/** Processor time of PostgreSQL: on a busy machine it says more than the clock. */
-function databaseCpuMs(): number {
+/** Processor time of PostgreSQL's processes: on a busy machine it says more than the clock. */
+function databaseCpuMs(): Map<string, number> {
   const children = execFileSync('pgrep', ['-P', String(postgres.pid())], { encoding: 'utf8' })
     .trim()
     .split('\n');
-  const ticks = children.map((pid) => {
+  const used = new Map<string, number>();
+  for (const pid of children.filter((each) => existsSync(`/proc/${each}/stat`))) {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return Number(fields[11]) + Number(fields[12]);
-  });
-  return ticks.reduce((sum, each) => sum + each, 0) * 10;
+    used.set(pid, (Number(fields[11]) + Number(fields[12])) * 10);
+  }
+  return used;
 }
 
 let pairs = 0;
@@ -93,7 +94,7 @@ const databaseBefore = databaseCpuMs();
 const cpu = process.cpuUsage();
 const rate = await run(seconds * 1_000);
 const used = process.cpuUsage(cpu);
-const databaseUsed = databaseCpuMs() - databaseBefore;
+const databaseUsed = [...databaseCpuMs()].reduce((sum, [pid, ms]) => sum + ms - (databaseBefore.get(pid) ?? ms), 0);
 latencies.sort((a, b) => a - b);
 const at = (share: number): string => (latencies[Math.floor(latencies.length * share)] ?? 0).toFixed(2);
 const perPair = (ms: number): string => `${((ms * 1_000) / pairs).toFixed(0)} µs`;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Pool } from 'pg';
@@ -304,6 +304,21 @@ describe('a settlement that the database can never take', () => {
       asks.slice(0, wrong.length).map((asked) => asked.requestId),
     );
     expect(ledger.healthy).toBe(true);
+  });
+});
+
+describe('a settlement that can neither be taken nor set aside', () => {
+  test('stays on disk', async () => {
+    const { ledger, processId } = await start();
+    const customer = await addCustomer(db);
+    const asked = ask(customer);
+    const admission = await admitted(ledger, asked);
+    mkdirSync(join(directory, 'quarantine.log'));
+    await expect(ledger.settle(settlement(asked, admission, { latencyMs: 2 ** 31 }))).rejects.toThrow(
+      'cannot be set aside',
+    );
+    expect(readFileSync(join(directory, `${processId}.0.ndjson`), 'utf8')).toContain(asked.requestId);
+    await vi.waitFor(async () => expect(await heldBy(customer)).toBe(0));
   });
 });
 

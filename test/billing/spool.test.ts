@@ -106,6 +106,15 @@ describe('segments', () => {
     own.acknowledge(second);
   });
 
+  test('a line that comes after the end is written all the same', async () => {
+    const own = spool(theirs);
+    own.append(line('1'));
+    own.close();
+    own.append(line('2'));
+    expect(own.writable).toBe(true);
+    expect((await adoptAll(spool())).map((each) => each.requestId)).toEqual(['1', '2']);
+  });
+
   test('are deleted when all their lines are in the database, so a busy process keeps a few', () => {
     const own = spool(mine, 2_000);
     const receipts = Array.from({ length: 40 }, (_, i) => own.append(line(String(i))));
