@@ -9,8 +9,10 @@ import type { RouteRecord, RouteSource, UpstreamProtocol } from './route.ts';
  *
  * Order: lower priority number first; within one priority a route that speaks the client's protocol before one that
  * needs translation; within those by weight, where an account with the same beginning of its prompt keeps landing on
- * the same route and the same vendor key, so that the vendor's prompt cache keeps hitting. A place that failed several
- * times in a row is left out for a while, unless it is the last one.
+ * the same route and the same vendor key, so that the vendor's prompt cache keeps hitting.
+ *
+ * A place that failed several times in a row is left out for a while, but never more than half of a model's places. A key
+ * that the vendor refused or limited rests; a place whose keys all rest is tried after the others.
  */
 
 const failuresToEject = 5;
@@ -81,6 +83,23 @@ function dice(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0) / 2 ** 32;
 }
 
+/** Rendezvous by weight: each route draws a score from the request's dice; the best comes first. */
+function score(route: RouteRecord, sticky: string): number {
+  const roll = dice(`${route.id}\n${sticky}`);
+  return -route.weight / Math.log(Math.max(roll, Number.MIN_VALUE));
+}
+
+function best<T>(items: readonly T[], worth: (item: T) => number): T | undefined {
+  let found: { item: T; worth: number } | undefined;
+  for (const item of items) {
+    const own = worth(item);
+    if (found === undefined || own > found.worth) found = { item, worth: own };
+  }
+  return found?.item;
+}
+
+const none: ReadonlySet<string> = new Set();
+
 export function createRouter({
   source,
   allowPrivate,
@@ -90,7 +109,8 @@ export function createRouter({
   const open = createDispatcher(true, connectTimeoutMs);
   const guarded = allowPrivate ? open : createDispatcher(false, connectTimeoutMs);
   const failures = new Map<string, { count: number; ejectedUntil: number }>();
-  const restingUntil = new Map<string, number>();
+  /** By the id of a key, or of an upstream that takes none. */
+  const resting = new Map<string, { upstreamId: string; until: number }>();
   const attempts = new Map<string, { since: number; requests: number; retries: number }>();
   const addresses = new Map<string, { origin: string; basePath: string; refused: boolean }>();
 
@@ -107,25 +127,50 @@ export function createRouter({
     return known;
   };
 
-  const isEjected = (upstreamId: string): boolean => (failures.get(upstreamId)?.ejectedUntil ?? 0) > now();
+  const ejectedUntil = (upstreamId: string): number => failures.get(upstreamId)?.ejectedUntil ?? 0;
+  const restsUntil = (id: string): number => resting.get(id)?.until ?? 0;
+  const rests = (id: string): boolean => restsUntil(id) > now();
 
-  /** Rendezvous by weight: each route draws a score from the request's dice; the best comes first. */
-  const score = (route: RouteRecord, stickiness: () => string): number => {
-    const roll = dice(`${route.id}\n${stickiness()}`);
-    return -route.weight / Math.log(Math.max(roll, Number.MIN_VALUE));
+  const isResting = ({ upstream }: RouteRecord): boolean =>
+    upstream.keys.length === 0 ? rests(upstream.id) : upstream.keys.every((key) => rests(key.id));
+
+  /** Upstreams that are left out now: those that failed last, at most half of all. */
+  const leftOut = (routes: readonly RouteRecord[]): ReadonlySet<string> => {
+    if (failures.size === 0) return none;
+    const upstreams = new Set(routes.map(({ upstream }) => upstream.id));
+    const ejected = [...upstreams].filter((id) => ejectedUntil(id) > now());
+    ejected.sort((a, b) => ejectedUntil(b) - ejectedUntil(a));
+    return new Set(ejected.slice(0, Math.floor(upstreams.size / 2)));
   };
 
-  const keyFor = (route: RouteRecord, stickiness: () => string): { id: string; secret: string } | null | undefined => {
+  /** The places to try, best first. */
+  const inOrder = (routes: readonly RouteRecord[], protocol: UpstreamProtocol, sticky: () => string): RouteRecord[] => {
+    if (routes.length === 1) return [...routes];
+    const out = leftOut(routes);
+    return routes
+      .filter(({ upstream }) => !out.has(upstream.id))
+      .map((route) => ({
+        route,
+        rest: isResting(route) ? 1 : 0,
+        translation: route.upstream.protocol === protocol ? 0 : 1,
+        score: score(route, sticky()),
+      }))
+      .sort(
+        (a, b) =>
+          a.rest - b.rest || a.route.priority - b.route.priority || a.translation - b.translation || b.score - a.score,
+      )
+      .map(({ route }) => route);
+  };
+
+  /** The request's own key of an upstream, of those that do not rest; undefined when there is none but `tried` ones. */
+  const keyFor = (route: RouteRecord, sticky: () => string, tried: ReadonlySet<string>): Target['key'] | undefined => {
     const { keys } = route.upstream;
     if (keys.length === 0) return null;
-    const rested = keys.filter((key) => (restingUntil.get(key.id) ?? 0) <= now());
+    const untried = keys.filter(({ id }) => !tried.has(id));
+    const rested = untried.filter(({ id }) => !rests(id));
+    if (rested.length > 1) return best(rested, ({ id }) => dice(`${id}\n${sticky()}`));
     // All resting: the one that rests least long is still better than refusing the customer.
-    const choice =
-      rested.length > 0
-        ? rested
-        : [...keys].sort((a, b) => (restingUntil.get(a.id) ?? 0) - (restingUntil.get(b.id) ?? 0)).slice(0, 1);
-    if (choice.length === 1) return choice[0];
-    return [...choice].sort((a, b) => dice(`${b.id}\n${stickiness()}`) - dice(`${a.id}\n${stickiness()}`))[0];
+    return rested[0] ?? (tried.size === 0 ? best(untried, ({ id }) => -restsUntil(id)) : undefined);
   };
 
   const mayRetry = (model: string): boolean => {
@@ -148,33 +193,49 @@ export function createRouter({
       const routes = source.routesOf(model);
       if (routes.length === 0) return null;
       countRequest(model);
-      const rank = (route: RouteRecord): number => (route.upstream.protocol === protocol ? 0 : 1);
-      const ordered = [...routes].sort(
-        (a, b) => a.priority - b.priority || rank(a) - rank(b) || score(b, stickiness) - score(a, stickiness),
-      );
-      const healthy = ordered.filter((route) => !isEjected(route.upstream.id));
-      const queue = healthy.length > 0 ? healthy : ordered.slice(0, 1);
-      let tried = 0;
+      let text: string | null = null;
+      const sticky = (): string => (text ??= stickiness());
+      const queue = inOrder(routes, protocol, sticky);
+      const triedKeys = new Set<string>();
+      let latest: RouteRecord | null = null;
       let triedAgain = false;
-      const target = (route: RouteRecord): Target | null => {
+
+      const target = (route: RouteRecord, tried: ReadonlySet<string>): Target | null => {
         const { upstream } = route;
         const { refused, ...address } = addressOf(upstream.baseUrl);
-        const key = keyFor(route, stickiness);
+        const key = keyFor(route, sticky, tried);
         if (key === undefined || (refused && !allowPrivate && !upstream.simulated)) return null;
         return { route, key, dispatcher: upstream.simulated ? open : guarded, ...address };
       };
+      /** The same place with another key, when it was the key that was refused. */
+      const withAnotherKey = (): Target | null => {
+        const { keys } = latest?.upstream ?? { keys: [] };
+        return latest === null || !keys.some(({ id }) => triedKeys.has(id) && rests(id))
+          ? null
+          : target(latest, triedKeys);
+      };
+      const nextPlace = (): Target | null => {
+        for (let route = queue.shift(); route !== undefined; route = queue.shift()) {
+          latest = route;
+          const found = target(route, none);
+          if (found !== null) return found;
+        }
+        return null;
+      };
+      const samePlace = (): Target | null => {
+        if (triedAgain || latest === null) return null;
+        triedAgain = true;
+        return target(latest, none);
+      };
+
       return {
         next(after) {
           const isRetry = after === 'failure' || after === 'no_connection';
-          while (tried < queue.length) {
-            if (isRetry && !mayRetry(model)) return null;
-            const found = target(queue[tried++] as RouteRecord);
-            if (found !== null) return found;
-          }
-          const last = queue.at(-1);
-          if (after !== 'no_connection' || triedAgain || last === undefined || !mayRetry(model)) return null;
-          triedAgain = true;
-          return target(last);
+          const found =
+            (isRetry ? withAnotherKey() : null) ?? nextPlace() ?? (after === 'no_connection' ? samePlace() : null);
+          if (found === null || (isRetry && !mayRetry(model))) return null;
+          if (found.key !== null) triedKeys.add(found.key.id);
+          return found;
         },
       };
     },
@@ -187,13 +248,9 @@ export function createRouter({
       }
       if (verdict === 'overloaded' || verdict === 'unauthorized') {
         // The key is at fault, not the place: it rests and its siblings go on.
-        const restMs =
-          verdict === 'unauthorized'
-            ? keyRestMs.unauthorized
-            : retryAfterS === undefined
-              ? keyRestMs.limited
-              : retryAfterS * 1_000;
-        if (target.key !== null) restingUntil.set(target.key.id, now() + restMs);
+        const usualMs = verdict === 'unauthorized' ? keyRestMs.unauthorized : keyRestMs.limited;
+        const restMs = verdict === 'overloaded' && retryAfterS !== undefined ? retryAfterS * 1_000 : usualMs;
+        resting.set(target.key?.id ?? id, { upstreamId: id, until: now() + restMs });
         return;
       }
       const state = failures.get(id) ?? { count: 0, ejectedUntil: 0 };
@@ -206,16 +263,15 @@ export function createRouter({
     },
 
     health() {
-      const seen = new Map<string, UpstreamHealth>();
-      for (const [upstreamId, state] of failures) {
-        seen.set(upstreamId, {
-          upstreamId,
-          consecutiveFailures: state.count,
-          ejected: isEjected(upstreamId),
-          restingKeys: 0,
-        });
-      }
-      return [...seen.values()];
+      const restingKeys = (upstreamId: string): number =>
+        [...resting.values()].filter((rest) => rest.upstreamId === upstreamId && rest.until > now()).length;
+      const troubled = new Set([...failures.keys(), ...[...resting.values()].map(({ upstreamId }) => upstreamId)]);
+      return [...troubled].map((upstreamId) => ({
+        upstreamId,
+        consecutiveFailures: failures.get(upstreamId)?.count ?? 0,
+        ejected: ejectedUntil(upstreamId) > now(),
+        restingKeys: restingKeys(upstreamId),
+      }));
     },
 
     async close() {

@@ -1,0 +1,280 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { featuresOf } from '../../server/upstreams/features.ts';
+import type { RouteRecord, UpstreamProtocol } from '../../server/upstreams/route.ts';
+import { type Candidates, createRouter, type Router, type Target } from '../../server/upstreams/router.ts';
+
+/** The choice among several places, by a clock that the test turns. */
+
+interface Place {
+  upstream: string;
+  protocol?: UpstreamProtocol;
+  priority?: number;
+  weight?: number;
+  keys?: string[];
+  baseUrl?: string;
+}
+
+let router: Router;
+let clockMs = 1_000_000;
+afterEach(() => router.close());
+
+function place({ upstream, protocol = 'messages', priority = 0, weight = 1, keys = [], baseUrl }: Place): RouteRecord {
+  return {
+    id: `route-${upstream}`,
+    model: 'm',
+    upstream: {
+      id: upstream,
+      protocol,
+      baseUrl: baseUrl ?? `https://${upstream}.example.com/base/`,
+      onDisconnect: 'abort',
+      features: featuresOf(protocol, {}),
+      simulated: false,
+      keys: keys.map((id) => ({ id, secret: `secret-${id}` })),
+    },
+    upstreamModel: 'vendor-m',
+    priority,
+    weight,
+    costs: null,
+  };
+}
+
+function routes(...places: Place[]): Router {
+  const records = places.map(place);
+  clockMs = 1_000_000;
+  router = createRouter({
+    source: { routesOf: (model) => (model === 'm' ? records : []) },
+    allowPrivate: false,
+    now: () => clockMs,
+  });
+  return router;
+}
+
+function candidates(sticky = 'someone', protocol: UpstreamProtocol = 'messages'): Candidates {
+  const found = router.candidates('m', protocol, () => sticky);
+  if (found === null) throw new Error('no candidates');
+  return found;
+}
+
+function first(sticky?: string, protocol?: UpstreamProtocol): Target {
+  const target = candidates(sticky, protocol).next('nothing');
+  if (target === null) throw new Error('no place');
+  return target;
+}
+
+/** All places of one request, in the order in which they would be tried. */
+function order(sticky?: string, protocol?: UpstreamProtocol): string[] {
+  const list = candidates(sticky, protocol);
+  const ids: string[] = [];
+  for (let target = list.next('nothing'); target !== null; target = list.next('unfit'))
+    ids.push(target.route.upstream.id);
+  return ids;
+}
+
+/** A place as the router hands it out, as far as a report looks at it. */
+function at(upstream: string, key: string | null = null): Target {
+  return { route: place({ upstream }), key: key === null ? null : { id: key, secret: '' } } as Target;
+}
+
+function fail(upstream: string, times: number): void {
+  for (let i = 0; i < times; i += 1) router.report(at(upstream), 'failed');
+}
+
+function retried(): boolean {
+  const list = candidates();
+  list.next('nothing');
+  return list.next('failure') !== null;
+}
+
+function takeKey(list: Candidates, after: Parameters<Candidates['next']>[0]): string | undefined {
+  return list.next(after)?.key?.id;
+}
+
+const people = Array.from({ length: 2_000 }, (_none, index) => `person-${index}`);
+const share = (upstream: string): number => people.filter((who) => order(who)[0] === upstream).length / people.length;
+
+describe('the order of places', () => {
+  it('is the priority first, then who speaks the client’s protocol', () => {
+    routes(
+      { upstream: 'late', priority: 2 },
+      { upstream: 'native', priority: 1 },
+      { upstream: 'translated', priority: 1, protocol: 'chat-completions', weight: 1_000 },
+      { upstream: 'cheap', priority: 0, protocol: 'chat-completions' },
+    );
+    expect(order()).toEqual(['cheap', 'native', 'translated', 'late']);
+    expect(order('someone', 'chat-completions')).toEqual(['cheap', 'translated', 'native', 'late']);
+  });
+
+  it('follows the weights among equals', () => {
+    routes({ upstream: 'heavy', weight: 3 }, { upstream: 'light', weight: 1 });
+    expect(share('heavy')).toBeGreaterThan(0.7);
+    expect(share('heavy')).toBeLessThan(0.8);
+  });
+
+  it('stays the same for the same account and beginning of a prompt, whoever else comes or goes', () => {
+    routes({ upstream: 'a' }, { upstream: 'b' }, { upstream: 'c' });
+    const before = new Map(people.map((who) => [who, order(who)]));
+    expect(people.filter((who) => String(order(who)) !== String(before.get(who)))).toEqual([]);
+    // One place less moves only those who were there.
+    routes({ upstream: 'a' }, { upstream: 'b' });
+    const moved = people.filter((who) => order(who)[0] !== before.get(who)?.[0]);
+    expect(moved.filter((who) => before.get(who)?.[0] !== 'c')).toEqual([]);
+  });
+
+  it('asks for what the choice sticks to only when there is a choice', () => {
+    routes({ upstream: 'only', keys: ['k'] });
+    const list = router.candidates('m', 'messages', () => {
+      throw new Error('asked');
+    });
+    expect(list?.next('nothing')?.route.upstream.id).toBe('only');
+  });
+
+  it('has nothing for a model without routes', () => {
+    routes({ upstream: 'a' });
+    expect(router.candidates('unknown', 'messages', () => '')).toBeNull();
+  });
+});
+
+describe('addresses', () => {
+  it('are split into what a dispatcher wants', () => {
+    routes({ upstream: 'a', keys: ['k'] });
+    expect(first()).toMatchObject({ origin: 'https://a.example.com', basePath: '/base', key: { secret: 'secret-k' } });
+  });
+
+  it.each([
+    'http://169.254.169.254',
+    'https://10.0.0.1/v1',
+    'https://[::1]:8080',
+    'https://[fd00::1]',
+    'https://127.0.0.1',
+  ])('%s is never tried: the place behind it is', (baseUrl) => {
+    routes({ upstream: 'private', baseUrl, keys: ['k'] }, { upstream: 'public', priority: 9 });
+    expect(order()).toEqual(['public']);
+  });
+});
+
+describe('retries', () => {
+  it('go to the next place, and to the last one once more when not even a connection was had', () => {
+    routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
+    const list = candidates();
+    expect(list.next('nothing')?.route.upstream.id).toBe('a');
+    expect(list.next('no_connection')?.route.upstream.id).toBe('b');
+    expect(list.next('no_connection')?.route.upstream.id).toBe('b');
+    expect(list.next('no_connection')).toBeNull();
+  });
+
+  it('do not go back to a place that failed otherwise', () => {
+    routes({ upstream: 'only' });
+    const list = candidates();
+    expect(list.next('nothing')?.route.upstream.id).toBe('only');
+    expect(list.next('failure')).toBeNull();
+  });
+
+  it('have a budget: three a minute, or a fifth of the model’s requests', () => {
+    routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
+    expect([retried(), retried(), retried(), retried(), retried()]).toEqual([true, true, true, false, false]);
+    for (let i = 0; i < 95; i += 1) candidates().next('nothing');
+    // 100 requests and 3 retries so far.
+    const more = Array.from({ length: 30 }, retried).filter(Boolean);
+    expect(more.length).toBeGreaterThanOrEqual(17);
+    expect(more.length).toBeLessThanOrEqual(24);
+    clockMs += 61_000;
+    expect(retried()).toBe(true);
+  });
+
+  it('a place that cannot express the request is no retry', () => {
+    routes(...['a', 'b', 'c', 'd', 'e', 'f'].map((upstream) => ({ upstream })));
+    expect(order()).toHaveLength(6);
+    expect(order()).toHaveLength(6);
+  });
+});
+
+describe('a place that keeps failing', () => {
+  it('is left out after five failures in a row, for thirty seconds', () => {
+    routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
+    fail('a', 4);
+    expect(order()).toEqual(['a', 'b']);
+    fail('a', 1);
+    expect(order()).toEqual(['b']);
+    expect(router.health()).toEqual([{ upstreamId: 'a', consecutiveFailures: 0, ejected: true, restingKeys: 0 }]);
+    clockMs += 29_000;
+    expect(order()).toEqual(['b']);
+    clockMs += 1_001;
+    expect(order()).toEqual(['a', 'b']);
+  });
+
+  it('is not when one of them went well in between', () => {
+    routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
+    fail('a', 4);
+    router.report(at('a'), 'fine');
+    fail('a', 4);
+    expect(order()).toEqual(['a', 'b']);
+  });
+
+  it('is never left out when it is the only one', () => {
+    routes({ upstream: 'a' });
+    fail('a', 50);
+    expect(order()).toEqual(['a']);
+  });
+
+  it('is one of at most half of all: the one that failed first comes back first', () => {
+    routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 }, { upstream: 'c', priority: 2 });
+    fail('a', 5);
+    clockMs += 1;
+    fail('b', 5);
+    expect(order()).toEqual(['a', 'c']);
+    clockMs += 1;
+    fail('c', 5);
+    expect(order()).toEqual(['a', 'b']);
+  });
+});
+
+describe('keys', () => {
+  it('stick to who asks, and are spread over all', () => {
+    routes({ upstream: 'a', keys: ['k1', 'k2', 'k3'] });
+    const used = people.map((who) => first(who).key?.id);
+    expect(people.map((who) => first(who).key?.id)).toEqual(used);
+    for (const id of ['k1', 'k2', 'k3']) {
+      expect(used.filter((key) => key === id).length).toBeGreaterThan(people.length / 4);
+    }
+  });
+
+  it.each([
+    ['overloaded', undefined, 10_000],
+    ['overloaded', 40, 40_000],
+    ['unauthorized', undefined, 60_000],
+  ] as const)('rest when %s (after %s s), and the same request goes on with another', (verdict, afterS, restMs) => {
+    routes({ upstream: 'a', keys: ['k1', 'k2'] });
+    const list = candidates();
+    const target = list.next('nothing');
+    if (target === null) throw new Error('no place');
+    router.report(target, verdict, afterS);
+    const other = target.key?.id === 'k1' ? 'k2' : 'k1';
+    expect(takeKey(list, 'failure')).toBe(other);
+    expect(takeKey(list, 'failure')).toBeUndefined();
+    expect(people.filter((who) => first(who).key?.id !== other)).toEqual([]);
+    expect(router.health()).toMatchObject([{ upstreamId: 'a', ejected: false, restingKeys: 1 }]);
+    clockMs += restMs - 1;
+    expect(first().key?.id).toBe(other);
+    clockMs += 2;
+    expect(first().key?.id).toBe(target.key?.id);
+    expect(router.health()).toMatchObject([{ restingKeys: 0 }]);
+  });
+
+  it('that all rest put their place behind the others; alone, the one that rests least long is used', () => {
+    routes({ upstream: 'a', priority: 0, keys: ['k1', 'k2'] }, { upstream: 'b', priority: 1, keys: ['k3'] });
+    router.report(at('a', 'k1'), 'unauthorized');
+    expect(order()).toEqual(['a', 'b']);
+    router.report(at('a', 'k2'), 'overloaded', 5);
+    expect(order()).toEqual(['b', 'a']);
+    const list = candidates();
+    expect([takeKey(list, 'nothing'), takeKey(list, 'unfit')]).toEqual(['k3', 'k2']);
+  });
+
+  it('that there are none of: the place itself rests', () => {
+    routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
+    router.report(first(), 'overloaded', 30);
+    expect(order()).toEqual(['b', 'a']);
+    clockMs += 30_001;
+    expect(order()).toEqual(['a', 'b']);
+  });
+});
