@@ -1,0 +1,323 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cutWindowMs } from './agents.ts';
+import { type Customer, type Entry, models, type Protocol } from './gateway.ts';
+import type { Asked, Lane } from './lane.ts';
+import type { Call } from './tap.ts';
+
+/** What one case found out. No problems: it holds. */
+export interface Finding {
+  case: string;
+  problems: string[];
+  /** Requests for answers of models, however they ended. */
+  requests: number;
+  seconds: number;
+  /** What the agent printed, for whoever wants to know why. */
+  printed: string;
+}
+
+type Case = (lane: Lane) => AsyncGenerator<Finding>;
+
+const protocols = Object.keys(models) as Protocol[];
+
+/** All cases of one agent, in the order in which they are to be run. */
+export function casesOf(lane: Lane): Case[] {
+  const turns = protocols.map(
+    (upstream): Case =>
+      (own) =>
+        turnWithTool(own, upstream),
+  );
+  const special: Partial<Record<string, Case[]>> = {
+    'Claude Code': [tokenCounts, longContextSuffix, modelDiscovery, toolSearch],
+    Codex: [vendorSearch],
+  };
+  return [...turns, budget, cutStream, wrongKey, unknownModel, ...(special[lane.agent.name] ?? [])];
+}
+
+/** A model that the agent is offered in its own protocol. */
+function nativeModel({ agent }: Lane): string {
+  return models[agent.protocol];
+}
+
+/** The agent's tool writes a file, its result goes back, and the conversation goes on in a new process. */
+async function* turnWithTool(lane: Lane, upstream: Protocol): AsyncGenerator<Finding> {
+  const { agent, gateway } = lane;
+  const model = models[upstream];
+  const { email, key } = await gateway.customer('1');
+  const directory = await lane.workplace();
+  const how = upstream === agent.protocol ? 'as it is' : `as ${upstream}`;
+  const path = join(directory, 'greeting.txt');
+  const asked = await lane.ask({
+    prompt: `[[think Let me write that.]] ${agent.write(path, 'xin chao')}`,
+    key,
+    model,
+    directory,
+  });
+  const check = checking(`turn with a tool, ${how}`, asked);
+  check.exitsWell();
+  check.prints('tool done');
+  const content = await readFile(path, 'utf8').catch(() => null);
+  check.that(content?.trim() === 'xin chao', `its tool did not write the file: ${content ?? 'there is none'}`);
+  check.that(check.requests >= 2, 'the result of the tool was never sent');
+  await check.ledger(lane, email, (entries) => {
+    const own = entries.filter((entry) => entry.model === model);
+    check.that(own.length >= 2, `${own.length} entries of ${model}`);
+    check.that(
+      own.every(({ outcome }) => outcome === 'completed'),
+      `outcomes: ${own.map(({ outcome }) => outcome).join(', ')}`,
+    );
+    const spoken = new Set(entries.map(({ protocol }) => protocol));
+    check.that(spoken.size === 1 && spoken.has(agent.protocol), `entries say ${[...spoken].join(', ')}`);
+    check.that(
+      entries.every(({ charged }) => Number(charged) > 0),
+      'an entry was not charged',
+    );
+  });
+  yield check.finding();
+
+  if (agent.goOn === null) return;
+  const next = await lane.ask({ prompt: '[[say still with you]]', key, model, directory, goOn: true });
+  const more = checking(`next turn of it, ${how}`, next);
+  more.exitsWell();
+  more.prints('still with you');
+  const history = next.calls.find(isForModel)?.body ?? '';
+  more.that(history.includes('greeting.txt'), 'what happened before was not sent');
+  yield more.finding();
+}
+
+/** A budget ends in the middle of an answer; then it is used up; then it is topped up, and the same key works. */
+async function* budget(lane: Lane): AsyncGenerator<Finding> {
+  const { agent, gateway } = lane;
+  const model = nativeModel(lane);
+  // Enough for the context of any of these agents and for some of the answer.
+  const { email, key } = await gateway.customer('0.04');
+  const dry = await lane.ask({ prompt: '[[len 20000]]', key, model });
+  const check = checking('budget ends in mid-answer', dry);
+  check.ends();
+  check.atMost(agent.bounds.runsDry);
+  await check.ledger(lane, email, (entries) => {
+    const stopped = entries.filter(({ outcome }) => outcome === 'budget_stopped');
+    check.that(stopped.length === 1, `outcomes: ${entries.map(({ outcome }) => outcome).join(', ')}`);
+  });
+  const free = await gateway.free(email);
+  check.that(free === '0', `${free} USD are left`);
+  yield check.finding();
+
+  const used = await lane.ask({ prompt: 'Say hello to me.', key, model });
+  const refused = checking('budget used up', used);
+  refused.fails();
+  refused.prints(`top up at ${gateway.url}/topup`);
+  refused.answers(402);
+  refused.atMost(agent.bounds.usedUp);
+  yield refused.finding();
+
+  await gateway.topUp(email, '1');
+  const again = await lane.ask({ prompt: '[[say welcome back]]', key, model });
+  const resumed = checking('topped up, same key', again);
+  resumed.exitsWell();
+  resumed.prints('welcome back');
+  yield resumed.finding();
+}
+
+/** Every answer is cut after three events. What matters is how often that is tried again. */
+async function* cutStream(lane: Lane): AsyncGenerator<Finding> {
+  const { agent, gateway } = lane;
+  const { email, key } = await gateway.customer('1');
+  const asked = await lane.ask({
+    prompt: '[[cut 3]] Say hello.',
+    key,
+    model: nativeModel(lane),
+    timeoutMs: cutWindowMs,
+  });
+  const check = checking(`cut streams for ${cutWindowMs / 1_000} s`, asked);
+  check.atMost(agent.bounds.cut);
+  check.that(check.requests >= 1, 'nothing was sent');
+  await check.ledger(lane, email, (entries) => {
+    check.that(
+      entries.some(({ outcome }) => outcome === 'upstream_cut'),
+      `outcomes: ${entries.map(({ outcome }) => outcome).join(', ')}`,
+    );
+  });
+  yield check.finding();
+}
+
+async function* wrongKey(lane: Lane): AsyncGenerator<Finding> {
+  const { key } = await lane.gateway.customer('1');
+  const wrong = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
+  const asked = await lane.ask({ prompt: 'Say hello to me.', key: wrong, model: nativeModel(lane) });
+  const check = checking('wrong key', asked);
+  check.fails();
+  check.prints('Invalid API key');
+  check.answers(401);
+  check.atMost(lane.agent.bounds.wrongKey);
+  yield check.finding();
+}
+
+async function* unknownModel(lane: Lane): AsyncGenerator<Finding> {
+  const { email, key } = await lane.gateway.customer('1');
+  const asked = await lane.ask({ prompt: 'Say hello to me.', key, model: 'no-such-model' });
+  const check = checking('unknown model', asked);
+  check.fails();
+  check.prints('Requested model no-such-model is not available in the service');
+  check.atMost(lane.agent.bounds.unknownModel);
+  await check.ledger(lane, email, (entries) => {
+    check.that(!entries.some(({ model }) => model === 'no-such-model'), 'it is in the ledger');
+  });
+  yield check.finding();
+}
+
+/** Claude Code counts what fills its context, with the models that will read it. */
+async function* tokenCounts(lane: Lane): AsyncGenerator<Finding> {
+  for (const model of Object.values(models)) {
+    const { email, key } = await lane.gateway.customer('1');
+    const asked = await lane.ask({ prompt: '/context', key, model });
+    const check = checking(`/context, ${model}`, asked);
+    check.exitsWell();
+    const counts = asked.calls.filter(({ url }) => url === '/api/v1/messages/count_tokens?beta=true');
+    check.that(counts.length > 0, 'nothing was counted');
+    check.that(
+      counts.every(({ status }) => status === 200),
+      `counting was answered ${[...new Set(counts.map(({ status }) => status))].join(', ')}`,
+    );
+    // What README.md sets, in place of the million that it assumes for a model it does not know.
+    check.prints('/ 200k');
+    await check.ledger(lane, email, (entries) => {
+      check.that(entries.length === check.requests, 'counting is in the ledger');
+    });
+    yield check.finding();
+  }
+}
+
+async function* longContextSuffix(lane: Lane): AsyncGenerator<Finding> {
+  const { key } = await lane.gateway.customer('1');
+  const asked = await lane.ask({ prompt: '[[say long enough]]', key, model: `${nativeModel(lane)}[1m]` });
+  const check = checking('model with [1m]', asked);
+  check.exitsWell();
+  check.prints('long enough');
+  const betas = String(asked.calls.find(isForModel)?.headers['anthropic-beta']);
+  check.that(betas.includes('context-1m-2025-08-07'), `it asked for ${betas}`);
+  yield check.finding();
+}
+
+/** It lists the models at its start and keeps those with names of its vendor. */
+async function* modelDiscovery(lane: Lane): AsyncGenerator<Finding> {
+  const { key } = await lane.gateway.customer('1');
+  const asked = await lane.ask({
+    prompt: '[[say found them]]',
+    key,
+    model: nativeModel(lane),
+    env: { CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '' },
+  });
+  const check = checking('model discovery', asked);
+  check.exitsWell();
+  check.prints('found them');
+  const listing = asked.calls.find(({ url }) => url === '/api/v1/models?limit=1000');
+  check.that(listing?.status === 200, 'the models were not listed');
+  check.that((listing?.answer ?? '').includes(`"${nativeModel(lane)}"`), 'the model is not among them');
+  yield check.finding();
+}
+
+/** A tool that is loaded only when it is looked for: `defer_loading`, then a `tool_reference` in a result. */
+async function* toolSearch(lane: Lane): AsyncGenerator<Finding> {
+  for (const model of Object.values(models)) {
+    const { key } = await lane.gateway.customer('1');
+    const asked = await lane.ask({ prompt: '[[tool ToolSearch {"query":"select:WebFetch"}]]', key, model });
+    const check = checking(`tool search, ${model}`, asked);
+    check.exitsWell();
+    check.prints('tool done');
+    const last = asked.calls.findLast(isForModel)?.body ?? '';
+    check.that(last.includes('"tool_reference"') && last.includes('"defer_loading":true'), 'it found no tool that way');
+    yield check.finding();
+  }
+}
+
+function withSearch(text: string): string {
+  return text.replace(/^web_search = .*\n/m, '');
+}
+
+/** Codex offers its vendor's search unless it is told not to. Where the upstream would carry it out, it has no price. */
+async function* vendorSearch(lane: Lane): AsyncGenerator<Finding> {
+  for (const protocol of protocols) {
+    const { key } = await lane.gateway.customer('1');
+    const asked = await lane.ask({ prompt: '[[say went well]]', key, model: models[protocol], edit: withSearch });
+    const check = checking(`with web search, ${models[protocol]}`, asked);
+    const offered = asked.calls.find(isForModel)?.body ?? '';
+    check.that(offered.includes('"web_search"'), 'it was not offered');
+    if (protocol === 'responses') {
+      check.fails();
+      check.prints('web_search');
+      check.answers(400);
+      check.atMost(1);
+    } else {
+      check.exitsWell();
+      check.prints('went well');
+    }
+    yield check.finding();
+  }
+}
+
+function isForModel({ method, url }: Call): boolean {
+  const { pathname } = new URL(url, 'http://server');
+  return method === 'POST' && /\/(messages|chat\/completions|responses)$/.test(pathname);
+}
+
+interface Checks {
+  requests: number;
+  that(holds: boolean, problem: string): void;
+  /** Ends by itself, however it ends. */
+  ends(): void;
+  exitsWell(): void;
+  fails(): void;
+  prints(text: string): void;
+  atMost(requests: number): void;
+  /** Every request for a model got this status. */
+  answers(status: number): void;
+  /** Looks at the entries of the account, after checking that each request has exactly one. */
+  ledger(lane: Lane, email: Customer['email'], look: (entries: Entry[]) => void): Promise<void>;
+  finding(): Finding;
+}
+
+function checking(name: string, asked: Asked): Checks {
+  const problems: string[] = [];
+  const forModels = asked.calls.filter(isForModel);
+  const that = (holds: boolean, problem: string): void => {
+    if (!holds) problems.push(problem);
+  };
+  return {
+    requests: forModels.length,
+    that,
+    ends: () => that(!asked.timedOut, 'it did not end'),
+    exitsWell: () => that(asked.code === 0, asked.timedOut ? 'it did not end' : `exit code ${asked.code}`),
+    fails: () => that(asked.code !== 0 && !asked.timedOut, asked.timedOut ? 'it did not end' : 'exit code 0'),
+    // Agents break long lines.
+    prints: (text) => that(flat(asked.printed).includes(flat(text)), `it did not print "${text}"`),
+    atMost: (requests) =>
+      that(forModels.length <= requests, `${forModels.length} requests, at most ${requests} expected`),
+    answers: (status) => {
+      const others = forModels.filter((call) => call.status !== status).map((call) => call.status);
+      that(forModels.length > 0 && others.length === 0, `expected ${status}, saw ${others.join(', ') || 'no request'}`);
+    },
+    async ledger({ gateway }, email, look) {
+      const entries = await gateway.ledger(email);
+      // Refusals have no entry. A request whose answer never began may have been refused or not.
+      const admitted = forModels.filter(({ status }) => status === 200 || status >= 500).length;
+      const unclear = forModels.filter(({ status }) => status === 0).length;
+      that(
+        entries.length >= admitted && entries.length <= admitted + unclear,
+        `${entries.length} entries of ${admitted} requests`,
+      );
+      look(entries);
+    },
+    finding: () => ({
+      case: name,
+      problems,
+      requests: forModels.length,
+      seconds: asked.seconds,
+      printed: asked.printed,
+    }),
+  };
+}
+
+function flat(text: string): string {
+  return text.replaceAll(/\s+/g, '');
+}

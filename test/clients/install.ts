@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from './process.ts';
+
+/** Below `node_modules`, so that neither git nor the linters see it and a fresh checkout starts without it. */
+const cache = fileURLToPath(new URL('../../node_modules/.cache/steyg-clients', import.meta.url));
+
+export type Installed = { kind: 'installed'; commands: string } | { kind: 'unavailable'; reason: string };
+
+/** Installs one exact version of a package by itself, unless an earlier run has. `commands` is a directory for PATH. */
+export async function install(name: string, version: string, command: string): Promise<Installed> {
+  const directory = join(cache, `${name.replace('/', '+')}@${version}`);
+  const commands = join(directory, 'node_modules', '.bin');
+  if (!existsSync(directory)) {
+    const problem = await installInto(directory, `${name}@${version}`);
+    if (problem !== null) return { kind: 'unavailable', reason: problem };
+  }
+  const manifest = JSON.parse(await readFile(join(directory, 'node_modules', name, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  if (manifest.version !== version) return { kind: 'unavailable', reason: `${manifest.version} was installed instead` };
+  if (!existsSync(join(commands, command))) return { kind: 'unavailable', reason: `it brings no command ${command}` };
+  return { kind: 'installed', commands };
+}
+
+async function installInto(directory: string, spec: string): Promise<string | null> {
+  await mkdir(cache, { recursive: true });
+  const fresh = await mkdtemp(join(cache, 'installing-'));
+  // Without a manifest npm would walk up and install into this repository.
+  await writeFile(join(fresh, 'package.json'), '{"private":true}\n');
+  const { code, timedOut, stderr } = await run({
+    command: 'npm',
+    args: ['install', '--no-audit', '--no-fund', '--no-save', '--loglevel=error', spec],
+    cwd: fresh,
+    env: { ...inherited(), PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
+    timeoutMs: 150_000,
+  });
+  if (code === 0) {
+    await rename(fresh, directory);
+    return null;
+  }
+  await rm(fresh, { recursive: true, force: true });
+  if (timedOut) return 'npm install took too long';
+  return stderr.trim().split('\n').slice(0, 2).join(' ') || 'npm install failed';
+}
+
+/** npm's own settings (registry, proxies, its cache) are those of whoever runs this. */
+function inherited(): Record<string, string> {
+  const entries = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_lifecycle'));
+  return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));
+}
