@@ -89,15 +89,6 @@ describe('a batch', () => {
     expect(batches).toEqual([['admit 1'], ['admit 2', 'admit 3', 'admit 4']]);
   });
 
-  test('starts whenever somebody comes, also in the moment in which the ledger falls idle', async () => {
-    const { commit } = scripted();
-    for (let wait = 0; wait < 30; wait += 1) {
-      await commit.add(admit('1'));
-      for (let i = 0; i < wait; i += 1) await null;
-      expect(await commit.add(admit('2'))).toMatchObject({ kind: 'admitted' });
-    }
-  });
-
   test('has at most 256 operations, and a backlog of settlements leaves room for admissions', async () => {
     const { commit, batches } = scripted();
     const all = Array.from({ length: 600 }, (_, i) => commit.add(settle(`s${i}`)));
