@@ -64,7 +64,7 @@ const largestErrorBytes = 1_048_576;
 /** How long an exchange is drained for its account after the client left. */
 const drainLimitMs = 30_000;
 /** How long an upstream may keep a connection open after it has said all it had to say. */
-const lingerLimitMs = 5_000;
+const lingerLimitMs = 2_000;
 const nothing = new Uint8Array(0);
 
 const gone = {

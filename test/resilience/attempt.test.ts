@@ -1,0 +1,360 @@
+import type { Dispatcher } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { type AttemptEnd, type AttemptParts, attempt } from '../../server/gateway/attempt.ts';
+import type { Client } from '../../server/gateway/client.ts';
+import type { Account, WireStream } from '../../server/wire/protocol.ts';
+
+/** One exchange with everything around it played by the test: what must be let go of when it ends, however it ends. */
+
+type Handler = Required<Dispatcher.DispatchHandler>;
+
+function play(
+  overrides: Partial<AttemptParts> & { dispatch?: (handler: Handler) => void; wire?: Partial<WireStream> } = {},
+) {
+  const seen = { paused: 0, resumed: 0, aborted: 0, destroyed: 0, written: '', stopBrake: () => undefined as void };
+  let handler: Handler | null = null;
+  const controller = {
+    pause: () => void (seen.paused += 1),
+    resume: () => void (seen.resumed += 1),
+    abort: () => void (seen.aborted += 1),
+  } as unknown as Dispatcher.DispatchController;
+  const listeners = { drain: (): void => undefined, gone: (): void => undefined };
+  const state = { gone: false, streaming: false, open: true, stalledSince: null as number | null };
+  const client: Client = {
+    get gone() {
+      return state.gone;
+    },
+    get streaming() {
+      return state.streaming;
+    },
+    get stalledSince() {
+      return state.stalledSince;
+    },
+    firstByteAt: null,
+    lastWriteAt: 0,
+    startStream: () => void (state.streaming = true),
+    write(bytes) {
+      seen.written += Buffer.from(bytes).toString();
+      return state.open;
+    },
+    keepAlive: () => void (seen.written += '~'),
+    end: () => undefined,
+    answer: () => undefined,
+    destroy: () => void (seen.destroyed += 1),
+    onDrain: (listener) => void (listeners.drain = listener),
+    onGone: (listener) => void (listeners.gone = listener),
+  };
+  const beats = new Set<(now: number) => void>();
+  const account: Account = { usage: null, clamped: false, partial: true, outputBytes: 4, outputPieces: 1, model: null };
+  let wireState: WireStream['state'] = 'waiting';
+  const stream: WireStream = {
+    get state() {
+      return wireState;
+    },
+    error: null,
+    write(chunk) {
+      const text = Buffer.from(chunk).toString();
+      wireState = text.includes('END') ? 'terminated' : 'open';
+      return chunk;
+    },
+    end: () => new Uint8Array(0),
+    stop: () => Buffer.from('STOPPED'),
+    account: () => account,
+    keepAlive: Buffer.from('~'),
+  };
+  Object.defineProperties(stream, Object.getOwnPropertyDescriptors(overrides.wire ?? {}));
+  const shutdown = { now: false };
+  const { dispatch = (given: Handler) => given.onRequestStart(controller, {}), wire: _wire, ...more } = overrides;
+  const end = attempt({
+    request: {
+      dispatcher: {
+        dispatch(_options: unknown, given: Handler) {
+          handler = given;
+          dispatch(given);
+          return true;
+        },
+      } as unknown as Dispatcher,
+      origin: 'http://upstream',
+      path: '/',
+      headers: {},
+      body: Buffer.from('{}'),
+      headersTimeoutMs: 1_000,
+      idleTimeoutMs: 1_000,
+    },
+    secret: 'secret-of-the-operator',
+    stream,
+    client,
+    pulse: {
+      join(beat) {
+        beats.add(beat);
+        return () => void beats.delete(beat);
+      },
+      close: () => undefined,
+    },
+    timeouts: { headersMs: 1, replyMs: 1, idleMs: 1, firstEventMs: 100, keepAliveMs: 100, clientStallMs: 100 },
+    onDisconnect: 'abort',
+    dispatchedAt: performance.now(),
+    usageSoFar: () => ({ input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1 }),
+    brake(stop) {
+      seen.stopBrake = stop;
+      return { check: () => undefined };
+    },
+    shutdown,
+    ...more,
+  });
+  return {
+    end,
+    seen,
+    state,
+    shutdown,
+    beats,
+    drained: () => listeners.drain(),
+    leave() {
+      state.gone = true;
+      listeners.gone();
+    },
+    beat(afterMs = 0) {
+      for (const beat of beats) beat(performance.now() + afterMs);
+    },
+    sent: () => handler?.onRequestSent(),
+    head: (status = 200, type = 'text/event-stream', extra = {}) =>
+      handler?.onResponseStart(controller, status, { 'content-type': type, ...extra }, ''),
+    data: (text: string) => handler?.onResponseData(controller, Buffer.from(text)),
+    done: () => handler?.onResponseEnd(controller, {}),
+    fail: (code = 'ECONNRESET') => handler?.onResponseError(controller, Object.assign(new Error(code), { code })),
+  };
+}
+
+const kindOf = ({ kind }: AttemptEnd): string => kind;
+
+describe('a stream', () => {
+  it('that ends leaves nothing behind: no beat, no listener that acts', async () => {
+    const played = play();
+    played.sent();
+    played.head();
+    played.data('one END');
+    expect(await played.end).toMatchObject({ kind: 'stream', ending: 'completed' });
+    played.done();
+    played.beat();
+    expect(played.beats.size).toBe(0);
+    played.leave();
+    played.drained();
+    played.shutdown.now = true;
+    expect(played.seen).toMatchObject({ aborted: 0, resumed: 0 });
+  });
+
+  it('is held back while the client takes nothing, and goes on when it does', async () => {
+    const played = play();
+    played.sent();
+    played.head();
+    played.state.open = false;
+    played.data('one');
+    expect(played.seen).toMatchObject({ paused: 1, resumed: 0 });
+    played.drained();
+    expect(played.seen.resumed).toBe(1);
+    played.state.stalledSince = performance.now();
+    played.beat(50);
+    expect(played.seen.destroyed).toBe(0);
+    played.beat(1_000);
+    expect(played.seen.destroyed).toBe(1);
+    played.leave();
+    expect(await played.end).toMatchObject({ kind: 'stream', ending: 'client_closed' });
+    expect(played.seen.aborted).toBe(1);
+  });
+
+  it('whose upstream stays on the line after the end is cut off after a while', async () => {
+    const played = play();
+    played.head();
+    played.data('END');
+    await played.end;
+    played.beat(1_000);
+    expect(played.seen.aborted).toBe(0);
+    played.beat(3_000);
+    expect(played.seen.aborted).toBe(1);
+    expect(played.beats.size).toBe(0);
+  });
+
+  it('that the budget ends is told so once, and hears nothing more', async () => {
+    const played = play();
+    played.head();
+    played.data('one');
+    played.seen.stopBrake();
+    played.seen.stopBrake();
+    played.data('two');
+    const end = await played.end;
+    expect(end).toMatchObject({ kind: 'stream', ending: 'budget_stopped' });
+    expect(Buffer.from((end as { last: Uint8Array }).last).toString()).toBe('STOPPED');
+    expect(played.seen).toMatchObject({ aborted: 1, written: 'one' });
+  });
+
+  it('does not show our key when the upstream repeats it in an error event', async () => {
+    let state: WireStream['state'] = 'open';
+    const played = play({
+      wire: {
+        get state() {
+          return state;
+        },
+        write(chunk) {
+          if (Buffer.from(chunk).includes('error')) state = 'failed';
+          return chunk;
+        },
+      },
+    });
+    played.head();
+    played.data('one');
+    played.data('error: secret-of-the-operator is é wrong');
+    const end = (await played.end) as { last: Uint8Array };
+    expect(Buffer.from(end.last).toString()).toBe('error: [redacted] is é wrong');
+  });
+});
+
+describe('a client that leaves', () => {
+  it.each([
+    ['before the request is out', (_played: ReturnType<typeof play>) => undefined, { kind: 'left', sent: false }],
+    ['after that', (played: ReturnType<typeof play>) => played.sent(), { kind: 'left', sent: true }],
+  ])('%s', async (_name, before, end) => {
+    const played = play();
+    before(played);
+    played.leave();
+    expect(await played.end).toEqual(end);
+    expect(played.seen.aborted).toBe(1);
+    expect(played.beats.size).toBe(0);
+  });
+
+  it('is drained for: to the end, at most half a minute, and no longer than the budget lasts', async () => {
+    const toTheEnd = play({ onDisconnect: 'drain' });
+    toTheEnd.sent();
+    toTheEnd.head();
+    toTheEnd.data('one');
+    toTheEnd.leave();
+    expect(toTheEnd.seen).toMatchObject({ aborted: 0, resumed: 1 });
+    toTheEnd.data('two END');
+    expect(await toTheEnd.end).toMatchObject({ kind: 'stream', ending: 'client_closed', last: new Uint8Array(0) });
+    expect(toTheEnd.seen.written).toBe('one');
+
+    const tooLong = play({ onDisconnect: 'drain' });
+    tooLong.sent();
+    tooLong.head();
+    tooLong.data('one');
+    tooLong.leave();
+    tooLong.beat(29_000);
+    expect(tooLong.seen.aborted).toBe(0);
+    tooLong.beat(31_000);
+    expect(await tooLong.end).toMatchObject({ kind: 'stream', ending: 'client_closed' });
+    expect(tooLong.seen.aborted).toBe(1);
+
+    let checks = 0;
+    const tooDear = play({
+      onDisconnect: 'drain',
+      brake: (stop) => ({
+        check() {
+          checks += 1;
+          if (checks > 1) stop();
+        },
+      }),
+    });
+    tooDear.sent();
+    tooDear.head();
+    tooDear.data('one');
+    tooDear.leave();
+    tooDear.data('two');
+    expect(await tooDear.end).toMatchObject({ kind: 'stream', ending: 'client_closed' });
+    expect(tooDear.seen.aborted).toBe(1);
+  });
+
+  it('is drained for when the answer is not streamed, too', async () => {
+    const played = play({ onDisconnect: 'drain', stream: null });
+    played.sent();
+    played.leave();
+    played.head(200, 'application/json');
+    played.data('{"whole":1}');
+    played.done();
+    expect(await played.end).toMatchObject({ kind: 'whole', clientLeft: true });
+    const cut = play({ onDisconnect: 'drain', stream: null });
+    cut.sent();
+    cut.leave();
+    cut.fail();
+    expect(await cut.end).toEqual({ kind: 'left', sent: true });
+    const stopped = play({ onDisconnect: 'drain', stream: null });
+    stopped.sent();
+    stopped.leave();
+    stopped.shutdown.now = true;
+    stopped.beat();
+    expect(await stopped.end).toEqual({ kind: 'left', sent: true });
+  });
+});
+
+describe('a process that has to stop', () => {
+  it('tells a stream that has begun, and refuses one that has not', async () => {
+    const begun = play();
+    begun.head();
+    begun.data('one');
+    begun.shutdown.now = true;
+    begun.beat();
+    expect(await begun.end).toMatchObject({ kind: 'stream', ending: 'shutdown', last: Buffer.from('STOPPED') });
+    const waiting = play();
+    waiting.shutdown.now = true;
+    waiting.beat();
+    expect(kindOf(await waiting.end)).toBe('shutdown');
+    expect(waiting.seen.aborted).toBe(1);
+  });
+});
+
+describe('faults of our own', () => {
+  it('a dispatcher that refuses at once, in either way, ends as a fault', async () => {
+    const refused = play({
+      dispatch: (handler) =>
+        handler.onResponseError(null as never, Object.assign(new Error('closed'), { code: 'UND_ERR_DESTROYED' })),
+    });
+    expect(await refused.end).toEqual({ kind: 'fault', fault: 'connect' });
+    expect(refused.beats.size).toBe(0);
+    const thrown = play({
+      dispatch() {
+        throw new Error('invalid header');
+      },
+    });
+    expect(await thrown.end).toEqual({ kind: 'fault', fault: 'connect' });
+  });
+
+  it('an error while reading the stream ends this request alone', async () => {
+    const played = play({
+      wire: {
+        write() {
+          throw new Error('a mistake in the reader');
+        },
+      },
+    });
+    played.head();
+    expect(() => played.data('one')).not.toThrow();
+    await expect(played.end).rejects.toThrow('a mistake in the reader');
+    expect(played.seen.aborted).toBe(1);
+    expect(played.beats.size).toBe(0);
+  });
+
+  it('an error in a beat does not reach the timer that all streams share', async () => {
+    const played = play({
+      wire: {
+        get keepAlive(): Uint8Array {
+          throw new Error('a mistake in a sign of life');
+        },
+      },
+    });
+    expect(() => played.beat(200)).not.toThrow();
+    await expect(played.end).rejects.toThrow('sign of life');
+    expect(played.seen.aborted).toBe(1);
+  });
+
+  it('an error while the budget ends it does not escape either', async () => {
+    const played = play({
+      wire: {
+        stop() {
+          throw new Error('a mistake in the ending');
+        },
+      },
+    });
+    played.head();
+    played.data('one');
+    expect(() => played.seen.stopBrake()).not.toThrow();
+    await expect(played.end).rejects.toThrow('ending');
+  });
+});
