@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { describeError } from './http.ts';
 
 /**
  * The log of one process: JSON lines whose fields are chosen by an allow-list. Objects that could carry a header, a
@@ -47,6 +48,16 @@ const allowed = new Set([
   'pool',
 ]);
 
+type ChildMaker = (this: Logger, bindings: Record<string, unknown>, more?: object) => Logger;
+
+function keepAllowed(fields: Record<string, unknown>): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (allowed.has(name) && typeof value !== 'object') kept[name] = value;
+  }
+  return kept;
+}
+
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,
@@ -54,16 +65,31 @@ export function createLog(level: string, destination?: DestinationStream): Logge
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: {
       level: (label: string) => ({ level: label }),
-      log: (fields: Record<string, unknown>) => {
-        const kept: Record<string, unknown> = {};
-        for (const [name, value] of Object.entries(fields)) {
-          if (allowed.has(name) && typeof value !== 'object') kept[name] = value;
-        }
-        return kept;
-      },
+      log: keepAllowed,
     },
     // What frameworks log by themselves arrives under these names; its kind is enough.
     serializers: { err: () => undefined, req: () => undefined, res: () => undefined },
+    hooks: {
+      // Without a sentence of its own, a line about an error would get the error's message, which can quote anybody.
+      logMethod(args: unknown[], method: (fields: object | string, text?: string) => void): void {
+        const [first, text] = args;
+        if (typeof first !== 'object' || first === null) {
+          method.call(this, String(first));
+          return;
+        }
+        const error = first instanceof Error ? first : (first as { err?: unknown }).err;
+        const fields = first instanceof Error ? {} : first;
+        const sentence = typeof text === 'string' ? text : 'error';
+        if (error instanceof Error) method.call(this, { ...describeError(error), ...fields }, sentence);
+        else method.call(this, fields, ...(typeof text === 'string' ? [text] : []));
+      },
+    },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  const log = destination === undefined ? pino(options) : pino(options, destination);
+  // What a child logger adds to each of its lines passes no formatter. Children of children inherit this.
+  const { child } = log as unknown as { child: ChildMaker };
+  const makeChild: ChildMaker = function makeChild(bindings, more) {
+    return child.call(this, keepAllowed(bindings), more);
+  };
+  return Object.assign(log, { child: makeChild });
 }

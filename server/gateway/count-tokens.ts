@@ -45,7 +45,7 @@ interface Counting {
   rawHeaders: readonly string[];
   timeouts: GatewayTimeouts;
   /** Called with what ends the exchange when nobody waits for it any more. */
-  onLeave(leave: () => void): void;
+  onLeave: (leave: () => void) => void;
 }
 
 function countUpstream({ target, body, rawHeaders, timeouts, onLeave }: Counting): Promise<Counted> {

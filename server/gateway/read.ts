@@ -21,7 +21,7 @@ export interface ReaderParts {
   refusals: Refusals;
   ledger: Pick<Ledger, 'balance'>;
   /** Keyed digest; `scope` keeps its uses apart. */
-  digest(scope: string, text: string): string;
+  digest: (scope: string, text: string) => string;
 }
 
 /** A body of this size takes milliseconds to scan. */

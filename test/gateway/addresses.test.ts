@@ -223,7 +223,8 @@ describe('fault 21: path tricks', () => {
     'CONNECT x:443 HTTP/1.1',
   ])('this is no proxy: %s', async (line) => {
     const received = await rawExchange(app, `${line}\r\nhost: x\r\nconnection: close\r\n\r\n`);
-    const [answer] = parseAnswers(received);
-    if (answer !== undefined) expect([400, 401, 404, 405]).toContain(answer.status);
+    // A connection that is closed without an answer is fine too.
+    const status = parseAnswers(received)[0]?.status ?? 400;
+    expect([400, 401, 404, 405]).toContain(status);
   });
 });

@@ -1,6 +1,6 @@
-import Anthropic from '@anthropic-ai/sdk';
+import Anthropic, { NotFoundError as AnthropicNotFound } from '@anthropic-ai/sdk';
 import AnthropicBefore from '@anthropic-ai/sdk-0';
-import OpenAI from 'openai';
+import OpenAI, { NotFoundError as OpenAiNotFound } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { saveModel, savePrices } from '../../server/catalog/models.ts';
 import { transaction } from '../../server/database/lane.ts';
@@ -95,8 +95,8 @@ describe('the published clients read one list', () => {
     const anthropic = new Anthropic({ apiKey: customer.secret, baseURL: app.baseUrl, maxRetries: 0 });
     expect((await openai.models.retrieve('sim-small')).id).toBe('sim-small');
     expect((await anthropic.models.retrieve('sim-small')).display_name).toBe('Simulated Small');
-    await expect(openai.models.retrieve('nope')).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-    await expect(anthropic.models.retrieve('nope')).rejects.toBeInstanceOf(Anthropic.NotFoundError);
+    await expect(openai.models.retrieve('nope')).rejects.toBeInstanceOf(OpenAiNotFound);
+    await expect(anthropic.models.retrieve('nope')).rejects.toBeInstanceOf(AnthropicNotFound);
   });
 
   it('an unknown model is a 404 that the clients of both protocols can read', async () => {

@@ -112,6 +112,10 @@ describe('fault 14: bytes that two readers could read in two ways', () => {
   });
 });
 
+// Four are there anyway, and one for the connection.
+const withHeaders = (count: number) =>
+  rawExchange(app, good([...Array.from({ length: count - 5 }, (_none, index) => `x-${index}:`), 'connection: close']));
+
 describe('fault 13: too much of a head', () => {
   it('a header of more than 16 KB: 431, closed', async () => {
     const received = await rawExchange(app, good([`x-long: ${'x'.repeat(17_000)}`]));
@@ -126,19 +130,30 @@ describe('fault 13: too much of a head', () => {
     expect(parseAnswers(received).map(({ status }) => status)).toEqual([431]);
   });
 
-  it.each([200, 201, 1_000])('%i headers', async (count) => {
-    // Four are there anyway, and one for the connection.
-    const more = Array.from({ length: count - 5 }, (_none, index) => `x-${index}:`);
-    const received = await rawExchange(app, good([...more, 'connection: close']));
-    const [answer] = parseAnswers(received);
-    if (count <= 200) expect(answer?.status).toBe(200);
-    else {
-      expect(answer?.status).toBe(400);
-      expectEnvelope(answer);
-      noUpstreamCall();
-    }
+  it('200 headers', async () => {
+    expect(parseAnswers(await withHeaders(200))[0]?.status).toBe(200);
+  });
+
+  it.each([201, 1_000])('%i headers: 400', async (count) => {
+    const [answer] = parseAnswers(await withHeaders(count));
+    expect(answer?.status).toBe(400);
+    expectEnvelope(answer);
+    noUpstreamCall();
   });
 });
+
+/** Sends blanks in chunks of a megabyte until the server has closed; says how many went out. */
+async function pour(connection: Awaited<ReturnType<typeof rawConnection>>): Promise<number> {
+  const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(1_048_576, 0x20), Buffer.from('\r\n')]);
+  const { socket } = connection;
+  for (let sent = 1; sent < 400; sent += 1) {
+    if (socket.destroyed) return sent;
+    if (!socket.write(chunk)) {
+      await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), connection.closed]);
+    }
+  }
+  throw new Error('it takes everything');
+}
 
 describe('fault 10, check 70: too much of a body', () => {
   const limit = 32 * 1_048_576;
@@ -162,8 +177,10 @@ describe('fault 10, check 70: too much of a body', () => {
       const [answer] = parseAnswers(connection.received);
       connection.socket.destroy();
       expect(answer?.status).toBe(413);
-      expect(JSON.parse(answer?.body ?? '').error.message).toContain('32 MB');
-      if (protocol.protocol === 'messages') expect(JSON.parse(answer?.body ?? '').error.type).toBe('request_too_large');
+      expect(JSON.parse(answer?.body ?? '').error).toMatchObject({
+        message: expect.stringContaining('32 MB'),
+        type: protocol.protocol === 'messages' ? 'request_too_large' : 'invalid_request_error',
+      });
       noUpstreamCall();
     },
   );
@@ -171,22 +188,9 @@ describe('fault 10, check 70: too much of a body', () => {
   it('an endless chunked body is cut off at the limit', async () => {
     const connection = await rawConnection(app);
     connection.write(request([line, host, authorization(), json, 'transfer-encoding: chunked']));
-    const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(1_048_576, 0x20), Buffer.from('\r\n')]);
-    let sent = 0;
-    let isClosed = false;
-    void connection.closed.then(() => {
-      isClosed = true;
-    });
-    while (!isClosed && sent < 200) {
-      sent += 1;
-      if (!connection.socket.write(chunk)) {
-        await Promise.race([new Promise((resolve) => connection.socket.once('drain', resolve)), connection.closed]);
-      }
-    }
-    await connection.closed;
-    expect(parseAnswers(connection.received)[0]?.status).toBe(413);
     // What the two kernels keep between them is not in our hands.
-    expect(sent).toBeLessThan(150);
+    expect(await pour(connection)).toBeLessThan(150);
+    expect(parseAnswers(connection.received)[0]?.status).toBe(413);
     noUpstreamCall();
   });
 
@@ -194,20 +198,7 @@ describe('fault 10, check 70: too much of a body', () => {
     const connection = await rawConnection(app);
     connection.write(request([line, host, json, 'transfer-encoding: chunked']));
     await connection.until(/401/);
-    const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(1_048_576, 0x20), Buffer.from('\r\n')]);
-    let sent = 0;
-    let isClosed = false;
-    void connection.closed.then(() => {
-      isClosed = true;
-    });
-    while (!isClosed && sent < 200) {
-      sent += 1;
-      if (!connection.socket.write(chunk)) {
-        await Promise.race([new Promise((resolve) => connection.socket.once('drain', resolve)), connection.closed]);
-      }
-    }
-    await connection.closed;
-    expect(sent).toBeLessThan(150);
+    expect(await pour(connection)).toBeLessThan(150);
   });
 
   it.each(everyProtocol)('$protocol: a client that sends 40 MB gets to read its 413', async (protocol) => {
