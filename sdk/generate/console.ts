@@ -40,8 +40,10 @@ export interface ConsoleInput {
 export interface ConsoleOutput {
   /** Types of variables and results, enums and inputs. */
   types: string;
-  /** The methods' interfaces, and how to run each. */
+  /** The methods' interfaces. */
   methods: string;
+  /** How to run each. */
+  operations: string;
   /** The documents, apart: they are loaded with the first call. */
   documents: string;
 }
@@ -95,6 +97,7 @@ export async function printConsole({ schema, operations: texts }: ConsoleInput):
   return {
     types: `${header}\n${types.replaceAll(/[ \t]+$/gm, '').trimEnd()}\n`,
     methods: printMethods(schema, operations),
+    operations: printOperations(operations),
     documents: printDocuments(operations, fragments),
   };
 }
@@ -180,10 +183,6 @@ function printMethods(schema: GraphQLSchema, operations: readonly Operation[]): 
   const members = domains.map(
     (domain) => `  /** Operations on ${words(domain)}. */\n  ${domain}: ${interfaceName(domain)};`,
   );
-  const table = domains.map((domain) => {
-    const own = operations.filter((operation) => operation.domain === domain);
-    return `  ${domain}: {\n${own.map((operation) => `    ${operation.name}: ${printFacts(operation)},`).join('\n')}\n  },`;
-  });
   return [
     header,
     `import type { Below, Narrowed, Paged, Subscription } from '../console.ts';`,
@@ -196,8 +195,15 @@ function printMethods(schema: GraphQLSchema, operations: readonly Operation[]): 
     ...results.map((result) => `${result}\n`),
     ...interfaces.map((each) => `${each}\n`),
     `/** Every operation of the control plane, by domain. */\nexport interface Console {\n${members.join('\n')}\n}\n`,
-    `/** @internal How to run each operation. */\nexport const consoleOperations = {\n${table.join('\n')}\n} as const;\n`,
   ].join('\n');
+}
+
+function printOperations(operations: readonly Operation[]): string {
+  const table = [...new Set(operations.map(({ domain }) => domain))].map((domain) => {
+    const own = operations.filter((operation) => operation.domain === domain);
+    return `  ${domain}: {\n${own.map((operation) => `    ${operation.name}: ${printFacts(operation)},`).join('\n')}\n  },`;
+  });
+  return `${header}\n/** How to run each operation of the control plane. */\nexport const consoleOperations = {\n${table.join('\n')}\n} as const;\n`;
 }
 
 function printMethod(schema: GraphQLSchema, operation: Operation): string {
@@ -294,7 +300,7 @@ function printDocuments(
     header,
     ...constants,
     '',
-    '/** @internal The text of each operation. */',
+    '/** The text of each operation. */',
     `export const documents = {\n${entries.join('\n')}\n} as const;`,
     '',
   ].join('\n');

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSchema } from 'graphql';
 import { printConsole } from './console.ts';
-import { printRest } from './rest.ts';
+import { type OpenApiDocument, printRestOperations, printRestTypes } from './rest.ts';
 
 /** Writes what is generated into `src/generated`. A test compares it with what is committed. */
 
@@ -19,11 +19,14 @@ export function readOperations(): Record<string, string> {
 /** Path below `sdk/` and text of every generated file. */
 export async function generate(): Promise<Record<string, string>> {
   const schema = buildSchema(read('../schema.graphql'));
-  const { types, methods, documents } = await printConsole({ schema, operations: readOperations() });
+  const document = JSON.parse(read('openapi.json')) as OpenApiDocument;
+  const { types, methods, operations, documents } = await printConsole({ schema, operations: readOperations() });
   return {
-    'src/generated/rest.ts': printRest(JSON.parse(read('openapi.json'))),
+    'src/generated/rest.ts': printRestTypes(document),
+    'src/generated/rest-operations.ts': printRestOperations(document),
     'src/generated/console-types.ts': types,
     'src/generated/console.ts': methods,
+    'src/generated/console-operations.ts': operations,
     'src/generated/documents.ts': documents,
   };
 }

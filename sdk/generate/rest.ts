@@ -1,5 +1,5 @@
 /**
- * Prints TypeScript for an OpenAPI 3.1 document: a type for each component, and a table of the operations. It knows the
+ * Prints TypeScript for an OpenAPI 3.1 document: a type for each component, and apart from them a table of the operations. It knows the
  * part of JSON Schema that the document uses and refuses anything else, so that nothing is typed wrongly in silence.
  */
 
@@ -36,18 +36,22 @@ const constraints = ['format', 'pattern', 'minimum', 'maximum', 'minLength', 'ma
 const shapes = ['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'const', '$ref'];
 const understood = new Set([...shapes, 'anyOf', 'oneOf', 'description', 'examples', ...constraints]);
 
-export function printRest(document: OpenApiDocument): string {
+export function printRestTypes(document: OpenApiDocument): string {
   const types = Object.entries(document.components.schemas).map(
     ([name, schema]) => `${comment(schema)}export ${declaration(name, schema)}`,
   );
-  return [
-    '// Generated from openapi.json by `npm run generate:sdk`. Do not edit.',
-    ...types,
-    ...operationTypes(document),
-    operationTable(document),
-    '',
-  ].join('\n\n');
+  return `${[header, ...types, ...operationTypes(document)].join('\n\n')}\n`;
 }
+
+export function printRestOperations({ paths }: OpenApiDocument): string {
+  const rows = operationsOf(paths).map(
+    ({ method, path, operation }) =>
+      `  ${operation.operationId}: { method: ${literal(method.toUpperCase())}, path: ${literal(path)} },`,
+  );
+  return `${header}\n\n/** Every operation of the data plane. */\nexport const operations = {\n${rows.join('\n')}\n} as const;\n`;
+}
+
+const header = '// Generated from openapi.json by `npm run generate:sdk`. Do not edit.';
 
 function declaration(name: string, schema: JsonSchema): string {
   const isPlainObject = schema.type === 'object' && schema.anyOf === undefined && schema.oneOf === undefined;
@@ -114,14 +118,6 @@ function operationTypes({ paths }: OpenApiDocument): string[] {
       `/** What \`${operation.operationId}\` can be asked. */\nexport interface ${name} {\n${members.join('\n')}\n}`,
     ];
   });
-}
-
-function operationTable({ paths }: OpenApiDocument): string {
-  const rows = operationsOf(paths).map(
-    ({ method, path, operation }) =>
-      `  ${operation.operationId}: { method: ${literal(method.toUpperCase())}, path: ${literal(path)} },`,
-  );
-  return `/** @internal Every operation of the data plane. */\nexport const operations = {\n${rows.join('\n')}\n} as const;`;
 }
 
 function operationsOf(paths: OpenApiDocument['paths']) {

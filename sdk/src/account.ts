@@ -75,7 +75,7 @@ export interface Usage {
    *
    * @example
    * ```ts
-   * const entry = await steyg.usage.entry(message.steyg.requestId);
+   * const entry = await steyg.usage.entry(requestId);
    * console.log(verifyReceipt(entry).matches);
    * ```
    */

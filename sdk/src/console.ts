@@ -1,5 +1,6 @@
 import { SteygError } from './errors.ts';
-import { type Console, consoleOperations } from './generated/console.ts';
+import type { Console } from './generated/console.ts';
+import { consoleOperations } from './generated/console-operations.ts';
 import type { Graphql } from './graphql.ts';
 import { createPending, type Pending, type WithResponse } from './internal/pending.ts';
 import type { RequestOptions } from './options.ts';
@@ -39,7 +40,7 @@ export interface Paged<T> extends Pending<T>, AsyncIterable<ElementOf<T>> {}
  *
  * @example
  * ```ts
- * for await (const order of steyg.console.orders.orderChanged({ id })) console.log(order);
+ * for await (const order of steyg.console.orders.orderStatus({ id })) console.log(order.status);
  * ```
  */
 export interface Subscription<T> extends AsyncIterable<T> {}

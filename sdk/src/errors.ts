@@ -132,7 +132,10 @@ export class ApiError extends SteygError {
   override name = 'ApiError';
   /** HTTP status; for an error in the middle of a stream the status that stands behind it. */
   readonly status: number;
-  /** For programs: the service's code, e.g. `model_not_found`, else the protocol's error type. */
+  /**
+   * For programs: the service's code, e.g. `model_not_found`; on the messages protocol, whose errors have none, the error
+   * type, e.g. `invalid_request_error`.
+   */
   readonly code: string;
   /** Error type in the words of the protocol, e.g. `billing_error`. */
   readonly type: string | null;
@@ -257,27 +260,62 @@ export class NotFoundError extends ApiError {
   override name = 'NotFoundError';
 }
 
-/** 408: the request did not arrive in time. Retried before it is thrown. */
+/**
+ * 408: the request did not arrive in time. Retried before it is thrown.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof RequestTimeoutError) console.error('The upload was too slow.');
+ * ```
+ */
 export class RequestTimeoutError extends ApiError {
   override name = 'RequestTimeoutError';
 }
 
-/** 409: something else changed at the same moment. Retried before it is thrown. */
+/**
+ * 409: something else changed at the same moment. Retried before it is thrown.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof ConflictError) console.error(error.message);
+ * ```
+ */
 export class ConflictError extends ApiError {
   override name = 'ConflictError';
 }
 
-/** 413: the request is larger than the server takes. */
+/**
+ * 413: the request is larger than the server takes.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof RequestTooLargeError) console.error('Send fewer or smaller images.');
+ * ```
+ */
 export class RequestTooLargeError extends ApiError {
   override name = 'RequestTooLargeError';
 }
 
-/** 415: the body is not uncompressed JSON in UTF-8. */
+/**
+ * 415: the body is not uncompressed JSON in UTF-8.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof UnsupportedMediaTypeError) console.error(error.message);
+ * ```
+ */
 export class UnsupportedMediaTypeError extends ApiError {
   override name = 'UnsupportedMediaTypeError';
 }
 
-/** 422: the vendor understood the request and will not do it. */
+/**
+ * 422: the vendor understood the request and will not do it.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof UnprocessableError) console.error(error.message);
+ * ```
+ */
 export class UnprocessableError extends ApiError {
   override name = 'UnprocessableError';
 }
@@ -321,32 +359,74 @@ export class ServerError extends ApiError {
   override name = 'ServerError';
 }
 
-/** 500: a fault of the service. */
+/**
+ * 500: a fault of the service.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof InternalServerError) console.error(`Please report ${error.requestId}`);
+ * ```
+ */
 export class InternalServerError extends ServerError {
   override name = 'InternalServerError';
 }
 
-/** 501: this model or deployment does not offer it. */
+/**
+ * 501: this model or deployment does not offer it.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof NotSupportedError) chooseAnotherModel();
+ * ```
+ */
 export class NotSupportedError extends ServerError {
   override name = 'NotSupportedError';
 }
 
-/** 502: the model's upstream failed or could not be reached. */
+/**
+ * 502: the model's upstream failed or could not be reached.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof UpstreamError) console.error(error.message);
+ * ```
+ */
 export class UpstreamError extends ServerError {
   override name = 'UpstreamError';
 }
 
-/** 503: the service or the model is not available at the moment. */
+/**
+ * 503: the service or the model is not available at the moment.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof UnavailableError) await delay(error.retryAfterMs ?? 30_000);
+ * ```
+ */
 export class UnavailableError extends ServerError {
   override name = 'UnavailableError';
 }
 
-/** 504: the model's upstream did not answer in time. */
+/**
+ * 504: the model's upstream did not answer in time.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof UpstreamTimeoutError) console.error('Ask for less at once, or for a stream.');
+ * ```
+ */
 export class UpstreamTimeoutError extends ServerError {
   override name = 'UpstreamTimeoutError';
 }
 
-/** 529: the model's upstream is overloaded. */
+/**
+ * 529: the model's upstream is overloaded.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof OverloadedError) await delay(error.retryAfterMs ?? 10_000);
+ * ```
+ */
 export class OverloadedError extends ServerError {
   override name = 'OverloadedError';
 }

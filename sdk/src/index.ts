@@ -4,8 +4,8 @@
  * @packageDocumentation
  */
 
-export type * from './account.ts';
-export type * from './chat.ts';
+export type { CreditsOverview, Key, Models, Usage, UsageFilter, UsageRow } from './account.ts';
+export type { Chat, ChatCompletions, ChatStream } from './chat.ts';
 export { Steyg } from './client.ts';
 export {
   type ElementOf,
@@ -56,8 +56,8 @@ export type * from './generated/rest.ts';
 export { GraphqlError, type GraphqlProblem, type TypedDocument } from './graphql.ts';
 export type { Answer, CallFacts } from './internal/data-plane.ts';
 export type { Pending, WithResponse } from './internal/pending.ts';
-export type * from './messages.ts';
+export type { MessageStream, Messages } from './messages.ts';
 export type { EventFacts, Fetch, RequestOptions, SteygEvent, SteygOptions } from './options.ts';
 export { type Receipt, type ReceiptCheck, verifyReceipt } from './receipt.ts';
-export type * from './responses.ts';
+export type { ResponseStream, Responses } from './responses.ts';
 export type { CallCost, ModelStream } from './streams.ts';

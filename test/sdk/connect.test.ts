@@ -63,26 +63,42 @@ describe('every tool', () => {
     expect(whole).not.toMatch(/\/v1\/v1|undefined|null,null/);
   });
 
+  const forProjects: ToolName[] = [
+    'claude-code',
+    'opencode',
+    'qwen-code',
+    'aider',
+    'langchain',
+    'ai-sdk',
+    'openai-sdk',
+    'anthropic-sdk',
+    'curl',
+  ];
+
   it.each(tools)('%s: has the key only where it may be', (tool) => {
-    for (const scope of ['user', 'project'] as const) {
-      let connection: Connection;
-      try {
-        connection = made(tool, { scope });
-      } catch (error) {
-        expect(error).toBeInstanceOf(ConfigurationError);
-        expect(scope).toBe('project');
-        continue;
-      }
-      for (const file of connection.files) expect(file.content.includes(apiKey)).toBe(file.holdsKey);
-      for (const { value, secret } of connection.environment) expect(value === apiKey).toBe(secret);
-      const { commands, code, steps, notes } = connection;
+    const connections = [made(tool), ...(forProjects.includes(tool) ? [made(tool, { scope: 'project' })] : [])];
+    for (const { files, environment, commands, code, steps, notes } of connections) {
+      for (const file of files) expect(file.content.includes(apiKey)).toBe(file.holdsKey);
+      for (const { value, secret } of environment) expect(value === apiKey).toBe(secret);
       expect(JSON.stringify({ commands, code, steps, notes })).not.toContain(apiKey);
-      // A committed file of a project never holds it.
-      const committed = ['.claude/settings.json', 'opencode.json', '.qwen/settings.json', '.aider.conf.yml'];
-      if (scope === 'project') {
-        for (const { path, holdsKey } of connection.files) expect(holdsKey).toBe(!committed.includes(path));
-      }
     }
+  });
+
+  it('has settings for a project, or says that it takes none', () => {
+    for (const tool of tools.filter((each) => !forProjects.includes(each))) {
+      expect(() => made(tool, { scope: 'project' })).toThrow(ConfigurationError);
+    }
+    const files = forProjects.flatMap((tool) => made(tool, { scope: 'project' }).files);
+    // What a project commits never holds the key.
+    expect(files.map(({ path, holdsKey }) => [path, holdsKey])).toEqual([
+      ['.claude/settings.json', false],
+      ['.claude/settings.local.json', true],
+      ['opencode.json', false],
+      ['.qwen/settings.json', false],
+      ['.qwen/.env', true],
+      ['.aider.conf.yml', false],
+      ['.env', true],
+    ]);
   });
 
   it.each(tools)('%s: can be written a second time without a change', (tool) => {

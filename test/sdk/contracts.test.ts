@@ -3,8 +3,8 @@ import { Steyg } from '@steyg/sdk';
 import { buildSchema, getNamedType, isObjectType, parse, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { generate, readOperations } from '../../sdk/generate/main.ts';
-import { type JsonSchema, type OpenApiDocument, printRest } from '../../sdk/generate/rest.ts';
-import { consoleOperations } from '../../sdk/src/generated/console.ts';
+import { type JsonSchema, type OpenApiDocument, printRestTypes } from '../../sdk/generate/rest.ts';
+import { consoleOperations } from '../../sdk/src/generated/console-operations.ts';
 import { printedDocument } from '../../server/gateway/openapi/print.ts';
 import { asked, baseUrl, events, json, ping } from './support.ts';
 
@@ -169,7 +169,9 @@ describe('every GraphQL operation', () => {
 });
 
 const print = (schema: JsonSchema) =>
-  printRest({ paths: {}, components: { schemas: { Thing: schema } } }).split('\n\n')[1];
+  printRestTypes({ paths: {}, components: { schemas: { Thing: schema } } })
+    .split('\n\n')[1]
+    ?.trimEnd();
 
 describe('the printer of REST types', () => {
   it('prints what the document uses', () => {

@@ -64,6 +64,8 @@ describe('a set-up that works', () => {
   });
 });
 
+const refusal = async () => Response.json({ error: {} }, { status: 401 });
+
 describe('the address', () => {
   it.each([
     ['/api/v1', 'ends in /v1'],
@@ -86,8 +88,7 @@ describe('the address', () => {
   });
 
   it('over http, not on this machine, is warned of', async () => {
-    const fetch = async () => Response.json({ error: {} }, { status: 401 });
-    const diagnosis = await examine({ baseUrl: 'http://steyg.test/api', fetch });
+    const diagnosis = await examine({ baseUrl: 'http://steyg.test/api', fetch: refusal });
     expect(complaints(diagnosis)[0]).toContain('unencrypted');
   });
 
@@ -120,10 +121,10 @@ describe('the clock', () => {
   });
 });
 
-describe('the key', () => {
-  const changed = () =>
-    `${customer.secret.slice(0, 20)}${customer.secret[20] === 'x' ? 'y' : 'x'}${customer.secret.slice(21)}`;
+const changed = () =>
+  `${customer.secret.slice(0, 20)}${customer.secret[20] === 'x' ? 'y' : 'x'}${customer.secret.slice(21)}`;
 
+describe('the key', () => {
   it.each<[string, () => string | undefined, string]>([
     ['absent', () => undefined, 'No API key'],
     ['with a line end', () => `${customer.secret}\n`, 'spaces or line ends'],
@@ -170,20 +171,21 @@ describe('the models', () => {
   });
 });
 
-describe('the environment', () => {
-  const right = () => ({
-    ANTHROPIC_BASE_URL: app.baseUrl,
-    ANTHROPIC_AUTH_TOKEN: customer.secret,
-    ANTHROPIC_MODEL: 'sim-large',
-    ANTHROPIC_DEFAULT_FABLE_MODEL: 'sim-large',
-    ANTHROPIC_DEFAULT_OPUS_MODEL: 'sim-large[1m]',
-    ANTHROPIC_DEFAULT_SONNET_MODEL: 'sim-medium',
-    ANTHROPIC_DEFAULT_HAIKU_MODEL: 'sim-small',
-    ANTHROPIC_SMALL_FAST_MODEL: 'sim-small',
-  });
-  const told = async (environment: Record<string, string | undefined>, settings: Record<string, string> = {}) =>
-    complaints(await examine({ environment, settings, spend: false }));
+const right = () => ({
+  ANTHROPIC_BASE_URL: app.baseUrl,
+  ANTHROPIC_AUTH_TOKEN: customer.secret,
+  ANTHROPIC_MODEL: 'sim-large',
+  ANTHROPIC_DEFAULT_FABLE_MODEL: 'sim-large',
+  ANTHROPIC_DEFAULT_OPUS_MODEL: 'sim-large[1m]',
+  ANTHROPIC_DEFAULT_SONNET_MODEL: 'sim-medium',
+  ANTHROPIC_DEFAULT_HAIKU_MODEL: 'sim-small',
+  ANTHROPIC_SMALL_FAST_MODEL: 'sim-small',
+});
 
+const told = async (environment: Record<string, string | undefined>, settings: Record<string, string> = {}) =>
+  complaints(await examine({ environment, settings, spend: false }));
+
+describe('the environment', () => {
   it('that is right', async () => {
     expect(await told(right())).toEqual([]);
     expect(await told({ OPENAI_BASE_URL: `${app.baseUrl}/v1`, OPENAI_API_BASE: 'x' })).toEqual([]);
@@ -218,13 +220,15 @@ describe('the environment', () => {
   });
 });
 
-describe('the calls', () => {
-  /** A proxy that passes everything on but what it is told to change. */
-  const through =
-    (change: (path: string, answer: Response) => Promise<Response> | Response) =>
-    async (url: string, init: RequestInit) =>
-      change(`${init.method ?? 'GET'} ${new URL(url).pathname}`, await fetch(url, init));
+/** A proxy that passes everything on but what it is told to change. */
+const through =
+  (change: (path: string, answer: Response) => Promise<Response> | Response) =>
+  async (url: string, init: RequestInit) =>
+    change(`${init.method ?? 'GET'} ${new URL(url).pathname}`, await fetch(url, init));
 
+const isStream = (answer: Response) => answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
+
+describe('the calls', () => {
   it('that fail say what the service said', async () => {
     const failing = through((path, answer) =>
       path.startsWith('POST')
@@ -245,7 +249,6 @@ describe('the calls', () => {
     ['cut', (answer) => cut(answer), 'ended before its last event'],
     ['compressed', (answer) => withHeader(answer, 'content-encoding', 'gzip'), 'compressed (gzip)'],
   ])('that stream are watched: %s', async (_, change, complaint) => {
-    const isStream = (answer: Response) => answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
     const diagnosis = await examine({
       fetch: through((_path, answer) => (isStream(answer) ? change(answer) : answer)),
     });

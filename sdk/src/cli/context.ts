@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { ConfigurationError } from '../errors.ts';
 
 /** What the commands have around them. */
@@ -7,6 +8,10 @@ export interface Context {
   cwd: string;
   home: string;
   print: (text: string) => void;
+  /** To the error stream. */
+  complain: (text: string) => void;
+  /** Everything on standard input. */
+  readInput: () => Promise<string>;
   /** Asks a yes-or-no question; null when there is nobody to ask. */
   confirm: ((question: string) => Promise<boolean>) | null;
 }
@@ -24,8 +29,8 @@ export function baseUrlOf(options: CommonOptions, { env }: Context): string {
 }
 
 /** From a file or a variable; never from an argument, which every user of the machine could read. */
-export async function apiKeyOf(options: CommonOptions, { env }: Context): Promise<string | undefined> {
+export async function apiKeyOf(options: CommonOptions, { env, cwd, readInput }: Context): Promise<string | undefined> {
   const path = options['key-file'];
   if (path === undefined) return env['STEYG_API_KEY'];
-  return (await readFile(path === '-' ? '/dev/stdin' : path, 'utf8')).trim();
+  return (await (path === '-' ? readInput() : readFile(resolve(cwd, path), 'utf8'))).trim();
 }

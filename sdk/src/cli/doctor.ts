@@ -39,8 +39,7 @@ export async function runDoctor(options: DoctorOptions, context: Context): Promi
   if (options.json === true) context.print(`${JSON.stringify(diagnosis, null, 2)}\n`);
   else {
     context.print(diagnosis.findings.map(line).join(''));
-    if (diagnosis.costUsd !== null)
-      context.print(`\nThe test requests cost ${diagnosis.costUsd} USD and the streamed one.\n`);
+    if (diagnosis.costUsd !== null) context.print(`\nThe test requests cost ${diagnosis.costUsd} USD.\n`);
   }
   return diagnosis.healthy ? 0 : 1;
 }

@@ -1,5 +1,6 @@
+import { findCost } from '../account.ts';
 import type { Steyg } from '../client.ts';
-import { ApiError, BadRequestError, BudgetError, ServerError } from '../errors.ts';
+import { ApiError, BadRequestError, BudgetError, requestIdOf, ServerError } from '../errors.ts';
 import { readEvents } from '../internal/sse.ts';
 import type { Fetch } from '../options.ts';
 import { messageOf } from './account.ts';
@@ -48,6 +49,7 @@ function remedyFor(cause: unknown): string {
 }
 
 export interface StreamRequest {
+  steyg: Steyg;
   baseUrl: string;
   apiKey: string;
   model: string;
@@ -71,7 +73,7 @@ export function isHeldBack({ firstMs, lastMs, events }: Arrivals): boolean {
 }
 
 export async function checkStreaming(request: StreamRequest): Promise<CallFinding> {
-  const { baseUrl, apiKey, model, fetch, now } = request;
+  const { steyg, baseUrl, apiKey, model, fetch, now } = request;
   const startedAt = now();
   try {
     const response = await fetch(`${baseUrl}/v1/messages`, {
@@ -91,7 +93,9 @@ export async function checkStreaming(request: StreamRequest): Promise<CallFindin
       }),
     });
     const finding = await watch(response, () => now() - startedAt);
-    return { finding, costUsd: null };
+    const requestId = requestIdOf(response.headers);
+    const cost = requestId === null || !response.ok ? null : await findCost(steyg.usage, requestId).catch(() => null);
+    return { finding, costUsd: cost?.costUsd ?? null };
   } catch (cause) {
     return { finding: error('streaming', messageOf(cause), 'Check proxy and firewall.'), costUsd: null };
   }

@@ -100,7 +100,7 @@ async function examine(request: DoctorRequest, findings: Finding[], costs: strin
   for (const result of [
     await checkMessages(steyg, model),
     await checkChat(steyg, model),
-    await checkStreaming({ baseUrl, apiKey, model, fetch, now }),
+    await checkStreaming({ steyg, baseUrl, apiKey, model, fetch, now }),
   ]) {
     findings.push(result.finding);
     if (result.costUsd !== null) costs.push(result.costUsd);

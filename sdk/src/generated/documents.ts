@@ -65,7 +65,7 @@ const webhookDelivery = 'fragment WebhookDelivery on WebhookDelivery{attempts{..
 const webhookEndpoint = 'fragment WebhookEndpoint on WebhookEndpoint{createdAt description enabled events id url}';
 const webhookEndpointWithSecret = 'fragment WebhookEndpointWithSecret on WebhookEndpointWithSecret{endpoint{...WebhookEndpoint}secret}';
 
-/** @internal The text of each operation. */
+/** The text of each operation. */
 export const documents = {
   account: 'query account($id:ID){account(id:$id){...Account}}' + account + budget + grant,
   node: 'query node($id:ID!){node(id:$id){__typename id}}',

@@ -974,17 +974,3 @@ export interface GetUsageQuery {
   /** Answers with the ledger entry of this request instead. */
   request_id?: string | undefined;
 }
-
-/** @internal Every operation of the data plane. */
-export const operations = {
-  createMessage: { method: 'POST', path: '/v1/messages' },
-  countTokens: { method: 'POST', path: '/v1/messages/count_tokens' },
-  createChatCompletion: { method: 'POST', path: '/v1/chat/completions' },
-  createResponse: { method: 'POST', path: '/v1/responses' },
-  listModels: { method: 'GET', path: '/v1/models' },
-  retrieveModel: { method: 'GET', path: '/v1/models/{id}' },
-  getUsage: { method: 'GET', path: '/v1/usage' },
-  getKey: { method: 'GET', path: '/v1/key' },
-  getCredits: { method: 'GET', path: '/v1/credits' },
-} as const;
-

@@ -1,4 +1,4 @@
-import { operations } from '../generated/rest.ts';
+import { operations } from '../generated/rest-operations.ts';
 import type { RequestOptions } from '../options.ts';
 import { type CallCost, createStream, type ModelStream, type Reader } from '../streams.ts';
 import type { Call, Reply, Send } from './http.ts';

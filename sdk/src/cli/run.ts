@@ -1,0 +1,55 @@
+import { parseArgs } from 'node:util';
+import { SteygError } from '../errors.ts';
+import { connectOptions, runConnect } from './connect.ts';
+import type { Context } from './context.ts';
+import { doctorOptions, runDoctor } from './doctor.ts';
+
+const help = `steyg: sets up client tools for a Steyg gateway, and finds out why one does not work.
+
+  steyg connect [TOOL]    the exact settings of a tool
+      --model ID          the main model; --large, --medium, --small, --extra-large ID: the aliases
+      --project           for this project instead of this person
+      --write [--yes]     write the settings files after showing what changes
+      --show-key          print the key instead of masking it
+  steyg doctor            examines address, key, budget, models, both protocols and streaming
+      --no-spend          call no model
+  For both
+      --base-url URL      the address whose path ends in /api (or STEYG_BASE_URL)
+      --key-file PATH     where the API key is, - for standard input (or STEYG_API_KEY)
+      --json              for programs
+
+doctor exits with 1 when something has to be mended.
+`;
+
+/** The whole command line. What is expected to go wrong is one line on the error stream and exit code 1. */
+export async function run(argv: readonly string[], context: Context): Promise<number> {
+  try {
+    return await runCommand(argv, context);
+  } catch (error) {
+    // What has a code is a wrong argument or a file that cannot be read; anything else is a fault of this program.
+    if (!(error instanceof SteygError) && typeof (error as { code?: unknown }).code !== 'string') throw error;
+    context.complain(`${(error as Error).message}\n`);
+    return 1;
+  }
+}
+
+async function runCommand(argv: readonly string[], context: Context): Promise<number> {
+  const [command, ...args] = argv;
+  switch (command) {
+    case 'connect': {
+      const { values, positionals } = parseArgs({ args, options: connectOptions, allowPositionals: true });
+      return runConnect(positionals[0], values, context);
+    }
+    case 'doctor':
+      return runDoctor(parseArgs({ args, options: doctorOptions }).values, context);
+    case undefined:
+    case 'help':
+    case '--help':
+    case '-h':
+      context.print(help);
+      return 0;
+    default:
+      context.print(help);
+      return 2;
+  }
+}

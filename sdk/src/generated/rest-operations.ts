@@ -1,0 +1,14 @@
+// Generated from openapi.json by `npm run generate:sdk`. Do not edit.
+
+/** Every operation of the data plane. */
+export const operations = {
+  createMessage: { method: 'POST', path: '/v1/messages' },
+  countTokens: { method: 'POST', path: '/v1/messages/count_tokens' },
+  createChatCompletion: { method: 'POST', path: '/v1/chat/completions' },
+  createResponse: { method: 'POST', path: '/v1/responses' },
+  listModels: { method: 'GET', path: '/v1/models' },
+  retrieveModel: { method: 'GET', path: '/v1/models/{id}' },
+  getUsage: { method: 'GET', path: '/v1/usage' },
+  getKey: { method: 'GET', path: '/v1/key' },
+  getCredits: { method: 'GET', path: '/v1/credits' },
+} as const;

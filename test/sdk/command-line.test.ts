@@ -1,0 +1,204 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Diagnosis } from '@steyg/sdk/doctor';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { diff } from '../../sdk/dist/cli/diff.js';
+import { run } from '../../sdk/dist/cli/run.js';
+import { startApp, type TestApp } from '../support/app.ts';
+import { type Ended, root, withDirectory } from './programs.ts';
+
+let app: TestApp;
+let apiKey: string;
+
+beforeAll(async () => {
+  app = await startApp();
+  apiKey = (await app.customer()).secret;
+});
+afterAll(() => app.close());
+
+/** The command line with a home of its own, which is also where it stands. */
+async function steyg(
+  home: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  input = '',
+): Promise<Ended> {
+  const ended = { stdout: '', stderr: '' };
+  const code = await run(args, {
+    env: { STEYG_BASE_URL: app.baseUrl, STEYG_API_KEY: apiKey, ...env },
+    cwd: home,
+    home,
+    print: (text) => void (ended.stdout += text),
+    complain: (text) => void (ended.stderr += text),
+    readInput: async () => input,
+    confirm: null,
+  });
+  return { code, ...ended };
+}
+
+describe('steyg', () => {
+  it('helps', async () => {
+    const { code, stdout } = await steyg(root, ['--help']);
+    expect(stdout).toContain('steyg doctor');
+    expect(code).toBe(0);
+    expect((await steyg(root, ['dance'])).code).toBe(2);
+    const wrong = await steyg(root, ['doctor', '--dance']);
+    expect(wrong).toMatchObject({ code: 1, stdout: '' });
+    expect(wrong.stderr).toContain('--dance');
+    expect(wrong.stderr).not.toContain('    at ');
+  });
+});
+
+describe('steyg connect', () => {
+  it('prints settings, the key masked, the models by price', async () => {
+    const { stdout, code } = await steyg(root, ['connect', 'claude-code']);
+    expect(stdout).toContain(`"ANTHROPIC_BASE_URL": "${app.baseUrl}"`);
+    expect(stdout).toContain('"ANTHROPIC_DEFAULT_OPUS_MODEL": "sim-large"');
+    expect(stdout).toContain('"ANTHROPIC_SMALL_FAST_MODEL": "sim-small"');
+    expect(stdout).not.toContain(apiKey);
+    expect(code).toBe(0);
+    expect((await steyg(root, ['connect', 'claude-code', '--show-key'])).stdout).toContain(apiKey);
+  });
+
+  it('is JSON for programs', async () => {
+    const { stdout } = await steyg(root, ['connect', 'codex', '--model', 'sim-large', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      tool: 'codex',
+      files: [{ path: '~/.codex/config.toml', holdsKey: false }],
+    });
+    expect(stdout).not.toContain(apiKey);
+  });
+
+  it.each([
+    [['emacs'], 'no known tool'],
+    [['codex', '--model', 'gpt-9'], 'sim-large, sim-medium, sim-small'],
+    [['codex', '--base-url', 'https://steyg.test/api/v1'], 'leave /v1 out'],
+    [['codex', '--key-file', 'not-there'], 'not-there'],
+    [['cursor', '--write', '--yes'], 'no settings file'],
+  ])('says what is wrong: %j', async (args, reason) => {
+    const { code, stderr } = await steyg(root, ['connect', ...args]);
+    expect(stderr).toContain(reason);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(1);
+  });
+
+  it('takes the key from a file or from standard input, and names no tool without being asked', async () => {
+    await withDirectory(async (home) => {
+      await writeFile(join(home, 'key'), `${apiKey}\n`);
+      const none = { STEYG_API_KEY: '' };
+      expect((await steyg(home, ['connect', 'curl', '--key-file', 'key', '--show-key'], none)).stdout).toContain(
+        apiKey,
+      );
+      expect((await steyg(home, ['connect', 'curl', '--key-file', '-', '--show-key'], none, apiKey)).stdout).toContain(
+        apiKey,
+      );
+      expect((await steyg(home, ['connect'])).stdout).toContain('claude-code, codex');
+    });
+  });
+
+  it('writes after showing what changes, keeps the rest, and masks the key', async () => {
+    await withDirectory(async (home) => {
+      await mkdir(join(home, '.claude'));
+      const path = join(home, '.claude/settings.json');
+      await writeFile(path, '{\n  // mine\n  "theme": "dark",\n  "env": { "OTHER": "1" }\n}\n');
+      const unasked = await steyg(home, ['connect', 'claude-code', '--write']);
+      expect(unasked).toMatchObject({ code: 1, stdout: expect.stringContaining('Nothing was written') });
+      expect(await readFile(path, 'utf8')).not.toContain('ANTHROPIC');
+
+      const { stdout, code } = await steyg(home, ['connect', 'claude-code', '--write', '--yes']);
+      expect(code).toBe(0);
+      expect(stdout).toContain('+');
+      expect(stdout).toContain(`"ANTHROPIC_AUTH_TOKEN": "…${apiKey.slice(-4)}"`);
+      expect(stdout).not.toContain(apiKey);
+      const written = await readFile(path, 'utf8');
+      expect(written).toContain('// mine');
+      expect(written).toContain(`"ANTHROPIC_AUTH_TOKEN": "${apiKey}"`);
+      expect((await stat(path)).mode & 0o777).toBe(0o600);
+      expect((await steyg(home, ['connect', 'claude-code', '--write', '--yes'])).stdout).toContain(
+        'is as it should be',
+      );
+    });
+  });
+
+  it('keeps a link a link', async () => {
+    await withDirectory(async (home) => {
+      await mkdir(join(home, '.codex'));
+      await writeFile(join(home, 'real.toml'), '');
+      await symlink(join(home, 'real.toml'), join(home, '.codex/config.toml'));
+      await steyg(home, ['connect', 'codex', '--write', '--yes']);
+      expect(await readFile(join(home, 'real.toml'), 'utf8')).toContain('model_provider = "steyg"');
+    });
+  });
+
+  it('refuses to put the key where git would commit it', async () => {
+    await withDirectory(async (home) => {
+      execFileSync('git', ['init', '-q', home]);
+      const args = ['connect', 'claude-code', '--project', '--write', '--yes'];
+      const { code, stderr } = await steyg(home, args);
+      expect(stderr).toContain('.gitignore');
+      expect(code).toBe(1);
+      await expect(stat(join(home, '.claude/settings.json'))).rejects.toThrow('ENOENT');
+      await writeFile(join(home, '.gitignore'), '.claude/settings.local.json\n');
+      expect((await steyg(home, args)).code).toBe(0);
+      expect(await readFile(join(home, '.claude/settings.json'), 'utf8')).not.toContain(apiKey);
+      expect(await readFile(join(home, '.claude/settings.local.json'), 'utf8')).toContain(apiKey);
+    });
+  });
+});
+
+describe('steyg doctor', () => {
+  it('ends with 0 when all is well, and with 1 when something has to be mended', async () => {
+    const well = await steyg(root, ['doctor', '--model', 'sim-large']);
+    expect(well.stdout).toContain('✓ streaming');
+    expect(well.code).toBe(0);
+    const ill = await steyg(root, ['doctor', '--base-url', `${app.baseUrl}/v1`, '--no-spend', '--json']);
+    const { healthy, findings } = JSON.parse(ill.stdout) as Diagnosis;
+    expect({ healthy, first: findings[0] }).toMatchObject({
+      healthy: false,
+      first: { check: 'address', level: 'error' },
+    });
+    expect(ill.code).toBe(1);
+    expect(`${well.stdout}${ill.stdout}`).not.toContain(apiKey);
+  });
+
+  it('looks at the settings of Claude Code as it would', async () => {
+    await withDirectory(async (home) => {
+      await steyg(home, ['connect', 'claude-code', '--write', '--yes']);
+      expect((await steyg(home, ['doctor', '--no-spend'])).code).toBe(0);
+      const { stdout } = await steyg(home, ['doctor', '--no-spend'], { ANTHROPIC_MODEL: 'claude' });
+      expect(stdout).toContain('ANTHROPIC_MODEL differs');
+      const path = join(home, '.claude/settings.json');
+      await writeFile(path, (await readFile(path, 'utf8')).replace('"sim-small"', '"claude-haiku"'));
+      expect((await steyg(home, ['doctor', '--no-spend'])).code).toBe(1);
+    });
+  });
+});
+
+const text = (list: readonly string[]) => `${list.join('\n')}\n`;
+
+describe('a difference', () => {
+  it('is shown with three lines around it', () => {
+    const lines = Array.from({ length: 20 }, (_, n) => `line ${n}`);
+    expect(diff(text(lines), text(lines))).toBe('');
+    expect(diff('', 'a\nb\n')).toBe('+a\n+b\n');
+    expect(diff(text(lines), text(lines.with(10, 'new').toSpliced(0, 1)))).toBe(
+      [
+        '-line 0',
+        ' line 1',
+        ' line 2',
+        ' line 3',
+        '…',
+        ' line 7',
+        ' line 8',
+        ' line 9',
+        '-line 10',
+        '+new',
+        ' line 11',
+        ' line 12',
+        ' line 13',
+        '',
+      ].join('\n'),
+    );
+  });
+});
