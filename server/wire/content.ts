@@ -109,6 +109,9 @@ const memberGates: Record<Protocol, Record<string, MemberGate>> = {
   },
 };
 
+/** Names that a sentence of ours may repeat. */
+const plainName = /^[\w.-]{1,64}$/;
+
 /** More permissions than anyone has granted: such a body is refused at once, before it costs more to describe. */
 const MAX_GATES = 64;
 
@@ -118,12 +121,14 @@ function addGate(walk: Walk, kind: Gate['kind'], name: string, path: Path, more:
   if (walk.gateNames.has(known)) return;
   walk.gateNames.add(known);
   const param = dotted(path);
+  // A tool's place in a list says nothing to a person whose program wrote that list.
+  const shown = path.key === 'type' && plainName.test(name) ? `"${name}" is ` : '';
   if (gates.length === MAX_GATES) walk.refuse(`${param}: asks for too many things that are not available here`, param);
   const problem: WireProblem = {
     message:
       kind === 'tenant'
         ? `${param}: not available here, because it refers to what is kept in an account at the vendor that all customers of this service share; send the content itself instead.`
-        : `${param}: not available for this model here, because its catalog entry has no price for it; leave it out.`,
+        : `${param}: ${shown}not available for this model here, because its catalog entry has no price for it; leave it out.`,
     param,
     code: 'unsupported_parameter',
   };

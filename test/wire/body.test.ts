@@ -557,6 +557,13 @@ describe('gates', () => {
     expect(withMembers('messages', { tools: tools.slice(0, 64) }).gates).toHaveLength(64);
   });
 
+  test('the sentence names a tool, unless that is no plain name', () => {
+    const sentenceOf = (type: string) => withMembers('responses', { tools: [{ type }] }).gates[0]?.problem.message;
+    expect(sentenceOf('web_search')).toMatch(/^tools\.0\.type: "web_search" is not available for this model here, /);
+    expect(sentenceOf('<a long story>')).toMatch(/^tools\.0\.type: not available for this model here, /);
+    expect(sentenceOf('x'.repeat(65))).toMatch(/^tools\.0\.type: not available for this model here, /);
+  });
+
   test('one gate each, at the first place', () => {
     const tools = [{ type: 'web_search_20250305' }, { type: 'web_search_20260318' }, { type: 'mcp_toolset' }];
     expect(withMembers('messages', { tools, mcp_servers: [{}] }).gates.map(({ name }) => name)).toEqual([
