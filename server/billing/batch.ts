@@ -198,8 +198,11 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   const key = facts.keys.get(keyId);
   if (key === undefined || !key.valid || key.accountId !== accountId) return refused('key');
   if (!key.accountActive) return refused('suspended');
-  if (balance.free + balance.held === 0n) return refused('exhausted');
   const model = facts.models.get(ask.model);
+  if (balance.free + balance.held === 0n) {
+    const required = model === undefined ? {} : { required: holdSize(ask, model, model.price).floor };
+    return refused('exhausted', { ...required, affordableMaxTokens: 0 });
+  }
   if (model === undefined) return refused('model');
   if (key.models.length > 0 && !key.models.includes(ask.model)) return refused('model_not_allowed');
 

@@ -127,11 +127,12 @@ export function extension(prices: UnitPrices): PicoUsd {
 }
 
 /**
- * The longest answer that an amount pays for, so that a refusal can say what would fit. Tokens are rounded down: this
- * is advice about a length, not money.
+ * The longest answer that an amount pays for, so that a refusal can say what would fit; null: any length. Tokens are
+ * rounded down: this is advice about a length, not money.
  */
 export function affordableTokens(amount: PicoUsd, size: HoldSize, prices: UnitPrices): number | null {
-  if (prices.output === 0n || amount < size.contextFloor) return null;
+  if (amount < size.contextFloor) return 0;
+  if (prices.output === 0n) return null;
   return Number((amount - size.contextFloor) / prices.output);
 }
 

@@ -59,9 +59,9 @@ export interface Refused {
   reason: RefusalReason;
   /** Grants that have ended do not count. Zero when it is not known (`unavailable`). */
   balance: { free: PicoUsd; held: PicoUsd };
-  /** With `key_limit`, `short` and `reserved`: the least that the request needs. */
+  /** With `key_limit`, `short`, `reserved`, and `exhausted` if the model is known: the least that the request needs. */
   required?: PicoUsd;
-  /** With `short` and `reserved`: the longest answer that what is free pays for; absent when not even the context fits. */
+  /** With `exhausted`, `short` and `reserved`: the longest answer that what is free pays for. Zero: not even the context. */
   affordableMaxTokens?: number;
   /** With `key_limit`: the limit that was reached. */
   keyLimit?: { period: 'day' | 'month' | 'lifetime'; limit: PicoUsd; spent: PicoUsd; held: PicoUsd };

@@ -198,6 +198,8 @@ describe('a request', () => {
       kind: 'refused',
       reason: 'exhausted',
       balance: { free: 0n, held: 0n },
+      required: floor,
+      affordableMaxTokens: 0,
     });
   });
 
@@ -483,6 +485,8 @@ describe('expiry', () => {
       kind: 'refused',
       reason: 'exhausted',
       balance: { free: 0n, held: 0n },
+      required: floor,
+      affordableMaxTokens: 0,
     });
     expect(await one.ledger.extend(asked, 1n)).toBe(0n);
     expect(await one.ledger.settle(settlement(asked, admission))).toMatchObject({ charged: owed, freeAfter: 0n });

@@ -122,7 +122,7 @@ describe('the size of a hold', () => {
     [hit(100) + output(7), 7],
     [hit(100) + output(8) - 1n, 7],
     [hit(100), 0],
-    [hit(100) - 1n, null],
+    [hit(100) - 1n, 0],
   ])('what %d pico-USD can pay for', (amount, tokens) => {
     expect(affordableTokens(amount, holdSize(request(), size, prices()), prices())).toBe(tokens);
   });

@@ -65,6 +65,8 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
       ...(name === 'messages' ? {} : { code: 'insufficient_quota' }),
       balance_usd: '0',
       held_usd: '0',
+      required_usd: expect.stringMatching(/^0\.0\d+$/),
+      affordable_max_tokens: 0,
     });
     expect(error.message).toContain('https://steyg.example/topup');
     noUpstreamCall();
@@ -100,6 +102,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
       balance_usd: '0.000001',
       held_usd: '0',
       required_usd: expect.stringMatching(/^0\.000\d+$/),
+      affordable_max_tokens: 0,
     });
     expect(Number(error['required_usd'])).toBeGreaterThan(0.0001);
     expect(error.message).toContain('0.000001 USD');
