@@ -1,3 +1,4 @@
+import { Transform, type TransformCallback } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayTimeouts } from '../config.ts';
 import type { Refusal, Refusals } from '../errors.ts';
@@ -7,6 +8,7 @@ import type { Principal } from '../keys/keyring.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Protocol } from '../wire/protocol.ts';
 import type { Authenticator } from './authenticate.ts';
+import { createBodyRoom } from './body-room.ts';
 import { createClient } from './client.ts';
 import { renderRefusal } from './refuse.ts';
 import type { Relay } from './relay.ts';
@@ -125,6 +127,28 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
     }
   });
 
+  const room = createBodyRoom();
+  /** What each unfinished request has taken of it. */
+  const taken = new WeakMap<FastifyRequest, number>();
+  const takeRoom = (request: FastifyRequest, response: FastifyReply, bytes: number): Refusal | null => {
+    const { principal } = request;
+    if (principal === null || bytes === 0) return null;
+    const { accountId } = principal;
+    const full = room.take(accountId, bytes);
+    if (full !== null) return full === 'account' ? refusals.tooManyRequests('account') : refusals.overloaded();
+    const before = taken.get(request);
+    if (before === undefined) response.raw.once('close', () => room.give(accountId, taken.get(request) ?? 0));
+    taken.set(request, (before ?? 0) + bytes);
+    return null;
+  };
+  app.addHook('preParsing', async (request, response, payload) => {
+    const announced = request.headers['content-length'];
+    if (announced === undefined) return countChunks(payload, (bytes) => takeRoom(request, response, bytes));
+    const refusal = takeRoom(request, response, Number(announced));
+    if (refusal !== null) throw new RefusalError(refusal);
+    return undefined;
+  });
+
   /** Who was let in from memory is looked up again before they are told what is wrong with their request. */
   const unlessDeleted = async (request: FastifyRequest, refusal: Refusal): Promise<Refusal> => {
     if (request.principal === null || request.routeOptions.config.authenticate !== 'admission') return refusal;
@@ -145,6 +169,36 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
     // The only thing a request needs before its admission is the database: without it nobody can be let in.
     return reply(response, protocol, isUnreachable(error) ? refusals.unavailable() : refusals.internal());
   });
+}
+
+/** A body that does not say its length takes its room as it comes, in steps of this size. */
+const chunkedStepBytes = 1_048_576;
+
+function countChunks(
+  payload: NodeJS.ReadableStream,
+  take: (bytes: number) => Refusal | null,
+): Transform & { receivedEncodedLength: number } {
+  let room = 0;
+  const counted = Object.assign(
+    new Transform({
+      transform(bytes: Buffer, _encoding, done: TransformCallback) {
+        counted.receivedEncodedLength += bytes.length;
+        while (counted.receivedEncodedLength > room) {
+          const refusal = take(chunkedStepBytes);
+          if (refusal !== null) return done(new RefusalError(refusal));
+          room += chunkedStepBytes;
+        }
+        return done(null, bytes);
+      },
+    }),
+    { receivedEncodedLength: 0 },
+  );
+  payload.on('error', (error) => counted.destroy(error));
+  payload.once('close', () => {
+    // The client left before the end.
+    if (!counted.writableEnded) counted.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
+  });
+  return payload.pipe(counted);
 }
 
 /** Errors of a database that is away, restarting or too slow. */
@@ -176,6 +230,9 @@ export function registerModelRoutes(
       const { principal } = request;
       if (principal === null) throw new Error('a route of the data plane was reached without a principal');
       response.hijack();
+      const raw = bodyOf(request);
+      // The relay lets go of the body as soon as it can; so must the request, which lives as long as the answer.
+      request.body = undefined;
       const client = createClient(response.raw, request.id, { stallMs: timeouts.clientStallMs });
       metrics.inFlight.add(protocol);
       try {
@@ -183,7 +240,7 @@ export function registerModelRoutes(
           protocol,
           principal,
           requestId: request.id,
-          raw: bodyOf(request),
+          raw,
           rawHeaders: request.raw.rawHeaders,
           version: protocol === 'messages' ? String(request.headers['anthropic-version']) : undefined,
           client,
