@@ -50,10 +50,15 @@ export interface AttemptParts {
   onDisconnect: 'abort' | 'drain';
   /** Monotonic milliseconds of the first dispatch of this request: the hold-back of the status counts from there. */
   dispatchedAt: number;
+  /** Called once when the first content is relayed: from then on the request is not tried anywhere else. */
+  onContent(): void;
   /** What a stream that the budget ends here will be charged for; the client is told the same. */
   usageSoFar(account: Account): Usage;
-  /** Builds the spend brake; `stop` ends the stream for want of budget. Absent for answers that are not streamed. */
-  brake(stop: () => void): Brake;
+  /**
+   * Builds the spend brake; `stop` ends the stream for want of budget, `resume` lets it go on after the brake had it wait.
+   * Not asked for answers that are not streamed.
+   */
+  brake(stop: () => void, resume: () => void): Brake;
   /** `now` turns true when the process must end at once. */
   shutdown: { readonly now: boolean };
 }
@@ -148,16 +153,23 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
     const brake =
       stream === null
         ? null
-        : parts.brake(() =>
-            guarded(() => {
-              if (over) return;
-              exchange.abort();
-              endStream(
-                'budget_stopped',
-                relayed ? stream.stop({ reason: 'budget', usage: parts.usageSoFar(stream.account()) }) : nothing,
-              );
-            }, undefined),
+        : parts.brake(
+            () =>
+              guarded(() => {
+                if (over) return;
+                exchange.abort();
+                endStream(
+                  'budget_stopped',
+                  relayed ? stream.stop({ reason: 'budget', usage: parts.usageSoFar(stream.account()) }) : nothing,
+                );
+              }, undefined),
+            () => goOn(),
           );
+
+    /** Reads on, unless the client or the brake holds the stream back. */
+    const goOn = (): void => {
+      if (!over && brake?.waiting !== true && (draining || client.stalledSince === null)) exchange.resume();
+    };
 
     const onShutdown = (): void => {
       exchange.abort();
@@ -203,15 +215,12 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
         return true;
       }
       if (out.length === 0) return true;
+      if (!relayed) parts.onContent();
       relayed = true;
-      if (draining) {
-        brake?.check(stream.account());
-        return true;
-      }
-      client.startStream();
-      const open = client.write(out);
+      if (!draining) client.startStream();
+      const open = draining || client.write(out);
       brake?.check(stream.account());
-      return open;
+      return open && brake?.waiting !== true;
     };
 
     const exchange: Exchange = dispatch(parts.request, {
@@ -279,7 +288,7 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
     };
     const leave = pulse.join((now) => guarded(() => beat(now), undefined));
 
-    client.onDrain(() => exchange.resume());
+    client.onDrain(goOn);
     client.onGone(() =>
       guarded(() => {
         if (over) return;

@@ -30,18 +30,26 @@ export interface BrakeParts {
   extend: (morePico: bigint) => Promise<bigint>;
   /** Called once when the stream must end. */
   stop: () => void;
+  /** Called when a stream that had to wait for the ledger may go on. */
+  resume: () => void;
 }
 
 export interface Brake {
   /** To be called after every chunk; cheap unless something has to be done. */
   check(account: Account): void;
+  /**
+   * The hold is used up and the ledger has not yet said whether there is more: nothing further may be read until
+   * `resume`, or an upstream faster than the ledger would be relayed for free.
+   */
+  readonly waiting: boolean;
 }
 
-export function createBrake({ held, prices, estimatedInputTokens, extend, stop }: BrakeParts): Brake {
+export function createBrake({ held, prices, estimatedInputTokens, extend, stop, resume }: BrakeParts): Brake {
   let reserved = held;
   let extending = false;
   let dry = false;
   let stopped = false;
+  let waiting = false;
   /** Below this many output tokens, and with the same reported input, nothing needs to be computed. */
   let nextCheckAt = 0;
   let knownInput = false;
@@ -60,8 +68,12 @@ export function createBrake({ held, prices, estimatedInputTokens, extend, stop }
   };
 
   const check = (account: Account): void => {
-    if (stopped || extending || free) return;
+    if (stopped || free) return;
     const output = outputOf(account);
+    if (extending) {
+      waiting = costSoFar(account, output) >= reserved;
+      return;
+    }
     const inputIsKnown = account.usage !== null;
     if (output < nextCheckAt && inputIsKnown === knownInput) return;
     knownInput = inputIsKnown;
@@ -76,6 +88,7 @@ export function createBrake({ held, prices, estimatedInputTokens, extend, stop }
       return;
     }
     extending = true;
+    waiting = cost >= reserved;
     void more((cost > reserved ? cost - reserved : 0n) + extensionTokens * prices.output, account);
   };
 
@@ -86,12 +99,21 @@ export function createBrake({ held, prices, estimatedInputTokens, extend, stop }
     reserved += added;
     dry = added < wanted;
     nextCheckAt = 0;
-    if (!dry || costSoFar(account, outputOf(account)) < reserved) return;
-    stopped = true;
-    stop();
+    if (dry && costSoFar(account, outputOf(account)) >= reserved) {
+      stopped = true;
+      stop();
+    } else if (waiting) {
+      waiting = false;
+      resume();
+    }
   };
 
-  return { check };
+  return {
+    check,
+    get waiting() {
+      return waiting;
+    },
+  };
 }
 
 function outputOf(account: Account): number {

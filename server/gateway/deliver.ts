@@ -27,6 +27,8 @@ export interface DelivererParts {
   log: { warn(fields: object, text: string): void; error(fields: object, text: string): void };
 }
 
+const empty = Buffer.alloc(0);
+
 /** How the upstream's part ended: something to settle, and what the client still has to get. */
 export interface Delivered {
   target: Target;
@@ -103,14 +105,19 @@ export function createDeliverer(parts: DelivererParts) {
         timeouts,
         onDisconnect: target.route.upstream.onDisconnect,
         dispatchedAt,
+        // Contexts are large and streams are long: what will not be sent again need not be kept.
+        onContent() {
+          call.raw = empty;
+        },
         usageSoFar: (account) => meterStream('budget_stopped', account, facts, contextWindow).usage,
-        brake: (stop) =>
+        brake: (stop, resume) =>
           createBrake({
             held: admission.amount,
             prices: admission.price,
             estimatedInputTokens: estimateInput(facts, contextWindow),
             extend: (more) => ledger.extend({ accountId: call.principal.accountId, requestId: call.requestId }, more),
             stop,
+            resume,
           }),
         shutdown,
       });

@@ -94,10 +94,11 @@ function play(
     timeouts: { headersMs: 1, replyMs: 1, idleMs: 1, firstEventMs: 100, keepAliveMs: 100, clientStallMs: 100 },
     onDisconnect: 'abort',
     dispatchedAt: performance.now(),
+    onContent: () => undefined,
     usageSoFar: () => ({ input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1 }),
     brake(stop) {
       seen.stopBrake = stop;
-      return { check: () => undefined };
+      return { check: () => undefined, waiting: false };
     },
     shutdown,
     ...more,
@@ -247,6 +248,7 @@ describe('a client that leaves', () => {
     const tooDear = play({
       onDisconnect: 'drain',
       brake: (stop) => ({
+        waiting: false,
         check() {
           checks += 1;
           if (checks > 1) stop();
