@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { globSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { build } from 'vite';
+import { pages } from './src/pages.ts';
+
+/**
+ * Builds the page into `dist/site`, unless what is there was made from the same sources. Called before every start, so
+ * it has to cost nothing when there is nothing to do.
+ */
+
+const here = import.meta.dirname;
+const site = join(here, 'dist/site');
+const digestFile = 'digest';
+
+/** What the result depends on. The versions of the tools are in `package.json`. */
+const sources = [
+  'dashboard/{index.html,package.json,build.ts,vite.config.ts}',
+  'dashboard/{src,public}/**/*',
+  'sdk/dist/**/*.js',
+];
+
+async function digestSources(): Promise<string> {
+  const root = join(here, '..');
+  const hash = createHash('sha256');
+  for (const entry of globSync(sources, { cwd: root, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map((each) => join(each.parentPath, each.name))
+    .sort()) {
+    hash.update(`${entry.slice(root.length)}\0`).update(await readFile(entry));
+  }
+  return hash.digest('hex');
+}
+
+/** Files that shrink are laid beside their compressed forms: compressing once is better than at every request. */
+async function compress(directory: string): Promise<void> {
+  const brotli = promisify(brotliCompress);
+  const zip = promisify(gzip);
+  for (const path of globSync('**/*.{js,css,svg}', { cwd: directory })) {
+    const bytes = await readFile(join(directory, path));
+    const [small, smaller] = await Promise.all([
+      zip(bytes, { level: 9 }),
+      brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+    ]);
+    await writeFile(join(directory, `${path}.gz`), small);
+    await writeFile(join(directory, `${path}.br`), smaller);
+  }
+}
+
+/** Resolves to true when it built, to false when the result was there already. */
+export async function buildDashboard(): Promise<boolean> {
+  const digest = await digestSources();
+  if ((await readFile(join(site, digestFile), 'utf8').catch(() => '')) === digest) return false;
+  const next = join(here, `dist/next-${process.pid}`);
+  await build({
+    configFile: join(here, 'vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: next, emptyOutDir: true },
+  });
+  await compress(next);
+  // The server answers these addresses with the page, and no others.
+  await writeFile(join(next, 'pages.json'), JSON.stringify(Object.values(pages)));
+  await writeFile(join(next, digestFile), digest);
+  await swap(next);
+  return true;
+}
+
+/** A server that runs meanwhile finds either the old files or the new ones. */
+async function swap(next: string): Promise<void> {
+  const old = join(here, `dist/old-${process.pid}`);
+  await mkdir(join(here, 'dist'), { recursive: true });
+  await rename(site, old).catch(() => undefined);
+  await rename(next, site);
+  for (const name of await readdir(join(here, 'dist'))) {
+    // What builds that were ended left behind; one that is under way has a process.
+    const [, pid] = /^(?:next|old)-(\d+)$/.exec(name) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid)))
+      await rm(join(here, 'dist', name), { recursive: true, force: true });
+  }
+  await rm(old, { recursive: true, force: true });
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return pid !== process.pid;
+  } catch {
+    return false;
+  }
+}
+
+if (import.meta.main) {
+  const startedAt = performance.now();
+  if (await buildDashboard()) {
+    process.stderr.write(`The dashboard was built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.\n`);
+  }
+}

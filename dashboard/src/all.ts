@@ -1,0 +1,9 @@
+/** Every element of a paged list, up to so many: charts need them all, and a page is at most a thousand. */
+export async function collect<T>(list: AsyncIterable<T>, most = 5_000): Promise<T[]> {
+  const all: T[] = [];
+  for await (const one of list) {
+    all.push(one);
+    if (all.length >= most) break;
+  }
+  return all;
+}

@@ -1,0 +1,155 @@
+import { type ComponentType, lazy, Suspense } from 'react';
+import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { Boundary } from './components/boundary.tsx';
+import { Failure, Skeleton } from './components/states.tsx';
+import { NoAccount, NotFound } from './pages/nothing.tsx';
+import { nextPage, pages, signInFor } from './pages.ts';
+import { SessionProvider, useSession, useViewer } from './session.tsx';
+import { PublicFrame, Shell } from './shell.tsx';
+
+/** Which page is where. Each is loaded when somebody goes there. */
+
+const Landing = lazy(() => import('./pages/landing.tsx'));
+const VerifyEmail = lazy(() => import('./pages/verify-email.tsx'));
+const ResetPassword = lazy(() => import('./pages/reset-password.tsx'));
+const Invitation = lazy(() => import('./pages/invitation.tsx'));
+
+/** For people without a session. */
+const publicPages: readonly (readonly [string, ComponentType])[] = [
+  [pages.home, Landing],
+  [pages.signIn, lazy(() => import('./pages/sign-in.tsx'))],
+  [pages.signUp, lazy(() => import('./pages/sign-up.tsx'))],
+  [pages.verifyEmail, VerifyEmail],
+  [pages.forgotPassword, lazy(() => import('./pages/forgot-password.tsx'))],
+  [pages.resetPassword, ResetPassword],
+];
+
+/** About an account. */
+const accountPages: readonly (readonly [string, ComponentType])[] = [
+  [pages.home, lazy(() => import('./pages/overview.tsx'))],
+  [pages.start, lazy(() => import('./pages/start.tsx'))],
+  [pages.keys, lazy(() => import('./pages/keys.tsx'))],
+  [pages.activity, lazy(() => import('./pages/activity.tsx'))],
+  [pages.entry, lazy(() => import('./pages/entry.tsx'))],
+  [pages.topUp, lazy(() => import('./pages/top-up.tsx'))],
+  [pages.order, lazy(() => import('./pages/order.tsx'))],
+  [pages.playground, lazy(() => import('./pages/playground.tsx'))],
+  [pages.connect, lazy(() => import('./pages/connect.tsx'))],
+  [pages.notices, lazy(() => import('./pages/notices.tsx'))],
+  [pages.members, lazy(() => import('./pages/members.tsx'))],
+];
+
+/** About the person, or about nobody in particular. */
+const personPages: readonly (readonly [string, ComponentType])[] = [
+  [pages.models, lazy(() => import('./pages/models.tsx'))],
+  [pages.security, lazy(() => import('./pages/security.tsx'))],
+  [pages.settings, lazy(() => import('./pages/settings.tsx'))],
+  [pages.verifyEmail, VerifyEmail],
+  [pages.resetPassword, ResetPassword],
+  [pages.invitation, Invitation],
+];
+
+const operatorPages: readonly (readonly [string, ComponentType])[] = [];
+
+export function App() {
+  const viewer = useViewer();
+  if (viewer.isPending) return <Waiting />;
+  if (viewer.data === undefined) {
+    return (
+      <PublicFrame>
+        <Failure error={viewer.error} retry={() => void viewer.refetch()} />
+      </PublicFrame>
+    );
+  }
+  const person = viewer.data?.user ?? null;
+  if (viewer.data === null || person === null) return <ForNobody />;
+  return (
+    <SessionProvider viewer={viewer.data} person={person}>
+      <ForPerson />
+    </SessionProvider>
+  );
+}
+
+function Waiting() {
+  return (
+    <main className="waiting">
+      <Skeleton height="60vh" />
+    </main>
+  );
+}
+
+/** A page of its own state for each address: going from one order to another is going to another page. */
+function Loading({ page: PageOf }: { page: ComponentType }) {
+  const [path] = useLocation();
+  return (
+    <Boundary key={path}>
+      <Suspense fallback={<Skeleton lines={8} />}>
+        <PageOf />
+      </Suspense>
+    </Boundary>
+  );
+}
+
+const routes = (list: readonly (readonly [string, ComponentType])[]) =>
+  list.map(([path, page]) => (
+    <Route key={path} path={path}>
+      <Loading page={page} />
+    </Route>
+  ));
+
+function ForNobody() {
+  const [path] = useLocation();
+  const search = globalThis.location.search;
+  const known = [...accountPages, ...personPages, ...operatorPages, [pages.operator] as const].map(([page]) => page);
+  return (
+    <PublicFrame>
+      <Switch>
+        {routes(publicPages)}
+        {known.map((page) => (
+          <Route key={page} path={page}>
+            <Redirect to={signInFor(`${path}${search}`)} replace />
+          </Route>
+        ))}
+        <Route>
+          <NotFound />
+        </Route>
+      </Switch>
+    </PublicFrame>
+  );
+}
+
+function ForPerson() {
+  const { account, person } = useSession();
+  return (
+    <Shell>
+      <Switch>
+        {account === null
+          ? accountPages.map(([path]) => (
+              <Route key={path} path={path}>
+                <NoAccount />
+              </Route>
+            ))
+          : routes(accountPages)}
+        {routes(personPages)}
+        {person.operator ? routes(operatorPages) : null}
+        {person.operator ? (
+          <Route path={pages.operator}>
+            <Redirect to={pages.operatorAccounts} replace />
+          </Route>
+        ) : null}
+        <Route path={pages.signIn}>
+          <Redirect to={nextPage(globalThis.location.search)} replace />
+        </Route>
+        <Route path={pages.signUp}>
+          <Redirect to={pages.start} replace />
+        </Route>
+        <Route path={pages.forgotPassword}>
+          <Redirect to={pages.home} replace />
+        </Route>
+        <Route>
+          <NotFound />
+        </Route>
+      </Switch>
+    </Shell>
+  );
+}

@@ -1,0 +1,29 @@
+import { Component, type ReactNode } from 'react';
+import { useLanguage } from '../language/language.tsx';
+import { Button } from './button.tsx';
+import { Banner } from './states.tsx';
+
+/**
+ * Where a page ends that cannot go on. After a new version of the service that is a part of the old page that is gone:
+ * loading again mends it.
+ */
+export class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
+  override state = { failed: false };
+
+  static getDerivedStateFromError(): { failed: boolean } {
+    return { failed: true };
+  }
+
+  override render(): ReactNode {
+    return this.state.failed ? <Broken /> : this.props.children;
+  }
+}
+
+function Broken() {
+  const { t } = useLanguage();
+  return (
+    <Banner tone="bad" action={<Button onClick={() => location.reload()}>{t.common.reload}</Button>}>
+      <p>{t.common.broken}</p>
+    </Banner>
+  );
+}

@@ -1,0 +1,70 @@
+import { lazy, Suspense } from 'react';
+import { useLanguage } from '../language/language.tsx';
+import { Skeleton } from './states.tsx';
+import { Table } from './table.tsx';
+
+export interface Series {
+  label: string;
+  /** One for each start. */
+  values: readonly number[];
+}
+
+export interface ChartProps {
+  label: string;
+  /** When each bar begins. */
+  starts: readonly Date[];
+  series: readonly Series[];
+  formatStart: (start: Date) => string;
+  formatValue: (value: number) => string;
+}
+
+const Bars = lazy(() => import('./bars.tsx'));
+
+/** Colours of a chart's series, in both themes; the ninth begins again. */
+export const seriesColors = 8;
+
+/** Stacked bars over time, with the same figures as a table behind them. */
+export function Chart(props: ChartProps) {
+  const { t } = useLanguage();
+  const { label, starts, series, formatStart, formatValue } = props;
+  const total = (at: number) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0);
+  const sum = starts.reduce((whole, _start, at) => whole + total(at), 0);
+  return (
+    <figure className="chart">
+      <div role="img" aria-label={`${label}: ${formatValue(sum)}`}>
+        <Suspense fallback={<Skeleton height="14rem" />}>
+          <Bars {...props} />
+        </Suspense>
+      </div>
+      {series.length < 2 ? null : (
+        <ul className="legend">
+          {series.map((each, index) => (
+            <li key={each.label}>
+              <i className={`series-${index % seriesColors}`} aria-hidden="true" />
+              {each.label}
+            </li>
+          ))}
+        </ul>
+      )}
+      <details>
+        <summary>{t.common.asTable}</summary>
+        <Table
+          caption={label}
+          rows={starts.map((start, at) => ({ start, at })).filter(({ at }) => total(at) > 0)}
+          rowKey={({ start }) => start.toISOString()}
+          columns={[
+            { head: t.common.when, cell: ({ start }) => formatStart(start), names: true },
+            ...series.map((each) => ({
+              head: each.label,
+              figure: true,
+              cell: ({ at }: { at: number }) => formatValue(each.values[at] ?? 0),
+            })),
+            ...(series.length < 2
+              ? []
+              : [{ head: t.common.total, figure: true, cell: ({ at }: { at: number }) => formatValue(total(at)) }]),
+          ]}
+        />
+      </details>
+    </figure>
+  );
+}

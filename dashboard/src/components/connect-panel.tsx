@@ -1,0 +1,158 @@
+import type { ModelsAnswer } from '@steyg/sdk';
+import {
+  type Connection,
+  chooseModels,
+  connect,
+  type ModelChoice,
+  type Scope,
+  type ToolName,
+  tools,
+} from '@steyg/sdk/connect';
+import { useMemo, useState } from 'react';
+import { useAsk } from '../data.tsx';
+import { adviceIn } from '../language/advice.ts';
+import { fill, useLanguage } from '../language/language.tsx';
+import { Code } from './copy.tsx';
+import { Choice, SelectField } from './field.tsx';
+import { Badge } from './page.tsx';
+import { Banner, Empty, Loaded } from './states.tsx';
+
+type Models = NonNullable<ModelsAnswer>;
+
+/** The catalog in the form in which the settings are made from it. */
+function catalogOf(models: Models) {
+  return models.map((model) => ({
+    id: model.modelId,
+    display_name: model.displayName,
+    context_length: model.contextWindow,
+    max_output_tokens: model.maxOutputTokens,
+    price_usd_per_million: { output: model.output.usdPerMillion },
+  }));
+}
+
+/** The exact settings of a tool: with the key where one was just made, with a placeholder otherwise. */
+export function ConnectPanel({ apiKey }: { apiKey?: string | undefined }) {
+  const { t } = useLanguage();
+  const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
+  return (
+    <Loaded query={models}>
+      {(list) => (list.length === 0 ? <Empty title={t.models.empty} /> : <Settings models={list} apiKey={apiKey} />)}
+    </Loaded>
+  );
+}
+
+function Settings({ models, apiKey }: { models: Models; apiKey: string | undefined }) {
+  const { t, locale } = useLanguage();
+  const catalog = useMemo(() => catalogOf(models), [models]);
+  const [tool, setTool] = useState<ToolName>('claude-code');
+  const [scope, setScope] = useState<Scope>('user');
+  const [choice, setChoice] = useState<ModelChoice>(() => chooseModels(catalog));
+  const connection = useMemo(
+    () => connect({ tool, scope, apiKey, models: choice, catalog, baseUrl: `${location.origin}/api` }),
+    [tool, scope, apiKey, choice, catalog],
+  );
+  const titles = useMemo(
+    () =>
+      tools.map((name) => ({
+        value: name,
+        label: connect({ tool: name, models: choice, baseUrl: `${location.origin}/api` }).title,
+      })),
+    [choice],
+  );
+  const modelOptions = models.map(({ modelId }) => ({ value: modelId, label: modelId }));
+  const parts = ['main', 'large', 'medium', 'small'] as const;
+  return (
+    <div className="connect">
+      <div className="fields">
+        <SelectField
+          label={t.connect.tool}
+          value={tool}
+          options={titles}
+          onChange={(value) => setTool(value as ToolName)}
+        />
+        {parts.map((part) => (
+          <SelectField
+            key={part}
+            label={t.connect.parts[part]}
+            value={choice[part] ?? choice.main}
+            options={modelOptions}
+            onChange={(value) => setChoice({ ...choice, [part]: value })}
+          />
+        ))}
+      </div>
+      <Choice
+        label={t.connect.scope}
+        value={scope}
+        options={[
+          { value: 'user', label: t.connect.scopeUser },
+          { value: 'project', label: t.connect.scopeProject },
+        ]}
+        onChange={(value) => setScope(value as Scope)}
+      />
+      {apiKey === undefined ? <Banner>{t.connect.placeholder}</Banner> : null}
+      <ConnectionView connection={connection} advice={(sentence) => adviceIn(locale, sentence)} />
+    </div>
+  );
+}
+
+function ConnectionView({ connection, advice }: { connection: Connection; advice: (sentence: string) => string }) {
+  const { t } = useLanguage();
+  const { title, baseUrl, files, environment, commands, code, steps, notes } = connection;
+  const exports = environment.map(({ name, value }) => `export ${name}=${shellWord(value)}`).join('\n');
+  return (
+    <div className="connection" aria-live="polite">
+      <p>
+        {t.connect.baseUrl}: <code>{baseUrl}</code>
+      </p>
+      {steps.length === 0 ? null : (
+        <>
+          <h3>{t.connect.steps}</h3>
+          <ol>
+            {steps.map((step) => (
+              <li key={step}>{advice(step)}</li>
+            ))}
+          </ol>
+        </>
+      )}
+      {files.map(({ path, content, holdsKey }) => (
+        <div key={path}>
+          <h3>
+            <code>{path}</code> {holdsKey ? <Badge tone="warn">{t.connect.holdsKey}</Badge> : null}
+          </h3>
+          <Code text={content} what={fill(t.connect.fileOf, { path, title })} title={path} />
+        </div>
+      ))}
+      {exports === '' ? null : (
+        <>
+          <h3>{t.connect.environment}</h3>
+          <Code
+            text={exports}
+            what={`${title}: ${t.connect.environment}`}
+            title={files.length > 0 ? t.connect.insteadOfFiles : ''}
+          />
+        </>
+      )}
+      {commands.length === 0 ? null : (
+        <>
+          <h3>{t.connect.commands}</h3>
+          <Code text={commands.join('\n')} what={`${title}: ${t.connect.commands}`} />
+        </>
+      )}
+      {code.map(({ language, text }) => (
+        <Code key={`${language}${text.length}`} text={text} what={`${title}: ${language}`} title={language} />
+      ))}
+      {notes.length === 0 ? null : (
+        <>
+          <h3>{t.connect.notes}</h3>
+          <ul>
+            {notes.map((note) => (
+              <li key={note}>{advice(note)}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+const shellWord = (value: string) => (/^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`);

@@ -1,0 +1,91 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { useLanguage } from '../language/language.tsx';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
+
+/**
+ * A dialog over the page, while it is rendered. The browser keeps the focus inside, makes the rest inert and gives the
+ * focus back to where it was.
+ */
+export function Dialog({
+  title,
+  onClose,
+  children,
+  wide = false,
+  mustAnswer = false,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  wide?: boolean;
+  /** What is in it is shown once: only its own buttons close it. */
+  mustAnswer?: boolean;
+}) {
+  const { t } = useLanguage();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      className={wide ? 'wide' : ''}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!mustAnswer) onClose();
+      }}
+      // A click on the backdrop is one on the dialog itself: everything inside lies in a box that covers it.
+      onMouseDown={(event) => {
+        if (event.target === event.currentTarget && !mustAnswer) onClose();
+      }}
+    >
+      <div className="dialog-box">
+        <header>
+          <h2 id={id}>{title}</h2>
+          {mustAnswer ? null : (
+            <button type="button" className="icon-button" aria-label={t.common.close} onClick={onClose}>
+              <Icon name="close" />
+            </button>
+          )}
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+/** Asks before something that cannot be taken back. */
+export function Confirm({
+  title,
+  children,
+  action,
+  danger = true,
+  busy,
+  onConfirm,
+  onClose,
+}: {
+  title: string;
+  children: ReactNode;
+  action: string;
+  danger?: boolean;
+  busy: boolean;
+  onConfirm: () => void;
+  onClose: () => void;
+}) {
+  const { t } = useLanguage();
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      <div className="actions">
+        <Button onClick={onClose}>{t.common.cancel}</Button>
+        <Button look={danger ? 'danger' : 'primary'} busy={busy} onClick={onConfirm}>
+          {action}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,71 @@
+import type { ElementOf, ListEntriesAnswer } from '@steyg/sdk';
+import { Link } from 'wouter';
+import { useLanguage } from '../language/language.tsx';
+import { pages, pathTo } from '../pages.ts';
+import { Badge } from './page.tsx';
+import { type Column, Table } from './table.tsx';
+
+export type Entry = ElementOf<ListEntriesAnswer>;
+
+const tones: Partial<Record<Entry['outcome'], 'good' | 'warn' | 'bad'>> = {
+  COMPLETED: 'good',
+  BUDGET_STOPPED: 'warn',
+  CLIENT_CLOSED: 'warn',
+  SHUTDOWN: 'warn',
+};
+
+export function OutcomeBadge({ outcome }: { outcome: Entry['outcome'] }) {
+  const { t } = useLanguage();
+  return <Badge tone={tones[outcome] ?? 'bad'}>{t.outcomes[outcome]}</Badge>;
+}
+
+/** Finished requests. */
+export function EntryTable({
+  entries,
+  caption,
+  brief = false,
+}: {
+  entries: readonly Entry[];
+  caption: string;
+  brief?: boolean;
+}) {
+  const { t, format } = useLanguage();
+  const columns: Column<Entry>[] = [
+    {
+      head: t.activity.time,
+      names: true,
+      cell: ({ createdAt, requestId }) => (
+        <Link href={pathTo(pages.entry, { requestId })}>
+          <time dateTime={createdAt}>{format.dateTime(createdAt)}</time>
+        </Link>
+      ),
+    },
+    { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
+    ...(brief
+      ? []
+      : [
+          { head: t.activity.key, cell: ({ key }: Entry) => key?.name ?? '–' },
+          { head: t.activity.protocol, cell: ({ protocol }: Entry) => t.protocols[protocol] },
+        ]),
+    {
+      head: t.activity.tokens,
+      figure: true,
+      cell: ({ usage }) =>
+        `${format.number(usage.input)} / ${format.number(usage.cacheHit)} / ${format.number(usage.output)}`,
+    },
+    { head: t.activity.cost, figure: true, cell: ({ charged }) => format.usd(charged) },
+    { head: t.activity.latency, figure: true, cell: ({ latencyMs }) => format.milliseconds(latencyMs) },
+    ...(brief
+      ? []
+      : [
+          {
+            head: t.activity.firstByte,
+            figure: true,
+            cell: ({ timeToFirstByteMs }: Entry) =>
+              timeToFirstByteMs === null ? '–' : format.milliseconds(timeToFirstByteMs),
+          },
+        ]),
+    { head: t.activity.outcome, cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
+  ];
+  return <Table caption={caption} rows={entries} rowKey={({ requestId }) => requestId} columns={columns} />;
+}

@@ -1,0 +1,31 @@
+import type { FormEvent, ReactNode } from 'react';
+import { Failure } from './states.tsx';
+
+/** A form that the page itself sends. What went wrong with the whole of it stands above its buttons. */
+export function Form({
+  onSubmit,
+  error,
+  children,
+  actions,
+  label,
+}: {
+  onSubmit: () => void;
+  error?: unknown;
+  children: ReactNode;
+  actions: ReactNode;
+  label?: string;
+}) {
+  return (
+    <form
+      {...(label === undefined ? {} : { 'aria-label': label })}
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+      {error === undefined || error === null ? null : <Failure error={error} />}
+      <div className="actions">{actions}</div>
+    </form>
+  );
+}

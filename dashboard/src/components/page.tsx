@@ -1,0 +1,92 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+
+/** Set once the first page was shown: from then on a new page is somewhere the reader went. */
+const navigation = { happened: false };
+
+/** A page: its title is the window's, and takes the focus when people come from another page. */
+export function Page({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  title: string;
+  lead?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Steyg`;
+  }, [title]);
+  useEffect(() => {
+    if (navigation.happened) heading.current?.focus({ preventScroll: true });
+    navigation.happened = true;
+    window.scrollTo(0, 0);
+  }, []);
+  return (
+    <>
+      <header className="page-head">
+        <div>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {lead === undefined ? null : <p className="lead">{lead}</p>}
+        </div>
+        {actions === undefined ? null : <div className="page-actions">{actions}</div>}
+      </header>
+      {children}
+    </>
+  );
+}
+
+export function Card({
+  title,
+  actions,
+  children,
+  className = '',
+}: {
+  title?: string;
+  actions?: ReactNode;
+  children: ReactNode;
+  className?: string;
+}) {
+  return (
+    <section className={`card ${className}`} {...(title === undefined ? {} : { 'aria-label': title })}>
+      {title === undefined ? null : (
+        <header>
+          <h2>{title}</h2>
+          {actions}
+        </header>
+      )}
+      {children}
+    </section>
+  );
+}
+
+/** A figure with what it is. */
+export function Figure({
+  label,
+  value,
+  note,
+  tone,
+}: {
+  label: string;
+  value: ReactNode;
+  note?: ReactNode;
+  tone?: 'bad' | 'warn' | 'good';
+}) {
+  return (
+    <div className={`figure-box ${tone ?? ''}`}>
+      <dt>{label}</dt>
+      <dd>
+        {value}
+        {note === undefined ? null : <span className="note">{note}</span>}
+      </dd>
+    </div>
+  );
+}
+
+export function Badge({ tone = 'plain', children }: { tone?: 'plain' | 'good' | 'warn' | 'bad'; children: ReactNode }) {
+  return <span className={`badge ${tone}`}>{children}</span>;
+}

@@ -1,0 +1,125 @@
+import type { ReactNode } from 'react';
+import { useExplain } from '../explain.ts';
+import { useLanguage } from '../language/language.tsx';
+import { Button } from './button.tsx';
+import { Icon, type IconName } from './icon.tsx';
+
+/** What a part of a page shows while it has nothing to show. */
+
+export function Skeleton({ lines = 3, height }: { lines?: number; height?: string }) {
+  const { t } = useLanguage();
+  return (
+    <div className="skeleton" role="status" aria-label={t.common.loading}>
+      {height === undefined ? (
+        Array.from({ length: lines }, (_, index) => (
+          <span key={index} style={{ width: `${96 - ((index * 17) % 40)}%` }} />
+        ))
+      ) : (
+        <span style={{ height, width: '100%' }} />
+      )}
+    </div>
+  );
+}
+
+/** What went wrong, the id to quote, and another try. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  const { t } = useLanguage();
+  const { sentence, requestId } = useExplain()(error);
+  return (
+    <div className="banner bad" role="alert">
+      <Icon name="alert" />
+      <div>
+        <p>{sentence}</p>
+        {requestId === null ? null : (
+          <p className="hint">
+            {t.common.requestId}: <code>{requestId}</code>
+          </p>
+        )}
+      </div>
+      {retry === undefined ? null : (
+        <Button small onClick={retry}>
+          {t.common.retry}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+export function Banner({
+  tone = 'info',
+  icon = 'alert',
+  children,
+  action,
+}: {
+  tone?: 'info' | 'warn' | 'bad' | 'good';
+  icon?: IconName;
+  children: ReactNode;
+  action?: ReactNode;
+}) {
+  return (
+    <div className={`banner ${tone}`} role={tone === 'bad' || tone === 'warn' ? 'alert' : undefined}>
+      <Icon name={icon} />
+      <div>{children}</div>
+      {action}
+    </div>
+  );
+}
+
+/** Nothing here yet: says what to do next. */
+export function Empty({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      {children === undefined ? null : <p>{children}</p>}
+      {action}
+    </div>
+  );
+}
+
+/**
+ * The three states of what was asked for. What is there stays, also while it is asked for again and when that fails:
+ * then the failure stands above it.
+ */
+export function Loaded<T>({
+  query,
+  skeleton,
+  children,
+}: {
+  query: { data: T | undefined; error: unknown; isPaused: boolean; refetch: () => unknown };
+  skeleton?: ReactNode;
+  children: (data: NonNullable<T>) => ReactNode;
+}) {
+  const { t } = useLanguage();
+  const { data, error, isPaused } = query;
+  const retry = () => void query.refetch();
+  if (data !== undefined && data !== null) {
+    return (
+      <>
+        {error === null ? null : <Failure error={error} retry={retry} />}
+        {children(data)}
+      </>
+    );
+  }
+  if (error !== null) return <Failure error={error} retry={retry} />;
+  if (isPaused) return <Banner icon="offline">{t.common.waitingForNetwork}</Banner>;
+  // The server answers with null for what is not there, and for what belongs to others.
+  if (data === null) return <Empty title={t.common.notFound} />;
+  return skeleton ?? <Skeleton />;
+}
+
+/** The rest of a list. */
+export function More({
+  query,
+}: {
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+}) {
+  const { t } = useLanguage();
+  if (!query.hasNextPage) return null;
+  return (
+    <div className="more">
+      <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+        {t.common.more}
+      </Button>
+    </div>
+  );
+}

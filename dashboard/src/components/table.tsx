@@ -1,0 +1,64 @@
+import type { ReactNode } from 'react';
+
+export interface Column<Row> {
+  head: string;
+  cell: (row: Row) => ReactNode;
+  /** Figures stand below each other. */
+  figure?: boolean;
+  /** The cell that names the row. */
+  names?: boolean;
+  /** Nothing to read in the head, for a column of buttons. */
+  silentHead?: boolean;
+}
+
+/** A table; on narrow screens each row is a card, with the heads before the cells. */
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+  showCaption = false,
+}: {
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  rowKey: (row: Row, index: number) => string;
+  showCaption?: boolean;
+}) {
+  return (
+    // What scrolls must be reachable by keyboard.
+    <div className="table-scroll" tabIndex={0} role="region" aria-label={caption}>
+      <table>
+        <caption className={showCaption ? '' : 'sr-only'}>{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ head, figure, silentHead }) => (
+              <th key={head} scope="col" className={figure === true ? 'figure' : ''}>
+                {silentHead === true ? <span className="sr-only">{head}</span> : head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={rowKey(row, index)}>
+              {columns.map(({ head, cell, figure, names, silentHead }) => {
+                const Cell = names === true ? 'th' : 'td';
+                return (
+                  <Cell
+                    key={head}
+                    {...(names === true ? { scope: 'row' } : {})}
+                    className={figure === true ? 'figure' : ''}
+                    data-head={silentHead === true ? undefined : head}
+                  >
+                    {cell(row)}
+                  </Cell>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import { createContext, type ReactNode, use, useCallback, useMemo, useRef, useState } from 'react';
+
+/** Short words on what just happened. Screen readers hear them; whoever missed them loses nothing they need. */
+
+type Say = (text: string, tone?: 'good' | 'bad') => void;
+
+const ToastContext = createContext<Say>(() => undefined);
+const shownMs = 6_000;
+
+export function ToastProvider({ children }: { children: ReactNode }) {
+  const [toasts, setToasts] = useState<{ id: number; text: string; tone: string }[]>([]);
+  const next = useRef(0);
+  const say = useCallback<Say>((text, tone = 'good') => {
+    const id = next.current++;
+    setToasts((shown) => [...shown.slice(-2), { id, text, tone }]);
+    setTimeout(() => setToasts((shown) => shown.filter((toast) => toast.id !== id)), shownMs);
+  }, []);
+  const value = useMemo(() => say, [say]);
+  return (
+    <ToastContext value={value}>
+      {children}
+      <div className="toasts" role="status" aria-live="polite">
+        {toasts.map(({ id, text, tone }) => (
+          <p key={id} className={`toast ${tone}`}>
+            {text}
+          </p>
+        ))}
+      </div>
+    </ToastContext>
+  );
+}
+
+export function useSay(): Say {
+  return use(ToastContext);
+}

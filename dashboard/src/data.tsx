@@ -1,0 +1,133 @@
+import { GraphqlError, orThrow, type Steyg, type Success } from '@steyg/sdk';
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  type QueryKey,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { createContext, type ReactNode, use, useMemo } from 'react';
+
+/** Reading from the server and changing things there, with what a page needs to show meanwhile. */
+
+const SteygContext = createContext<Steyg | null>(null);
+
+export function SteygProvider({ steyg, children }: { steyg: Steyg; children: ReactNode }) {
+  return <SteygContext value={steyg}>{children}</SteygContext>;
+}
+
+export function useSteyg(): Steyg {
+  const steyg = use(SteygContext);
+  if (steyg === null) throw new Error('no client around this');
+  return steyg;
+}
+
+/** The key of everything that belongs to who is signed in. */
+export const viewerKey = ['viewer'] as const;
+
+export function createQueryClient(): QueryClient {
+  // A session that ended elsewhere shows as a refusal of whatever is asked next.
+  const onError = (error: unknown) => {
+    if (error instanceof GraphqlError && error.code === 'UNAUTHENTICATED') {
+      void client.invalidateQueries({ queryKey: viewerKey });
+    }
+  };
+  const client: QueryClient = new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
+    defaultOptions: {
+      // The client tries again by itself where that is safe.
+      queries: { retry: false, staleTime: 5_000 },
+      // Without a network a change fails at once: nobody wants to have bought something hours later.
+      mutations: { retry: false, networkMode: 'always' },
+    },
+  });
+  return client;
+}
+
+interface Ask<T> {
+  key: QueryKey;
+  ask: (steyg: Steyg, signal: AbortSignal) => Promise<T>;
+  /** Asked again so often while somebody looks, in milliseconds. */
+  every?: number | ((data: T | undefined) => number | false);
+  /** False: not yet. */
+  when?: boolean;
+}
+
+/** Asks for something, and again when it may have changed. */
+export function useAsk<T>({ key, ask, every, when = true }: Ask<T>): UseQueryResult<T> {
+  const steyg = useSteyg();
+  return useQuery<T>({
+    queryKey: key,
+    queryFn: ({ signal }) => ask(steyg, signal),
+    enabled: when,
+    ...(every === undefined
+      ? {}
+      : { refetchInterval: typeof every === 'number' ? every : (query) => every(query.state.data) }),
+  });
+}
+
+interface PageOfList<Node> {
+  edges: { node: Node }[];
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+}
+
+/** A list that is read page by page, as far as somebody asks. */
+export function usePages<Node>({
+  key,
+  ask,
+  every,
+  when = true,
+}: {
+  key: QueryKey;
+  ask: (steyg: Steyg, after: string | null, signal: AbortSignal) => Promise<PageOfList<Node> | null>;
+  every?: number;
+  when?: boolean;
+}) {
+  const steyg = useSteyg();
+  const query = useInfiniteQuery({
+    queryKey: key,
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam, signal }) => ask(steyg, pageParam, signal),
+    getNextPageParam: (page) => (page?.pageInfo.hasNextPage === true ? page.pageInfo.endCursor : null),
+    enabled: when,
+    ...(every === undefined ? {} : { refetchInterval: every }),
+  });
+  const { data, error, isPaused, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const rows = useMemo(() => data?.pages.flatMap((page) => page?.edges.map(({ node }) => node) ?? []), [data]);
+  return { data: rows, error, isPaused, refetch, hasNextPage, isFetchingNextPage, fetchNextPage };
+}
+
+interface Change<Input, Result> {
+  change: (steyg: Steyg, input: Input) => Promise<Result>;
+  /** Lists that show what was changed; they are asked for again. */
+  refresh?: readonly QueryKey[];
+  /** What the lists will look like, shown at once and taken back if the server refuses. */
+  expect?: { key: QueryKey; update: (current: never, input: Input) => unknown };
+  done?: (result: Success<Result>, input: Input) => void;
+}
+
+/** Changes something. An expected refusal is an error here, like any other. */
+export function useChange<Input, Result>({ change, refresh = [], expect, done }: Change<Input, Result>) {
+  const steyg = useSteyg();
+  const queries = useQueryClient();
+  return useMutation<Success<Result>, Error, Input, { before: unknown } | undefined>({
+    mutationFn: async (input) => orThrow(await change(steyg, input)),
+    onMutate: async (input) => {
+      if (expect === undefined) return undefined;
+      await queries.cancelQueries({ queryKey: expect.key });
+      const before = queries.getQueryData(expect.key);
+      if (before !== undefined) queries.setQueryData(expect.key, expect.update(before as never, input));
+      return { before };
+    },
+    onError: (_error, _input, context) => {
+      if (expect !== undefined && context?.before !== undefined) queries.setQueryData(expect.key, context.before);
+    },
+    onSuccess: (result, input) => done?.(result, input),
+    onSettled: () => Promise.all(refresh.map((queryKey) => queries.invalidateQueries({ queryKey }))),
+  });
+}

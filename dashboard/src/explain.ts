@@ -1,0 +1,82 @@
+import { ApiError, ConnectionError, GraphqlError, ResultError } from '@steyg/sdk';
+import { fill, useLanguage } from './language/language.tsx';
+import type { Texts } from './language/texts.ts';
+
+/** What went wrong, in words that say what to do. */
+export interface Explanation {
+  sentence: string;
+  /** To quote when asking for help; null where there was no request. */
+  requestId: string | null;
+  /** Sentences about single inputs, by the last part of their place. */
+  fields: Record<string, string>;
+}
+
+interface Problem {
+  path: string[];
+  message: string;
+}
+
+export function useExplain(): (error: unknown) => Explanation {
+  const { t, locale } = useLanguage();
+  return (error) => explain(error, t, locale === 'en');
+}
+
+/**
+ * The server speaks English. Its codes are said in the reader's language; its sentences about single inputs are kept
+ * where we have no words of our own for them.
+ */
+export function explain(error: unknown, t: Texts, english: boolean): Explanation {
+  const nothing = { requestId: null, fields: {} };
+  if (error instanceof ResultError) {
+    const { problems = [], retryAfterSeconds = 0 } = error.result as {
+      problems?: Problem[];
+      retryAfterSeconds?: number;
+    };
+    const fields = Object.fromEntries(
+      problems.map(({ path, message }) => [path.at(-1) ?? '', english ? message : inputProblem(message, t)]),
+    );
+    const known = (t.errors as Record<string, string>)[error.code];
+    const sentence =
+      problems.length > 0
+        ? Object.values(fields).join(' ')
+        : known === undefined || (english && error.code.startsWith('NOT_'))
+          ? error.message
+          : fill(known, { seconds: retryAfterSeconds });
+    return { sentence, requestId: null, fields };
+  }
+  if (error instanceof GraphqlError) {
+    return {
+      ...nothing,
+      sentence: (t.errors as Record<string, string>)[error.code] ?? error.message,
+      requestId: error.requestId,
+    };
+  }
+  if (error instanceof ApiError) {
+    const sentence =
+      error.status >= 500 ? t.errors.INTERNAL : error.status === 413 ? t.errors.REQUEST_TOO_LARGE : error.message;
+    return { ...nothing, sentence, requestId: error.requestId };
+  }
+  if (error instanceof ConnectionError) return { ...nothing, sentence: t.errors.CONNECTION };
+  return { ...nothing, sentence: t.errors.UNKNOWN };
+}
+
+/** What the server says of single inputs follows few patterns. */
+const patterns: readonly (readonly [RegExp, keyof Texts['problems']])[] = [
+  [/is not an e-mail address/, 'email'],
+  [/is your address already/, 'sameEmail'],
+  [/needs at least (?<n>\d+) characters/, 'short'],
+  [/has more than (?<n>[\d,]+) bytes/, 'long'],
+  [/must have at most (?<n>\d+) characters/, 'long'],
+  [/must not be empty/, 'empty'],
+  [/must not begin or end with a blank/, 'blank'],
+  [/must not contain control characters/, 'characters'],
+  [/must be in the future/, 'future'],
+];
+
+function inputProblem(message: string, t: Texts): string {
+  for (const [pattern, name] of patterns) {
+    const match = pattern.exec(message);
+    if (match !== null) return fill(t.problems[name], match.groups ?? {});
+  }
+  return fill(t.problems.other, { sentence: message });
+}

@@ -1,0 +1,91 @@
+/** How figures and dates are written in each language. Pure: the same input gives the same text anywhere. */
+
+export type Locale = 'en' | 'vi';
+
+export interface Format {
+  /** An amount for people: two decimals, more digits only where they are all there is. */
+  usd(amount: string): string;
+  /** What is left of something: never a cent more than there is. */
+  usdLeft(amount: string): string;
+  /** An amount to its last digit. */
+  usdExact(amount: string): string;
+  /** Whole VND. */
+  vnd(amount: string): string;
+  number(value: number | bigint | string): string;
+  /** A large number in few characters, e.g. on the axis of a chart. */
+  compact(value: number): string;
+  percent(ratio: number, decimals?: number): string;
+  date(moment: string | Date): string;
+  dateTime(moment: string | Date): string;
+  /** To the second. */
+  time(moment: string | Date): string;
+  /** A day on the axis of a chart. */
+  day(moment: string | Date): string;
+  month(moment: string | Date): string;
+  /** How long ago or how far ahead, in the largest unit that fits. */
+  relative(moment: string | Date, now: Date): string;
+  milliseconds(value: number): string;
+  list(items: readonly string[]): string;
+}
+
+const tags: Record<Locale, string> = { en: 'en-US', vi: 'vi-VN' };
+
+const spans: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 365 * 86_400_000],
+  ['month', 30 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+];
+
+/** `timeZone` is the reader's unless a test says otherwise. */
+export function createFormat(locale: Locale, timeZone?: string): Format {
+  const tag = tags[locale];
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const numbers = (options: Intl.NumberFormatOptions) => {
+    const format = new Intl.NumberFormat(tag, options);
+    // Strings are formatted without going through a float; the types know only literal ones.
+    return (value: number | bigint | string) => format.format(value as number);
+  };
+  const dates = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(tag, { ...zone, ...options });
+    return (moment: string | Date) => format.format(new Date(moment));
+  };
+  const usd = { style: 'currency', currency: 'USD' } as const;
+  const plainUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const centsUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 4 });
+  const leftUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 4, roundingMode: 'floor' });
+  const smallUsd = numbers({ ...usd, maximumSignificantDigits: 3 });
+  const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
+  const seconds = numbers({ maximumFractionDigits: 1 });
+  const whole = numbers({ maximumFractionDigits: 0 });
+  const lists = new Intl.ListFormat(tag);
+
+  return {
+    usd(amount) {
+      const size = Math.abs(Number(amount));
+      if (size === 0 || size >= 10) return plainUsd(amount);
+      return size >= 0.01 ? centsUsd(amount) : smallUsd(amount);
+    },
+    usdLeft: (amount) => leftUsd(amount),
+    usdExact: numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 12 }),
+    vnd: numbers({ style: 'currency', currency: 'VND', maximumFractionDigits: 0 }),
+    number: numbers({ maximumFractionDigits: 2 }),
+    compact: numbers({ notation: 'compact', maximumFractionDigits: 1 }),
+    percent: (ratio, decimals = 1) =>
+      new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: decimals }).format(ratio),
+    date: dates({ dateStyle: 'medium' }),
+    dateTime: dates({ dateStyle: 'medium', timeStyle: 'short' }),
+    time: dates({ timeStyle: 'medium' }),
+    day: dates({ day: 'numeric', month: 'short' }),
+    month: dates({ month: 'long', year: 'numeric' }),
+    relative(moment, now) {
+      const ms = new Date(moment).getTime() - now.getTime();
+      const [unit, length] = spans.find(([, span]) => Math.abs(ms) >= span) ?? ['second', 1_000];
+      return relative.format(Math.trunc(ms / length), unit);
+    },
+    milliseconds: (value) => (value >= 10_000 ? `${seconds(value / 1_000)} s` : `${whole(value)} ms`),
+    list: (items) => lists.format(items),
+  };
+}

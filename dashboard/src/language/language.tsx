@@ -1,0 +1,84 @@
+import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from 'react';
+import { createFormat, type Format, type Locale } from '../format.ts';
+import { type Forms, fill, pick } from './fill.ts';
+import type { Texts } from './texts.ts';
+
+/** The language of the page: its texts, and how it writes figures. Texts of one language are loaded, not of both. */
+
+interface Language {
+  locale: Locale;
+  t: Texts;
+  format: Format;
+  /** The text that goes with a number, with the number in it. */
+  count(forms: Forms, n: number | bigint, values?: Record<string, string>): string;
+  choose(locale: Locale): void;
+}
+
+const LanguageContext = createContext<Language | null>(null);
+const storageKey = 'steyg.language';
+
+/** What was chosen here before, else the browser's first language that we speak. */
+export function preferredLocale(): Locale {
+  const chosen = recall();
+  if (chosen === 'en' || chosen === 'vi') return chosen;
+  const spoken = navigator.languages.find((tag) => /^(en|vi)\b/i.test(tag));
+  return spoken?.toLowerCase().startsWith('vi') === true ? 'vi' : 'en';
+}
+
+// A browser may forbid storage altogether; the page then just forgets.
+function recall(): string | null {
+  try {
+    return localStorage.getItem(storageKey);
+  } catch {
+    return null;
+  }
+}
+
+export async function loadTexts(locale: Locale): Promise<Texts> {
+  return locale === 'vi' ? (await import('./vi.ts')).vi : (await import('./en.ts')).en;
+}
+
+export function LanguageProvider({
+  initial,
+  children,
+}: {
+  initial: { locale: Locale; texts: Texts };
+  children: ReactNode;
+}) {
+  const [{ locale, texts }, setLanguage] = useState(initial);
+
+  useEffect(() => {
+    document.documentElement.lang = locale;
+  }, [locale]);
+
+  const choose = useCallback((next: Locale) => {
+    try {
+      localStorage.setItem(storageKey, next);
+    } catch {
+      // Forgotten with the tab.
+    }
+    void loadTexts(next).then((loaded) => setLanguage({ locale: next, texts: loaded }));
+  }, []);
+
+  const language = useMemo<Language>(() => {
+    const format = createFormat(locale);
+    const rules = new Intl.PluralRules(locale);
+    return {
+      locale,
+      t: texts,
+      format,
+      count: (forms, n, values = {}) => fill(pick(forms, rules.select(Number(n))), { n: format.number(n), ...values }),
+      choose,
+    };
+  }, [locale, texts, choose]);
+
+  return <LanguageContext value={language}>{children}</LanguageContext>;
+}
+
+export function useLanguage(): Language {
+  const language = use(LanguageContext);
+  if (language === null) throw new Error('no language around this');
+  return language;
+}
+
+export { fill };

@@ -1,0 +1,55 @@
+/** Exact arithmetic with amounts as the server writes them: decimal strings of USD with at most 12 decimals. */
+
+/** An amount as a whole number of pico-USD (1e-12 USD). Text that is no amount is taken for nothing. */
+export function parseUsd(text: string): bigint {
+  const match = /^(-?)(\d+)(?:\.(\d{1,12}))?$/.exec(text.trim());
+  if (match === null) return 0n;
+  const pico = BigInt(`${match[2]}${(match[3] ?? '').padEnd(12, '0')}`);
+  return match[1] === '-' ? -pico : pico;
+}
+
+/** Pico-USD as a decimal string without trailing zeros. */
+export function printUsd(pico: bigint): string {
+  const sign = pico < 0n ? '-' : '';
+  const digits = (pico < 0n ? -pico : pico).toString().padStart(13, '0');
+  const fraction = digits.slice(-12).replace(/0+$/, '');
+  return `${sign}${digits.slice(0, -12)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** The sum of amounts, exact. */
+export function addUsd(amounts: Iterable<string>): string {
+  let sum = 0n;
+  for (const amount of amounts) sum += parseUsd(amount);
+  return printUsd(sum);
+}
+
+/** True for what can be sent as an amount: digits, at most so many decimals. */
+export function isUsd(text: string, decimals = 12): boolean {
+  return new RegExp(`^\\d{1,9}(\\.\\d{1,${decimals}})?$`).test(text.trim());
+}
+
+/** Prices in USD per 1,000,000 tokens. */
+export interface Prices {
+  input: string;
+  cacheHit: string;
+  output: string;
+}
+
+/** The step of an agent that the service compares prices with: mostly repeated context, some new, a short answer. */
+export const agentStep = { cacheHit: 150_000n, input: 30_000n, output: 4_000n } as const;
+
+/** What tokens cost, in pico-USD: tokens x price, nothing is rounded. */
+export function costOf(tokens: { cacheHit: bigint; input: bigint; output: bigint }, prices: Prices): bigint {
+  const perToken = (price: string) => parseUsd(price) / 1_000_000n;
+  return (
+    tokens.cacheHit * perToken(prices.cacheHit) +
+    tokens.input * perToken(prices.input) +
+    tokens.output * perToken(prices.output)
+  );
+}
+
+/** How many agent steps a budget pays for, rounded down; null when they cost nothing. */
+export function stepsFor(budgetUsd: string, prices: Prices): bigint | null {
+  const step = costOf(agentStep, prices);
+  return step === 0n ? null : parseUsd(budgetUsd) / step;
+}

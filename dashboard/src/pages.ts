@@ -1,0 +1,57 @@
+/**
+ * Where each page is. The build tells the server, which answers exactly these addresses with the page: what people
+ * mistype is a 404 to programs too. A part that begins with a colon stands for anything.
+ */
+export const pages = {
+  home: '/',
+  signIn: '/sign-in',
+  signUp: '/sign-up',
+  verifyEmail: '/verify-email',
+  forgotPassword: '/forgot-password',
+  resetPassword: '/reset-password',
+  invitation: '/invitation',
+
+  start: '/start',
+  keys: '/keys',
+  activity: '/activity',
+  entry: '/activity/:requestId',
+  topUp: '/topup',
+  order: '/orders/:id',
+  models: '/models',
+  playground: '/playground',
+  connect: '/connect',
+  notices: '/notices',
+  members: '/members',
+  security: '/security',
+  settings: '/settings',
+
+  operator: '/operator',
+  operatorAccounts: '/operator/accounts',
+  operatorAccount: '/operator/accounts/:id',
+  operatorCatalog: '/operator/catalog',
+  operatorModel: '/operator/catalog/:modelId',
+  operatorUpstreams: '/operator/upstreams',
+  operatorPlans: '/operator/plans',
+  operatorOrders: '/operator/orders',
+  operatorTransfers: '/operator/transfers',
+  operatorRevenue: '/operator/revenue',
+  operatorUptime: '/operator/uptime',
+  operatorAudit: '/operator/audit',
+  operatorBooks: '/operator/books',
+} as const;
+
+/** The address of a page whose own has a part that stands for anything. */
+export function pathTo(page: string, values: Record<string, string>): string {
+  return page.replaceAll(/:(\w+)/g, (_match, name: string) => encodeURIComponent(values[name] ?? ''));
+}
+
+/** The sign-in page, on the way to another one. */
+export function signInFor(next: string): string {
+  return `${pages.signIn}?next=${encodeURIComponent(next)}`;
+}
+
+/** Where to go after signing in: a page of ours, whatever a link says. */
+export function nextPage(search: string): string {
+  const next = new URLSearchParams(search).get('next') ?? pages.home;
+  return /^\/(?![/\\])/.test(next) ? next : pages.home;
+}

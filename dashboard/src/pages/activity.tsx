@@ -1,0 +1,310 @@
+import type { LedgerFilter } from '@steyg/sdk';
+import { useMemo } from 'react';
+import { useSearchParams } from 'wouter';
+import { collect } from '../all.ts';
+import { Chart, seriesColors } from '../components/chart.tsx';
+import { EntryTable } from '../components/entries.tsx';
+import { Choice, SelectField } from '../components/field.tsx';
+import { LedgerDownload } from '../components/ledger-download.tsx';
+import { Card, Figure, Page } from '../components/page.tsx';
+import { RangeFilter } from '../components/range-filter.tsx';
+import { Empty, Loaded, More, Skeleton } from '../components/states.tsx';
+import { Table } from '../components/table.tsx';
+import { useAsk, usePages } from '../data.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
+import { addUsd } from '../money.ts';
+import { type Range, readRange } from '../range.ts';
+import { useAccount } from '../session.tsx';
+import { seriesOf, startsBetween, sumOf, timeZone, type UsageRow } from '../usage.ts';
+
+const groups = ['model', 'key', 'none'] as const;
+const measures = ['cost', 'requests', 'tokens'] as const;
+type Group = (typeof groups)[number];
+type Measure = (typeof measures)[number];
+
+const outcomes = [
+  'COMPLETED',
+  'BUDGET_STOPPED',
+  'CLIENT_CLOSED',
+  'UPSTREAM_ERROR',
+  'UPSTREAM_CUT',
+  'TIMEOUT',
+  'SHUTDOWN',
+] as const;
+
+const oneOf = <T extends string>(list: readonly T[], text: string | null): T | undefined =>
+  list.find((each) => each === text);
+
+/** Adds up and lists what happened, by time, model, key and outcome. */
+export default function Activity() {
+  const { t } = useLanguage();
+  const { id: accountId } = useAccount();
+  const [search, setSearch] = useSearchParams();
+  // A minute's difference does not matter to a report; a new key for each moment would ask again and again.
+  const minute = Math.floor(Date.now() / 60_000);
+  const range = useMemo(() => readRange(search, new Date(minute * 60_000)), [search, minute]);
+  const group = oneOf(groups, search.get('group')) ?? 'model';
+  const measure = oneOf(measures, search.get('measure')) ?? 'cost';
+  const keyId = search.get('key') ?? '';
+  const model = search.get('model') ?? '';
+  const outcome = oneOf(outcomes, search.get('outcome'));
+
+  const set = (values: Record<string, string>) =>
+    setSearch(
+      (before) => {
+        const after = new URLSearchParams(before);
+        for (const [name, value] of Object.entries(values)) {
+          if (value === '') after.delete(name);
+          else after.set(name, value);
+        }
+        return after;
+      },
+      { replace: true },
+    );
+
+  const keys = useAsk({
+    key: ['keys', accountId, true],
+    ask: (steyg, signal) => steyg.console.keys.listKeys({ accountId, first: 100, deleted: true }, { signal }),
+  });
+  const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
+  const usage = useAsk({
+    key: ['usage', accountId, range.from, range.to, group, keyId, model],
+    ask: (steyg, signal) =>
+      collect(
+        steyg.console.ledger.usage(
+          {
+            accountId,
+            from: range.from.toISOString(),
+            ...(range.to === null ? {} : { to: range.to.toISOString() }),
+            period: range.period,
+            by: group === 'none' ? [] : [group === 'key' ? 'KEY' : 'MODEL'],
+            ...(keyId === '' ? {} : { keyId }),
+            ...(model === '' ? {} : { model }),
+            timeZone: timeZone(),
+            first: 1_000,
+          },
+          { signal },
+        ),
+      ),
+    every: 60_000,
+  });
+  const filter: LedgerFilter = {
+    from: range.from.toISOString(),
+    to: range.to?.toISOString() ?? null,
+    keyId: keyId === '' ? null : keyId,
+    model: model === '' ? null : model,
+    outcome: outcome ?? null,
+  };
+  const keyNames = useMemo(
+    () => new Map(keys.data?.edges.map(({ node }) => [node.id, `${node.name} …${node.last4}`])),
+    [keys.data],
+  );
+  const modelIds = [
+    ...new Set([...(models.data?.map(({ modelId }) => modelId) ?? []), ...(model === '' ? [] : [model])]),
+  ];
+
+  return (
+    <Page
+      title={t.activity.title}
+      lead={t.activity.lead}
+      actions={
+        <LedgerDownload
+          filter={filter}
+          expected={
+            outcome === undefined && usage.data !== undefined
+              ? Number(sumOf(usage.data, ({ requests }) => requests))
+              : null
+          }
+        />
+      }
+    >
+      <div className="filters">
+        <RangeFilter range={range} onChange={set} />
+      </div>
+      <div className="filters">
+        <SelectField
+          label={t.activity.key}
+          value={keyId}
+          onChange={(key) => set({ key })}
+          options={[
+            { value: '', label: t.activity.allKeys },
+            ...[...keyNames].map(([value, label]) => ({ value, label })),
+          ]}
+        />
+        <SelectField
+          label={t.activity.model}
+          value={model}
+          onChange={(id) => set({ model: id })}
+          options={[{ value: '', label: t.activity.allModels }, ...modelIds.map((id) => ({ value: id, label: id }))]}
+        />
+        <SelectField
+          label={t.activity.outcome}
+          hint={t.activity.outcomeHint}
+          value={outcome ?? ''}
+          onChange={(name) => set({ outcome: name })}
+          options={[
+            { value: '', label: t.activity.allOutcomes },
+            ...outcomes.map((name) => ({ value: name, label: t.outcomes[name] })),
+          ]}
+        />
+      </div>
+      <Card
+        title={t.activity.chart}
+        actions={
+          <div className="filters">
+            <Choice
+              label={t.activity.measure}
+              value={measure}
+              options={measures.map((value) => ({ value, label: t.activity.measures[value] }))}
+              onChange={(value) => set({ measure: value === 'cost' ? '' : value })}
+            />
+            <Choice
+              label={t.activity.group}
+              value={group}
+              options={groups.map((value) => ({ value, label: t.activity.groups[value] }))}
+              onChange={(value) => set({ group: value === 'model' ? '' : value })}
+            />
+          </div>
+        }
+      >
+        <Loaded query={usage} skeleton={<Skeleton height="14rem" />}>
+          {(rows) => <Report rows={rows} range={range} group={group} measure={measure} keyNames={keyNames} />}
+        </Loaded>
+      </Card>
+      <Entries accountId={accountId} filter={filter} />
+    </Page>
+  );
+}
+
+const tokensOf = ({ tokens }: Pick<UsageRow, 'tokens'>): bigint => sumOf(Object.values(tokens), (each) => each);
+
+function Report({
+  rows,
+  range,
+  group,
+  measure,
+  keyNames,
+}: {
+  rows: readonly UsageRow[];
+  range: Range;
+  group: Group;
+  measure: Measure;
+  keyNames: ReadonlyMap<string, string>;
+}) {
+  const { t, format } = useLanguage();
+  const starts = useMemo(() => startsBetween(range.from, range.to ?? new Date(), range.period), [range]);
+  const nameOf = useMemo(
+    () => (row: UsageRow) =>
+      group === 'model'
+        ? (row.model ?? '')
+        : group === 'key'
+          ? (keyNames.get(row.keyId ?? '') ?? t.activity.unknownKey)
+          : t.common.total,
+    [group, keyNames, t],
+  );
+  const series = useMemo(
+    () =>
+      seriesOf({
+        rows,
+        starts,
+        nameOf,
+        valueOf: (row) =>
+          measure === 'cost'
+            ? Number(row.charged)
+            : measure === 'requests'
+              ? Number(row.requests)
+              : Number(tokensOf(row)),
+        most: seriesColors,
+        rest: t.common.others,
+      }),
+    [rows, starts, nameOf, measure, t],
+  );
+  const formatValue = useMemo(
+    () => (value: number) => (measure === 'cost' ? format.usd(String(value)) : format.compact(value)),
+    [measure, format],
+  );
+  const formatStart = useMemo(
+    () => (start: Date) =>
+      range.period === 'HOUR'
+        ? format.dateTime(start)
+        : range.period === 'DAY'
+          ? format.day(start)
+          : format.month(start),
+    [range, format],
+  );
+  if (rows.length === 0) return <Empty title={t.activity.empty}>{t.activity.emptyText}</Empty>;
+  return (
+    <>
+      <dl className="figures">
+        <Figure label={t.activity.charged} value={format.usd(addUsd(rows.map(({ charged }) => charged)))} />
+        <Figure label={t.activity.measures.requests} value={format.number(sumOf(rows, ({ requests }) => requests))} />
+        <Figure label={t.activity.failures} value={format.number(sumOf(rows, ({ failures }) => failures))} />
+        <Figure label={t.activity.measures.tokens} value={format.number(sumOf(rows, tokensOf))} />
+      </dl>
+      <Chart
+        label={fill(t.activity.chartOf, { measure: t.activity.measures[measure], group: t.activity.groups[group] })}
+        starts={starts}
+        series={series}
+        formatStart={formatStart}
+        formatValue={formatValue}
+      />
+      {group === 'none' ? null : <Sums rows={rows} nameOf={nameOf} head={t.activity.groups[group]} />}
+    </>
+  );
+}
+
+/** The table behind the chart, over the whole time. */
+function Sums({ rows, nameOf, head }: { rows: readonly UsageRow[]; nameOf: (row: UsageRow) => string; head: string }) {
+  const { t, format } = useLanguage();
+  const byName = Map.groupBy(rows, nameOf);
+  const sums = [...byName].map(([name, group]) => ({
+    name,
+    group,
+    charged: addUsd(group.map(({ charged }) => charged)),
+  }));
+  sums.sort((a, b) => Number(b.charged) - Number(a.charged));
+  const pool = (group: readonly UsageRow[], read: (tokens: UsageRow['tokens']) => string) =>
+    format.number(sumOf(group, ({ tokens }) => read(tokens)));
+  return (
+    <Table
+      caption={fill(t.activity.sumsOf, { group: head })}
+      rows={sums}
+      rowKey={({ name }) => name}
+      columns={[
+        { head, names: true, cell: ({ name }) => name },
+        {
+          head: t.activity.measures.requests,
+          figure: true,
+          cell: ({ group }) => format.number(sumOf(group, ({ requests }) => requests)),
+        },
+        { head: t.models.input, figure: true, cell: ({ group }) => pool(group, ({ input }) => input) },
+        { head: t.models.cacheHit, figure: true, cell: ({ group }) => pool(group, ({ cacheHit }) => cacheHit) },
+        { head: t.models.output, figure: true, cell: ({ group }) => pool(group, ({ output }) => output) },
+        { head: t.activity.charged, figure: true, cell: ({ charged }) => format.usd(charged) },
+      ]}
+    />
+  );
+}
+
+function Entries({ accountId, filter }: { accountId: string; filter: LedgerFilter }) {
+  const { t } = useLanguage();
+  const entries = usePages({
+    key: ['entries', accountId, filter],
+    ask: (steyg, after, signal) =>
+      steyg.console.ledger.listEntries({ accountId, after, filter, first: 50 }, { signal }),
+  });
+  return (
+    <Card title={t.activity.requests}>
+      <Loaded query={entries}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={t.activity.empty}>{t.activity.emptyText}</Empty>
+          ) : (
+            <EntryTable entries={rows} caption={t.activity.requests} />
+          )
+        }
+      </Loaded>
+      <More query={entries} />
+    </Card>
+  );
+}

@@ -1,0 +1,461 @@
+import type { ElementOf, ListKeysAnswer } from '@steyg/sdk';
+import { useState } from 'react';
+import { Button } from '../components/button.tsx';
+import { Confirm, Dialog } from '../components/dialog.tsx';
+import { Checkbox, SelectField, TextField } from '../components/field.tsx';
+import { Form } from '../components/form.tsx';
+import { type KeyTerms, SecretDialog, useCreateKey } from '../components/new-key.tsx';
+import { Badge, Page } from '../components/page.tsx';
+import { Empty, Loaded } from '../components/states.tsx';
+import { Table } from '../components/table.tsx';
+import { useSay } from '../components/toasts.tsx';
+import { useAsk, useChange } from '../data.tsx';
+import { useExplain } from '../explain.ts';
+import { useNow } from '../hooks.ts';
+import { fill, useLanguage } from '../language/language.tsx';
+import { isUsd } from '../money.ts';
+import { useAbilities, useAccount } from '../session.tsx';
+
+type Key = ElementOf<ListKeysAnswer>;
+type List = { edges: { node: Key }[] };
+
+type Open = { what: 'create' } | { what: 'edit' | 'rotate' | 'delete'; key: Key };
+
+export default function Keys() {
+  const { t } = useLanguage();
+  const { id: accountId } = useAccount();
+  const abilities = useAbilities();
+  const [open, setOpen] = useState<Open | null>(null);
+  const [secret, setSecret] = useState<{ name: string; secret: string } | null>(null);
+  const [withDeleted, setWithDeleted] = useState(false);
+  const keys = useAsk({
+    key: ['keys', accountId, withDeleted],
+    ask: (steyg, signal) => steyg.console.keys.listKeys({ accountId, first: 100, deleted: withDeleted }, { signal }),
+    every: 15_000,
+  });
+  const close = () => setOpen(null);
+  const shown = (key: { key: { name: string }; secret: string | null }) => {
+    close();
+    if (key.secret !== null) setSecret({ name: key.key.name, secret: key.secret });
+  };
+  return (
+    <Page
+      title={t.keys.title}
+      lead={t.keys.lead}
+      actions={
+        abilities.keys ? (
+          <Button look="primary" onClick={() => setOpen({ what: 'create' })}>
+            {t.keys.create}
+          </Button>
+        ) : undefined
+      }
+    >
+      <Loaded query={keys}>
+        {({ edges }) =>
+          edges.length === 0 ? (
+            <Empty
+              title={t.keys.empty}
+              action={
+                abilities.keys ? (
+                  <Button look="primary" onClick={() => setOpen({ what: 'create' })}>
+                    {t.keys.create}
+                  </Button>
+                ) : undefined
+              }
+            >
+              {t.keys.emptyText}
+            </Empty>
+          ) : (
+            <KeyTable
+              keys={edges.map(({ node }) => node)}
+              act={abilities.keys ? (what, key) => setOpen({ what, key }) : null}
+            />
+          )
+        }
+      </Loaded>
+      <Checkbox label={t.keys.showDeleted} checked={withDeleted} onChange={setWithDeleted} />
+      {open?.what === 'create' ? <CreateDialog onClose={close} onMade={shown} /> : null}
+      {open?.what === 'edit' ? <EditDialog apiKey={open.key} onClose={close} /> : null}
+      {open?.what === 'rotate' ? <RotateDialog apiKey={open.key} onClose={close} onMade={shown} /> : null}
+      {open?.what === 'delete' ? (
+        <DeleteDialog apiKey={open.key} listKey={['keys', accountId, withDeleted]} onClose={close} />
+      ) : null}
+      {secret === null ? null : (
+        <SecretDialog
+          title={fill(t.keys.made, { name: secret.name })}
+          secret={secret.secret}
+          what={t.keys.secret}
+          onClose={() => setSecret(null)}
+        />
+      )}
+    </Page>
+  );
+}
+
+const statusTones = { ACTIVE: 'good', EXPIRED: 'warn', DELETED: 'bad' } as const;
+
+function KeyTable({
+  keys,
+  act,
+}: {
+  keys: readonly Key[];
+  act: ((what: 'edit' | 'rotate' | 'delete', key: Key) => void) | null;
+}) {
+  const { t, format } = useLanguage();
+  const now = useNow();
+  return (
+    <Table
+      caption={t.keys.title}
+      rows={keys}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          head: t.keys.name,
+          names: true,
+          cell: ({ name, prefix, last4 }) => (
+            <>
+              {name}
+              <br />
+              <code>
+                {prefix}…{last4}
+              </code>
+            </>
+          ),
+        },
+        {
+          head: t.keys.status,
+          cell: ({ status, expiresAt }) => (
+            <>
+              <Badge tone={statusTones[status]}>{t.keys.statuses[status]}</Badge>
+              {status === 'ACTIVE' && expiresAt !== null ? (
+                <span className="note">{fill(t.keys.until, { end: format.dateTime(expiresAt) })}</span>
+              ) : null}
+            </>
+          ),
+        },
+        {
+          head: t.keys.lastUsed,
+          cell: ({ spend }) => (spend.lastUsedAt === null ? t.keys.never : format.relative(spend.lastUsedAt, now)),
+        },
+        {
+          head: t.keys.spent,
+          figure: true,
+          cell: ({ spend }) => (
+            <>
+              {format.usd(spend.lifetime)}
+              <span className="note">{fill(t.keys.spentMonth, { usd: format.usd(spend.thisMonth) })}</span>
+            </>
+          ),
+        },
+        {
+          head: t.keys.limits,
+          cell: ({ limits, models }) => (
+            <>
+              <Limits limits={limits} />
+              {models.length === 0 ? null : <span className="note">{format.list(models)}</span>}
+            </>
+          ),
+        },
+        {
+          head: t.common.actions,
+          silentHead: true,
+          cell: (key) =>
+            act === null || key.status === 'DELETED' ? null : (
+              <div className="row-actions">
+                <Button small aria-label={fill(t.keys.editWhat, { name: key.name })} onClick={() => act('edit', key)}>
+                  {t.common.edit}
+                </Button>
+                <Button
+                  small
+                  aria-label={fill(t.keys.rotateWhat, { name: key.name })}
+                  onClick={() => act('rotate', key)}
+                >
+                  {t.keys.rotate}
+                </Button>
+                <Button
+                  small
+                  look="danger"
+                  aria-label={fill(t.keys.deleteWhat, { name: key.name })}
+                  onClick={() => act('delete', key)}
+                >
+                  {t.common.delete}
+                </Button>
+              </div>
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+function Limits({ limits }: { limits: Key['limits'] }) {
+  const { t, format } = useLanguage();
+  const set = (['day', 'month', 'lifetime'] as const).flatMap((period) => {
+    const limit = limits[period];
+    return limit === null ? [] : [fill(t.keys.limitOf[period], { usd: format.usd(limit) })];
+  });
+  return <>{set.length === 0 ? t.keys.noLimit : set.join(' · ')}</>;
+}
+
+interface Draft {
+  name: string;
+  models: string[];
+  limits: { day: string; month: string; lifetime: string };
+  expiry: string;
+}
+
+const emptyDraft: Draft = { name: '', models: [], limits: { day: '', month: '', lifetime: '' }, expiry: '' };
+
+function draftOf(key: Key): Draft {
+  const { day, month, lifetime } = key.limits;
+  return {
+    name: key.name,
+    models: [...key.models],
+    limits: { day: day ?? '', month: month ?? '', lifetime: lifetime ?? '' },
+    expiry: key.expiresAt === null ? '' : toLocalInput(key.expiresAt),
+  };
+}
+
+/** A moment as an input for local time has it. */
+function toLocalInput(moment: string): string {
+  const date = new Date(moment);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+function termsOf({ name, models, limits, expiry }: Draft): Required<KeyTerms> {
+  const limit = (text: string) => (text.trim() === '' ? null : text.trim());
+  return {
+    name: name.trim(),
+    models,
+    limits: { day: limit(limits.day), month: limit(limits.month), lifetime: limit(limits.lifetime) },
+    expiresAt: expiry === '' ? null : new Date(expiry).toISOString(),
+  };
+}
+
+function TermsFields({
+  draft,
+  onChange,
+  fields,
+}: {
+  draft: Draft;
+  onChange: (draft: Draft) => void;
+  fields: Record<string, string>;
+}) {
+  const { t } = useLanguage();
+  const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
+  // A model that was taken out of the catalog stays a restriction of the key until it is taken out there too.
+  const known = models.data?.map(({ modelId }) => modelId) ?? [];
+  const all = [...known, ...draft.models.filter((id) => !known.includes(id))];
+  return (
+    <>
+      <TextField
+        label={t.keys.name}
+        hint={t.keys.nameHint}
+        maxLength={100}
+        value={draft.name}
+        onChange={(name) => onChange({ ...draft, name })}
+        error={fields['name']}
+      />
+      <fieldset className="group">
+        <legend>{t.keys.models}</legend>
+        <p className="hint">{t.keys.modelsHint}</p>
+        <div className="checks">
+          {all.map((id) => (
+            <Checkbox
+              key={id}
+              label={<code>{id}</code>}
+              checked={draft.models.includes(id)}
+              onChange={(checked) =>
+                onChange({
+                  ...draft,
+                  models: checked ? [...draft.models, id] : draft.models.filter((each) => each !== id),
+                })
+              }
+            />
+          ))}
+        </div>
+      </fieldset>
+      <fieldset className="group">
+        <legend>{t.keys.limits}</legend>
+        <p className="hint">{t.keys.limitsHint}</p>
+        <div className="fields">
+          {(['day', 'month', 'lifetime'] as const).map((period) => (
+            <TextField
+              key={period}
+              label={t.keys.limitLabels[period]}
+              inputMode="decimal"
+              placeholder={t.keys.noLimit}
+              value={draft.limits[period]}
+              onChange={(value) => onChange({ ...draft, limits: { ...draft.limits, [period]: value } })}
+              error={draft.limits[period] === '' || isUsd(draft.limits[period]) ? undefined : t.problems.usd}
+            />
+          ))}
+        </div>
+      </fieldset>
+      <TextField
+        label={t.keys.expiry}
+        hint={t.keys.expiryHint}
+        type="datetime-local"
+        value={draft.expiry}
+        onChange={(expiry) => onChange({ ...draft, expiry })}
+        error={fields['expiresAt']}
+      />
+    </>
+  );
+}
+
+const areLimitsUsable = ({ limits }: Draft) => Object.values(limits).every((text) => text === '' || isUsd(text));
+
+function CreateDialog({
+  onClose,
+  onMade,
+}: {
+  onClose: () => void;
+  onMade: (key: { key: Key; secret: string | null }) => void;
+}) {
+  const { t } = useLanguage();
+  const explain = useExplain();
+  const [draft, setDraft] = useState(emptyDraft);
+  const create = useCreateKey(onMade);
+  const fields = create.error === null ? {} : explain(create.error).fields;
+  return (
+    <Dialog title={t.keys.create} onClose={onClose}>
+      <Form
+        onSubmit={() => {
+          if (!areLimitsUsable(draft)) return;
+          const { name, ...terms } = termsOf(draft);
+          create.mutate(name === '' ? terms : { ...terms, name });
+        }}
+        error={Object.keys(fields).length > 0 ? null : create.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="primary" busy={create.isPending}>
+              {t.keys.create}
+            </Button>
+          </>
+        }
+      >
+        <TermsFields draft={draft} onChange={setDraft} fields={fields} />
+      </Form>
+    </Dialog>
+  );
+}
+
+function EditDialog({ apiKey, onClose }: { apiKey: Key; onClose: () => void }) {
+  const { t } = useLanguage();
+  const explain = useExplain();
+  const say = useSay();
+  const { id: accountId } = useAccount();
+  const [draft, setDraft] = useState(() => draftOf(apiKey));
+  const update = useChange({
+    change: (steyg, terms: KeyTerms) => steyg.console.keys.updateKey({ input: { ...terms, id: apiKey.id } }),
+    refresh: [['keys', accountId]],
+    done: () => {
+      say(t.common.saved);
+      onClose();
+    },
+  });
+  const fields = update.error === null ? {} : explain(update.error).fields;
+  return (
+    <Dialog title={fill(t.keys.editWhat, { name: apiKey.name })} onClose={onClose}>
+      <Form
+        onSubmit={() => {
+          if (areLimitsUsable(draft)) update.mutate(termsOf(draft));
+        }}
+        error={Object.keys(fields).length > 0 ? null : update.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="primary" busy={update.isPending}>
+              {t.common.save}
+            </Button>
+          </>
+        }
+      >
+        <TermsFields draft={draft} onChange={setDraft} fields={fields} />
+      </Form>
+    </Dialog>
+  );
+}
+
+const graces = ['0', '3600', '86400', '604800'] as const;
+
+function RotateDialog({
+  apiKey,
+  onClose,
+  onMade,
+}: {
+  apiKey: Key;
+  onClose: () => void;
+  onMade: (key: { key: Key; secret: string | null }) => void;
+}) {
+  const { t } = useLanguage();
+  const { id: accountId } = useAccount();
+  const [grace, setGrace] = useState('86400');
+  const rotate = useChange({
+    change: (steyg, graceSeconds: number) => steyg.console.keys.rotateKey({ id: apiKey.id, graceSeconds }),
+    refresh: [['keys', accountId]],
+    done: onMade,
+  });
+  return (
+    <Dialog title={fill(t.keys.rotateWhat, { name: apiKey.name })} onClose={onClose}>
+      <Form
+        onSubmit={() => rotate.mutate(Number(grace))}
+        error={rotate.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="primary" busy={rotate.isPending}>
+              {t.keys.rotate}
+            </Button>
+          </>
+        }
+      >
+        <p>{t.keys.rotateText}</p>
+        <SelectField
+          label={t.keys.grace}
+          value={grace}
+          onChange={setGrace}
+          options={graces.map((value) => ({ value, label: t.keys.graces[value] }))}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ apiKey, listKey, onClose }: { apiKey: Key; listKey: readonly unknown[]; onClose: () => void }) {
+  const { t } = useLanguage();
+  const say = useSay();
+  const explain = useExplain();
+  const { id: accountId } = useAccount();
+  const remove = useChange({
+    change: (steyg, id: string) => steyg.console.keys.deleteKey({ id }),
+    refresh: [['keys', accountId]],
+    // The key is gone from the list at once, and back in it if the server refuses.
+    expect: {
+      key: listKey,
+      update: (current: List, id: string) => ({
+        ...current,
+        edges: current.edges.filter(({ node }) => node.id !== id),
+      }),
+    },
+    done: () => say(fill(t.keys.deleted, { name: apiKey.name })),
+  });
+  return (
+    <Confirm
+      title={fill(t.keys.deleteWhat, { name: apiKey.name })}
+      action={t.common.delete}
+      busy={remove.isPending}
+      onClose={onClose}
+      onConfirm={() =>
+        remove.mutate(apiKey.id, {
+          onError: (error) => say(explain(error).sentence, 'bad'),
+          onSettled: onClose,
+        })
+      }
+    >
+      <p>{t.keys.deleteText}</p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,243 @@
+import type { InvitedRole, ListMembersAnswer, Role } from '@steyg/sdk';
+import { useState } from 'react';
+import { Button } from '../components/button.tsx';
+import { Confirm } from '../components/dialog.tsx';
+import { SelectField, TextField } from '../components/field.tsx';
+import { Form } from '../components/form.tsx';
+import { Card, Page } from '../components/page.tsx';
+import { Empty, Loaded } from '../components/states.tsx';
+import { Table } from '../components/table.tsx';
+import { useSay } from '../components/toasts.tsx';
+import { useAsk, useChange } from '../data.tsx';
+import { useExplain } from '../explain.ts';
+import { fill, useLanguage } from '../language/language.tsx';
+import { useAbilities, useAccount, useSession } from '../session.tsx';
+
+type Member = NonNullable<ListMembersAnswer>[number];
+
+const roles = ['OWNER', 'ADMIN', 'MEMBER', 'VIEWER'] as const;
+
+export default function Members() {
+  const { t } = useLanguage();
+  const { id: accountId } = useAccount();
+  const { members: leads } = useAbilities();
+  const members = useAsk({
+    key: ['members', accountId],
+    ask: (steyg, signal) => steyg.console.accounts.listMembers({ accountId }, { signal }),
+  });
+  return (
+    <Page title={t.members.title} lead={t.members.lead}>
+      <Card title={t.members.title}>
+        <Loaded query={members}>{(list) => <MemberTable members={list} />}</Loaded>
+      </Card>
+      <Card title={t.members.rolesTitle}>
+        <dl className="sums">
+          {roles.map((role) => (
+            <div key={role}>
+              <dt>{t.members.roles[role]}</dt>
+              <dd>{t.members.roleTexts[role]}</dd>
+            </div>
+          ))}
+        </dl>
+      </Card>
+      {leads ? <Invitations /> : null}
+    </Page>
+  );
+}
+
+function MemberTable({ members }: { members: readonly Member[] }) {
+  const { t, format } = useLanguage();
+  const say = useSay();
+  const explain = useExplain();
+  const { person } = useSession();
+  const { id: accountId } = useAccount();
+  const { members: leads, role: own } = useAbilities();
+  const [leaving, setLeaving] = useState<Member | null>(null);
+  const key = ['members', accountId];
+  const setRole = useChange({
+    change: (steyg, input: { id: string; role: Role }) => steyg.console.accounts.setMemberRole(input),
+    refresh: [key],
+    expect: {
+      key,
+      update: (current: readonly Member[], { id, role }: { id: string; role: Role }) =>
+        current.map((member) => (member.id === id ? { ...member, role } : member)),
+    },
+    done: () => say(t.common.saved),
+  });
+  const remove = useChange({
+    change: (steyg, id: string) => steyg.console.accounts.removeMember({ id }),
+    refresh: [key, ['viewer']],
+  });
+  // What concerns owners is for owners; who leads may change the others.
+  const mayChange = ({ role }: Member) => own === 'OWNER' || (leads && role !== 'OWNER');
+  return (
+    <>
+      <Table
+        caption={t.members.title}
+        rows={members}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            head: t.members.name,
+            names: true,
+            cell: ({ name, email }) => (
+              <>
+                {name}
+                {email === person.email ? ` (${t.members.yourself})` : ''}
+                <span className="note">{email}</span>
+              </>
+            ),
+          },
+          {
+            head: t.members.role,
+            cell: (member) =>
+              mayChange(member) ? (
+                <select
+                  aria-label={fill(t.members.roleOf, { name: member.name })}
+                  value={member.role}
+                  onChange={(event) =>
+                    setRole.mutate(
+                      { id: member.id, role: event.target.value as Role },
+                      { onError: (error) => say(explain(error).sentence, 'bad') },
+                    )
+                  }
+                >
+                  {roles
+                    .filter((role) => role !== 'OWNER' || own === 'OWNER')
+                    .map((role) => (
+                      <option key={role} value={role}>
+                        {t.members.roles[role]}
+                      </option>
+                    ))}
+                </select>
+              ) : (
+                t.members.roles[member.role]
+              ),
+          },
+          { head: t.members.since, cell: ({ createdAt }) => format.date(createdAt) },
+          {
+            head: t.common.actions,
+            silentHead: true,
+            cell: (member) =>
+              mayChange(member) || member.email === person.email ? (
+                <div className="row-actions">
+                  <Button
+                    small
+                    look="danger"
+                    aria-label={fill(t.members.removeWhat, { name: member.name })}
+                    onClick={() => setLeaving(member)}
+                  >
+                    {member.email === person.email ? t.members.leave : t.common.remove}
+                  </Button>
+                </div>
+              ) : null,
+          },
+        ]}
+      />
+      {leaving === null ? null : (
+        <Confirm
+          title={fill(t.members.removeWhat, { name: leaving.name })}
+          action={leaving.email === person.email ? t.members.leave : t.common.remove}
+          busy={remove.isPending}
+          onClose={() => setLeaving(null)}
+          onConfirm={() =>
+            remove.mutate(leaving.id, {
+              onError: (error) => say(explain(error).sentence, 'bad'),
+              onSettled: () => setLeaving(null),
+            })
+          }
+        >
+          <p>{t.members.removeText}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Invitations() {
+  const { t, format } = useLanguage();
+  const say = useSay();
+  const { id: accountId } = useAccount();
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<InvitedRole>('MEMBER');
+  const key = ['invitations', accountId];
+  const list = useAsk({
+    key,
+    ask: (steyg, signal) => steyg.console.accounts.listInvitations({ accountId }, { signal }),
+  });
+  const invite = useChange({
+    change: (steyg, input: { email: string; role: InvitedRole }) =>
+      steyg.console.accounts.inviteMember({ ...input, accountId }),
+    refresh: [key],
+    done: (_invitation, input) => {
+      say(fill(t.members.invited, { email: input.email }));
+      setEmail('');
+    },
+  });
+  const revoke = useChange({
+    change: (steyg, id: string) => steyg.console.accounts.revokeInvitation({ id }),
+    refresh: [key],
+  });
+  return (
+    <Card title={t.members.invitations}>
+      <Form
+        label={t.members.invite}
+        onSubmit={() => invite.mutate({ email: email.trim(), role })}
+        error={invite.error}
+        actions={
+          <Button type="submit" look="primary" busy={invite.isPending}>
+            {t.members.invite}
+          </Button>
+        }
+      >
+        <div className="fields">
+          <TextField label={t.signIn.email} type="email" required value={email} onChange={setEmail} />
+          <SelectField
+            label={t.members.role}
+            value={role}
+            onChange={(value) => setRole(value as InvitedRole)}
+            options={(['ADMIN', 'MEMBER', 'VIEWER'] as const).map((value) => ({
+              value,
+              label: t.members.roles[value],
+            }))}
+          />
+        </div>
+      </Form>
+      <Loaded query={list}>
+        {(invitations) =>
+          invitations.length === 0 ? (
+            <Empty title={t.members.noInvitations} />
+          ) : (
+            <Table
+              caption={t.members.invitations}
+              rows={invitations}
+              rowKey={({ id }) => id}
+              columns={[
+                { head: t.signIn.email, names: true, cell: (invitation) => invitation.email },
+                { head: t.members.role, cell: (invitation) => t.members.roles[invitation.role] },
+                { head: t.members.until, cell: ({ expiresAt }) => format.dateTime(expiresAt) },
+                {
+                  head: t.common.actions,
+                  silentHead: true,
+                  cell: (invitation) => (
+                    <div className="row-actions">
+                      <Button
+                        small
+                        look="danger"
+                        busy={revoke.isPending}
+                        aria-label={fill(t.members.revokeWhat, { email: invitation.email })}
+                        onClick={() => revoke.mutate(invitation.id)}
+                      >
+                        {t.members.revoke}
+                      </Button>
+                    </div>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}

@@ -1,0 +1,104 @@
+import type { ModelsAnswer } from '@steyg/sdk';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { TextField } from '../components/field.tsx';
+import { Badge, Card, Page } from '../components/page.tsx';
+import { PriceTable, VndPair } from '../components/price-table.tsx';
+import { Banner, Empty, Loaded, Skeleton } from '../components/states.tsx';
+import { Table } from '../components/table.tsx';
+import { useAsk } from '../data.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
+import { pages } from '../pages.ts';
+
+type Model = NonNullable<ModelsAnswer>[number];
+
+export default function Models() {
+  const { t } = useLanguage();
+  const [text, setText] = useState('');
+  const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
+  const matches = ({ modelId, displayName, family, capabilities }: Model) =>
+    [modelId, displayName, family, ...capabilities].some((each) =>
+      each.toLowerCase().includes(text.trim().toLowerCase()),
+    );
+  return (
+    <Page title={t.models.title} lead={t.models.lead}>
+      <Loaded query={models} skeleton={<Skeleton height="20rem" />}>
+        {(all) => {
+          const shown = all.filter(matches);
+          if (all.length === 0) return <Empty title={t.models.empty} />;
+          return (
+            <>
+              {all.some(({ simulated }) => simulated) ? <Banner>{t.models.simulatedHint}</Banner> : null}
+              <TextField label={t.common.search} type="search" value={text} onChange={setText} />
+              {shown.length === 0 ? (
+                <Empty title={t.models.noMatch} />
+              ) : (
+                <>
+                  <PriceTable models={shown} />
+                  <p className="hint">{t.models.stepsHint}</p>
+                  <p className="hint">{t.models.pairHint}</p>
+                  {shown.map((model) => (
+                    <Details key={model.id} model={model} />
+                  ))}
+                </>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Details({ model }: { model: Model }) {
+  const { t, format } = useLanguage();
+  const prices = (['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const).map((pool) => ({
+    pool,
+    price: model[pool],
+  }));
+  return (
+    <Card
+      title={model.displayName}
+      actions={<Link href={`${pages.playground}?model=${encodeURIComponent(model.modelId)}`}>{t.models.try}</Link>}
+    >
+      <dl className="sums">
+        <div>
+          <dt>{t.models.model}</dt>
+          <dd>
+            <code>{model.modelId}</code> {model.simulated ? <Badge tone="warn">{t.models.simulated}</Badge> : null}
+          </dd>
+        </div>
+        <div>
+          <dt>{t.models.context}</dt>
+          <dd>{fill(t.models.tokens, { n: format.number(model.contextWindow) })}</dd>
+        </div>
+        <div>
+          <dt>{t.models.maxOutput}</dt>
+          <dd>{fill(t.models.tokens, { n: format.number(model.maxOutputTokens) })}</dd>
+        </div>
+        <div>
+          <dt>{t.models.protocols}</dt>
+          <dd>{format.list(model.protocols.map((protocol) => t.protocols[protocol]))}</dd>
+        </div>
+        <div>
+          <dt>{t.models.capabilities}</dt>
+          <dd>{model.capabilities.length === 0 ? '–' : format.list(model.capabilities)}</dd>
+        </div>
+      </dl>
+      <details>
+        <summary>{t.models.pricesVnd}</summary>
+        <Table
+          caption={`${t.models.caption}: ${model.displayName}`}
+          rows={prices}
+          rowKey={({ pool }) => pool}
+          columns={[
+            { head: t.entry.pool, names: true, cell: ({ pool }) => t.models[pool] },
+            { head: 'USD', figure: true, cell: ({ price }) => format.usdExact(price.usdPerMillion) },
+            { head: 'VND', figure: true, cell: ({ price }) => <VndPair price={price} /> },
+          ]}
+        />
+        <p className="hint">{fill(t.models.since, { date: format.date(model.pricedSince) })}</p>
+      </details>
+    </Card>
+  );
+}

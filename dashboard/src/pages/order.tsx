@@ -1,0 +1,227 @@
+import type { OrderAnswer } from '@steyg/sdk';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { bankName } from '../banks.ts';
+import { Button } from '../components/button.tsx';
+import { CopyValue } from '../components/copy.tsx';
+import { Confirm } from '../components/dialog.tsx';
+import { Card, Page } from '../components/page.tsx';
+import { Banner, Failure, Loaded } from '../components/states.tsx';
+import { Table } from '../components/table.tsx';
+import { useAsk, useChange } from '../data.tsx';
+import { useNow } from '../hooks.ts';
+import { fill, useLanguage } from '../language/language.tsx';
+import { pages } from '../pages.ts';
+import { useAbilities } from '../session.tsx';
+import { OrderBadge } from './top-up.tsx';
+
+type Order = NonNullable<OrderAnswer>;
+
+const isOpen = ({ status }: Pick<Order, 'status'>) => status === 'PENDING' || status === 'PARTIAL';
+
+/** How to pay an order; it turns to paid by itself when the money arrives. */
+export default function OrderPage() {
+  const { t } = useLanguage();
+  const { id = '' } = useParams();
+  const queries = useQueryClient();
+  const order = useAsk({
+    key: ['order', id],
+    ask: (steyg, signal) => steyg.console.orders.order({ id }, { signal }),
+    every: (data) => (data !== undefined && data !== null && isOpen(data) ? 3_000 : false),
+  });
+  const status = order.data?.status;
+  useEffect(() => {
+    // What it bought is there with the payment.
+    if (status !== 'PAID') return;
+    void queries.invalidateQueries({ queryKey: ['budget'] });
+    void queries.invalidateQueries({ queryKey: ['orders'] });
+  }, [status, queries]);
+  return (
+    <Page title={t.order.title} lead={<Link href={pages.topUp}>{t.order.back}</Link>}>
+      <Loaded query={order}>{(found) => <Details order={found} />}</Loaded>
+    </Page>
+  );
+}
+
+function Details({ order }: { order: Order }) {
+  const { t, format } = useLanguage();
+  const now = useNow();
+  return (
+    <>
+      <div role="status">
+        {order.status === 'PAID' ? (
+          <Banner tone="good" icon="check">
+            <p>
+              {fill(t.order.paid, {
+                budget: format.usd(order.budget),
+                time: order.paidAt === null ? '' : format.dateTime(order.paidAt),
+              })}
+            </p>
+          </Banner>
+        ) : null}
+        {order.status === 'PENDING' ? (
+          <p className="waiting-line">
+            <span className="pulse" aria-hidden="true" />
+            {fill(t.order.waiting, {
+              end: format.dateTime(order.expiresAt),
+              relative: format.relative(order.expiresAt, now),
+            })}
+          </p>
+        ) : null}
+        {order.status === 'PARTIAL' ? (
+          <Banner tone="warn">
+            {fill(t.order.partial, { received: format.vnd(order.receivedVnd), price: format.vnd(order.priceVnd) })}
+          </Banner>
+        ) : null}
+        {order.status === 'EXPIRED' ? <Banner tone="warn">{t.order.expired}</Banner> : null}
+        {order.status === 'CANCELLED' ? <Banner>{t.order.cancelled}</Banner> : null}
+      </div>
+      <div className="columns">
+        <Summary order={order} />
+        {order.payment === null ? null : <Payment payment={order.payment} />}
+        {order.status === 'PAID' ? <ReceiptCard order={order} /> : null}
+      </div>
+    </>
+  );
+}
+
+function Summary({ order }: { order: Order }) {
+  const { t, format } = useLanguage();
+  const { billing } = useAbilities();
+  const [asking, setAsking] = useState(false);
+  const cancel = useChange({
+    change: (steyg, id: string) => steyg.console.orders.cancelOrder({ id }),
+    refresh: [['order', order.id], ['orders']],
+  });
+  return (
+    <Card
+      title={order.upgrades === null ? order.planName : fill(t.order.upgradeTo, { plan: order.planName })}
+      actions={<OrderBadge status={order.status} />}
+    >
+      <dl className="sums">
+        <div>
+          <dt>{t.order.price}</dt>
+          <dd>{format.vnd(order.priceVnd)}</dd>
+        </div>
+        <div>
+          <dt>{t.order.received}</dt>
+          <dd>{format.vnd(order.receivedVnd)}</dd>
+        </div>
+        <div>
+          <dt>{t.order.budget}</dt>
+          <dd>{format.usd(order.budget)}</dd>
+        </div>
+        <div>
+          <dt>{t.order.validity}</dt>
+          <dd>
+            {order.validDays === null
+              ? t.topUp.noEnd
+              : fill(t.topUp.validDays, { days: format.number(order.validDays) })}
+          </dd>
+        </div>
+        <div>
+          <dt>{t.order.made}</dt>
+          <dd>{format.dateTime(order.createdAt)}</dd>
+        </div>
+      </dl>
+      {cancel.error === null ? null : <Failure error={cancel.error} />}
+      {order.status === 'PENDING' && billing ? (
+        <div className="actions">
+          <Button look="danger" onClick={() => setAsking(true)}>
+            {t.order.cancel}
+          </Button>
+        </div>
+      ) : null}
+      {asking ? (
+        <Confirm
+          title={t.order.cancel}
+          action={t.order.cancel}
+          busy={cancel.isPending}
+          onClose={() => setAsking(false)}
+          onConfirm={() => cancel.mutate(order.id, { onSettled: () => setAsking(false) })}
+        >
+          <p>{t.order.cancelText}</p>
+        </Confirm>
+      ) : null}
+    </Card>
+  );
+}
+
+function Payment({ payment }: { payment: NonNullable<Order['payment']> }) {
+  const { t, format } = useLanguage();
+  return (
+    <Card title={t.order.how}>
+      <div className="payment">
+        <img
+          className="qr"
+          src={`data:image/svg+xml,${encodeURIComponent(payment.qrSvg)}`}
+          width="240"
+          height="240"
+          alt={fill(t.order.qr, { amount: format.vnd(payment.amountVnd), memo: payment.memo })}
+        />
+        <div className="payment-values">
+          <CopyValue label={t.order.amount} text={payment.amountVnd} shown={format.vnd(payment.amountVnd)} />
+          <CopyValue label={t.order.memo} text={payment.memo} />
+          <CopyValue label={t.order.account} text={payment.bank.account} />
+          <CopyValue label={t.order.bank} text={bankName(payment.bank.bin)} />
+          <CopyValue label={t.order.holder} text={payment.bank.name} />
+        </div>
+      </div>
+      <p className="hint">{t.order.hint}</p>
+    </Card>
+  );
+}
+
+function ReceiptCard({ order }: { order: Order }) {
+  const { t, format } = useLanguage();
+  const receipt = useAsk({
+    key: ['receipt', order.id],
+    ask: (steyg, signal) => steyg.console.orders.receipt({ orderId: order.id }, { signal }),
+  });
+  return (
+    <Card
+      title={t.order.receipt}
+      actions={
+        <Button small onClick={() => print()}>
+          {t.order.print}
+        </Button>
+      }
+    >
+      <Loaded query={receipt}>
+        {(found) => (
+          <>
+            <dl className="sums">
+              <div>
+                <dt>{t.order.number}</dt>
+                <dd>
+                  <code>{found.number}</code>
+                </dd>
+              </div>
+              <div>
+                <dt>{t.order.issued}</dt>
+                <dd>{format.dateTime(found.issuedAt)}</dd>
+              </div>
+              <div>
+                <dt>{t.nav.account}</dt>
+                <dd>
+                  {found.accountName}, {found.accountEmail}
+                </dd>
+              </div>
+            </dl>
+            <Table
+              caption={t.order.payments}
+              rows={found.payments}
+              rowKey={(payment, index) => payment.bankReference ?? String(index)}
+              columns={[
+                { head: t.order.booked, names: true, cell: ({ bookedAt }) => format.dateTime(bookedAt) },
+                { head: t.order.reference, cell: ({ bankReference }) => bankReference ?? '–' },
+                { head: t.order.amount, figure: true, cell: ({ amountVnd }) => format.vnd(amountVnd) },
+              ]}
+            />
+          </>
+        )}
+      </Loaded>
+    </Card>
+  );
+}

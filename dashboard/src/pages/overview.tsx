@@ -1,0 +1,180 @@
+import { useMemo } from 'react';
+import { Link } from 'wouter';
+import { Chart, seriesColors } from '../components/chart.tsx';
+import { EntryTable } from '../components/entries.tsx';
+import { Lots } from '../components/lots.tsx';
+import { Card, Figure, Page } from '../components/page.tsx';
+import { Empty, Loaded, Skeleton } from '../components/states.tsx';
+import { useAsk } from '../data.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
+import { addUsd } from '../money.ts';
+import { pages } from '../pages.ts';
+import { useAccount } from '../session.tsx';
+import { burnOf, daysAgo, seriesOf, startsBetween, sumOf, timeZone, type UsageRow } from '../usage.ts';
+
+const chartDays = 30;
+/** Long enough to even out a weekend, short enough to follow a change of habits. */
+const burnDays = 7;
+
+export default function Overview() {
+  const { t } = useLanguage();
+  const { id: accountId } = useAccount();
+  const from = useMemo(() => daysAgo(chartDays - 1), []);
+  const budget = useAsk({
+    key: ['budget', accountId],
+    ask: (steyg, signal) => steyg.console.ledger.budget({ accountId }, { signal }),
+    every: 10_000,
+  });
+  const usage = useAsk({
+    key: ['usage', accountId, 'overview', from],
+    ask: (steyg, signal) =>
+      steyg.console.ledger.usage(
+        { accountId, from: from.toISOString(), period: 'DAY', by: ['MODEL'], timeZone: timeZone(), first: 1_000 },
+        { signal },
+      ),
+    every: 30_000,
+  });
+  return (
+    <Page
+      title={t.overview.title}
+      actions={
+        <>
+          <Link className="button" href={pages.start}>
+            {t.overview.setUp}
+          </Link>
+          <Link className="button primary" href={pages.topUp}>
+            {t.nav.topUp}
+          </Link>
+        </>
+      }
+    >
+      <Loaded query={budget} skeleton={<Skeleton height="6rem" />}>
+        {(sums) => <Figures sums={sums} rows={usage.data?.rows ?? []} />}
+      </Loaded>
+      <div className="columns">
+        <Card title={t.overview.lots}>
+          <Loaded query={budget}>{({ grants }) => <Lots grants={grants} />}</Loaded>
+        </Card>
+        <Card title={fill(t.overview.spendByDay, { days: chartDays })}>
+          <Loaded query={usage} skeleton={<Skeleton height="14rem" />}>
+            {({ rows }) => <Spend rows={rows} from={from} />}
+          </Loaded>
+        </Card>
+      </div>
+      <Recent accountId={accountId} />
+    </Page>
+  );
+}
+
+type Rows = readonly Pick<UsageRow, 'charged' | 'start' | 'model' | 'requests'>[];
+
+function Figures({ sums, rows }: { sums: { free: string; held: string }; rows: Rows }) {
+  const { t, format, count } = useLanguage();
+  const since = (days: number) => {
+    const start = daysAgo(days - 1).getTime();
+    return rows.filter((row) => row.start !== null && new Date(row.start).getTime() >= start);
+  };
+  const spent = (days: number) => format.usd(addUsd(since(days).map(({ charged }) => charged)));
+  const burn = burnOf(since(burnDays), burnDays, sums.free);
+  const { daysLeft } = burn;
+  return (
+    <dl className="figures">
+      <Figure
+        label={t.overview.free}
+        value={format.usdLeft(sums.free)}
+        note={Number(sums.held) > 0 ? fill(t.overview.held, { held: format.usd(sums.held) }) : undefined}
+        {...(Number(sums.free) <= 0 ? { tone: 'bad' as const } : {})}
+      />
+      <Figure label={t.overview.today} value={spent(1)} />
+      <Figure label={t.overview.days7} value={spent(7)} />
+      <Figure
+        label={t.overview.days30}
+        value={spent(30)}
+        note={count(
+          t.overview.requests,
+          sumOf(rows, ({ requests }) => requests),
+        )}
+      />
+      <Figure
+        label={t.overview.burn}
+        value={fill(t.overview.perDay, { usd: format.usd(burn.perDay) })}
+        note={
+          daysLeft === null
+            ? t.overview.noBurn
+            : daysLeft > 365
+              ? t.overview.yearLeft
+              : count(t.overview.daysLeft, Math.floor(daysLeft))
+        }
+        {...(daysLeft !== null && daysLeft < 3 ? { tone: 'warn' as const } : {})}
+      />
+    </dl>
+  );
+}
+
+function Spend({ rows, from }: { rows: Rows; from: Date }) {
+  const { t, format } = useLanguage();
+  const starts = useMemo(() => startsBetween(from, new Date(), 'DAY'), [from]);
+  const series = useMemo(
+    () =>
+      seriesOf({
+        rows,
+        starts,
+        nameOf: ({ model }) => model ?? '',
+        valueOf: ({ charged }) => Number(charged),
+        most: seriesColors,
+        rest: t.common.others,
+      }),
+    [rows, starts, t],
+  );
+  const formatValue = useMemo(() => (value: number) => format.usd(String(value)), [format]);
+  if (series.length === 0) {
+    return (
+      <Empty
+        title={t.overview.noSpend}
+        action={
+          <Link className="button" href={pages.start}>
+            {t.overview.setUp}
+          </Link>
+        }
+      />
+    );
+  }
+  return (
+    <Chart
+      label={fill(t.overview.spendByDay, { days: chartDays })}
+      starts={starts}
+      series={series}
+      formatStart={format.day}
+      formatValue={formatValue}
+    />
+  );
+}
+
+function Recent({ accountId }: { accountId: string }) {
+  const { t } = useLanguage();
+  const entries = useAsk({
+    key: ['entries', accountId, 'recent'],
+    ask: (steyg, signal) => steyg.console.ledger.listEntries({ accountId, first: 8 }, { signal }),
+    every: 3_000,
+  });
+  return (
+    <Card title={t.overview.recent} actions={<Link href={pages.activity}>{t.overview.all}</Link>}>
+      <Loaded query={entries}>
+        {({ edges }) =>
+          edges.length === 0 ? (
+            <Empty
+              title={t.overview.noRequests}
+              action={
+                <Link className="button primary" href={pages.start}>
+                  {t.overview.firstRequest}
+                </Link>
+              }
+            />
+          ) : (
+            <EntryTable entries={edges.map(({ node }) => node)} caption={t.overview.recent} brief />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}

@@ -1,0 +1,57 @@
+import { useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { Button } from '../components/button.tsx';
+import { TextField } from '../components/field.tsx';
+import { Form } from '../components/form.tsx';
+import { Page } from '../components/page.tsx';
+import { useChange } from '../data.tsx';
+import { useLanguage } from '../language/language.tsx';
+import { pages } from '../pages.ts';
+
+export default function ResetPassword() {
+  const { t } = useLanguage();
+  const [search] = useSearchParams();
+  const [password, setPassword] = useState('');
+  const reset = useChange({
+    change: (steyg, newPassword: string) =>
+      steyg.console.people.resetPassword({ token: search.get('token') ?? '', newPassword }),
+    refresh: [['viewer']],
+  });
+  return (
+    <div className="narrow">
+      <Page title={t.reset.title}>
+        {reset.isSuccess ? (
+          <>
+            <p role="status">{t.reset.done}</p>
+            <div className="actions">
+              <Link className="button primary" href={pages.signIn}>
+                {t.nav.signIn}
+              </Link>
+            </div>
+          </>
+        ) : (
+          <Form
+            onSubmit={() => reset.mutate(password)}
+            error={reset.error}
+            actions={
+              <Button type="submit" look="primary" busy={reset.isPending}>
+                {t.reset.action}
+              </Button>
+            }
+          >
+            <TextField
+              label={t.reset.password}
+              type="password"
+              autoComplete="new-password"
+              required
+              minLength={10}
+              hint={t.signUp.passwordHint}
+              value={password}
+              onChange={setPassword}
+            />
+          </Form>
+        )}
+      </Page>
+    </div>
+  );
+}

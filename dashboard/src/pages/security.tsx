@@ -1,0 +1,583 @@
+import type { BeginSecondFactorAnswer, ElementOf, ListAccessTokensAnswer, Success, TokenScope } from '@steyg/sdk';
+import { useMemo, useState } from 'react';
+import { Button } from '../components/button.tsx';
+import { Code, CopyValue } from '../components/copy.tsx';
+import { Confirm, Dialog } from '../components/dialog.tsx';
+import { Checkbox, SelectField, TextField } from '../components/field.tsx';
+import { Form } from '../components/form.tsx';
+import { SecretDialog } from '../components/new-key.tsx';
+import { Badge, Card, Page } from '../components/page.tsx';
+import { Banner, Empty, Loaded } from '../components/states.tsx';
+import { Table } from '../components/table.tsx';
+import { useSay } from '../components/toasts.tsx';
+import { useAsk, useChange, viewerKey } from '../data.tsx';
+import { useExplain } from '../explain.ts';
+import { useNow } from '../hooks.ts';
+import { fill, useLanguage } from '../language/language.tsx';
+import { qrImage } from '../qr.ts';
+import { useSession } from '../session.tsx';
+import { dayMs } from '../usage.ts';
+
+export default function Security() {
+  const { t } = useLanguage();
+  const { account } = useSession();
+  return (
+    <Page title={t.security.title}>
+      <div className="columns">
+        <Password />
+        <SecondFactor />
+      </div>
+      <Sessions />
+      {account === null ? null : <AccessTokens accountId={account.id} />}
+    </Page>
+  );
+}
+
+function Password() {
+  const { t } = useLanguage();
+  const say = useSay();
+  const explain = useExplain();
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const change = useChange({
+    change: (steyg, input: { currentPassword: string; newPassword: string }) =>
+      steyg.console.people.changePassword(input),
+    refresh: [viewerKey],
+    done: () => {
+      say(t.security.passwordChanged);
+      setCurrent('');
+      setNext('');
+    },
+  });
+  const fields = change.error === null ? {} : explain(change.error).fields;
+  return (
+    <Card title={t.security.password}>
+      <Form
+        onSubmit={() => change.mutate({ currentPassword: current, newPassword: next })}
+        error={Object.keys(fields).length > 0 ? null : change.error}
+        actions={
+          <Button type="submit" look="primary" busy={change.isPending}>
+            {t.security.changePassword}
+          </Button>
+        }
+      >
+        <TextField
+          label={t.security.currentPassword}
+          type="password"
+          autoComplete="current-password"
+          required
+          value={current}
+          onChange={setCurrent}
+        />
+        <TextField
+          label={t.reset.password}
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={10}
+          hint={t.signUp.passwordHint}
+          value={next}
+          onChange={setNext}
+          error={fields['newPassword']}
+        />
+      </Form>
+    </Card>
+  );
+}
+
+function SecondFactor() {
+  const { t } = useLanguage();
+  const { person } = useSession();
+  const [open, setOpen] = useState<'begin' | 'disable' | 'codes' | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <Card
+      title={t.security.secondFactor}
+      actions={
+        <Badge tone={person.secondFactor ? 'good' : 'warn'}>
+          {person.secondFactor ? t.security.on : t.security.off}
+        </Badge>
+      }
+    >
+      <p>{person.secondFactor ? t.security.secondFactorOn : t.security.secondFactorOff}</p>
+      {person.operator && !person.secondFactor ? <Banner tone="warn">{t.errors.SECOND_FACTOR_REQUIRED}</Banner> : null}
+      <div className="actions">
+        {person.secondFactor ? (
+          <>
+            <Button onClick={() => setOpen('codes')}>{t.security.newCodes}</Button>
+            <Button look="danger" onClick={() => setOpen('disable')}>
+              {t.security.disable}
+            </Button>
+          </>
+        ) : (
+          <Button look="primary" onClick={() => setOpen('begin')}>
+            {t.security.enable}
+          </Button>
+        )}
+      </div>
+      {open === 'begin' ? <BeginDialog onClose={close} /> : null}
+      {open === 'disable' ? <DisableDialog onClose={close} /> : null}
+      {open === 'codes' ? <CodesDialog onClose={close} /> : null}
+    </Card>
+  );
+}
+
+type Setup = Success<BeginSecondFactorAnswer>;
+
+function BeginDialog({ onClose }: { onClose: () => void }) {
+  const { t } = useLanguage();
+  const [password, setPassword] = useState('');
+  const [setup, setSetup] = useState<Setup | null>(null);
+  const begin = useChange({
+    change: (steyg, input: string) => steyg.console.people.beginSecondFactor({ password: input }),
+    done: setSetup,
+  });
+  return (
+    <Dialog title={t.security.enable} onClose={onClose}>
+      {setup === null ? (
+        <PasswordForm
+          value={password}
+          onChange={setPassword}
+          action={t.security.next}
+          busy={begin.isPending}
+          error={begin.error}
+          onSubmit={() => begin.mutate(password)}
+          onCancel={onClose}
+        />
+      ) : (
+        <ConfirmSetup setup={setup} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
+
+function PasswordForm(props: {
+  value: string;
+  onChange: (value: string) => void;
+  action: string;
+  busy: boolean;
+  error: unknown;
+  onSubmit: () => void;
+  onCancel: () => void;
+}) {
+  const { t } = useLanguage();
+  return (
+    <Form
+      onSubmit={props.onSubmit}
+      error={props.error}
+      actions={
+        <>
+          <Button onClick={props.onCancel}>{t.common.cancel}</Button>
+          <Button type="submit" look="primary" busy={props.busy}>
+            {props.action}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        label={t.security.passwordAgain}
+        type="password"
+        autoComplete="current-password"
+        required
+        value={props.value}
+        onChange={props.onChange}
+      />
+    </Form>
+  );
+}
+
+function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void }) {
+  const { t } = useLanguage();
+  const say = useSay();
+  const [code, setCode] = useState('');
+  const [kept, setKept] = useState(false);
+  const secret = new URL(setup.uri).searchParams.get('secret') ?? '';
+  const picture = useMemo(() => qrImage(setup.uri), [setup.uri]);
+  const confirm = useChange({
+    change: (steyg, input: string) => steyg.console.people.confirmSecondFactor({ code: input }),
+    refresh: [viewerKey],
+    done: () => {
+      say(t.security.enabled);
+      onClose();
+    },
+  });
+  return (
+    <Form
+      onSubmit={() => confirm.mutate(code.trim())}
+      error={confirm.error}
+      actions={
+        <>
+          <Button onClick={onClose}>{t.common.cancel}</Button>
+          <Button type="submit" look="primary" busy={confirm.isPending} disabled={!kept}>
+            {t.security.enable}
+          </Button>
+        </>
+      }
+    >
+      <p>{t.security.scan}</p>
+      <img className="qr" src={picture} width="200" height="200" alt={t.security.qr} />
+      <CopyValue label={t.security.secret} text={secret} />
+      <Code text={setup.backupCodes.join('\n')} what={t.security.backupCodes} title={t.security.backupCodes} />
+      <p className="hint">{t.security.backupHint}</p>
+      <Checkbox label={t.common.secretKept} checked={kept} onChange={setKept} />
+      <TextField
+        label={t.signIn.code}
+        hint={t.signIn.codeHint}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        required
+        value={code}
+        onChange={setCode}
+      />
+    </Form>
+  );
+}
+
+function DisableDialog({ onClose }: { onClose: () => void }) {
+  const { t } = useLanguage();
+  const say = useSay();
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const disable = useChange({
+    change: (steyg, input: { password: string; code: string }) => steyg.console.people.disableSecondFactor(input),
+    refresh: [viewerKey],
+    done: () => {
+      say(t.security.disabled);
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={t.security.disable} onClose={onClose}>
+      <Form
+        onSubmit={() => disable.mutate({ password, code: code.trim() })}
+        error={disable.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="danger" busy={disable.isPending}>
+              {t.security.disable}
+            </Button>
+          </>
+        }
+      >
+        <TextField
+          label={t.security.passwordAgain}
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={setPassword}
+        />
+        <TextField
+          label={t.signIn.code}
+          hint={t.signIn.codeHint}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          required
+          value={code}
+          onChange={setCode}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function CodesDialog({ onClose }: { onClose: () => void }) {
+  const { t } = useLanguage();
+  const [password, setPassword] = useState('');
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const renew = useChange({
+    change: (steyg, input: string) => steyg.console.people.renewBackupCodes({ password: input }),
+    done: ({ backupCodes }) => setCodes(backupCodes),
+  });
+  return (
+    <Dialog title={t.security.newCodes} onClose={onClose}>
+      {codes === null ? (
+        <PasswordForm
+          value={password}
+          onChange={setPassword}
+          action={t.security.newCodes}
+          busy={renew.isPending}
+          error={renew.error}
+          onSubmit={() => renew.mutate(password)}
+          onCancel={onClose}
+        />
+      ) : (
+        <>
+          <Banner tone="warn">{fill(t.common.shownOnce, { what: t.security.backupCodes })}</Banner>
+          <Code text={codes.join('\n')} what={t.security.backupCodes} />
+          <div className="actions">
+            <Button look="primary" onClick={onClose}>
+              {t.common.done}
+            </Button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function Sessions() {
+  const { t, format } = useLanguage();
+  const say = useSay();
+  const explain = useExplain();
+  const { sessions } = useSession();
+  const now = useNow();
+  const fail = { onError: (error: unknown) => say(explain(error).sentence, 'bad') };
+  const end = useChange({
+    change: (steyg, id: string) => steyg.console.people.revokeSession({ id }),
+    refresh: [viewerKey],
+  });
+  const endOthers = useChange({
+    change: (steyg, _input: undefined) => steyg.console.people.revokeOtherSessions(),
+    refresh: [viewerKey],
+    done: (ended) => say(fill(t.security.othersEnded, { n: format.number(ended ?? 0) })),
+  });
+  return (
+    <Card
+      title={t.security.sessions}
+      actions={
+        sessions.length < 2 ? null : (
+          <Button small busy={endOthers.isPending} onClick={() => endOthers.mutate(undefined, fail)}>
+            {t.security.endOthers}
+          </Button>
+        )
+      }
+    >
+      <Table
+        caption={t.security.sessions}
+        rows={sessions}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            head: t.security.device,
+            names: true,
+            cell: ({ userAgent, current }) => (
+              <>
+                {userAgent ?? t.security.unknownDevice}{' '}
+                {current ? <Badge tone="good">{t.security.thisOne}</Badge> : null}
+              </>
+            ),
+          },
+          { head: t.security.address, cell: ({ ipAddress }) => ipAddress ?? '–' },
+          { head: t.security.since, cell: ({ createdAt }) => format.dateTime(createdAt) },
+          { head: t.keys.lastUsed, cell: ({ lastUsedAt }) => format.relative(lastUsedAt, now) },
+          {
+            head: t.common.actions,
+            silentHead: true,
+            cell: ({ id, current, userAgent }) =>
+              current ? null : (
+                <div className="row-actions">
+                  <Button
+                    small
+                    look="danger"
+                    busy={end.isPending}
+                    aria-label={fill(t.security.endWhat, { device: userAgent ?? t.security.unknownDevice })}
+                    onClick={() => end.mutate(id, fail)}
+                  >
+                    {t.security.end}
+                  </Button>
+                </div>
+              ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+type Token = ElementOf<ListAccessTokensAnswer>;
+
+const scopes = ['READ', 'KEYS', 'BILLING', 'OPERATOR'] as const;
+const lifetimes = ['30', '90', '365', ''] as const;
+
+function AccessTokens({ accountId }: { accountId: string }) {
+  const { t, format } = useLanguage();
+  const say = useSay();
+  const explain = useExplain();
+  const now = useNow();
+  const [adding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<Token | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const key = ['access-tokens', accountId];
+  const tokens = useAsk({
+    key,
+    ask: (steyg, signal) => steyg.console.accounts.listAccessTokens({ accountId, first: 100 }, { signal }),
+  });
+  const remove = useChange({
+    change: (steyg, id: string) => steyg.console.accounts.deleteAccessToken({ id }),
+    refresh: [key],
+  });
+  return (
+    <Card
+      title={t.security.tokens}
+      actions={
+        <Button small onClick={() => setAdding(true)}>
+          {t.security.addToken}
+        </Button>
+      }
+    >
+      <p className="hint">{t.security.tokensLead}</p>
+      <Loaded query={tokens}>
+        {({ edges }) => {
+          const rows = edges.map(({ node }) => node).filter(({ deletedAt }) => deletedAt === null);
+          if (rows.length === 0) return <Empty title={t.security.noTokens} />;
+          return (
+            <Table
+              caption={t.security.tokens}
+              rows={rows}
+              rowKey={({ id }) => id}
+              columns={[
+                {
+                  head: t.keys.name,
+                  names: true,
+                  cell: ({ name, prefix, last4 }) => (
+                    <>
+                      {name}
+                      <br />
+                      <code>
+                        {prefix}…{last4}
+                      </code>
+                    </>
+                  ),
+                },
+                {
+                  head: t.security.scopes,
+                  cell: (token) => format.list(token.scopes.map((scope) => t.security.scopeNames[scope])),
+                },
+                {
+                  head: t.keys.lastUsed,
+                  cell: ({ lastUsedAt }) => (lastUsedAt === null ? t.keys.never : format.relative(lastUsedAt, now)),
+                },
+                {
+                  head: t.keys.expiry,
+                  cell: ({ expiresAt }) => (expiresAt === null ? t.keys.never : format.dateTime(expiresAt)),
+                },
+                {
+                  head: t.common.actions,
+                  silentHead: true,
+                  cell: (token) => (
+                    <div className="row-actions">
+                      <Button
+                        small
+                        look="danger"
+                        aria-label={fill(t.security.deleteToken, { name: token.name })}
+                        onClick={() => setRemoving(token)}
+                      >
+                        {t.common.delete}
+                      </Button>
+                    </div>
+                  ),
+                },
+              ]}
+            />
+          );
+        }}
+      </Loaded>
+      {adding ? (
+        <TokenDialog
+          accountId={accountId}
+          onClose={() => setAdding(false)}
+          onMade={(made) => {
+            setAdding(false);
+            setSecret(made);
+          }}
+        />
+      ) : null}
+      {removing === null ? null : (
+        <Confirm
+          title={fill(t.security.deleteToken, { name: removing.name })}
+          action={t.common.delete}
+          busy={remove.isPending}
+          onClose={() => setRemoving(null)}
+          onConfirm={() =>
+            remove.mutate(removing.id, {
+              onError: (error) => say(explain(error).sentence, 'bad'),
+              onSettled: () => setRemoving(null),
+            })
+          }
+        >
+          <p>{t.security.deleteTokenText}</p>
+        </Confirm>
+      )}
+      {secret === null ? null : (
+        <SecretDialog
+          title={t.security.tokens}
+          secret={secret}
+          what={t.security.token}
+          onClose={() => setSecret(null)}
+        />
+      )}
+    </Card>
+  );
+}
+
+function TokenDialog({
+  accountId,
+  onClose,
+  onMade,
+}: {
+  accountId: string;
+  onClose: () => void;
+  onMade: (secret: string) => void;
+}) {
+  const { t } = useLanguage();
+  const { person } = useSession();
+  const [name, setName] = useState('');
+  const [chosen, setChosen] = useState<TokenScope[]>(['READ']);
+  const [lifetime, setLifetime] = useState<string>('90');
+  const create = useChange({
+    change: (steyg, input: { name: string; scopes: TokenScope[]; expiresAt: string | null }) =>
+      steyg.console.accounts.createAccessToken({ input: { ...input, accountId } }),
+    refresh: [['access-tokens', accountId]],
+    done: (made) => onMade(made.secret),
+  });
+  return (
+    <Dialog title={t.security.addToken} onClose={onClose}>
+      <Form
+        onSubmit={() =>
+          create.mutate({
+            name: name.trim(),
+            scopes: chosen,
+            expiresAt: lifetime === '' ? null : new Date(Date.now() + Number(lifetime) * dayMs).toISOString(),
+          })
+        }
+        error={create.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="primary" busy={create.isPending} disabled={chosen.length === 0}>
+              {t.common.add}
+            </Button>
+          </>
+        }
+      >
+        <TextField label={t.keys.name} required maxLength={100} value={name} onChange={setName} />
+        <fieldset className="group">
+          <legend>{t.security.scopes}</legend>
+          {scopes
+            .filter((scope) => scope !== 'OPERATOR' || person.operator)
+            .map((scope) => (
+              <Checkbox
+                key={scope}
+                label={t.security.scopeNames[scope]}
+                checked={chosen.includes(scope)}
+                onChange={(checked) =>
+                  setChosen(checked ? [...chosen, scope] : chosen.filter((each) => each !== scope))
+                }
+              />
+            ))}
+        </fieldset>
+        <SelectField
+          label={t.security.lifetime}
+          value={lifetime}
+          onChange={setLifetime}
+          options={lifetimes.map((value) => ({
+            value,
+            label: value === '' ? t.keys.never : fill(t.security.days, { n: value }),
+          }))}
+        />
+      </Form>
+    </Dialog>
+  );
+}

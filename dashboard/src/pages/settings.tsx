@@ -1,0 +1,118 @@
+import { useState } from 'react';
+import { Button } from '../components/button.tsx';
+import { TextField } from '../components/field.tsx';
+import { Form } from '../components/form.tsx';
+import { NoticeSettingsCard } from '../components/notice-settings.tsx';
+import { Card, Page } from '../components/page.tsx';
+import { Banner } from '../components/states.tsx';
+import { useSay } from '../components/toasts.tsx';
+import { useChange, viewerKey } from '../data.tsx';
+import { useExplain } from '../explain.ts';
+import { fill, useLanguage } from '../language/language.tsx';
+import { useSession } from '../session.tsx';
+import { Preferences } from '../shell.tsx';
+
+export default function Settings() {
+  const { t } = useLanguage();
+  const { account } = useSession();
+  return (
+    <Page title={t.settings.title}>
+      <div className="columns even">
+        <Profile />
+        <Email />
+        <Card title={t.settings.look}>
+          <Preferences />
+          <p className="hint">{t.settings.languageHint}</p>
+        </Card>
+        {account === null ? null : <NoticeSettingsCard />}
+      </div>
+    </Page>
+  );
+}
+
+function Profile() {
+  const { t } = useLanguage();
+  const say = useSay();
+  const explain = useExplain();
+  const { person } = useSession();
+  const [name, setName] = useState(person.name);
+  const save = useChange({
+    change: (steyg, input: string) => steyg.console.people.updateProfile({ name: input }),
+    refresh: [viewerKey, ['members']],
+    done: () => say(t.common.saved),
+  });
+  const fields = save.error === null ? {} : explain(save.error).fields;
+  return (
+    <Card title={t.settings.profile}>
+      <Form
+        onSubmit={() => save.mutate(name.trim())}
+        error={Object.keys(fields).length > 0 ? null : save.error}
+        actions={
+          <Button type="submit" look="primary" busy={save.isPending}>
+            {t.common.save}
+          </Button>
+        }
+      >
+        <TextField
+          label={t.signUp.name}
+          autoComplete="name"
+          required
+          maxLength={100}
+          value={name}
+          onChange={setName}
+          error={fields['name']}
+        />
+      </Form>
+    </Card>
+  );
+}
+
+function Email() {
+  const { t } = useLanguage();
+  const explain = useExplain();
+  const { person } = useSession();
+  const [newEmail, setNewEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const change = useChange({
+    change: (steyg, input: { newEmail: string; password: string }) => steyg.console.people.changeEmail(input),
+    done: () => setPassword(''),
+  });
+  const fields = change.error === null ? {} : explain(change.error).fields;
+  return (
+    <Card title={t.settings.email}>
+      <p>{fill(t.settings.emailNow, { email: person.email })}</p>
+      {change.isSuccess ? (
+        <Banner tone="good" icon="check">
+          {fill(t.settings.emailSent, { email: person.email })}
+        </Banner>
+      ) : null}
+      <Form
+        onSubmit={() => change.mutate({ newEmail: newEmail.trim(), password })}
+        error={Object.keys(fields).length > 0 ? null : change.error}
+        actions={
+          <Button type="submit" look="primary" busy={change.isPending}>
+            {t.settings.changeEmail}
+          </Button>
+        }
+      >
+        <TextField
+          label={t.settings.newEmail}
+          type="email"
+          required
+          value={newEmail}
+          onChange={setNewEmail}
+          error={fields['newEmail']}
+        />
+        <TextField
+          label={t.security.passwordAgain}
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={setPassword}
+          error={fields['password']}
+        />
+      </Form>
+    </Card>
+  );
+}

@@ -1,0 +1,146 @@
+import { isFailure } from '@steyg/sdk';
+import { useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { Button } from '../components/button.tsx';
+import { Checkbox, TextField } from '../components/field.tsx';
+import { Form } from '../components/form.tsx';
+import { Page } from '../components/page.tsx';
+import { Banner } from '../components/states.tsx';
+import { useChange, useSteyg } from '../data.tsx';
+import { useLanguage } from '../language/language.tsx';
+import { pages } from '../pages.ts';
+import { useForget } from '../session.tsx';
+
+export default function SignIn() {
+  const { t } = useLanguage();
+  const [search] = useSearchParams();
+  const forget = useForget();
+  const [needsCode, setNeedsCode] = useState(false);
+  // For a person who is signed in, this address leads on to where they wanted to go.
+  const enter = () => void forget();
+  return (
+    <div className="narrow">
+      <Page title={needsCode ? t.signIn.codeTitle : t.signIn.title}>
+        {needsCode ? (
+          <CodeForm onDone={enter} onBack={() => setNeedsCode(false)} />
+        ) : (
+          <PasswordForm
+            email={search.get('email') ?? ''}
+            onDone={({ secondFactorRequired }) => (secondFactorRequired ? setNeedsCode(true) : enter())}
+          />
+        )}
+      </Page>
+    </div>
+  );
+}
+
+function PasswordForm({
+  email: given,
+  onDone,
+}: {
+  email: string;
+  onDone: (result: { secondFactorRequired: boolean }) => void;
+}) {
+  const { t } = useLanguage();
+  const steyg = useSteyg();
+  const [email, setEmail] = useState(given);
+  const [password, setPassword] = useState('');
+  const [unconfirmed, setUnconfirmed] = useState(false);
+  const signIn = useChange({
+    change: async (_steyg, input: { email: string; password: string }) => {
+      const result = await steyg.console.people.signIn(input);
+      setUnconfirmed(isFailure(result) && result.__typename === 'EmailNotVerifiedError');
+      return result;
+    },
+    done: onDone,
+  });
+  return (
+    <>
+      <Form
+        onSubmit={() => signIn.mutate({ email, password })}
+        error={unconfirmed ? null : signIn.error}
+        actions={
+          <Button type="submit" look="primary" busy={signIn.isPending}>
+            {t.signIn.action}
+          </Button>
+        }
+      >
+        <TextField
+          label={t.signIn.email}
+          type="email"
+          autoComplete="username"
+          required
+          value={email}
+          onChange={setEmail}
+        />
+        <TextField
+          label={t.signIn.password}
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={setPassword}
+        />
+        {unconfirmed ? <Unconfirmed email={email} /> : null}
+      </Form>
+      <p className="aside">
+        <Link href={pages.forgotPassword}>{t.signIn.forgot}</Link>
+        <span>
+          {t.signIn.noAccount} <Link href={pages.signUp}>{t.nav.signUp}</Link>
+        </span>
+      </p>
+    </>
+  );
+}
+
+function Unconfirmed({ email }: { email: string }) {
+  const { t } = useLanguage();
+  const resend = useChange({ change: (steyg, to: string) => steyg.console.people.resendVerification({ email: to }) });
+  return (
+    <Banner
+      tone="warn"
+      action={
+        <Button small busy={resend.isPending} onClick={() => resend.mutate(email)}>
+          {t.signUp.resend}
+        </Button>
+      }
+    >
+      <p>{resend.isSuccess ? t.signUp.resent : t.errors.EMAIL_NOT_VERIFIED}</p>
+    </Banner>
+  );
+}
+
+function CodeForm({ onDone, onBack }: { onDone: () => void; onBack: () => void }) {
+  const { t } = useLanguage();
+  const [code, setCode] = useState('');
+  const [backup, setBackup] = useState(false);
+  const signIn = useChange({
+    change: (steyg, input: { code: string; backup: boolean }) => steyg.console.people.signInWithCode(input),
+    done: onDone,
+  });
+  return (
+    <Form
+      onSubmit={() => signIn.mutate({ code: code.trim(), backup })}
+      error={signIn.error}
+      actions={
+        <>
+          <Button onClick={onBack}>{t.common.back}</Button>
+          <Button type="submit" look="primary" busy={signIn.isPending}>
+            {t.signIn.action}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        label={backup ? t.signIn.backupCode : t.signIn.code}
+        hint={backup ? t.signIn.backupHint : t.signIn.codeHint}
+        autoComplete="one-time-code"
+        inputMode={backup ? 'text' : 'numeric'}
+        required
+        value={code}
+        onChange={setCode}
+      />
+      <Checkbox label={t.signIn.useBackup} checked={backup} onChange={setBackup} />
+    </Form>
+  );
+}

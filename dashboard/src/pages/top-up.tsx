@@ -1,0 +1,188 @@
+import type { ElementOf, ListOrdersAnswer, ModelsAnswer, PlansAnswer } from '@steyg/sdk';
+import { Link, useLocation } from 'wouter';
+import { Button } from '../components/button.tsx';
+import { Lots } from '../components/lots.tsx';
+import { Badge, Card, Page } from '../components/page.tsx';
+import { Banner, Empty, Failure, Loaded, More, Skeleton } from '../components/states.tsx';
+import { Table } from '../components/table.tsx';
+import { useAsk, useChange, usePages } from '../data.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
+import { stepsFor } from '../money.ts';
+import { pages, pathTo } from '../pages.ts';
+import { useAbilities, useAccount } from '../session.tsx';
+import { upgradeOffer } from '../upgrade.ts';
+
+type Plan = NonNullable<PlansAnswer>[number];
+type Model = NonNullable<ModelsAnswer>[number];
+type Order = ElementOf<ListOrdersAnswer>;
+
+export default function TopUp() {
+  const { t } = useLanguage();
+  const { id: accountId } = useAccount();
+  const { billing, role } = useAbilities();
+  const plans = useAsk({ key: ['plans'], ask: (steyg, signal) => steyg.console.orders.plans({}, { signal }) });
+  const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
+  const budget = useAsk({
+    key: ['budget', accountId],
+    ask: (steyg, signal) => steyg.console.ledger.budget({ accountId }, { signal }),
+    every: 10_000,
+  });
+  const orders = usePages({
+    key: ['orders', accountId],
+    ask: (steyg, after, signal) => steyg.console.orders.listOrders({ accountId, after, first: 50 }, { signal }),
+  });
+  return (
+    <Page title={t.topUp.title} lead={t.topUp.lead}>
+      {role === null || billing ? null : <Banner>{t.topUp.notAllowed}</Banner>}
+      <Loaded query={plans} skeleton={<Skeleton height="12rem" />}>
+        {(list) =>
+          list.length === 0 ? (
+            <Empty title={t.topUp.noPlans} />
+          ) : (
+            <>
+              <Plans plans={list} orders={orders.data ?? []} canOrder={billing} />
+              {models.data === undefined ? null : <WhatItBuys plans={list} models={models.data} />}
+            </>
+          )
+        }
+      </Loaded>
+      <div className="columns">
+        <Card title={t.overview.lots}>
+          <Loaded query={budget}>{({ grants }) => <Lots grants={grants} />}</Loaded>
+        </Card>
+        <Card title={t.topUp.orders}>
+          <Loaded query={orders}>
+            {(rows) => (rows.length === 0 ? <Empty title={t.topUp.noOrders} /> : <Orders orders={rows} />)}
+          </Loaded>
+          <More query={orders} />
+        </Card>
+      </div>
+    </Page>
+  );
+}
+
+function Plans({ plans, orders, canOrder }: { plans: readonly Plan[]; orders: readonly Order[]; canOrder: boolean }) {
+  const { t, format } = useLanguage();
+  const { id: accountId } = useAccount();
+  const [, go] = useLocation();
+  const order = useChange({
+    change: (steyg, input: { planId: string; upgrades?: string }) =>
+      steyg.console.orders.createOrder({ input: { ...input, accountId } }),
+    refresh: [['orders', accountId]],
+    done: ({ id }) => go(pathTo(pages.order, { id })),
+  });
+  return (
+    <>
+      {order.error === null ? null : <Failure error={order.error} />}
+      <ul className="plans">
+        {plans.map((plan) => {
+          const upgrade = upgradeOffer(plan, orders);
+          return (
+            <li key={plan.id} className="card">
+              <h2>{plan.name}</h2>
+              <p className="price">{format.vnd(plan.priceVnd)}</p>
+              <p>{fill(t.topUp.buys, { budget: format.usd(plan.budget) })}</p>
+              <p className="hint">{fill(t.topUp.perUsd, { vnd: format.vnd(plan.vndPerUsd) })}</p>
+              <p className="hint">
+                {plan.validDays === null
+                  ? t.topUp.noEnd
+                  : fill(t.topUp.validDays, { days: format.number(plan.validDays) })}
+              </p>
+              {canOrder ? (
+                <div className="actions">
+                  <Button
+                    look="primary"
+                    busy={order.isPending}
+                    aria-label={fill(t.topUp.orderWhat, { plan: plan.name })}
+                    onClick={() => order.mutate({ planId: plan.planId })}
+                  >
+                    {t.topUp.order}
+                  </Button>
+                  {upgrade === null ? null : (
+                    <Button
+                      busy={order.isPending}
+                      onClick={() => order.mutate({ planId: plan.planId, upgrades: upgrade.orderId })}
+                    >
+                      {fill(t.topUp.upgrade, {
+                        plan: upgrade.planName,
+                        vnd: format.vnd(upgrade.priceVnd),
+                        budget: format.usd(upgrade.budget),
+                      })}
+                    </Button>
+                  )}
+                </div>
+              ) : null}
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+function WhatItBuys({ plans, models }: { plans: readonly Plan[]; models: readonly Model[] }) {
+  const { t, format } = useLanguage();
+  return (
+    <Card title={t.topUp.stepsTitle}>
+      <Table
+        caption={t.topUp.stepsTitle}
+        rows={models}
+        rowKey={({ id }) => id}
+        columns={[
+          { head: t.models.model, names: true, cell: ({ displayName }) => displayName },
+          ...plans.map((plan) => ({
+            head: plan.name,
+            figure: true,
+            cell: ({ input, cacheHit, output }: Model) => {
+              const steps = stepsFor(plan.budget, {
+                input: input.usdPerMillion,
+                cacheHit: cacheHit.usdPerMillion,
+                output: output.usdPerMillion,
+              });
+              return steps === null ? t.models.free : format.number(steps);
+            },
+          })),
+        ]}
+      />
+      <p className="hint">{t.models.stepsHint}</p>
+    </Card>
+  );
+}
+
+const tones = { PENDING: 'warn', PARTIAL: 'warn', PAID: 'good', EXPIRED: 'plain', CANCELLED: 'plain' } as const;
+
+export function OrderBadge({ status }: { status: Order['status'] }) {
+  const { t } = useLanguage();
+  return <Badge tone={tones[status]}>{t.order.statuses[status]}</Badge>;
+}
+
+function Orders({ orders }: { orders: readonly Order[] }) {
+  const { t, format } = useLanguage();
+  return (
+    <Table
+      caption={t.topUp.orders}
+      rows={orders}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          head: t.order.memo,
+          names: true,
+          cell: ({ id, memo }) => (
+            <Link href={pathTo(pages.order, { id })}>
+              <code>{memo}</code>
+            </Link>
+          ),
+        },
+        {
+          head: t.order.plan,
+          cell: ({ planName, upgrades }) =>
+            upgrades === null ? planName : fill(t.order.upgradeTo, { plan: planName }),
+        },
+        { head: t.order.price, figure: true, cell: ({ priceVnd }) => format.vnd(priceVnd) },
+        { head: t.order.budget, figure: true, cell: ({ budget }) => format.usd(budget) },
+        { head: t.order.made, cell: ({ createdAt }) => format.dateTime(createdAt) },
+        { head: t.order.status, cell: ({ status }) => <OrderBadge status={status} /> },
+      ]}
+    />
+  );
+}

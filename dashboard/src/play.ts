@@ -1,0 +1,92 @@
+import type { Steyg } from '@steyg/sdk';
+
+/** One exchange with a model, in either protocol, with everything that went over the wire. */
+
+export type PlayProtocol = 'messages' | 'chat-completions';
+
+export interface Turn {
+  role: 'user' | 'assistant';
+  text: string;
+}
+
+export interface PlayRequest {
+  protocol: PlayProtocol;
+  model: string;
+  system: string;
+  maxTokens: number;
+  turns: readonly Turn[];
+}
+
+/** The request as it is sent. */
+export function bodyOf({ protocol, model, system, maxTokens, turns }: PlayRequest): Record<string, unknown> {
+  const messages = turns.map(({ role, text }) => ({ role, content: text }));
+  if (protocol === 'messages') {
+    return { model, max_tokens: maxTokens, ...(system === '' ? {} : { system }), messages, stream: true };
+  }
+  return {
+    model,
+    max_tokens: maxTokens,
+    messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages],
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+/** Where the request goes. */
+export function pathOf(protocol: PlayProtocol): string {
+  return protocol === 'messages' ? '/api/v1/messages' : '/api/v1/chat/completions';
+}
+
+export interface Piece {
+  event: unknown;
+  text: string;
+  thinking: string;
+}
+
+export interface Play {
+  pieces: AsyncIterable<Piece>;
+  abort(): void;
+  requestId(): Promise<string | null>;
+  cost: ReturnType<Steyg['messages']['stream']>['cost'];
+}
+
+/** Sends it. The client's own readers take the stream apart; here only what is to be shown is picked out. */
+export function play(steyg: Steyg, request: PlayRequest): Play {
+  const { stream: _stream, ...body } = bodyOf(request);
+  if (request.protocol === 'messages') {
+    const stream = steyg.messages.stream(body as unknown as Parameters<Steyg['messages']['stream']>[0]);
+    return {
+      pieces: mapPieces(stream, (event) => {
+        if (event.type !== 'content_block_delta') return { text: '', thinking: '' };
+        const { delta } = event;
+        return {
+          text: delta.type === 'text_delta' ? delta.text : '',
+          thinking: delta.type === 'thinking_delta' ? delta.thinking : '',
+        };
+      }),
+      abort: () => stream.abort(),
+      requestId: () => stream.requestId(),
+      cost: () => stream.cost(),
+    };
+  }
+  const stream = steyg.chat.completions.stream(
+    body as unknown as Parameters<Steyg['chat']['completions']['stream']>[0],
+  );
+  return {
+    pieces: mapPieces(stream, ({ choices }) => {
+      const delta = (choices[0]?.delta ?? {}) as Record<string, unknown>;
+      const string = (name: string) => (typeof delta[name] === 'string' ? delta[name] : '');
+      return { text: string('content'), thinking: string('reasoning_content') };
+    }),
+    abort: () => stream.abort(),
+    requestId: () => stream.requestId(),
+    cost: () => stream.cost(),
+  };
+}
+
+async function* mapPieces<Event>(
+  stream: AsyncIterable<Event>,
+  pick: (event: Event) => { text: string; thinking: string },
+): AsyncGenerator<Piece> {
+  for await (const event of stream) yield { event, ...pick(event) };
+}

@@ -1,0 +1,97 @@
+import type { MeAnswer } from '@steyg/sdk';
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, use, useCallback, useMemo, useState } from 'react';
+import { useAsk, viewerKey } from './data.tsx';
+
+/** Who is signed in, and which of their accounts the pages are about. */
+
+export type Viewer = NonNullable<MeAnswer>;
+export type Person = NonNullable<Viewer['user']>;
+export type AccountSummary = Viewer['accounts'][number];
+
+/** Nobody is null. The session's cookie cannot be read here; only the server knows. */
+export function useViewer() {
+  return useAsk({ key: viewerKey, ask: (steyg, signal) => steyg.console.people.me({}, { signal }) });
+}
+
+interface Session {
+  person: Person;
+  sessions: Viewer['sessions'];
+  accounts: readonly AccountSummary[];
+  /** Null: the person belongs to no account, as an operator may. */
+  account: AccountSummary | null;
+  chooseAccount(id: string): void;
+}
+
+const SessionContext = createContext<Session | null>(null);
+const storageKey = 'steyg.account';
+
+export function SessionProvider({ viewer, person, children }: { viewer: Viewer; person: Person; children: ReactNode }) {
+  const [chosen, setChosen] = useState(() => {
+    try {
+      return localStorage.getItem(storageKey);
+    } catch {
+      return null;
+    }
+  });
+  const chooseAccount = useCallback((id: string) => {
+    setChosen(id);
+    try {
+      localStorage.setItem(storageKey, id);
+    } catch {
+      // Forgotten with the tab.
+    }
+  }, []);
+  const session = useMemo<Session>(() => {
+    const { accounts, sessions } = viewer;
+    return {
+      person,
+      sessions,
+      accounts,
+      account: accounts.find(({ id }) => id === chosen) ?? accounts[0] ?? null,
+      chooseAccount,
+    };
+  }, [viewer, person, chosen, chooseAccount]);
+  return <SessionContext value={session}>{children}</SessionContext>;
+}
+
+export function useSession(): Session {
+  const session = use(SessionContext);
+  if (session === null) throw new Error('nobody is signed in around this');
+  return session;
+}
+
+/** The same where nobody may be signed in. */
+export function useMaybeSession(): Session | null {
+  return use(SessionContext);
+}
+
+/** The account that the page is about. Pages below the account's guard always have one. */
+export function useAccount(): AccountSummary {
+  const { account } = useSession();
+  if (account === null) throw new Error('no account around this');
+  return account;
+}
+
+/** What the person may do with the account. Until it is known, nothing is offered. */
+export function useAbilities(): { keys: boolean; billing: boolean; members: boolean; role: string | null } {
+  const { person } = useSession();
+  const account = useAccount();
+  const { data } = useAsk({
+    key: ['members', account.id],
+    ask: (steyg, signal) => steyg.console.accounts.listMembers({ accountId: account.id }, { signal }),
+  });
+  const role = data?.find(({ email }) => email === person.email)?.role ?? null;
+  const leads = role === 'OWNER' || role === 'ADMIN';
+  return { keys: leads || role === 'MEMBER', billing: leads, members: leads, role };
+}
+
+/** Everything that was read belongs to whoever was signed in: forgets it. */
+export function useForget(): () => Promise<void> {
+  const queries = useQueryClient();
+  return useCallback(async () => {
+    await queries.cancelQueries();
+    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== viewerKey[0] });
+    await queries.invalidateQueries({ queryKey: viewerKey });
+  }, [queries]);
+}

@@ -1,0 +1,303 @@
+import { onlineManager } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
+import { Link, useLocation } from 'wouter';
+import { Choice } from './components/field.tsx';
+import { Icon, type IconName } from './components/icon.tsx';
+import { Banner } from './components/states.tsx';
+import { useAsk, useChange } from './data.tsx';
+import { useLanguage } from './language/language.tsx';
+import type { Texts } from './language/texts.ts';
+import { pages } from './pages.ts';
+import { useForget, useMaybeSession, useSession } from './session.tsx';
+import { chooseTheme, type Theme, useTheme } from './theme.tsx';
+
+/** What stands around every page. */
+
+type NavName = keyof Texts['nav'];
+
+const groups: readonly { title: NavName; items: readonly (readonly [string, NavName, IconName])[] }[] = [
+  {
+    title: 'use',
+    items: [
+      [pages.home, 'overview', 'overview'],
+      [pages.playground, 'playground', 'chat'],
+      [pages.connect, 'connect', 'plug'],
+      [pages.models, 'models', 'models'],
+    ],
+  },
+  {
+    title: 'account',
+    items: [
+      [pages.keys, 'keys', 'key'],
+      [pages.activity, 'activity', 'activity'],
+      [pages.topUp, 'topUp', 'wallet'],
+      [pages.notices, 'notices', 'bell'],
+      [pages.members, 'members', 'people'],
+    ],
+  },
+  {
+    title: 'you',
+    items: [
+      [pages.security, 'security', 'shield'],
+      [pages.settings, 'settings', 'settings'],
+    ],
+  },
+];
+
+function Logo() {
+  return (
+    <span className="logo">
+      <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+        <rect width="32" height="32" rx="7" />
+        <path d="M7 24v-5h6v-6h6V7h6" />
+      </svg>
+      Steyg
+    </span>
+  );
+}
+
+function SkipLink() {
+  const { t } = useLanguage();
+  return (
+    <a className="skip" href="#content">
+      {t.common.skip}
+    </a>
+  );
+}
+
+function useOnline(): boolean {
+  return useSyncExternalStore(
+    (listener) => onlineManager.subscribe(listener),
+    () => onlineManager.isOnline(),
+  );
+}
+
+/** Language and theme. Signed in, the language is also that of the mails. */
+export function Preferences() {
+  const { t, locale, choose } = useLanguage();
+  const theme = useTheme();
+  const session = useMaybeSession();
+  const save = useChange({
+    change: (steyg, next: string) => steyg.console.people.updateProfile({ locale: next }),
+    refresh: [['viewer']],
+  });
+  return (
+    <div className="preferences">
+      <Choice
+        label={t.common.language}
+        value={locale}
+        options={[
+          { value: 'vi', label: 'Tiếng Việt' },
+          { value: 'en', label: 'English' },
+        ]}
+        onChange={(next) => {
+          choose(next === 'vi' ? 'vi' : 'en');
+          if (session !== null) save.mutate(next);
+        }}
+      />
+      <Choice
+        label={t.common.theme}
+        value={theme}
+        options={[
+          { value: 'system', label: t.common.themeSystem },
+          { value: 'light', label: t.common.themeLight },
+          { value: 'dark', label: t.common.themeDark },
+        ]}
+        onChange={(next) => chooseTheme(next as Theme)}
+      />
+    </div>
+  );
+}
+
+export function PublicFrame({ children }: { children: ReactNode }) {
+  const { t } = useLanguage();
+  return (
+    <div className="public">
+      <SkipLink />
+      <header className="public-head">
+        <Link href={pages.home} aria-label="Steyg">
+          <Logo />
+        </Link>
+        <nav aria-label={t.nav.main}>
+          <a href="/status">{t.nav.status}</a>
+          <a href="/api/docs">{t.nav.reference}</a>
+          <Link href={pages.signIn}>{t.nav.signIn}</Link>
+          <Link href={pages.signUp} className="button primary small">
+            {t.nav.signUp}
+          </Link>
+        </nav>
+      </header>
+      <Offline />
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      <footer className="public-foot">
+        <Preferences />
+      </footer>
+    </div>
+  );
+}
+
+function Offline() {
+  const { t } = useLanguage();
+  return useOnline() ? null : (
+    <Banner tone="warn" icon="offline">
+      {t.common.offline}
+    </Banner>
+  );
+}
+
+export function Shell({ children }: { children: ReactNode }) {
+  const { t } = useLanguage();
+  const { account } = useSession();
+  const [path] = useLocation();
+  const [open, setOpen] = useState(false);
+  // Whoever went somewhere does not need the menu any more.
+  useEffect(() => setOpen(false), [path]);
+  useEffect(() => {
+    if (!open) return undefined;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') setOpen(false);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [open]);
+  const shown = account === null ? groups.slice(2) : groups;
+  return (
+    <div className="shell">
+      <SkipLink />
+      <header className="bar">
+        <Link href={pages.home} aria-label={`Steyg: ${t.nav.overview}`}>
+          <Logo />
+        </Link>
+        <button
+          type="button"
+          className="icon-button menu-button"
+          aria-expanded={open}
+          aria-controls="side"
+          aria-label={t.nav.menu}
+          onClick={() => setOpen(!open)}
+        >
+          <Icon name={open ? 'close' : 'menu'} />
+        </button>
+      </header>
+      <div id="side" className={open ? 'side open' : 'side'}>
+        <Link href={pages.home} className="side-logo" aria-label={`Steyg: ${t.nav.overview}`}>
+          <Logo />
+        </Link>
+        <AccountChoice />
+        <nav aria-label={t.nav.main}>
+          {shown.map(({ title, items }) => (
+            <div key={title} className="nav-group">
+              <h2 id={`nav-${title}`}>{t.nav[title]}</h2>
+              <ul aria-labelledby={`nav-${title}`}>
+                {items.map(([href, name, icon]) => (
+                  <li key={href}>
+                    <Link href={href} aria-current={isHere(path, href) ? 'page' : undefined}>
+                      <Icon name={icon} />
+                      {t.nav[name]}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
+          <div className="nav-group">
+            <ul aria-label={t.nav.more}>
+              <li>
+                <a href="/status">
+                  <Icon name="external" />
+                  {t.nav.status}
+                </a>
+              </li>
+              <li>
+                <a href="/api/docs">
+                  <Icon name="external" />
+                  {t.nav.reference}
+                </a>
+              </li>
+            </ul>
+          </div>
+        </nav>
+        <Who />
+      </div>
+      <main id="content" tabIndex={-1}>
+        <Offline />
+        {account?.status === 'SUSPENDED' ? <Banner tone="bad">{t.common.suspended}</Banner> : null}
+        {account === null ? null : <BudgetBanner accountId={account.id} path={path} />}
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function isHere(path: string, href: string): boolean {
+  return href === pages.home ? path === href : path === href || path.startsWith(`${href}/`);
+}
+
+/** Said on every page but those that say it anyway: nothing works without budget. */
+function BudgetBanner({ accountId, path }: { accountId: string; path: string }) {
+  const { t } = useLanguage();
+  const { data } = useAsk({
+    key: ['budget', accountId],
+    ask: (steyg, signal) => steyg.console.ledger.budget({ accountId }, { signal }),
+    every: 30_000,
+  });
+  const isOver = data !== undefined && data !== null && Number(data.free) <= 0 && Number(data.held) <= 0;
+  if (!isOver || path === pages.topUp || path.startsWith('/orders/') || path.startsWith('/operator')) return null;
+  return (
+    <Banner
+      tone="warn"
+      action={
+        <Link href={pages.topUp} className="button primary small">
+          {t.nav.topUp}
+        </Link>
+      }
+    >
+      {t.overview.exhausted}
+    </Banner>
+  );
+}
+
+function AccountChoice() {
+  const { t } = useLanguage();
+  const { accounts, account, chooseAccount } = useSession();
+  if (account === null || accounts.length < 2) {
+    return account === null ? null : <p className="account-name">{account.name}</p>;
+  }
+  return (
+    <label className="account-choice">
+      <span className="sr-only">{t.nav.chooseAccount}</span>
+      <select value={account.id} onChange={(event) => chooseAccount(event.target.value)}>
+        {accounts.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Who() {
+  const { t } = useLanguage();
+  const { person } = useSession();
+  const forget = useForget();
+  const [, go] = useLocation();
+  const signOut = useChange({
+    change: (steyg, _input: undefined) => steyg.console.people.signOut(),
+    done: () => {
+      go(pages.home);
+      void forget();
+    },
+  });
+  return (
+    <div className="who">
+      <Preferences />
+      <p title={person.email}>{person.email}</p>
+      <button type="button" className="button small" onClick={() => signOut.mutate(undefined)}>
+        {t.nav.signOut}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+import { useSyncExternalStore } from 'react';
+
+/** Light or dark: as the system has it, unless somebody chose. */
+
+export type Theme = 'system' | 'light' | 'dark';
+
+const storageKey = 'steyg.theme';
+const listeners = new Set<() => void>();
+
+export function chosenTheme(): Theme {
+  try {
+    const stored = localStorage.getItem(storageKey);
+    return stored === 'light' || stored === 'dark' ? stored : 'system';
+  } catch {
+    return 'system';
+  }
+}
+
+export function applyTheme(theme: Theme): void {
+  const { documentElement } = document;
+  if (theme === 'system') delete documentElement.dataset['theme'];
+  else documentElement.dataset['theme'] = theme;
+}
+
+export function chooseTheme(theme: Theme): void {
+  try {
+    if (theme === 'system') localStorage.removeItem(storageKey);
+    else localStorage.setItem(storageKey, theme);
+  } catch {
+    // Forgotten with the tab.
+  }
+  applyTheme(theme);
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  system.addEventListener('change', listener);
+  return () => {
+    listeners.delete(listener);
+    system.removeEventListener('change', listener);
+  };
+}
+
+export function useTheme(): Theme {
+  return useSyncExternalStore(
+    subscribe,
+    () => (document.documentElement.dataset['theme'] as Theme | undefined) ?? 'system',
+  );
+}
+
+/** Whether the page is dark now, whoever decided it. */
+export function useDark(): boolean {
+  return useSyncExternalStore(subscribe, () => {
+    const { theme } = document.documentElement.dataset;
+    return theme === undefined ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
+  });
+}

@@ -1,0 +1,55 @@
+import { parseUsd, printUsd } from './money.ts';
+
+/** Plans as upgrades of what was paid for before: only the difference is paid and given. */
+
+export interface PaidOrder {
+  id: string;
+  status: string;
+  planName: string;
+  priceVnd: string;
+  budget: string;
+  upgrades: string | null;
+}
+
+export interface UpgradeOffer {
+  orderId: string;
+  planName: string;
+  /** What is still to be paid, in VND. */
+  priceVnd: string;
+  /** What is still to be given, in USD. */
+  budget: string;
+}
+
+/**
+ * What a plan costs on top of the newest purchase that it can follow. An upgrade's own price is a difference, so what
+ * was paid for so far is the sum along the chain. Null where the plan is not dearer, or nothing was bought.
+ */
+export function upgradeOffer(
+  plan: { priceVnd: string; budget: string },
+  orders: readonly PaidOrder[],
+): UpgradeOffer | null {
+  const byId = new Map(orders.map((order) => [order.id, order]));
+  const superseded = new Set(
+    orders.filter(({ status }) => ['PENDING', 'PARTIAL', 'PAID'].includes(status)).map(({ upgrades }) => upgrades),
+  );
+  for (const order of orders) {
+    if (order.status !== 'PAID' || superseded.has(order.id)) continue;
+    let vnd = 0n;
+    let pico = 0n;
+    let whole = true;
+    for (let each: PaidOrder | undefined = order; each !== undefined; ) {
+      vnd += BigInt(each.priceVnd);
+      pico += parseUsd(each.budget);
+      const before: PaidOrder | undefined = each.upgrades === null ? undefined : byId.get(each.upgrades);
+      whole = each.upgrades === null || before !== undefined;
+      each = before;
+    }
+    const priceVnd = BigInt(plan.priceVnd) - vnd;
+    const budget = parseUsd(plan.budget) - pico;
+    // A chain whose beginning is not in the list cannot be added up here.
+    if (whole && priceVnd > 0n && budget > 0n) {
+      return { orderId: order.id, planName: order.planName, priceVnd: String(priceVnd), budget: printUsd(budget) };
+    }
+  }
+  return null;
+}

@@ -1,0 +1,18 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react()],
+  // `npm run dev` of Vite beside a running server: same-origin for the page, so that the session's cookie works.
+  server: { proxy: { '^/(api|graphql|downloads|status)': 'http://127.0.0.1:8787' } },
+  build: {
+    target: 'es2023',
+    assetsDir: 'assets',
+    // The Content-Security-Policy lets no resource hide in an address, and a file is cached for ever.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    manifest: true,
+    reportCompressedSize: false,
+  },
+});

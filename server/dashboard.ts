@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { z } from 'zod';
+
+/**
+ * The dashboard as files: one page for all addresses of people, and assets whose names change with what is in them.
+ * It is built before the start; this only hands it out.
+ */
+export interface DashboardOptions {
+  /** Where the built files are. */
+  root: string;
+}
+
+/** Nothing from elsewhere, nothing inline; pictures that the server draws (QR codes) come as `data:` addresses. */
+const contentSecurityPolicy = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  // It names the assets of one build: an old copy would ask for files that are gone.
+  'cache-control': 'no-store',
+  'content-security-policy': contentSecurityPolicy,
+  'referrer-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+};
+
+/** Addresses of programs: a browser that mistypes one gets a program's answer. */
+const programs = /^\/(api|graphql|webhooks|status|healthz|readyz|metrics|downloads|assets)(?:$|[/.?])/;
+
+const pageList = z.array(z.string().startsWith('/'));
+
+/**
+ * Registers the pages that the build lists, its assets, and a 404 page. Without a build the addresses of pages answer
+ * 503 and say how to make one; everything else works.
+ */
+export async function registerDashboard(app: FastifyInstance, { root }: DashboardOptions): Promise<void> {
+  const html = await readFile(join(root, 'index.html')).catch(() => null);
+  if (html === null) {
+    app.get('/', (_request, reply) =>
+      reply
+        .code(503)
+        .type('text/plain; charset=utf-8')
+        .send('The dashboard has not been built: `npm start` builds it.\n'),
+    );
+    return;
+  }
+  const send = (reply: FastifyReply, status = 200) => reply.code(status).headers(pageHeaders).send(html);
+  const pages = pageList.parse(JSON.parse(await readFile(join(root, 'pages.json'), 'utf8')));
+  for (const page of pages) app.get(page, (_request, reply) => send(reply));
+
+  await app.register(fastifyStatic, {
+    root,
+    // One route for each file that is there now: no address is ever turned into a path.
+    wildcard: false,
+    index: false,
+    globIgnore: ['**/*.{br,gz,json,html}', 'digest', '.vite/**'],
+    decorateReply: false,
+    preCompressed: true,
+    cacheControl: false,
+    setHeaders: (reply, path) => {
+      const isHashed = path.includes('/assets/');
+      reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'public, max-age=3600');
+    },
+  });
+
+  app.setNotFoundHandler((request, reply) => {
+    const isPage =
+      (request.method === 'GET' || request.method === 'HEAD') &&
+      !programs.test(request.url) &&
+      request.headers.accept?.includes('text/html') === true;
+    if (isPage) return send(reply, 404);
+    return reply.code(404).send({
+      error: { message: 'There is nothing at this address.', type: 'invalid_request_error' },
+      request_id: request.id,
+    });
+  });
+}
