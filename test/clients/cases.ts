@@ -28,7 +28,7 @@ export function casesOf(lane: Lane): Case[] {
         turnWithTool(own, upstream),
   );
   const special: Partial<Record<string, Case[]>> = {
-    'Claude Code': [tokenCounts, longContextSuffix, modelDiscovery, toolSearch],
+    'Claude Code': [apiKeyHeader, tokenCounts, longContextSuffix, modelDiscovery, toolSearch],
     Codex: [vendorSearch],
   };
   return [...turns, budget, cutStream, wrongKey, unknownModel, ...(special[lane.agent.name] ?? [])];
@@ -163,6 +163,23 @@ async function* unknownModel(lane: Lane): AsyncGenerator<Finding> {
   await check.ledger(lane, email, (entries) => {
     check.that(!entries.some(({ model }) => model === 'no-such-model'), 'it is in the ledger');
   });
+  yield check.finding();
+}
+
+/** The vendor's other variable for a key: it travels as `x-api-key`. */
+async function* apiKeyHeader(lane: Lane): AsyncGenerator<Finding> {
+  const { key } = await lane.gateway.customer('1');
+  const asked = await lane.ask({
+    prompt: '[[say let in]]',
+    key,
+    model: nativeModel(lane),
+    edit: (text) => text.replace('ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY'),
+  });
+  const check = checking('key as ANTHROPIC_API_KEY', asked);
+  check.exitsWell();
+  check.prints('let in');
+  const { headers } = asked.calls.find(isForModel) ?? {};
+  check.that(headers?.['x-api-key'] === key && headers.authorization === undefined, 'it sent the key otherwise');
   yield check.finding();
 }
 

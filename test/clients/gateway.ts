@@ -147,7 +147,7 @@ export async function startGateway(directory: string): Promise<Gateway> {
     },
     async ledger(email) {
       while ((await budgetOf(email)).held !== '0') await new Promise((resolve) => setTimeout(resolve, 100));
-      const { entries } = (await admin('ledger', 'list', '--account', email)) as { entries: Entry[] };
+      const { entries } = (await admin('ledger', 'list', '--account', email, '--limit', '500')) as { entries: Entry[] };
       return entries;
     },
     async free(email) {

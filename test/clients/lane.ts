@@ -17,7 +17,7 @@ export interface Question {
   goOn?: boolean;
   timeoutMs?: number;
   env?: Record<string, string>;
-  /** Changes what README.md has for a file, for what happens to people who do otherwise. */
+  /** Changes what README.md says, for what people do otherwise. */
   edit?: (text: string) => string;
 }
 
@@ -89,7 +89,7 @@ export async function openLane(parts: LaneParts): Promise<Lane> {
         await mkdir(dirname(join(home, path)), { recursive: true });
         await writeFile(join(home, path), edit(personalise(text, own)));
       }
-      const block = personalise(connection.shell, own);
+      const block = edit(personalise(connection.shell, own));
       if (agent.shell === 'setup' && !isSetUp) {
         const setup = await shell({ ...question, timeoutMs: patienceMs }, block, [], cwd);
         if (setup.code !== 0) throw new Error(`setting it up failed: ${setup.stderr}${setup.stdout}`);

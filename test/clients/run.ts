@@ -48,7 +48,8 @@ const chosen = agents.filter(({ command }) => options.only?.split(',').includes(
 try {
   const gateway = await startGateway(directory);
   try {
-    const waiting = [...chosen];
+    // The slow ones first.
+    const waiting = [...chosen].reverse();
     const worker = async (): Promise<void> => {
       for (let agent = waiting.shift(); agent !== undefined; agent = waiting.shift()) await tryOut(agent, gateway);
     };
