@@ -53,7 +53,7 @@ export const accountCommands: readonly Command[] = [
 ];
 
 async function firstGrant(given: Given) {
-  const days = given.whole('expires-days', 1, 36_500);
+  const days = given.days('expires-days');
   const amount = await usd(given, 'grant-usd');
   if (amount === undefined) return { kind: 'trial' as const, ...(days === undefined ? {} : { days }) };
   if (amount === 0n) return { kind: 'none' as const };

@@ -42,6 +42,9 @@ export class CommandError extends Error {
   }
 }
 
+/** A hundred years: beyond it, a number of days is a slip. */
+const mostDays = 36_500;
+
 /** The options and words of one call. */
 export class Given {
   readonly words: readonly string[];
@@ -73,6 +76,15 @@ export class Given {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= least && value <= most) return value;
     throw new CommandError('invalid_input', `--${name} must be a whole number from ${least} to ${most}`);
+  }
+
+  /** A length of time in days, perhaps a part of one; zero is over at once. */
+  days(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const value = /^\d{1,5}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+    if (value <= mostDays) return value;
+    throw new CommandError('invalid_input', `--${name} must be a number of days from 0 to ${mostDays}`);
   }
 
   /** A moment: an ISO date, which begins in UTC, or a date and time with its zone. */

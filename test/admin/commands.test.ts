@@ -91,6 +91,17 @@ describe('accounts', () => {
     expect(rows).toEqual(free === '0' ? [] : [{ days }]);
   });
 
+  test('a first grant may be over within the day, or at once', async () => {
+    const hour = await account('--expires-days', '0.041666667');
+    const { rows } = await database.pool.query(
+      `SELECT round(extract(epoch FROM expires_at - created_at) / 60)::int AS minutes FROM "grant" WHERE account_id = $1`,
+      [hour.id],
+    );
+    expect(rows).toEqual([{ minutes: 60 }]);
+    const over = await account('--grant-usd', '2', '--expires-days', '0');
+    expect(await budget(over.email)).toEqual({ granted: '2', charged: '0', held: '0', expired: '2', free: '0' });
+  });
+
   test('account create twice is refused and names the account', async () => {
     const made = await account();
     expect(await refused('account', 'create', '--email', made.email.toUpperCase())).toMatchObject({
@@ -325,8 +336,8 @@ describe('what an operator gets wrong is said in words, with exit code 1', () =>
     ['invalid_input', ['account', 'create', '--email', 'b@example.com', '--grant-usd', '-1']],
     ['invalid_input', ['account', 'create', '--email', 'b@example.com', '--grant-usd', '1e3']],
     ['invalid_input', ['account', 'create', '--email', 'b@example.com', '--grant-usd', 'NaN']],
-    ['invalid_input', ['account', 'create', '--email', 'b@example.com', '--expires-days', '0']],
-    ['invalid_input', ['account', 'create', '--email', 'b@example.com', '--expires-days', '1.5']],
+    ['invalid_input', ['account', 'create', '--email', 'b@example.com', '--expires-days', '-1']],
+    ['invalid_input', ['account', 'create', '--email', 'b@example.com', '--expires-days', '36501']],
     ['invalid_input', ['grant', 'add', '--account', 'new@example.com', '--usd', '0']],
     ['invalid_input', ['grant', 'add', '--account', 'new@example.com', '--usd', '1', '--expires', '2020-01-01']],
     ['invalid_input', ['grant', 'add', '--account', 'new@example.com', '--usd', '1', '--expires', 'tomorrow']],
