@@ -63,7 +63,14 @@ interface Operation {
 }
 
 const header = '// Generated from schema.graphql and operations/ by `npm run generate:sdk`. Do not edit.\n';
-const scalars = { UsdAmount: 'string', VndAmount: 'string', BigInt: 'string', DateTime: 'string', Json: 'unknown' };
+const scalars = {
+  ID: 'string',
+  UsdAmount: 'string',
+  VndAmount: 'string',
+  BigInt: 'string',
+  DateTime: 'string',
+  Json: 'unknown',
+};
 
 export async function printConsole({ schema, operations: texts }: ConsoleInput): Promise<ConsoleOutput> {
   const domains = Object.keys(texts).sort();

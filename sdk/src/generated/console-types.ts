@@ -43,7 +43,7 @@ export type AnnouncementKind =
 /** What a new access token is to be. */
 export type CreateAccessTokenInput = {
   /** For which account; left out: your only or oldest one. */
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   /** When it ends; left out: never. */
   expiresAt?: string | null | undefined;
   /** What people call it. */
@@ -55,7 +55,7 @@ export type CreateAccessTokenInput = {
 /** What a new key is to be. */
 export type CreateKeyInput = {
   /** Whose key; left out: your only or oldest account. */
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   /** When it ends; left out: never. */
   expiresAt?: string | null | undefined;
   /** Asking again with the same key and input makes no second one; the secret is then not shown again. */
@@ -71,19 +71,19 @@ export type CreateKeyInput = {
 /** What to buy. */
 export type CreateOrderInput = {
   /** For which account; left out: your only or oldest one. */
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   /** Asking again with the same key and input gives the same order. */
   idempotencyKey?: string | null | undefined;
   /** Which plan: its id or `planId`. */
   planId: string;
   /** A paid order whose plan is to be upgraded: only the difference is paid and given. */
-  upgrades?: string | number | null | undefined;
+  upgrades?: string | null | undefined;
 };
 
 /** A new endpoint. */
 export type CreateWebhookEndpointInput = {
   /** Whose; left out: your only or oldest account. */
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   /** What people call it. */
   description?: string | null | undefined;
   /** Names of events that it is to hear of; left out: all. */
@@ -95,7 +95,7 @@ export type CreateWebhookEndpointInput = {
 /** Budget that is given by hand. */
 export type GiveGrantInput = {
   /** To which account. */
-  accountId: string | number;
+  accountId: string;
   /** How much. */
   amount: string;
   /** When it ends; left out: never. */
@@ -147,7 +147,7 @@ export type LedgerFilter = {
   /** Requests from this moment on. */
   from?: string | null | undefined;
   /** Requests of this key. */
-  keyId?: string | number | null | undefined;
+  keyId?: string | null | undefined;
   /** Requests for this catalog id. */
   model?: string | null | undefined;
   /** Requests that ended so. */
@@ -170,7 +170,7 @@ export type NoticeKind =
 /** When an account wants to be told. */
 export type NoticeSettingsInput = {
   /** Which account; left out: your only or oldest one. */
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   /** A balance below it is low; zero: never. */
   lowBalance: string;
   /** Whether notices go out by mail. */
@@ -429,7 +429,7 @@ export type UpdateKeyInput = {
   /** When it ends; null: never. */
   expiresAt?: string | null | undefined;
   /** Which key. */
-  id: string | number;
+  id: string;
   /** All three limits anew. */
   limits?: SpendLimitsInput | null | undefined;
   /** Catalog ids that it may call; empty: all. */
@@ -447,7 +447,7 @@ export type UpdateWebhookEndpointInput = {
   /** Names of events that it is to hear of; empty: all. */
   events?: Array<string> | null | undefined;
   /** Which endpoint. */
-  id: string | number;
+  id: string;
   /** A public https address. */
   url?: string | null | undefined;
 };
@@ -516,14 +516,14 @@ export type WebhookDeliveryStatus =
   | 'PENDING';
 
 export type AccountQueryVariables = Exact<{
-  id?: string | number | null | undefined;
+  id?: string | null | undefined;
 }>;
 
 
 export type AccountQuery = { account: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } } | null };
 
 export type NodeQueryVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -544,21 +544,21 @@ export type NodeQuery = { node:
    | null };
 
 export type ListMembersQueryVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
 }>;
 
 
 export type ListMembersQuery = { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }> } | null };
 
 export type ListInvitationsQueryVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
 }>;
 
 
 export type ListInvitationsQuery = { account: { invitations: Array<{ createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole }> } | null };
 
 export type InviteMemberMutationVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   email: string;
   role: InvitedRole;
 }>;
@@ -584,7 +584,7 @@ export type AcceptInvitationMutation = { acceptInvitation:
    };
 
 export type RevokeInvitationMutationVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -597,7 +597,7 @@ export type RevokeInvitationMutation = { revokeInvitation:
    };
 
 export type SetMemberRoleMutationVariables = Exact<{
-  id: string | number;
+  id: string;
   role: Role;
 }>;
 
@@ -611,7 +611,7 @@ export type SetMemberRoleMutation = { setMemberRole:
    };
 
 export type RemoveMemberMutationVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -624,14 +624,14 @@ export type RemoveMemberMutation = { removeMember:
    };
 
 export type ListNoticesQueryVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
 }>;
 
 
 export type ListNoticesQuery = { account: { notices: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean }> } | null };
 
 export type NoticeSettingsQueryVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
 }>;
 
 
@@ -649,7 +649,7 @@ export type UpdateNoticeSettingsMutation = { updateNoticeSettings:
    };
 
 export type ListAccessTokensQueryVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   after?: string | null | undefined;
   first?: number | null | undefined;
 }>;
@@ -670,7 +670,7 @@ export type CreateAccessTokenMutation = { createAccessToken:
    };
 
 export type DeleteAccessTokenMutationVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -796,7 +796,7 @@ export type ReceiptFragment = { accountEmail: string, accountName: string, budge
 
 export type ReceiptLineFragment = { amount: string, pool: string, pricePerMillion: string, tokens: string };
 
-export type RevenueRowFragment = { charged: string, cost: string, failures: string, margin: string, model: string | null, requests: string, shortfall: string, start: string | null, upstreamCost: string };
+export type RevenueRowFragment = { charged: string, cost: string, failures: string, margin: string, model: string | null, requests: string, shortfall: string, start: string | null, upstreamCost: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type RouteFragment = { enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } };
 
@@ -849,7 +849,7 @@ export type WebhookEndpointFragment = { createdAt: string, description: string, 
 export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string } };
 
 export type ListKeysQueryVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   after?: string | null | undefined;
   deleted?: boolean | null | undefined;
   first?: number | null | undefined;
@@ -886,7 +886,7 @@ export type UpdateKeyMutation = { updateKey:
 
 export type RotateKeyMutationVariables = Exact<{
   graceSeconds?: number | null | undefined;
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -899,7 +899,7 @@ export type RotateKeyMutation = { rotateKey:
    };
 
 export type DeleteKeyMutationVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -912,7 +912,7 @@ export type DeleteKeyMutation = { deleteKey:
    };
 
 export type ListEntriesQueryVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   after?: string | null | undefined;
   filter?: LedgerFilter | null | undefined;
   first?: number | null | undefined;
@@ -922,7 +922,7 @@ export type ListEntriesQueryVariables = Exact<{
 export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type EntryQueryVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   requestId: string;
 }>;
 
@@ -930,12 +930,12 @@ export type EntryQueryVariables = Exact<{
 export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
 
 export type UsageQueryVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   after?: string | null | undefined;
   by?: Array<UsageGroup> | UsageGroup | null | undefined;
   first?: number | null | undefined;
   from?: string | null | undefined;
-  keyId?: string | number | null | undefined;
+  keyId?: string | null | undefined;
   model?: string | null | undefined;
   period?: UsagePeriod | null | undefined;
   timeZone?: string | null | undefined;
@@ -946,14 +946,14 @@ export type UsageQueryVariables = Exact<{
 export type UsageQuery = { account: { usage: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, keyId: string | null, model: string | null, requests: string, start: string | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
 
 export type BudgetQueryVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
 }>;
 
 
 export type BudgetQuery = { account: { budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } } | null };
 
 export type CreateLedgerDownloadMutationVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   filter?: LedgerFilter | null | undefined;
 }>;
 
@@ -966,7 +966,7 @@ export type CreateLedgerDownloadMutation = { createLedgerDownload:
    };
 
 export type AccountForOperatorQueryVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -1011,7 +1011,7 @@ export type HoldsQueryVariables = Exact<{
 export type HoldsQuery = { operator: { holds: Array<{ accountId: string, amount: string, heldAt: string, keyId: string, requestId: string }> } };
 
 export type InvariantsQueryVariables = Exact<{
-  accountId: string | number;
+  accountId: string;
 }>;
 
 
@@ -1033,7 +1033,7 @@ export type RevenueQueryVariables = Exact<{
 }>;
 
 
-export type RevenueQuery = { operator: { revenue: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, margin: string, model: string | null, requests: string, shortfall: string, start: string | null, upstreamCost: string }> } } };
+export type RevenueQuery = { operator: { revenue: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, margin: string, model: string | null, requests: string, shortfall: string, start: string | null, upstreamCost: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } };
 
 export type ShortfallsQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -1062,7 +1062,7 @@ export type GiveGrantMutation = { giveGrant:
    };
 
 export type SetAccountStatusMutationVariables = Exact<{
-  accountId: string | number;
+  accountId: string;
   status: AccountStatus;
 }>;
 
@@ -1122,7 +1122,7 @@ export type SetRoutesMutation = { setRoutes:
    };
 
 export type TestRouteMutationVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -1167,7 +1167,7 @@ export type AddUpstreamKeyMutation = { addUpstreamKey:
    };
 
 export type DeleteUpstreamKeyMutationVariables = Exact<{
-  keyId: string | number;
+  keyId: string;
   upstreamId: string;
 }>;
 
@@ -1198,8 +1198,8 @@ export type ListBankTransfersQueryVariables = Exact<{
 export type ListBankTransfersQuery = { bankTransfers: { edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, orderId: string | null, provider: string, providerId: string, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type MatchTransferMutationVariables = Exact<{
-  orderId: string | number;
-  transferId: string | number;
+  orderId: string;
+  transferId: string;
 }>;
 
 
@@ -1221,7 +1221,7 @@ export type RecordTransferMutation = { recordTransfer:
 
 export type CloseTransferReviewMutationVariables = Exact<{
   note: string;
-  transferId: string | number;
+  transferId: string;
 }>;
 
 
@@ -1253,7 +1253,7 @@ export type AnnounceMutation = { announce:
    };
 
 export type EndAnnouncementMutationVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -1270,21 +1270,21 @@ export type PlansQueryVariables = Exact<{
 export type PlansQuery = { plans: Array<{ budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }> };
 
 export type OrderQueryVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
 export type OrderQuery = { order: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } | null };
 
 export type ReceiptQueryVariables = Exact<{
-  orderId: string | number;
+  orderId: string;
 }>;
 
 
 export type ReceiptQuery = { receipt: { accountEmail: string, accountName: string, budget: string, issuedAt: string, number: string, planName: string, priceVnd: string, receivedVnd: string, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } | null };
 
 export type ListOrdersQueryVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
   after?: string | null | undefined;
   first?: number | null | undefined;
 }>;
@@ -1306,7 +1306,7 @@ export type CreateOrderMutation = { createOrder:
    };
 
 export type CancelOrderMutationVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -1318,7 +1318,7 @@ export type CancelOrderMutation = { cancelOrder:
    };
 
 export type OrderStatusSubscriptionVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -1523,7 +1523,7 @@ export type RenewBackupCodesMutation = { renewBackupCodes:
    };
 
 export type RevokeSessionMutationVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -1569,7 +1569,7 @@ export type WebhookEventsQueryVariables = Exact<{ [key: string]: never; }>;
 export type WebhookEventsQuery = { webhookEvents: Array<string> };
 
 export type ListEndpointsQueryVariables = Exact<{
-  accountId?: string | number | null | undefined;
+  accountId?: string | null | undefined;
 }>;
 
 
@@ -1602,7 +1602,7 @@ export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint:
    };
 
 export type DeleteWebhookEndpointMutationVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -1613,7 +1613,7 @@ export type DeleteWebhookEndpointMutation = { deleteWebhookEndpoint:
    };
 
 export type RotateWebhookSecretMutationVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -1624,7 +1624,7 @@ export type RotateWebhookSecretMutation = { rotateWebhookSecret:
    };
 
 export type SendTestWebhookMutationVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -1636,7 +1636,7 @@ export type SendTestWebhookMutation = { sendTestWebhook:
    };
 
 export type ReplayWebhookDeliveryMutationVariables = Exact<{
-  id: string | number;
+  id: string;
 }>;
 
 
@@ -1648,7 +1648,7 @@ export type ReplayWebhookDeliveryMutation = { replayWebhookDelivery:
    };
 
 export type ListDeliveriesQueryVariables = Exact<{
-  id: string | number;
+  id: string;
   after?: string | null | undefined;
   first?: number | null | undefined;
 }>;

@@ -38,7 +38,7 @@ const probedWay = 'fragment ProbedWay on ProbedWay{checkedAt latencyMs mode outc
 const problem = 'fragment Problem on Error{code message ...on BusyError{retryAfterSeconds}...on InputError{problems{message path}}...on TooManyAttemptsError{retryAfterSeconds}}';
 const receipt = 'fragment Receipt on Receipt{accountEmail accountName budget issuedAt number payments{...OrderPayment}planName priceVnd receivedVnd}';
 const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
-const revenueRow = 'fragment RevenueRow on RevenueRow{charged cost failures margin model requests shortfall start upstreamCost}';
+const revenueRow = 'fragment RevenueRow on RevenueRow{charged cost failures margin model requests shortfall start tokens{...Tokens}upstreamCost}';
 const route = 'fragment Route on Route{costs{...RouteCosts}enabled entry{displayName id modelId}id priority upstream{id protocol simulated upstreamId}upstreamModel weight}';
 const routeCosts = 'fragment RouteCosts on RouteCosts{cacheHit cacheWrite1h cacheWrite5m input output}';
 const routeTest = 'fragment RouteTest on RouteTest{latencyMs ok problem status}';
@@ -101,7 +101,7 @@ export const documents = {
   holds: 'query holds($first:Int){operator{holds(first:$first){...Hold}}}' + hold,
   invariants: 'query invariants($accountId:ID!){operator{invariants(accountId:$accountId){...BrokenInvariant}}}' + brokenInvariant,
   catalog: 'query catalog{operator{models{...CatalogEntry}}}' + catalogEntry + priceVersion + route + routeCosts,
-  revenue: 'query revenue($after:String$first:Int$from:DateTime$model:String$period:UsagePeriod$timeZone:String$to:DateTime){operator{revenue(after:$after first:$first from:$from model:$model period:$period timeZone:$timeZone to:$to){rows{...RevenueRow}next}}}' + revenueRow,
+  revenue: 'query revenue($after:String$first:Int$from:DateTime$model:String$period:UsagePeriod$timeZone:String$to:DateTime){operator{revenue(after:$after first:$first from:$from model:$model period:$period timeZone:$timeZone to:$to){rows{...RevenueRow}next}}}' + revenueRow + tokens,
   shortfalls: 'query shortfalls($after:String$days:Int$first:Int){operator{shortfalls(after:$after days:$days first:$first){...Shortfall}}}' + shortfall,
   upstreams: 'query upstreams{operator{upstreams{...Upstream}}}' + route + routeCosts + upstream + upstreamHealth + upstreamKey,
   giveGrant: 'mutation giveGrant($input:GiveGrantInput!){giveGrant(input:$input){__typename ...GrantGiven ...Problem}}' + grant + grantGiven + problem,

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+// What needs a browser, which `npm test` must not: `npm run test:browser`.
+export default defineConfig({
+  ssr: { resolve: { conditions: ['node', 'module-sync'] } },
+  test: {
+    include: ['test/browser/**/*.test.ts'],
+    globalSetup: ['test/support/postgres.ts', 'test/sdk/build.ts'],
+    pool: 'forks',
+    maxWorkers: 1,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});
