@@ -16,6 +16,7 @@ import { AccountStatus, AccountType } from './accounts.ts';
 import { GrantType } from './budget.ts';
 import { builder } from './builder.ts';
 import { badInput, ConflictError, InputError, NotFoundError } from './errors.ts';
+import { TokensType } from './ledger.ts';
 import { CatalogEntryType, UpstreamType } from './upstreams.ts';
 import { type UsagePage, UsagePeriod, usagePage, usageQuery } from './usage.ts';
 
@@ -202,6 +203,11 @@ export const RevenueRowType = builder.objectRef<UsageRecord>('RevenueRow').imple
       type: 'BigInt',
       description: 'How many of them did not end well.',
       resolve: (row) => BigInt(row.failures),
+    }),
+    tokens: t.field({
+      type: TokensType,
+      description: 'Tokens by pool: what other prices would have brought in follows from them.',
+      resolve: (row) => row,
     }),
     charged: t.expose('charged', { type: 'UsdAmount', description: 'What accounts were charged.' }),
     cost: t.expose('cost', { type: 'UsdAmount', description: 'What they would have been charged with enough budget.' }),
