@@ -6,7 +6,7 @@ import type { Mailer } from '../mail.ts';
 import { personAddress } from './address.ts';
 import { invitationMail, localeOf } from './mails.ts';
 import { type BadInput, type BadToken, badInput, type Throttled, throttled } from './outcomes.ts';
-import type { Role, UserPrincipal } from './principal.ts';
+import { type Role, type Scope, scopesOf, type UserPrincipal } from './principal.ts';
 import type { Throttle } from './throttle.ts';
 
 /**
@@ -211,9 +211,11 @@ async function changeMember(
   if (role === member.role) return { kind: 'done' };
   if (role === null) {
     await client.query('DELETE FROM member WHERE account_id = $1 AND user_id = $2', [accountId, userId]);
-    await endTokens(client, accountId, userId);
+    await endTokens(client, accountId, userId, []);
   } else {
     await client.query('UPDATE member SET role = $3 WHERE account_id = $1 AND user_id = $2', [accountId, userId, role]);
+    // What an operator's token may do as such does not come from the role.
+    await endTokens(client, accountId, userId, [...scopesOf(role), 'operator']);
   }
   const after = role === null ? null : { userId, role };
   await audit(
@@ -227,11 +229,18 @@ async function changeMember(
   return { kind: 'done' };
 }
 
-/** What somebody made while they belonged to the account must not go on opening it. */
-async function endTokens(client: ClientBase, accountId: string, userId: string): Promise<void> {
+/** What somebody made while they could must not go on opening what they cannot open any more. */
+async function endTokens(
+  client: ClientBase,
+  accountId: string,
+  userId: string,
+  /** Tokens with no other scopes than these go on. */
+  kept: readonly Scope[],
+): Promise<void> {
   await client.query(
-    'UPDATE access_token SET deleted_at = now() WHERE account_id = $1 AND created_by = $2 AND deleted_at IS NULL',
-    [accountId, userId],
+    `UPDATE access_token SET deleted_at = now()
+      WHERE account_id = $1 AND created_by = $2 AND deleted_at IS NULL AND NOT scopes <@ $3::text[]`,
+    [accountId, userId, kept],
   );
 }
 

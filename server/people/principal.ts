@@ -59,6 +59,13 @@ const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
   operator: [],
 };
 
+/** The scopes that whoever has this role could give to a token of the account. */
+export function scopesOf(role: Role): Scope[] {
+  return scopes.filter(
+    (scope) => scope !== 'operator' && scopeAbilities[scope].every((ability) => roleAbilities[role].includes(ability)),
+  );
+}
+
 /** The abilities a principal has on an account. Empty for an account that is not theirs. */
 export function abilitiesOn(principal: Principal, accountId: string): ReadonlySet<Ability> {
   if (principal.kind === 'user') {

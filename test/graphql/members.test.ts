@@ -172,6 +172,32 @@ describe('an access token', () => {
     expect(answer.status).toBe(401);
   });
 
+  it('ends when whoever made it may no longer do what it does', async () => {
+    const guestId = await memberId('guest@example.com');
+    const mine = `mutation ($accountId: ID, $scopes: [TokenScope!]!) {
+      createAccessToken(input: { accountId: $accountId, name: "mine", scopes: $scopes }) { ... on CreatedAccessToken { secret } }
+    }`;
+    const makeMine = async (scopes: string[]) => {
+      const answer = await guest.send(mine, { variables: { accountId, scopes } });
+      const { secret } = (answer.data as { createAccessToken: { secret: string } }).createAccessToken;
+      return { authorization: `Bearer ${secret}` };
+    };
+    await owner.send(setRole, { variables: { id: guestId, role: 'ADMIN' } });
+    const [read, keys, billing] = [
+      await makeMine(['READ']),
+      await makeMine(['READ', 'KEYS']),
+      await makeMine(['BILLING']),
+    ];
+    const statusOf = async (headers: Record<string, string>) =>
+      (await plane.send('{ me { scopes } }', { headers })).status;
+    const statuses = () => Promise.all([read, keys, billing].map(statusOf));
+    expect(await statuses()).toEqual([200, 200, 200]);
+    await owner.send(setRole, { variables: { id: guestId, role: 'MEMBER' } });
+    expect(await statuses()).toEqual([200, 200, 401]);
+    await owner.send(setRole, { variables: { id: guestId, role: 'VIEWER' } });
+    expect(await statuses()).toEqual([200, 401, 401]);
+  });
+
   it('ends when whoever made it leaves the account', async () => {
     const guestId = await memberId('guest@example.com');
     await owner.send(setRole, { variables: { id: guestId, role: 'ADMIN' } });
