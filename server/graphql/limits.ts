@@ -38,15 +38,18 @@ interface Size {
   aliases: number;
   directives: number;
   fields: number;
+  /** Fields of the selection itself, whatever fragments they stand in. */
+  roots: number;
 }
 
-const nothing: Size = { depth: 0, aliases: 0, directives: 0, fields: 0 };
+const nothing: Size = { depth: 0, aliases: 0, directives: 0, fields: 0, roots: 0 };
 
 const beside = (a: Size, b: Size): Size => ({
   depth: Math.max(a.depth, b.depth),
   aliases: a.aliases + b.aliases,
   directives: a.directives + b.directives,
   fields: a.fields + b.fields,
+  roots: a.roots + b.roots,
 });
 
 /** A document's measures. A fragment that contains itself is infinitely deep; validation names it separately. */
@@ -82,6 +85,7 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
           ...below,
           depth: describes ? 1 : below.depth + 1,
           fields: below.fields + 1,
+          roots: 1,
           aliases: below.aliases + (selection.alias === undefined ? 0 : 1),
         };
       } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
@@ -123,7 +127,7 @@ export function limitsRule(limits: Limits): ValidationRule {
               report(`The operation exceeds the limit of ${limits[what]} for ${what}.`);
             }
           }
-          if (definition.operation === 'mutation' && definition.selectionSet.selections.length > limits.mutations) {
+          if (definition.operation === 'mutation' && size.roots > limits.mutations) {
             report(`An operation changes at most ${limits.mutations} things.`);
           }
         }

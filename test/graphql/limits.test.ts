@@ -40,6 +40,16 @@ describe('a document', () => {
   it('with more actions than one operation may have is refused', async () => {
     const document = `mutation { ${Array.from({ length: 11 }, (_item, i) => signIn(`a${i}`)).join(' ')} }`;
     expect((await plane.send(document)).errors[0]?.message).toBe('An operation changes at most 10 things.');
+    const actions = Array.from({ length: 11 }, (_item, i) => signIn(`a${i}`)).join(' ');
+    for (const hidden of [
+      `mutation { ...All } fragment All on Mutation { ${actions} }`,
+      `mutation { ... on Mutation { ${actions} } }`,
+    ]) {
+      const wrote = await written(async () => {
+        expect((await plane.send(hidden)).errors[0]?.message).toBe('An operation changes at most 10 things.');
+      });
+      expect(wrote).toBe(0);
+    }
   });
 
   it.each([
