@@ -292,9 +292,12 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
     client.onGone(() =>
       guarded(() => {
         if (over) return;
-        if (parts.onDisconnect === 'drain' && exchange.sent) {
+        // An answer that is complete but for its account costs nothing more to wait for, and without the account a client
+        // that leaves at this moment would get its reasoning for nothing.
+        const finished = stream !== null && stream.state === 'finished';
+        if ((parts.onDisconnect === 'drain' || finished) && exchange.sent) {
           draining = true;
-          drainUntil = performance.now() + drainLimitMs;
+          drainUntil = performance.now() + (parts.onDisconnect === 'drain' ? drainLimitMs : lingerLimitMs);
           exchange.resume();
           return;
         }
