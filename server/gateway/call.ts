@@ -11,6 +11,7 @@ export interface Call {
   protocol: Protocol;
   principal: Principal;
   requestId: string;
+  /** The body as it came; empty once the answer has begun, because nothing is sent from it any more. */
   raw: Buffer;
   rawHeaders: readonly string[];
   client: Client;
