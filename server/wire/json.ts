@@ -118,6 +118,12 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/**
+ * Retained values of one document. A retained value takes some hundred times the bytes that it may be written with, so
+ * that without a bound a vendor's answer of megabytes of `{},` would fill the memory; no real one has nearly as many.
+ */
+const MAX_RETAINED = 200_000;
+
 /** Stands for what is read beyond the end. */
 const NO_BYTE = -1;
 const QUOTE = 0x22;
@@ -136,6 +142,7 @@ class Scanner {
   private readonly limits: JsonLimits;
   private at = 0;
   private values = 0;
+  private retained = 0;
   /** The string just skipped contains an escape. */
   private escaped = false;
   /** The bytes four at a time, from the first aligned address on; made when the first long string is met. */
@@ -159,6 +166,8 @@ class Scanner {
   private value(wanted: Shape | null, depth: number, keyStart: number): JsonNode | null {
     this.values += 1;
     if (this.values > this.limits.maxValues) this.fail(`has more than ${this.limits.maxValues} values`);
+    if (wanted !== null && ++this.retained > MAX_RETAINED)
+      this.fail(`has more than ${MAX_RETAINED} values of interest`);
     const start = this.at;
     const first = this.bytes[start] ?? NO_BYTE;
     switch (first) {

@@ -31,6 +31,22 @@ function parses(bytes: Buffer): boolean {
   }
 }
 
+describe('what is retained', () => {
+  // Enough values for any answer, of which only the wanted ones cost memory.
+  const generous = { ...limits, maxValues: 20_000_000 };
+  const choices = (count: number) => Buffer.from(`{"choices":[${'{},'.repeat(count - 1)}{}]}`);
+  const wanted = shape({ choices: listOf(shape({ text: leaf })) });
+
+  test('is bounded, however short it is written', () => {
+    expect(scanJson(choices(199_998), wanted, generous).members.get('choices')?.items).toHaveLength(199_998);
+    expect(() => scanJson(choices(199_999), wanted, generous)).toThrow(JsonFault);
+  });
+
+  test('does not count what nobody wants', () => {
+    expect(scanJson(choices(300_000), leaf, generous).kind).toBe('object');
+  });
+});
+
 describe('what counts as JSON', () => {
   test.each([
     '{}',
