@@ -1,4 +1,5 @@
-import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
+import { createHash, createHmac, hkdfSync, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -266,6 +267,18 @@ async function drain(slots: { total(): number }, limitMs: number): Promise<void>
   while (slots.total() > 0 && performance.now() < until) await delay(20);
 }
 
+const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+
+function isForwarded(headers: IncomingHttpHeaders): boolean {
+  return headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+}
+
+/** Compares without telling by its duration how much of the two is the same. */
+function isSame(one: string, other: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}
+
 function registerHealth(
   app: FastifyInstance,
   { ready, metrics, metricsToken }: { ready: () => boolean; metrics: Metrics; metricsToken: string | null },
@@ -275,11 +288,12 @@ function registerHealth(
     ready() ? { status: 'ready' } : response.code(503).send({ status: 'not ready' }),
   );
   app.get('/metrics', async (request, response) => {
-    // Without a token only this machine may look: figures of a business are not for everybody.
+    // Without a token only this machine may look: figures of a business are not for everybody. What a proxy on this
+    // machine hands on comes from somewhere else.
     const allowed =
       metricsToken === null
-        ? ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(request.socket.remoteAddress ?? '')
-        : request.headers.authorization === `Bearer ${metricsToken}`;
+        ? loopback.has(request.socket.remoteAddress ?? '') && !isForwarded(request.headers)
+        : isSame(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
     if (!allowed) return response.code(401).send({ error: { message: 'A metrics token is required.' } });
     return response.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });

@@ -122,7 +122,7 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
       throw new RefusalError(refusals.contentEncoding());
     if (!isJsonContentType(request.headers)) throw new RefusalError(refusals.unsupportedMediaType());
-    if (config.protocol === 'messages' && request.headers['anthropic-version'] === undefined) {
+    if (config.protocol === 'messages' && (request.headers['anthropic-version'] ?? '') === '') {
       throw new RefusalError(refusals.versionHeaderMissing());
     }
   });

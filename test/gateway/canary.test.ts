@@ -61,13 +61,13 @@ const directives = [
   '[[drop]]',
 ];
 
-async function exchange(protocol: ProtocolCase, text: string, stream: boolean): Promise<void> {
+async function exchange(protocol: ProtocolCase, model: string, text: string, stream: boolean): Promise<void> {
   const response = await send(app, protocol, {
     secret: customer.secret,
     headers: { 'x-canary': header, 'user-agent': header },
     text: `${prompt} ${text}`,
     more: {
-      model: protocol.only,
+      model,
       stream,
       [protocol.cap]: 50,
       ...(protocol.protocol === 'messages' ? { metadata: { user_id: userId } } : { user: userId }),
@@ -104,7 +104,10 @@ async function refusals(protocol: ProtocolCase): Promise<void> {
 it('nothing of what was said, and no key, is anywhere but where it was meant for', async () => {
   for (const protocol of everyProtocol) {
     await refusals(protocol);
-    await Promise.all(directives.flatMap((text) => [exchange(protocol, text, true), exchange(protocol, text, false)]));
+    for (const model of ['only-messages', 'only-chat', 'only-responses']) {
+      await Promise.all(directives.map((text) => exchange(protocol, model, text, true)));
+    }
+    await Promise.all(directives.map((text) => exchange(protocol, protocol.only, text, false)));
     // An unknown model is told back to its client, exactly; it must not be written down.
     await (await send(app, protocol, { secret: customer.secret, more: { model: unknownModel } })).text();
     const leave = new AbortController();

@@ -169,6 +169,15 @@ describe('headers of the messages protocol', () => {
     expect(app.simulator.requests()).toEqual([]);
   });
 
+  it('check 6: an empty version is none', async () => {
+    const response = await send(app, protocols.messages, {
+      secret: customer.secret,
+      headers: { 'anthropic-version': '' },
+    });
+    expect(response.status).toBe(400);
+    expect(app.simulator.requests()).toEqual([]);
+  });
+
   it('check 7: without max_tokens it is a 400 that names it, and nothing is sent', async () => {
     const response = await send(app, protocols.messages, {
       secret: customer.secret,

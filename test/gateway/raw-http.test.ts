@@ -265,6 +265,18 @@ describe('a body that is asked for', () => {
   });
 });
 
+it('a client of HTTP/1.0 gets a stream without chunks', async () => {
+  const content = JSON.stringify(protocols.chat.body('[[say one two]]', { stream: true }));
+  const received = await rawExchange(
+    app,
+    request([line.replace('1.1', '1.0'), authorization(), json, `content-length: ${content.length}`], content),
+  );
+  const [head = '', stream = ''] = received.split(/\r\n\r\n(.*)/s);
+  expect(head).toMatch(/^HTTP\/1\.1 200 OK/);
+  expect(head.toLowerCase()).not.toContain('transfer-encoding');
+  expect(stream).toMatch(/^data: \{[\s\S]*data: \[DONE\]\n\n$/);
+});
+
 it('a request with a body that breaks off reaches no upstream', async () => {
   const connection = await rawConnection(app);
   connection.write(request([line, host, authorization(), json, 'content-length: 1000'], body));

@@ -12,7 +12,9 @@ afterAll(() => app.close());
 
 const models = ['only-messages', 'only-chat', 'only-responses'];
 const overloaded = { messages: 529, 'chat-completions': 503, responses: 503 };
-const cases = everyProtocol.flatMap((protocol) => models.map((model) => ({ name: protocol.protocol, protocol, model })));
+const cases = everyProtocol.flatMap((protocol) =>
+  models.map((model) => ({ name: protocol.protocol, protocol, model })),
+);
 
 describe.each(cases)('$name on $model', ({ protocol, model }) => {
   const name = protocol.protocol;

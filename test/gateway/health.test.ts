@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { nativeCatalog, protocols, send, settled } from './support.ts';
+
+let app: TestApp;
+let guarded: TestApp;
+beforeAll(async () => {
+  app = await startApp({ catalog: nativeCatalog() });
+  guarded = await startApp({ beside: app, env: { METRICS_TOKEN: 'a-token-of-sixteen' } });
+});
+afterAll(async () => {
+  await guarded.close();
+  await app.close();
+});
+
+const metrics = (from: TestApp, headers: Record<string, string> = {}) => fetch(`${from.url}/metrics`, { headers });
+
+it('says that it is alive and ready', async () => {
+  expect(await (await fetch(`${app.url}/healthz`)).json()).toEqual({ status: 'ok' });
+  expect(await (await fetch(`${app.url}/readyz`)).json()).toEqual({ status: 'ready' });
+});
+
+it('shows its figures to this machine only, or to whoever has the token', async () => {
+  expect((await metrics(app)).status).toBe(200);
+  // A proxy on this machine speaks for somebody else.
+  expect((await metrics(app, { 'x-forwarded-for': '203.0.113.7' })).status).toBe(401);
+  expect((await metrics(app, { forwarded: 'for=203.0.113.7' })).status).toBe(401);
+  expect((await metrics(guarded)).status).toBe(401);
+  expect((await metrics(guarded, { authorization: 'Bearer a-token-of-sixteeN' })).status).toBe(401);
+  expect((await metrics(guarded, { authorization: 'Bearer a-token-of-sixteen' })).status).toBe(200);
+});
+
+it('counts requests, tokens and cost under names of our own', async () => {
+  const customer = await app.customer();
+  await (
+    await send(app, protocols.chat, { secret: customer.secret, text: '[[len 7]]', more: { model: 'only-chat' } })
+  ).text();
+  await (await send(app, protocols.chat, { secret: customer.secret, more: { model: 'no-such' } })).text();
+  await settled(app, customer);
+  const text = await (await metrics(app)).text();
+  expect(text).toContain('gateway_requests_total{protocol="chat-completions",model="only-chat",status="200"} 1');
+  expect(text).toContain('gateway_requests_total{protocol="chat-completions",model="none",status="400"} 1');
+  expect(text).toContain('gen_ai_client_token_usage{model="only-chat",token_type="output"} 7');
+  expect(text).toContain(
+    'gateway_settlements_total{protocol="chat-completions",outcome="completed",usage_source="reported"} 1',
+  );
+  expect(text).toMatch(/gateway_inflight\{protocol="chat-completions"\} 0/);
+  expect(text).not.toContain('no-such');
+  expect(text).not.toContain(customer.accountId);
+});
+
+it('every request has one line in the log, by its route and without its address', async () => {
+  const customer = await app.customer();
+  const from = app.logged.length;
+  const answers = [
+    await send(app, { ...protocols.chat, path: '/v1/chat/completions?secret=1' }, { secret: customer.secret }),
+    await send(app, protocols.chat, { secret: 'sk-steyg-wrong' }),
+    await fetch(`${app.baseUrl}/v1/models/some-id`),
+  ];
+  await Promise.all(answers.map((answer) => answer.text()));
+  const ids = answers.map((answer) => answer.headers.get('request-id'));
+  const lines = app.logged.slice(from).map((line) => JSON.parse(line));
+  expect(ids.map((id) => lines.filter((line) => line.requestId === id && line.msg === 'request'))).toMatchObject([
+    [{ method: 'POST', route: '/api/v1/chat/completions', status: 200 }],
+    [{ method: 'POST', route: '/api/v1/chat/completions', status: 401 }],
+    [{ method: 'GET', route: '/api/v1/models/*', status: 401 }],
+  ]);
+});
