@@ -67,6 +67,8 @@ export const consoleOperations = {
     savePlan: { kind: 'mutation', path: 'savePlan' },
     announce: { kind: 'mutation', path: 'announce' },
     endAnnouncement: { kind: 'mutation', path: 'endAnnouncement' },
+    accountOverview: { kind: 'query', path: 'operator.account' },
+    accountEntries: { kind: 'query', path: 'operator.account.ledger', pages: 'edges' },
   },
   orders: {
     plans: { kind: 'query', path: 'plans' },

@@ -1262,6 +1262,23 @@ export type EndAnnouncementMutation = { endAnnouncement:
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 
+export type AccountOverviewQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type AccountOverviewQuery = { operator: { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }>, keys: { edges: Array<{ node: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } }> }, orders: { edges: Array<{ node: { budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, status: OrderStatus } }> } } | null } };
+
+export type AccountEntriesQueryVariables = Exact<{
+  after?: string | null | undefined;
+  filter?: LedgerFilter | null | undefined;
+  first?: number | null | undefined;
+  id: string;
+}>;
+
+
+export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+
 export type PlansQueryVariables = Exact<{
   all?: boolean | null | undefined;
 }>;

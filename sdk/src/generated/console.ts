@@ -6,8 +6,12 @@ import type { RequestOptions } from '../options.ts';
 import type {
   AcceptInvitationMutation,
   AcceptInvitationMutationVariables,
+  AccountEntriesQuery,
+  AccountEntriesQueryVariables,
   AccountForOperatorQuery,
   AccountForOperatorQueryVariables,
+  AccountOverviewQuery,
+  AccountOverviewQueryVariables,
   AccountQuery,
   AccountQueryVariables,
   AddUpstreamKeyMutation,
@@ -359,6 +363,12 @@ export type AnnounceAnswer = AnnounceMutation['announce'];
 
 /** What `endAnnouncement` answers. */
 export type EndAnnouncementAnswer = EndAnnouncementMutation['endAnnouncement'];
+
+/** What `accountOverview` answers. */
+export type AccountOverviewAnswer = AccountOverviewQuery['operator']['account'];
+
+/** What `accountEntries` answers. */
+export type AccountEntriesAnswer = Below<AccountEntriesQuery['operator']['account'], 'ledger'>;
 
 /** What `plans` answers. */
 export type PlansAnswer = PlansQuery['plans'];
@@ -993,6 +1003,24 @@ export interface ConsoleOperator {
    * ```
    */
   endAnnouncement(variables: EndAnnouncementMutationVariables, options?: RequestOptions): Pending<EndAnnouncementAnswer>;
+  /**
+   * One account; null: there is none.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.accountOverview({ id: id });
+   * ```
+   */
+  accountOverview(variables: AccountOverviewQueryVariables, options?: RequestOptions): Pending<AccountOverviewAnswer>;
+  /**
+   * Finished requests, newest first. Forward only: `last` and `before` are refused.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.operator.accountEntries({ id: id })) console.log(each);
+   * ```
+   */
+  accountEntries(variables: AccountEntriesQueryVariables, options?: RequestOptions): Paged<AccountEntriesAnswer>;
 }
 
 /** Operations on orders. */

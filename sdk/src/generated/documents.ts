@@ -123,6 +123,8 @@ export const documents = {
   savePlan: 'mutation savePlan($input:SavePlanInput!){savePlan(input:$input){__typename ...Plan ...Problem}}' + plan + problem,
   announce: 'mutation announce($input:AnnounceInput!){announce(input:$input){__typename ...Announcement ...Problem}}' + announcement + problem,
   endAnnouncement: 'mutation endAnnouncement($id:ID!){endAnnouncement(id:$id){__typename ...Announcement ...Problem}}' + announcement + problem,
+  accountOverview: 'query accountOverview($id:ID!){operator{account(id:$id){members{...Member}keys(deleted:true first:100){edges{node{...ApiKey}}}orders(first:20){edges{node{budget createdAt id memo planName priceVnd status}}}}}}' + apiKey + keySpend + member + spendLimits,
+  accountEntries: 'query accountEntries($after:String$filter:LedgerFilter$first:Int$id:ID!){operator{account(id:$id){ledger(after:$after filter:$filter first:$first){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + receiptLine + spendLimits + tokens,
   plans: 'query plans($all:Boolean){plans(all:$all){...Plan}}' + plan,
   order: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + order + orderPayment + paymentInstructions,
   receipt: 'query receipt($orderId:ID!){receipt(orderId:$orderId){...Receipt}}' + orderPayment + receipt,
