@@ -2,7 +2,17 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { everyProtocol, nativeCatalog, type ProtocolCase, parseEvents, send, settled, until } from './support.ts';
+import {
+  errorOf,
+  everyProtocol,
+  nativeCatalog,
+  type ProtocolCase,
+  parseEvents,
+  protocols,
+  send,
+  settled,
+  until,
+} from './support.ts';
 
 /** The spend brake, concurrency, and a budget that many requests want at once. */
 
@@ -37,6 +47,45 @@ function limitReached(protocol: ProtocolCase, text: string): boolean {
     (data) => (data['choices'] as { finish_reason: string }[] | undefined)?.[0]?.finish_reason === 'length',
   );
 }
+
+describe('several answers that are not streamed', () => {
+  const several = (secret: string, more: Record<string, unknown>) =>
+    send(app, protocols.chat, { secret, text: '[[len 5]]', more: { model: 'only-chat', n: 4, ...more } });
+
+  it('are reserved to their last token, because nothing can stop them on the way', async () => {
+    const customer = await app.customer({ usd: '0.1' });
+    const { requests } = app.simulator.stats();
+    const response = await several(customer.secret, { max_tokens: 1_000 });
+    expect(response.status).toBe(402);
+    const error = await errorOf(response, 'chat-completions');
+    expect(error).toMatchObject({ code: 'insufficient_quota', balance_usd: '0.1', held_usd: '0' });
+    // Four answers of a thousand tokens at 100 USD for a million, and a few tokens of context.
+    expect(error['required_usd']).toMatch(/^0\.4000\d+$/);
+    expect(app.simulator.stats().requests).toBe(requests);
+    await app.quiet(customer.accountId);
+    expect((await app.app.ledger.balance(customer.accountId)).free).toBe(pico('0.1'));
+
+    const fitting = Number(error['affordable_max_tokens']);
+    expect(fitting).toBeGreaterThan(200);
+    expect((await several(customer.secret, { max_tokens: fitting })).status).toBe(200);
+    expect(await settled(app, customer)).toHaveLength(1);
+  });
+
+  it('beyond what a hold reserves at first are reserved as well, where there is enough', async () => {
+    const customer = await app.customer({ usd: '12.1' });
+    expect((await several(customer.secret, { max_tokens: 30_000 })).status).toBe(200);
+    const poor = await app.customer({ usd: '11.9' });
+    expect((await several(poor.secret, { max_tokens: 30_000 })).status).toBe(402);
+  });
+
+  it('need not be reserved so when they are streamed: the brake stops them', async () => {
+    const customer = await app.customer({ usd: '0.1' });
+    const response = await several(customer.secret, { max_tokens: 1_000, stream: true });
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(await settled(app, customer)).toMatchObject([{ outcome: 'completed' }]);
+  });
+});
 
 describe.each(everyProtocol)('the spend brake: $protocol', (protocol) => {
   it('ends a stream that the budget does not reach any further for, as if it had hit its limit', async () => {
