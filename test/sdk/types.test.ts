@@ -67,7 +67,7 @@ describe('what methods return', () => {
   it('is exact about money', () => {
     expectTypeOf<Answer<MessagesResponse>['steyg']['costUsd']>().toEqualTypeOf<string | null>();
     expectTypeOf<UsageReport['balance']['free_usd']>().toBeString();
-    expectTypeOf(verifyReceipt).parameter(0).extract<LedgerEntry>().toEqualTypeOf<LedgerEntry>();
+    expectTypeOf<LedgerEntry>().toExtend<Parameters<typeof verifyReceipt>[0]>();
     expectTypeOf<ReturnType<typeof verifyReceipt>['costPico']>().toEqualTypeOf<bigint>();
   });
 });
@@ -75,7 +75,11 @@ describe('what methods return', () => {
 describe('events', () => {
   it('can be told apart', () => {
     expectTypeOf<Extract<MessagesEvent, { type: 'content_block_start' }>['index']>().toBeNumber();
-    expectTypeOf<Extract<ResponsesEvent, { type: 'response.output_text.delta' }>['delta']>().toBeString();
+    const narrow = (event: ResponsesEvent) => {
+      if (event.type === 'response.output_text.delta') expectTypeOf(event.delta).toBeString();
+      if (event.type === 'response.completed') expectTypeOf(event.response.status).toBeString();
+    };
+    expectTypeOf(narrow).parameter(0).toEqualTypeOf<ResponsesEvent>();
     expectTypeOf<ChatCompletionChunk['choices'][number]['delta']['content']>().toEqualTypeOf<
       string | null | undefined
     >();

@@ -1,0 +1,109 @@
+import { type LedgerEntry, verifyReceipt } from '@steyg/sdk';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+const none = {
+  input_tokens: 0,
+  cache_hit_tokens: 0,
+  cache_write_5m_tokens: 0,
+  cache_write_1h_tokens: 0,
+  output_tokens: 0,
+};
+const prices = { input: '3', cache_hit: '0.3', cache_write_5m: '3.75', cache_write_1h: '6', output: '15' };
+const receipt = (usage: Partial<typeof none>, cost: string, charged = cost, priced = prices) => ({
+  usage: { ...none, ...usage },
+  prices: priced,
+  cost_usd: cost,
+  charged_usd: charged,
+});
+
+describe('a receipt', () => {
+  it('is the worked example: 150,000 cache hits, 30,000 input and 4,000 output tokens for 0.195 USD', () => {
+    const entry = receipt({ cache_hit_tokens: 150_000, input_tokens: 30_000, output_tokens: 4_000 }, '0.195');
+    expect(verifyReceipt(entry)).toEqual({
+      matches: true,
+      costUsd: '0.195',
+      costPico: 195_000_000_000n,
+      statedPico: 195_000_000_000n,
+      parts: {
+        input: 90_000_000_000n,
+        cacheHit: 45_000_000_000n,
+        cacheWrite5m: 0n,
+        cacheWrite1h: 0n,
+        output: 60_000_000_000n,
+      },
+      problems: [],
+    });
+  });
+
+  it('is exact where floating-point numbers are not', () => {
+    const small = { ...prices, input: '0.0375' };
+    expect(verifyReceipt(receipt({ input_tokens: 1 }, '0.0000000375', '0', small))).toMatchObject({ matches: true });
+    const huge = receipt({ output_tokens: 100_000_000 }, '999999.9999', '0', { ...prices, output: '9999.999999' });
+    expect(verifyReceipt(huge)).toMatchObject({ matches: true, costUsd: '999999.9999' });
+    const sum = { ...prices, input: '0.1', output: '0.2' };
+    expect(
+      verifyReceipt(receipt({ input_tokens: 1_000_000, output_tokens: 1_000_000 }, '0.3', '0.3', sum)).matches,
+    ).toBe(true);
+  });
+
+  it.each([
+    ['one pico-USD more', receipt({ input_tokens: 1 }, '0.000003000001')],
+    ['one pico-USD less', receipt({ input_tokens: 1 }, '0.000002999999')],
+    ['a cost for nothing', receipt({}, '0.000000000001')],
+    ['more charged than it cost', receipt({ input_tokens: 1 }, '0.000003', '0.000003000001')],
+  ])('with %s does not match, and says why', (_, entry) => {
+    const { matches, problems } = verifyReceipt(entry);
+    expect(matches).toBe(false);
+    expect(problems[0]).toMatch(/USD/);
+  });
+
+  it('may be charged less than it cost: the budget ended', () => {
+    expect(verifyReceipt(receipt({ input_tokens: 1 }, '0.000003', '0')).matches).toBe(true);
+  });
+
+  it.each(['', '-1', '1e-3', '1.', '.5', ' 1', '1,5', 'NaN', '0.0000000000001'])('has no amount %j', (cost) => {
+    expect(() => verifyReceipt(receipt({}, cost, '0'))).toThrow(RangeError);
+  });
+
+  it.each([-1, 1.5, Number.NaN])('has no count %d', (input_tokens) => {
+    expect(() => verifyReceipt(receipt({ input_tokens }, '0'))).toThrow(RangeError);
+  });
+
+  it('of any tokens and prices matches its own recomputation and no other', () => {
+    const tokens = fc.nat(100_000_000);
+    const price = fc
+      .nat(10_000_000_000)
+      .map((micro) => `${Math.floor(micro / 1e6)}.${String(micro % 1e6).padStart(6, '0')}`);
+    const entry = fc.record({
+      usage: fc.record({
+        input_tokens: tokens,
+        cache_hit_tokens: tokens,
+        cache_write_5m_tokens: tokens,
+        cache_write_1h_tokens: tokens,
+        output_tokens: tokens,
+      }),
+      prices: fc.record({
+        input: price,
+        cache_hit: price,
+        cache_write_5m: price,
+        cache_write_1h: price,
+        output: price,
+      }),
+    });
+    fc.assert(
+      fc.property(entry, ({ usage, prices: priced }) => {
+        const { costUsd, costPico } = verifyReceipt({ usage, prices: priced, cost_usd: '0', charged_usd: '0' });
+        const again = verifyReceipt({ usage, prices: priced, cost_usd: costUsd, charged_usd: costUsd } as LedgerEntry);
+        expect(again).toMatchObject({ matches: true, statedPico: costPico });
+        const pools = Object.keys(usage) as (keyof typeof usage)[];
+        const naive = pools.reduce((sum, pool) => {
+          const name = pool.replace('_tokens', '') as keyof typeof priced;
+          return sum + BigInt(usage[pool]) * BigInt(priced[name].replace('.', ''));
+        }, 0n);
+        expect(costPico).toBe(naive);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
