@@ -72,14 +72,23 @@ interface MemberGate {
 
 const standardTiers = ['auto', 'default', 'standard', 'standard_only'];
 
+/** Some upstreams are gateways themselves, in all protocols: these let another model or provider answer, or add paid steps. */
+const gatewayGates: Record<string, MemberGate> = {
+  preset: { kind: 'tenant' },
+  models: { kind: 'price' },
+  fallbacks: { kind: 'price' },
+  provider: { kind: 'price' },
+  plugins: { kind: 'price' },
+};
+
 const memberGates: Record<Protocol, Record<string, MemberGate>> = {
   messages: {
+    ...gatewayGates,
     // A newer client that sees exactly these details resends the whole history without `thread`. Ignoring the field
     // instead would lose every earlier turn.
     thread: { kind: 'tenant', details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } },
     container: { kind: 'tenant' },
     fallback_credit_token: { kind: 'tenant' },
-    fallbacks: { kind: 'price' },
     billing_policy: { kind: 'price' },
     speed: { kind: 'price', harmless: ['standard'] },
     inference_geo: { kind: 'price' },
@@ -87,20 +96,19 @@ const memberGates: Record<Protocol, Record<string, MemberGate>> = {
     mcp_servers: { kind: 'price' },
   },
   'chat-completions': {
+    ...gatewayGates,
     previous_response_id: { kind: 'tenant' },
     conversation: { kind: 'tenant' },
     store: { kind: 'tenant' },
-    preset: { kind: 'tenant' },
     service_tier: { kind: 'price', harmless: standardTiers },
     web_search_options: { kind: 'price', name: 'web_search' },
     audio: { kind: 'price' },
-    // Some upstreams are gateways themselves: these let another model or provider answer, or add paid steps.
-    models: { kind: 'price' },
-    fallbacks: { kind: 'price' },
-    provider: { kind: 'price' },
-    plugins: { kind: 'price' },
+    // Searches that vendors charge for by the source or by the call.
+    search_parameters: { kind: 'price', name: 'web_search' },
+    enable_search: { kind: 'price', name: 'web_search' },
   },
   responses: {
+    ...gatewayGates,
     previous_response_id: { kind: 'tenant' },
     conversation: { kind: 'tenant' },
     prompt: { kind: 'tenant' },

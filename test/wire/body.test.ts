@@ -459,7 +459,17 @@ describe('gates', () => {
     ['chat-completions', { web_search_options: {} }, 'price web_search web_search_options'],
     ['chat-completions', { modalities: ['text', 'audio'] }, 'price audio modalities.1'],
     ['chat-completions', { modalities: ['text'] }, null],
+    ['chat-completions', { search_parameters: { mode: 'on' } }, 'price web_search search_parameters'],
+    ['chat-completions', { enable_search: true }, 'price web_search enable_search'],
+    ['chat-completions', { enable_search: false }, null],
     ['chat-completions', { models: ['a', 'b'] }, 'price models models'],
+    ...(['messages', 'responses'] as const).flatMap((protocol): typeof cases => [
+      [protocol, { models: ['a', 'b'] }, 'price models models'],
+      [protocol, { provider: { order: ['a'] } }, 'price provider provider'],
+      [protocol, { plugins: [{ id: 'web' }] }, 'price plugins plugins'],
+      [protocol, { preset: 'p' }, 'tenant preset preset'],
+    ]),
+    ['responses', { fallbacks: ['a'] }, 'price fallbacks fallbacks'],
     ['chat-completions', { messages: [{ role: 'assistant', audio: { id: 'a' } }] }, 'tenant audio messages.0.audio'],
     [
       'chat-completions',
