@@ -25,7 +25,7 @@ import {
   type Success,
   type TypedDocument,
   type UsageReport,
-  verifyReceipt,
+  type verifyReceipt,
 } from '@steyg/sdk';
 import type { Connection, ConnectRequest, ToolName } from '@steyg/sdk/connect';
 import type { Diagnosis } from '@steyg/sdk/doctor';
