@@ -126,6 +126,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       webhooks,
     },
     production: config.production,
+    graphiqlPage: async () => (await import('@graphql-yoga/render-graphiql')).renderGraphiQL({ endpoint: '/graphql' }),
     publicUrl,
     log,
   });
