@@ -87,6 +87,11 @@ const fastifyRefusals: Record<string, (refusals: Refusals) => Refusal> = {
   ECONNRESET: (refusals) => refusals.requestTimeout(),
 };
 
+/** Fastify gives errors of its own a status; one with the same code and without a status comes from the database. */
+function refusalOfFastify({ code, statusCode }: FastifyError): ((refusals: Refusals) => Refusal) | undefined {
+  return statusCode === undefined ? undefined : fastifyRefusals[code];
+}
+
 /** Hooks and error handling that every route of the data plane shares. To be called inside the routes' own scope. */
 export function guardEdge(app: FastifyInstance, { authenticator, refusals, intake, metrics }: EdgeParts): void {
   app.decorateRequest('principal', null);
@@ -158,7 +163,7 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
 
   app.setErrorHandler(async (error: FastifyError | RefusalError, request, response) => {
     const protocol = request.routeOptions.config.protocol ?? protocolOf(request.url.split('?', 1)[0] ?? '');
-    const refusal = error instanceof RefusalError ? error.refusal : fastifyRefusals[error.code]?.(refusals);
+    const refusal = error instanceof RefusalError ? error.refusal : refusalOfFastify(error)?.(refusals);
     if (refusal !== undefined) return reply(response, protocol, await unlessDeleted(request, refusal));
     if ('statusCode' in error && error.statusCode !== undefined && error.statusCode < 500) {
       const sentence = publicSentence(error) ?? 'The request could not be read.';
@@ -230,9 +235,6 @@ export function registerModelRoutes(
       const { principal } = request;
       if (principal === null) throw new Error('a route of the data plane was reached without a principal');
       response.hijack();
-      const raw = bodyOf(request);
-      // The relay lets go of the body as soon as it can; so must the request, which lives as long as the answer.
-      request.body = undefined;
       const client = createClient(response.raw, request.id, { stallMs: timeouts.clientStallMs });
       metrics.inFlight.add(protocol);
       try {
@@ -240,7 +242,7 @@ export function registerModelRoutes(
           protocol,
           principal,
           requestId: request.id,
-          raw,
+          raw: takeBody(request),
           rawHeaders: request.raw.rawHeaders,
           version: protocol === 'messages' ? String(request.headers['anthropic-version']) : undefined,
           client,
@@ -262,6 +264,13 @@ export function registerModelRoutes(
 }
 
 const empty = Buffer.alloc(0);
+
+/** Takes the body out of a request, which lives as long as its answer: the relay lets go of the body much sooner. */
+function takeBody(request: FastifyRequest): Buffer {
+  const body = bodyOf(request);
+  request.body = undefined;
+  return body;
+}
 
 /** The raw body; a request without one has an empty one. */
 export function bodyOf(request: FastifyRequest): Buffer {

@@ -74,6 +74,25 @@ it('62: SIGTERM: nothing new, what runs may finish, the rest is told and settled
   expect(await service.broken()).toEqual([]);
 });
 
+it('an error that nobody caught ends the process in order, and the log does not repeat what it says', async () => {
+  const fault = `process.on('SIGUSR2', () => { throw new Error('canary-of-an-error'); });`;
+  const server = await service.start('faulty', {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}`,
+  });
+  await server.ready();
+  const customer = await service.customer();
+  const running = stream(server.baseUrl, customer, '[[len 60]][[speed 100]]');
+  await reached(() => running.text.includes('w1"'));
+  server.signal('SIGUSR2');
+  await running.ended;
+  expect(running).toMatchObject({ finished: true });
+  expect(await server.exited).toBe(1);
+  expect(server.log).toContainEqual(expect.objectContaining({ level: 'fatal', kind: 'Error' }));
+  expect(server.output + server.errors).not.toContain('canary');
+  await service.released();
+  expect(await service.broken()).toEqual([]);
+});
+
 it('two workers: a dead one is replaced, a deleted key counts on both, Ctrl-C reaches everybody and still drains', async () => {
   const server = await service.start('both', { WORKERS: '2' });
   await server.ready();

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { pause, type ServerProcess } from '../start/server-process.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type Service, startService, stream } from './processes.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Faults 53, 58 and 64: processes that are cut off from the database, wait for it too long, or have another clock. */
+
+let database: TestDatabase;
+let service: Service;
+let cable: Cable;
+beforeAll(async () => {
+  database = await createDatabase();
+  service = await startService(database.url, { record: 1_000 });
+  cable = await layCable(database.url);
+});
+afterAll(async () => {
+  await service.close();
+  await cable.remove();
+  await database.drop();
+});
+
+/** A way to the database that can be cut without the database noticing more than that. */
+interface Cable {
+  url: string;
+  cut(): void;
+  mend(): void;
+  remove(): Promise<void>;
+}
+
+async function layCable(url: string): Promise<Cable> {
+  const target = new URL(url);
+  const directory = target.searchParams.get('host') ?? decodeURIComponent(target.hostname);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server: Server = createServer((near) => {
+    if (isCut) return void near.destroy();
+    const far = connect(`${directory}/.s.PGSQL.5432`);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.pipe(other);
+      one.on('error', () => undefined);
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const through = new URL(`postgresql://127.0.0.1:${(server.address() as AddressInfo).port}${target.pathname}`);
+  through.username = target.username;
+  return {
+    url: through.href,
+    cut() {
+      isCut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    mend() {
+      isCut = false;
+    },
+    async remove() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+    },
+  };
+}
+
+const ask = (server: ServerProcess, secret: string, content: string): Promise<Response> =>
+  fetch(`${server.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+    body: JSON.stringify({ model: 'on-chat-completions', max_tokens: 100, messages: [{ role: 'user', content }] }),
+  });
+
+it('64: one process is cut off: it keeps its streams and takes nobody; the other uses only what was given back', async () => {
+  const [cutOff, other] = await Promise.all([
+    service.start('cut-off', { DATABASE_URL: cable.url }),
+    service.start('other'),
+  ]);
+  await Promise.all([cutOff.ready(), other.ready()]);
+  // Enough for two streams, of which each reserves most.
+  const customer = await service.customer('0.011');
+  const running = stream(cutOff.baseUrl, customer, '[[len 350]][[speed 100]]');
+  await reached(() => running.text.includes('w1"'));
+  cable.cut();
+  await reached(async () => (await cutOff.status('/readyz')) === 503);
+  expect((await ask(cutOff, customer.secret, 'ping')).status).toBe(503);
+  // While the lease lasts what is reserved stays reserved.
+  expect((await ask(other, customer.secret, '[[len 2000]]')).status).toBeOneOf([200, 429, 402]);
+  const { rows: held } = await service.pool.query('SELECT sum(held) > 0 AS held FROM "grant" WHERE account_id = $1', [
+    customer.accountId,
+  ]);
+  expect(held).toEqual([{ held: true }]);
+
+  await running.ended;
+  expect(running).toMatchObject({ finished: true, text: expect.stringContaining('w349"') });
+  // The other process gives the hold back, because its process has not been heard of.
+  await reached(async () => {
+    const { rows } = await service.pool.query('SELECT count(*)::int AS n FROM hold WHERE account_id = $1', [
+      customer.accountId,
+    ]);
+    return rows[0].n === 0;
+  });
+  cable.mend();
+  await cutOff.ready();
+  await reached(async () => (await service.rows([customer.accountId])).get(running.requestId ?? '') === 1);
+  await service.released();
+  const { rows } = await service.pool.query(
+    'SELECT sum(amount)::bigint AS granted, sum(spent)::bigint AS spent FROM "grant" WHERE account_id = $1',
+    [customer.accountId],
+  );
+  expect(rows[0].spent).toBeLessThanOrEqual(rows[0].granted);
+  expect(await service.broken()).toEqual([]);
+
+  // 58: somebody keeps the account locked for longer than a client may wait.
+  service.simulator.clearRequests();
+  const locked = await service.customer();
+  expect((await ask(other, locked.secret, 'ping')).status).toBe(200);
+  service.simulator.clearRequests();
+  const client = await service.pool.connect();
+  await client.query('BEGIN');
+  await client.query('SELECT FROM "grant" WHERE account_id = $1 FOR UPDATE', [locked.accountId]);
+  const refused = await ask(other, locked.secret, 'ping');
+  expect(refused.status).toBe(503);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(service.simulator.requests()).toEqual([]);
+  await client.query('ROLLBACK');
+  client.release();
+  await reached(async () => (await ask(other, locked.secret, 'ping')).status === 200);
+  await service.released();
+  expect(await service.broken()).toEqual([]);
+});
+
+it('53: clocks that are an hour off change nothing: leases, expiry and latency do not use them', async () => {
+  const clock = (hours: number): string =>
+    `--import=data:text/javascript,${encodeURIComponent(
+      `const now = Date.now; Date.now = () => now() + ${hours * 3_600_000};`,
+    )}`;
+  const [fast, slow] = await Promise.all([
+    service.start(`fast-${randomUUID()}`, { NODE_OPTIONS: clock(1) }),
+    service.start(`slow-${randomUUID()}`, { NODE_OPTIONS: clock(-1) }),
+  ]);
+  await Promise.all([fast.ready(), slow.ready()]);
+  const customers = await Promise.all(Array.from({ length: 6 }, () => service.customer()));
+  // Longer than a lease, so that a sweep with a wrong clock would have taken the hold.
+  const streams = customers.map((customer, index) =>
+    stream((index % 2 === 0 ? fast : slow).baseUrl, customer, '[[len 250]][[speed 100]]'),
+  );
+  await Promise.all(streams.map(({ ended }) => ended));
+  await service.released();
+  expect(streams.filter(({ finished }) => !finished)).toEqual([]);
+  const { rows } = await service.pool.query(
+    `SELECT latency_ms, time_to_first_byte_ms, charged = cost AS paid, created_at > now() - interval '1 minute' AS fresh
+     FROM ledger_entry WHERE account_id = ANY ($1)`,
+    [customers.map(({ accountId }) => accountId)],
+  );
+  expect(rows).toHaveLength(6);
+  for (const row of rows) {
+    expect(row).toMatchObject({ paid: true, fresh: true });
+    expect(row.latency_ms).toBeGreaterThan(1_000);
+    expect(row.latency_ms).toBeLessThan(60_000);
+  }
+  expect(await service.broken()).toEqual([]);
+});
+
+async function reached(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await pause(10);
+}
