@@ -46,7 +46,7 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
     const { free, held } = await ledger.balance(principal.accountId);
     return free + held > 0n
       ? refusal
-      : refusals.budgetExhausted({ balanceUsd: formatUsd(free), heldUsd: formatUsd(held) });
+      : refusals.budgetExhausted({ balanceUsd: formatUsd(free), heldUsd: formatUsd(held), affordableMaxTokens: 0 });
   };
 
   const prepare = (call: Call, facts: RequestFacts, model: CatalogModel, target: Target): Prepared | WireProblem => {

@@ -148,6 +148,15 @@ describe('check 68: other addresses', () => {
   });
 });
 
+it('the reference page works where the service is reached without TLS', async () => {
+  const response = await fetch(`${app.url}/api/docs`);
+  expect(response.status).toBe(200);
+  const policy = response.headers.get('content-security-policy');
+  expect(policy).toContain("default-src 'self'");
+  // It would send the page's own files to a port where nobody listens.
+  expect(policy).not.toContain('upgrade-insecure-requests');
+});
+
 describe('check 75: other methods', () => {
   it.each([
     ['GET', '/api/v1/messages', 'POST', 'messages'],

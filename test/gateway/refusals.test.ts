@@ -200,6 +200,8 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     expect(await status({ secret: rich.secret, more: unknown })).toBe(400);
     expect(await status({ secret: poor.secret })).toBe(402);
     expect(await status({ secret: rich.secret })).toBe(200);
+    const figures = await errorOf(await send(app, protocol, { secret: poor.secret, more: unknown }), name);
+    expect(figures).toMatchObject({ balance_usd: '0', held_usd: '0', affordable_max_tokens: 0 });
     const narrow = await app.customer({ usd: '0', terms: { models: ['another-model'] } });
     expect(await status({ secret: narrow.secret })).toBe(402);
   });

@@ -52,7 +52,7 @@ describe.each(DIRECTIONS)('$upstream upstream, $client client', (direction) => {
       ['error', { type: 'error', error: { type, message }, request_id: 'req_01' }],
     ],
     'chat-completions': (message: string) => [
-      { error: { message, type: expect.any(String), param: null, code: null } },
+      { error: { message, type: 'server_error', param: null, code: null } },
     ],
     responses: (message: string) => [
       [

@@ -207,7 +207,9 @@ export function createTranslatedStream({
         output += writer.end(end.usage === undefined ? shown : { usage: end.usage, reasoningTokens: null });
         state = 'terminated';
       } else {
-        output += writer.fail({ status: end.status, type: end.type, message: end.message });
+        // The end is worded for messages; other protocols have types of their own.
+        const type = client === 'messages' ? end.type : errorType(client, end.status);
+        output += writer.fail({ status: end.status, type, message: end.message });
         state = 'failed';
       }
       return handOut();
