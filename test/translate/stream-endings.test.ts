@@ -51,9 +51,7 @@ describe.each(DIRECTIONS)('$upstream upstream, $client client', (direction) => {
     messages: (message: string, type: string) => [
       ['error', { type: 'error', error: { type, message }, request_id: 'req_01' }],
     ],
-    'chat-completions': (message: string) => [
-      { error: { message, type: 'server_error', param: null, code: null } },
-    ],
+    'chat-completions': (message: string) => [{ error: { message, type: 'server_error', param: null, code: null } }],
     responses: (message: string) => [
       [
         'response.failed',
