@@ -12,13 +12,15 @@ interface Place {
   weight?: number;
   keys?: string[];
   baseUrl?: string;
+  simulated?: boolean;
 }
 
 let router: Router;
 let clockMs = 1_000_000;
 afterEach(() => router.close());
 
-function place({ upstream, protocol = 'messages', priority = 0, weight = 1, keys = [], baseUrl }: Place): RouteRecord {
+function place(given: Place): RouteRecord {
+  const { upstream, protocol = 'messages', priority = 0, weight = 1, keys = [], baseUrl, simulated = false } = given;
   return {
     id: `route-${upstream}`,
     model: 'm',
@@ -28,7 +30,7 @@ function place({ upstream, protocol = 'messages', priority = 0, weight = 1, keys
       baseUrl: baseUrl ?? `https://${upstream}.example.com/base/`,
       onDisconnect: 'abort',
       features: featuresOf(protocol, {}),
-      simulated: false,
+      simulated,
       keys: keys.map((id) => ({ id, secret: `secret-${id}` })),
     },
     upstreamModel: 'vendor-m',
@@ -214,6 +216,19 @@ describe('a place that keeps failing', () => {
     routes({ upstream: 'a' });
     fail('a', 50);
     expect(order()).toEqual(['a']);
+  });
+
+  it('is not when it is the built-in simulator, whose failures are asked for', () => {
+    const simulators: Place[] = [
+      { upstream: 'native', simulated: true },
+      { upstream: 'translated', protocol: 'chat-completions', simulated: true },
+    ];
+    routes(...simulators);
+    const target = first();
+    for (const verdict of ['failed', 'unauthorized', 'overloaded'] as const)
+      for (let i = 0; i < 5; i += 1) router.report(target, verdict);
+    expect(order()).toEqual(['native', 'translated']);
+    expect(router.health()).toEqual([]);
   });
 
   it('is one of at most half of all: the one that failed first comes back first', () => {
