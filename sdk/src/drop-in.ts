@@ -30,7 +30,7 @@ export interface AnthropicOptions {
   baseURL: string;
   /** Sent as a bearer token. */
   authToken: string;
-  /** Keeps a vendor's key in the environment from being sent along. */
+  /** Versions that read a vendor's key from the environment in any case would send it along. */
   apiKey: null;
 }
 

@@ -1,7 +1,7 @@
 import { verifyReceipt } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
-import { asked, clientOf, ping } from './support.ts';
+import { asked, clientOf, events, json, ping, scripted } from './support.ts';
 
 let app: TestApp;
 let customer: Customer;
@@ -154,6 +154,24 @@ describe('a stream', () => {
     await expect(stream.finalMessage()).rejects.toMatchObject({ name: 'AbortedError' });
     const { entry } = await stream.cost();
     expect(entry.outcome).toBe('client_closed');
+  });
+});
+
+describe('the cost of a stream', () => {
+  const start = 'data: {"type":"message_start","message":{"content":[],"usage":{}}}\n\n';
+  const stream = () => events([`${start}data: {"type":"message_stop"}\n\n`]);
+  const missing = json({ error: { message: 'm' } }, 404);
+
+  it('is waited for while it is being settled', async () => {
+    const { steyg, seen } = scripted([stream(), missing, missing, json({ object: 'usage.entry', cost_usd: '0.5' })]);
+    expect(await steyg.messages.stream(ping).cost()).toMatchObject({ requestId: 'req-1', costUsd: '0.5' });
+    expect(seen.at(-1)?.url).toContain('/v1/usage?request_id=req-1');
+  });
+
+  it('is not asked for again when the look-up itself fails', async () => {
+    const { steyg, seen } = scripted([stream(), json({ error: { message: 'm' } }, 401)]);
+    await expect(steyg.messages.stream(ping).cost()).rejects.toMatchObject({ status: 401 });
+    expect(seen).toHaveLength(2);
   });
 });
 

@@ -146,6 +146,11 @@ describe.each(protocols)('a stream of %s', (protocol) => {
     const second = streamOf(protocol, new Response(endless));
     setTimeout(() => second.stream.abort(), 5);
     await expect(second.stream.finalText()).rejects.toThrow(AbortedError);
+
+    const silent = streamOf(protocol, new Response(new ReadableStream<Uint8Array>()));
+    await silent.stream.response();
+    silent.stream.abort();
+    await expect(silent.stream.finalText()).rejects.toThrow(AbortedError);
   });
 });
 
@@ -238,6 +243,21 @@ describe('the reader of event streams', () => {
       { type: 'a', data: ' x\n\ny' },
       { type: null, data: 'last' },
     ]);
+  });
+
+  it.each(['\n', '\r\n', '\r'])('reads the same wherever a stream of lines that end with %j is cut', async (ending) => {
+    const text = 'event: a\ndata: 1\ndata: 2\n\n: comment\nevent: b\ndata: 3\n\n'.replaceAll('\n', ending);
+    async function* cutText(at: number) {
+      for (const piece of cutAt(bytes(text), at)) yield piece;
+    }
+    for (let at = 0; at <= text.length; at += 1) {
+      const list = [];
+      for await (const event of readEvents(cutText(at))) list.push(event);
+      expect(list).toEqual([
+        { type: 'a', data: '1\n2' },
+        { type: 'b', data: '3' },
+      ]);
+    }
   });
 
   it('drops an event that never got its empty line', async () => {

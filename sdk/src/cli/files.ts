@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { SettingsFile } from '../connect/connection.ts';
 import { ConfigurationError } from '../errors.ts';
@@ -33,7 +33,6 @@ export async function write({ path, after, holdsKey }: PlannedFile): Promise<voi
   await mkdir(dirname(target), { recursive: true });
   const draft = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
   await writeFile(draft, after, { mode: holdsKey ? 0o600 : 0o644 });
-  if (holdsKey) await chmod(draft, 0o600);
   await rename(draft, target);
 }
 

@@ -245,11 +245,11 @@ async function* readChunks(response: Response, deadline: Deadline): AsyncGenerat
   // Not every implementation of fetch ends a body with its signal; a cancelled reader ends on all of them.
   const leave = () => void reader.cancel().catch(() => undefined);
   signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
   let finished = false;
   try {
     while (!finished) {
       deadline.renew();
-      signal.throwIfAborted();
       const { done, value } = await reader.read();
       signal.throwIfAborted();
       // However long the caller takes with a piece: only the server's silence counts.
