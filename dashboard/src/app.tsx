@@ -49,7 +49,20 @@ const personPages: readonly (readonly [string, ComponentType])[] = [
   [pages.invitation, Invitation],
 ];
 
-const operatorPages: readonly (readonly [string, ComponentType])[] = [];
+const operatorPages: readonly (readonly [string, ComponentType])[] = [
+  [pages.operatorAccounts, lazy(() => import('./pages/operator/accounts.tsx'))],
+  [pages.operatorAccount, lazy(() => import('./pages/operator/account.tsx'))],
+  [pages.operatorCatalog, lazy(() => import('./pages/operator/catalog.tsx'))],
+  [pages.operatorModel, lazy(() => import('./pages/operator/model.tsx'))],
+  [pages.operatorUpstreams, lazy(() => import('./pages/operator/upstreams.tsx'))],
+  [pages.operatorPlans, lazy(() => import('./pages/operator/plans.tsx'))],
+  [pages.operatorOrders, lazy(() => import('./pages/operator/orders.tsx'))],
+  [pages.operatorTransfers, lazy(() => import('./pages/operator/transfers.tsx'))],
+  [pages.operatorRevenue, lazy(() => import('./pages/operator/revenue.tsx'))],
+  [pages.operatorUptime, lazy(() => import('./pages/operator/uptime.tsx'))],
+  [pages.operatorAudit, lazy(() => import('./pages/operator/audit.tsx'))],
+  [pages.operatorBooks, lazy(() => import('./pages/operator/books.tsx'))],
+];
 
 export function App() {
   const viewer = useViewer();

@@ -53,3 +53,30 @@ export function stepsFor(budgetUsd: string, prices: Prices): bigint | null {
   const step = costOf(agentStep, prices);
   return step === 0n ? null : parseUsd(budgetUsd) / step;
 }
+
+/** A plan as far as it says what a USD costs. */
+export interface PlanPrice {
+  planId: string;
+  name: string;
+  priceVnd: string;
+  budget: string;
+}
+
+/** An amount of USD in VND at what a plan asks for a USD, rounded half up: only for reading. */
+export function vndAt(usd: string, plan: PlanPrice): string {
+  const budget = parseUsd(plan.budget);
+  return String((parseUsd(usd) * BigInt(plan.priceVnd) * 2n + budget) / (budget * 2n));
+}
+
+/** The Starter plan (or else the cheapest one) and the plan with the lowest price of a USD. */
+export function planPair<Plan extends PlanPrice>(plans: readonly Plan[]): { starter: Plan; best: Plan } | null {
+  const [first] = plans;
+  if (first === undefined) return null;
+  const dearer = (a: Plan, b: Plan) =>
+    BigInt(a.priceVnd) * parseUsd(b.budget) > BigInt(b.priceVnd) * parseUsd(a.budget);
+  return {
+    starter:
+      plans.find(({ planId }) => planId === 'starter') ?? plans.find(({ name }) => /^starter$/i.test(name)) ?? first,
+    best: plans.reduce((best, plan) => (dearer(best, plan) ? plan : best), first),
+  };
+}

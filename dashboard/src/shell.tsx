@@ -44,6 +44,22 @@ const groups: readonly { title: NavName; items: readonly (readonly [string, NavN
   },
 ];
 
+const operatorGroup = {
+  title: 'operator',
+  items: [
+    [pages.operatorAccounts, 'operatorAccounts', 'people'],
+    [pages.operatorCatalog, 'operatorCatalog', 'models'],
+    [pages.operatorUpstreams, 'operatorUpstreams', 'plug'],
+    [pages.operatorPlans, 'operatorPlans', 'wallet'],
+    [pages.operatorOrders, 'operatorOrders', 'activity'],
+    [pages.operatorTransfers, 'operatorTransfers', 'wallet'],
+    [pages.operatorRevenue, 'operatorRevenue', 'activity'],
+    [pages.operatorUptime, 'operatorUptime', 'bell'],
+    [pages.operatorAudit, 'operatorAudit', 'shield'],
+    [pages.operatorBooks, 'operatorBooks', 'check'],
+  ],
+} as const;
+
 function Logo() {
   return (
     <span className="logo">
@@ -149,7 +165,7 @@ function Offline() {
 
 export function Shell({ children }: { children: ReactNode }) {
   const { t } = useLanguage();
-  const { account } = useSession();
+  const { account, person } = useSession();
   const [path] = useLocation();
   const [open, setOpen] = useState(false);
   // Whoever went somewhere does not need the menu any more.
@@ -187,7 +203,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </Link>
         <AccountChoice />
         <nav aria-label={t.nav.main}>
-          {shown.map(({ title, items }) => (
+          {[...shown, ...(person.operator ? [operatorGroup] : [])].map(({ title, items }) => (
             <div key={title} className="nav-group">
               <h2 id={`nav-${title}`}>{t.nav[title]}</h2>
               <ul aria-labelledby={`nav-${title}`}>
@@ -224,6 +240,18 @@ export function Shell({ children }: { children: ReactNode }) {
       <main id="content" tabIndex={-1}>
         <Offline />
         {account?.status === 'SUSPENDED' ? <Banner tone="bad">{t.common.suspended}</Banner> : null}
+        {path.startsWith(pages.operator) && person.operator && !person.secondFactor ? (
+          <Banner
+            tone="warn"
+            action={
+              <Link href={pages.security} className="button small">
+                {t.operator.toSecurity}
+              </Link>
+            }
+          >
+            {t.operator.secondFactor}
+          </Banner>
+        ) : null}
         {account === null ? null : <BudgetBanner accountId={account.id} path={path} />}
         {children}
       </main>

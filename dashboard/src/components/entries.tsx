@@ -24,21 +24,23 @@ export function EntryTable({
   entries,
   caption,
   brief = false,
+  linked = true,
 }: {
   entries: readonly Entry[];
   caption: string;
   brief?: boolean;
+  /** Whether the receipt can be opened: it is shown in the account whose it is. */
+  linked?: boolean;
 }) {
   const { t, format } = useLanguage();
   const columns: Column<Entry>[] = [
     {
       head: t.activity.time,
       names: true,
-      cell: ({ createdAt, requestId }) => (
-        <Link href={pathTo(pages.entry, { requestId })}>
-          <time dateTime={createdAt}>{format.dateTime(createdAt)}</time>
-        </Link>
-      ),
+      cell: ({ createdAt, requestId }) => {
+        const time = <time dateTime={createdAt}>{format.dateTime(createdAt)}</time>;
+        return linked ? <Link href={pathTo(pages.entry, { requestId })}>{time}</Link> : time;
+      },
     },
     { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
     ...(brief

@@ -1,0 +1,132 @@
+import type { CatalogAnswer, SaveModelAnswer, Success } from '@steyg/sdk';
+import { useState } from 'react';
+import { useChange } from '../data.tsx';
+import { useExplain } from '../explain.ts';
+import { useLanguage } from '../language/language.tsx';
+import { Button } from './button.tsx';
+import { Checkbox, TextField } from './field.tsx';
+import { Form } from './form.tsx';
+
+type Entry = NonNullable<CatalogAnswer>[number];
+
+const words = (text: string) => text.split(/[\s,]+/).filter((word) => word !== '');
+
+/** A model of the catalog, but for its prices and routes. */
+export function ModelForm({
+  entry,
+  onSaved,
+  onCancel,
+}: {
+  entry: Entry | null;
+  onSaved: (saved: Success<SaveModelAnswer>) => void;
+  onCancel?: () => void;
+}) {
+  const { t } = useLanguage();
+  const explain = useExplain();
+  const [draft, setDraft] = useState({
+    modelId: entry?.modelId ?? '',
+    displayName: entry?.displayName ?? '',
+    family: entry?.family ?? '',
+    contextWindow: String(entry?.contextWindow ?? 200_000),
+    maxOutputTokens: String(entry?.maxOutputTokens ?? 32_000),
+    capabilities: entry?.capabilities.join(', ') ?? 'tools',
+    allow: entry?.allow.join(', ') ?? '',
+    enabled: entry?.enabled ?? true,
+  });
+  const save = useChange({
+    change: (steyg, input: typeof draft) =>
+      steyg.console.operator.saveModel({
+        input: {
+          modelId: input.modelId.trim(),
+          displayName: input.displayName.trim(),
+          family: input.family.trim(),
+          contextWindow: Math.floor(Number(input.contextWindow)),
+          maxOutputTokens: Math.floor(Number(input.maxOutputTokens)),
+          capabilities: words(input.capabilities),
+          allow: words(input.allow),
+          enabled: input.enabled,
+        },
+      }),
+    refresh: [['operator', 'catalog'], ['models']],
+    done: onSaved,
+  });
+  const { fields } = save.error === null ? { fields: {} as Record<string, string> } : explain(save.error);
+  const set = (values: Partial<typeof draft>) => setDraft({ ...draft, ...values });
+  // What is called `id` in the domain is `modelId` here.
+  const idError = fields['modelId'] ?? fields['id'];
+  return (
+    <Form
+      onSubmit={() => save.mutate(draft)}
+      error={Object.keys(fields).length > 0 ? null : save.error}
+      actions={
+        <>
+          {onCancel === undefined ? null : <Button onClick={onCancel}>{t.common.cancel}</Button>}
+          <Button type="submit" look="primary" busy={save.isPending}>
+            {t.common.save}
+          </Button>
+        </>
+      }
+    >
+      <div className="fields">
+        <TextField
+          label={t.operator.modelId}
+          hint={t.operator.modelIdHint}
+          required
+          disabled={entry !== null}
+          value={draft.modelId}
+          onChange={(modelId) => set({ modelId })}
+          error={idError}
+        />
+        <TextField
+          label={t.operator.displayName}
+          required
+          maxLength={100}
+          value={draft.displayName}
+          onChange={(displayName) => set({ displayName })}
+          error={fields['displayName']}
+        />
+        <TextField
+          label={t.operator.family}
+          required
+          maxLength={60}
+          value={draft.family}
+          onChange={(family) => set({ family })}
+          error={fields['family']}
+        />
+        <TextField
+          label={t.models.context}
+          type="number"
+          min={1}
+          required
+          value={draft.contextWindow}
+          onChange={(contextWindow) => set({ contextWindow })}
+          error={fields['contextWindow']}
+        />
+        <TextField
+          label={t.models.maxOutput}
+          type="number"
+          min={1}
+          required
+          value={draft.maxOutputTokens}
+          onChange={(maxOutputTokens) => set({ maxOutputTokens })}
+          error={fields['maxOutputTokens']}
+        />
+        <TextField
+          label={t.models.capabilities}
+          hint={t.operator.wordsHint}
+          value={draft.capabilities}
+          onChange={(capabilities) => set({ capabilities })}
+          error={fields['capabilities']}
+        />
+        <TextField
+          label={t.operator.allow}
+          hint={t.operator.allowHint}
+          value={draft.allow}
+          onChange={(allow) => set({ allow })}
+          error={fields['allow']}
+        />
+      </div>
+      <Checkbox label={t.operator.enabled} checked={draft.enabled} onChange={(enabled) => set({ enabled })} />
+    </Form>
+  );
+}

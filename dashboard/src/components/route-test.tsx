@@ -1,0 +1,39 @@
+import type { Success, TestRouteAnswer } from '@steyg/sdk';
+import { useState } from 'react';
+import { useChange } from '../data.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
+import { Button } from './button.tsx';
+import { useFailureToast } from './failure-toast.ts';
+import { Badge } from './page.tsx';
+
+/** Sends the smallest request through a route and says how it went. */
+export function RouteTestButton({ id, name }: { id: string; name: string }) {
+  const { t, format } = useLanguage();
+  const failure = useFailureToast();
+  const [result, setResult] = useState<Success<TestRouteAnswer> | null>(null);
+  const test = useChange({
+    change: (steyg, routeId: string) => steyg.console.operator.testRoute({ id: routeId }),
+    done: setResult,
+  });
+  return (
+    <div className="row-actions wrap">
+      <span role="status">
+        {result === null ? null : (
+          <Badge tone={result.ok ? 'good' : 'bad'}>
+            {result.ok
+              ? fill(t.operator.testOk, { time: format.milliseconds(result.latencyMs) })
+              : `${result.status ?? '–'}: ${result.problem ?? ''}`}
+          </Badge>
+        )}
+      </span>
+      <Button
+        small
+        busy={test.isPending}
+        aria-label={fill(t.operator.testWhat, { name })}
+        onClick={() => test.mutate(id, failure)}
+      >
+        {t.operator.test}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,332 @@
+import type { AccountForOperatorAnswer } from '@steyg/sdk';
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { Button } from '../../components/button.tsx';
+import { Code, CopyValue } from '../../components/copy.tsx';
+import { Confirm, Dialog } from '../../components/dialog.tsx';
+import { EntryTable } from '../../components/entries.tsx';
+import { useFailureToast } from '../../components/failure-toast.ts';
+import { SelectField, TextField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
+import { Lots } from '../../components/lots.tsx';
+import { Badge, Card, Figure, Page } from '../../components/page.tsx';
+import { Banner, Empty, Loaded, More } from '../../components/states.tsx';
+import { Table } from '../../components/table.tsx';
+import { useSay } from '../../components/toasts.tsx';
+import { useAsk, useChange, usePages } from '../../data.tsx';
+import { useExplain } from '../../explain.ts';
+import { fill, useLanguage } from '../../language/language.tsx';
+import { isUsd } from '../../money.ts';
+import { pages } from '../../pages.ts';
+import { dayMs } from '../../usage.ts';
+import { OrderBadge } from '../top-up.tsx';
+
+type Account = NonNullable<AccountForOperatorAnswer>;
+
+export default function AccountPage() {
+  const { t } = useLanguage();
+  const { id = '' } = useParams();
+  const account = useAsk({
+    key: ['operator', 'account', id],
+    ask: (steyg, signal) => steyg.console.operator.accountForOperator({ id }, { signal }),
+    every: 30_000,
+  });
+  return (
+    <Page
+      title={account.data?.name ?? t.operator.account}
+      lead={<Link href={pages.operatorAccounts}>{t.nav.operatorAccounts}</Link>}
+    >
+      <Loaded query={account}>{(found) => <Details account={found} />}</Loaded>
+    </Page>
+  );
+}
+
+function Details({ account }: { account: Account }) {
+  const { t, format } = useLanguage();
+  const [open, setOpen] = useState<'status' | 'grant' | null>(null);
+  const close = () => setOpen(null);
+  const { budget } = account;
+  return (
+    <>
+      <div className="row-line">
+        <p>
+          {account.email}{' '}
+          <Badge tone={account.status === 'ACTIVE' ? 'good' : 'bad'}>
+            {t.operator.accountStatuses[account.status]}
+          </Badge>{' '}
+          <span className="hint">
+            {t.operator.opened}: {format.dateTime(account.createdAt)}
+          </span>
+        </p>
+        <div className="actions">
+          <Button onClick={() => setOpen('grant')}>{t.operator.give}</Button>
+          <Button look={account.status === 'ACTIVE' ? 'danger' : 'primary'} onClick={() => setOpen('status')}>
+            {account.status === 'ACTIVE' ? t.operator.suspend : t.operator.resume}
+          </Button>
+        </div>
+      </div>
+      <dl className="figures">
+        <Figure label={t.overview.free} value={format.usdLeft(budget.free)} />
+        <Figure label={t.operator.held} value={format.usd(budget.held)} />
+        <Figure label={t.activity.charged} value={format.usd(budget.charged)} />
+        <Figure label={t.operator.expired} value={format.usd(budget.expired)} />
+        <Figure label={t.operator.granted} value={format.usd(budget.granted)} />
+      </dl>
+      <CopyValue label={t.operator.accountId} text={account.id} />
+      <div className="columns">
+        <Card title={t.overview.lots}>
+          <Lots grants={budget.grants} />
+        </Card>
+        <Invariants id={account.id} />
+      </div>
+      <Overview id={account.id} />
+      <Entries id={account.id} />
+      {open === 'grant' ? <GrantDialog account={account} onClose={close} /> : null}
+      {open === 'status' ? <StatusDialog account={account} onClose={close} /> : null}
+    </>
+  );
+}
+
+function StatusDialog({ account, onClose }: { account: Account; onClose: () => void }) {
+  const { t } = useLanguage();
+  const say = useSay();
+  const failure = useFailureToast();
+  const suspends = account.status === 'ACTIVE';
+  const change = useChange({
+    change: (steyg, status: 'ACTIVE' | 'SUSPENDED') =>
+      steyg.console.operator.setAccountStatus({ accountId: account.id, status }),
+    refresh: [['operator']],
+    done: () => say(t.common.saved),
+  });
+  return (
+    <Confirm
+      title={suspends ? t.operator.suspend : t.operator.resume}
+      action={suspends ? t.operator.suspend : t.operator.resume}
+      danger={suspends}
+      busy={change.isPending}
+      onClose={onClose}
+      onConfirm={() => change.mutate(suspends ? 'SUSPENDED' : 'ACTIVE', { ...failure, onSettled: onClose })}
+    >
+      <p>{fill(suspends ? t.operator.suspendText : t.operator.resumeText, { name: account.name })}</p>
+    </Confirm>
+  );
+}
+
+const lifetimes = ['', '7', '30', '90', '365'] as const;
+
+function GrantDialog({ account, onClose }: { account: Account; onClose: () => void }) {
+  const { t } = useLanguage();
+  const say = useSay();
+  const explain = useExplain();
+  const [amount, setAmount] = useState('');
+  const [days, setDays] = useState<string>('');
+  const [reason, setReason] = useState('');
+  const give = useChange({
+    change: (steyg, input: { amount: string; reason: string; expiresAt: string | null }) =>
+      steyg.console.operator.giveGrant({ input: { ...input, accountId: account.id } }),
+    refresh: [['operator']],
+    done: () => {
+      say(t.operator.given);
+      onClose();
+    },
+  });
+  const fields = give.error === null ? {} : explain(give.error).fields;
+  return (
+    <Dialog title={fill(t.operator.giveTo, { name: account.name })} onClose={onClose}>
+      <Form
+        onSubmit={() => {
+          if (!isUsd(amount)) return;
+          give.mutate({
+            amount: amount.trim(),
+            reason: reason.trim(),
+            expiresAt: days === '' ? null : new Date(Date.now() + Number(days) * dayMs).toISOString(),
+          });
+        }}
+        error={Object.keys(fields).length > 0 ? null : give.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="primary" busy={give.isPending}>
+              {t.operator.give}
+            </Button>
+          </>
+        }
+      >
+        <TextField
+          label={t.operator.amount}
+          inputMode="decimal"
+          required
+          value={amount}
+          onChange={setAmount}
+          error={fields['amount'] ?? (amount === '' || isUsd(amount) ? undefined : t.problems.usd)}
+        />
+        <SelectField
+          label={t.order.validity}
+          value={days}
+          onChange={setDays}
+          options={lifetimes.map((value) => ({
+            value,
+            label: value === '' ? t.topUp.noEnd : fill(t.topUp.validDays, { days: value }),
+          }))}
+          error={fields['expiresAt']}
+        />
+        <TextField
+          label={t.operator.reason}
+          hint={t.operator.reasonHint}
+          required
+          maxLength={200}
+          value={reason}
+          onChange={setReason}
+          error={fields['reason']}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function Invariants({ id }: { id: string }) {
+  const { t } = useLanguage();
+  const [asked, setAsked] = useState(false);
+  const broken = useAsk({
+    key: ['operator', 'invariants', id],
+    ask: (steyg, signal) => steyg.console.operator.invariants({ accountId: id }, { signal }),
+    when: asked,
+  });
+  return (
+    <Card
+      title={t.operator.invariants}
+      actions={
+        <Button
+          small
+          busy={broken.isFetching}
+          onClick={() => {
+            setAsked(true);
+            if (asked) void broken.refetch();
+          }}
+        >
+          {t.operator.check}
+        </Button>
+      }
+    >
+      {asked ? (
+        <Loaded query={broken}>
+          {(list) =>
+            list.length === 0 ? (
+              <Banner tone="good" icon="check">
+                {t.operator.sound}
+              </Banner>
+            ) : (
+              <>
+                {list.map(({ invariant, rows }) => (
+                  <Banner key={invariant} tone="bad">
+                    <p>{fill(t.operator.broken, { invariant })}</p>
+                    <Code text={JSON.stringify(rows, null, 2)} what={invariant} />
+                  </Banner>
+                ))}
+              </>
+            )
+          }
+        </Loaded>
+      ) : (
+        <p className="hint">{t.operator.invariantsHint}</p>
+      )}
+    </Card>
+  );
+}
+
+function Overview({ id }: { id: string }) {
+  const { t, format } = useLanguage();
+  const overview = useAsk({
+    key: ['operator', 'overview', id],
+    ask: (steyg, signal) => steyg.console.operator.accountOverview({ id }, { signal }),
+  });
+  return (
+    <Loaded query={overview}>
+      {({ members, keys, orders }) => (
+        <>
+          <div className="columns even">
+            <Card title={t.members.title}>
+              <Table
+                caption={t.members.title}
+                rows={members}
+                rowKey={(member) => member.id}
+                columns={[
+                  {
+                    head: t.members.name,
+                    names: true,
+                    cell: ({ name, email }) => (
+                      <>
+                        {name}
+                        <span className="note">{email}</span>
+                      </>
+                    ),
+                  },
+                  { head: t.members.role, cell: ({ role }) => t.members.roles[role] },
+                ]}
+              />
+            </Card>
+            <Card title={t.topUp.orders}>
+              {orders.edges.length === 0 ? (
+                <Empty title={t.topUp.noOrders} />
+              ) : (
+                <Table
+                  caption={t.topUp.orders}
+                  rows={orders.edges.map(({ node }) => node)}
+                  rowKey={(order) => order.id}
+                  columns={[
+                    { head: t.order.memo, names: true, cell: ({ memo }) => <code>{memo}</code> },
+                    { head: t.order.plan, cell: ({ planName }) => planName },
+                    { head: t.order.price, figure: true, cell: ({ priceVnd }) => format.vnd(priceVnd) },
+                    { head: t.order.status, cell: ({ status }) => <OrderBadge status={status} /> },
+                  ]}
+                />
+              )}
+            </Card>
+          </div>
+          <Card title={t.keys.title}>
+            {keys.edges.length === 0 ? (
+              <Empty title={t.keys.empty} />
+            ) : (
+              <Table
+                caption={t.keys.title}
+                rows={keys.edges.map(({ node }) => node)}
+                rowKey={(key) => key.id}
+                columns={[
+                  { head: t.keys.name, names: true, cell: ({ name, last4 }) => `${name} …${last4}` },
+                  { head: t.keys.status, cell: ({ status }) => t.keys.statuses[status] },
+                  { head: t.keys.spent, figure: true, cell: ({ spend }) => format.usd(spend.lifetime) },
+                  {
+                    head: t.keys.lastUsed,
+                    cell: ({ spend }) => (spend.lastUsedAt === null ? t.keys.never : format.dateTime(spend.lastUsedAt)),
+                  },
+                ]}
+              />
+            )}
+          </Card>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Entries({ id }: { id: string }) {
+  const { t } = useLanguage();
+  const entries = usePages({
+    key: ['operator', 'entries', id],
+    ask: async (steyg, after, signal) => steyg.console.operator.accountEntries({ id, after, first: 20 }, { signal }),
+  });
+  return (
+    <Card title={t.activity.requests}>
+      <Loaded query={entries}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={t.overview.noRequests} />
+          ) : (
+            <EntryTable entries={rows} caption={t.activity.requests} linked={false} />
+          )
+        }
+      </Loaded>
+      <More query={entries} />
+    </Card>
+  );
+}

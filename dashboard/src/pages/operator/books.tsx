@@ -1,0 +1,215 @@
+import { useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { Button } from '../../components/button.tsx';
+import { Code } from '../../components/copy.tsx';
+import { Card, Page } from '../../components/page.tsx';
+import { Banner, Empty, Failure, Loaded } from '../../components/states.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { useAsk, useSteyg } from '../../data.tsx';
+import { useNow } from '../../hooks.ts';
+import { fill, useLanguage } from '../../language/language.tsx';
+import { pages, pathTo } from '../../pages.ts';
+
+const days = 30;
+
+/** Whether the books are right, and what is odd in them. */
+export default function Books() {
+  const { t } = useLanguage();
+  return (
+    <Page title={t.nav.operatorBooks} lead={t.operator.booksLead}>
+      <AllInvariants />
+      <Shortfalls />
+      <Anomalies />
+      <Holds />
+    </Page>
+  );
+}
+
+interface Finding {
+  accountId: string;
+  name: string;
+  invariant: string;
+  rows: unknown;
+}
+
+type State =
+  | { kind: 'idle' }
+  | { kind: 'running' | 'done' | 'stopped'; checked: number; findings: Finding[] }
+  | { kind: 'failed'; checked: number; findings: Finding[]; error: unknown };
+
+/** One account after the other: each check is small, and whoever watches can stop. */
+function AllInvariants() {
+  const { t, format } = useLanguage();
+  const steyg = useSteyg();
+  const [state, setState] = useState<State>({ kind: 'idle' });
+  const stop = useRef<AbortController>(null);
+  const run = async () => {
+    const controller = new AbortController();
+    stop.current = controller;
+    const { signal } = controller;
+    let checked = 0;
+    const findings: Finding[] = [];
+    setState({ kind: 'running', checked, findings });
+    try {
+      for await (const { id, name } of steyg.console.operator.listAccounts({ first: 100 }, { signal })) {
+        const broken = await steyg.console.operator.invariants({ accountId: id }, { signal });
+        findings.push(...broken.map(({ invariant, rows }) => ({ accountId: id, name, invariant, rows })));
+        checked += 1;
+        setState({ kind: 'running', checked, findings });
+      }
+      setState({ kind: 'done', checked, findings });
+    } catch (error) {
+      setState(signal.aborted ? { kind: 'stopped', checked, findings } : { kind: 'failed', checked, findings, error });
+    }
+  };
+  return (
+    <Card
+      title={t.operator.invariants}
+      actions={
+        state.kind === 'running' ? (
+          <Button small onClick={() => stop.current?.abort()}>
+            {t.playground.stop}
+          </Button>
+        ) : (
+          <Button small look="primary" onClick={() => void run()}>
+            {t.operator.checkAll}
+          </Button>
+        )
+      }
+    >
+      <p className="hint">{t.operator.invariantsHint}</p>
+      {state.kind === 'idle' ? null : (
+        <div role="status">
+          <p>{fill(t.operator.checked, { n: format.number(state.checked) })}</p>
+          {state.kind === 'done' && state.findings.length === 0 ? (
+            <Banner tone="good" icon="check">
+              {t.operator.sound}
+            </Banner>
+          ) : null}
+          {state.findings.map(({ accountId, name, invariant, rows }) => (
+            <Banner key={`${accountId}${invariant}`} tone="bad">
+              <p>
+                <Link href={pathTo(pages.operatorAccount, { id: accountId })}>{name}</Link>:{' '}
+                {fill(t.operator.broken, { invariant })}
+              </p>
+              <Code text={JSON.stringify(rows, null, 2)} what={invariant} />
+            </Banner>
+          ))}
+          {state.kind === 'failed' ? <Failure error={state.error} retry={() => void run()} /> : null}
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function AccountLink({ id, text }: { id: string; text: string }) {
+  return <Link href={pathTo(pages.operatorAccount, { id })}>{text}</Link>;
+}
+
+function Shortfalls() {
+  const { t, format } = useLanguage();
+  const query = useAsk({
+    key: ['operator', 'shortfalls'],
+    ask: (steyg, signal) => steyg.console.operator.shortfalls({ days, first: 100 }, { signal }),
+  });
+  type Row = NonNullable<typeof query.data>[number];
+  const columns: Column<Row>[] = [
+    { head: t.activity.time, names: true, cell: ({ createdAt }) => format.dateTime(createdAt) },
+    { head: t.operator.account, cell: ({ accountId }) => <AccountLink id={accountId} text={t.operator.look} /> },
+    { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
+    { head: t.activity.cost, figure: true, cell: ({ cost }) => format.usd(cost) },
+    { head: t.activity.charged, figure: true, cell: ({ charged }) => format.usd(charged) },
+    { head: t.operator.missing, figure: true, cell: ({ missing }) => format.usd(missing) },
+  ];
+  return (
+    <Card title={fill(t.operator.shortfalls, { days })}>
+      <p className="hint">{t.operator.shortfallsHint}</p>
+      <Loaded query={query}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={t.operator.noShortfalls} />
+          ) : (
+            <Table caption={t.operator.shortfall} rows={rows} rowKey={({ requestId }) => requestId} columns={columns} />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function Anomalies() {
+  const { t, format } = useLanguage();
+  const query = useAsk({
+    key: ['operator', 'anomalies'],
+    ask: (steyg, signal) => steyg.console.operator.listAnomalies({ days, first: 100 }, { signal }),
+  });
+  const sources = t.entry.sources as Record<string, string>;
+  const outcomes = t.outcomes as Record<string, string>;
+  return (
+    <Card title={fill(t.operator.anomalies, { days })}>
+      <p className="hint">{t.operator.anomaliesHint}</p>
+      <Loaded query={query}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={t.operator.noAnomalies} />
+          ) : (
+            <Table
+              caption={fill(t.operator.anomalies, { days })}
+              rows={rows}
+              rowKey={({ requestId }) => requestId}
+              columns={[
+                { head: t.activity.time, names: true, cell: ({ createdAt }) => format.dateTime(createdAt) },
+                {
+                  head: t.operator.account,
+                  cell: ({ accountId }) => <AccountLink id={accountId} text={t.operator.look} />,
+                },
+                { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
+                { head: t.operator.upstream, cell: ({ upstream }) => upstream },
+                { head: t.entry.source, cell: ({ usageSource }) => sources[usageSource.toUpperCase()] ?? usageSource },
+                { head: t.activity.outcome, cell: ({ outcome }) => outcomes[outcome.toUpperCase()] ?? outcome },
+                { head: t.activity.cost, figure: true, cell: ({ cost }) => format.usd(cost) },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function Holds() {
+  const { t, format } = useLanguage();
+  const now = useNow(5_000);
+  const query = useAsk({
+    key: ['operator', 'holds'],
+    ask: (steyg, signal) => steyg.console.operator.holds({ first: 100 }, { signal }),
+    every: 5_000,
+  });
+  return (
+    <Card title={t.operator.holds}>
+      <p className="hint">{t.operator.holdsHint}</p>
+      <Loaded query={query}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={t.operator.noHolds} />
+          ) : (
+            <Table
+              caption={t.operator.holds}
+              rows={rows}
+              rowKey={({ requestId }) => requestId}
+              columns={[
+                { head: t.operator.since, names: true, cell: ({ heldAt }) => format.relative(heldAt, now) },
+                {
+                  head: t.operator.account,
+                  cell: ({ accountId }) => <AccountLink id={accountId} text={t.operator.look} />,
+                },
+                { head: t.common.requestId, cell: ({ requestId }) => <code>{requestId}</code> },
+                { head: t.operator.amount, figure: true, cell: ({ amount }) => format.usd(amount) },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}

@@ -1,0 +1,450 @@
+import type { PlansAnswer, UpstreamsAnswer } from '@steyg/sdk';
+import { useMemo, useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { collect } from '../../all.ts';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/dialog.tsx';
+import { useFailureToast } from '../../components/failure-toast.ts';
+import { Checkbox, SelectField, TextField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
+import { ModelForm } from '../../components/model-form.tsx';
+import { Badge, Card, Page } from '../../components/page.tsx';
+import { draftOfPrices, emptyPrices, type PriceDraft, PriceFields, pricesOf } from '../../components/price-fields.tsx';
+import { RouteTestButton } from '../../components/route-test.tsx';
+import { Banner, Empty, Loaded, Skeleton } from '../../components/states.tsx';
+import { Table } from '../../components/table.tsx';
+import { useSay } from '../../components/toasts.tsx';
+import { useAsk, useChange } from '../../data.tsx';
+import { useExplain } from '../../explain.ts';
+import { fill, useLanguage } from '../../language/language.tsx';
+import { parseUsd, planPair, vndAt } from '../../money.ts';
+import { pages } from '../../pages.ts';
+import { type AllPrices, addSold, previewOf, soldBelowCost } from '../../preview.ts';
+import { currentPrice } from '../../prices.ts';
+import { daysAgo } from '../../usage.ts';
+import { type Entry, EntryState } from './catalog.tsx';
+
+const catalogKey = ['operator', 'catalog'];
+
+export default function ModelPage() {
+  const { t } = useLanguage();
+  const { modelId = '' } = useParams();
+  const catalog = useAsk({
+    key: catalogKey,
+    ask: (steyg, signal) => steyg.console.operator.catalog({}, { signal }),
+  });
+  const entry = catalog.data?.find((each) => each.modelId === modelId);
+  return (
+    <Page
+      title={entry?.displayName ?? modelId}
+      lead={<Link href={pages.operatorCatalog}>{t.nav.operatorCatalog}</Link>}
+    >
+      <Loaded query={catalog} skeleton={<Skeleton height="20rem" />}>
+        {() => (entry === undefined ? <Empty title={t.models.noMatch} /> : <Details entry={entry} />)}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Details({ entry }: { entry: Entry }) {
+  const { t } = useLanguage();
+  const say = useSay();
+  const upstreams = useAsk({
+    key: ['operator', 'upstreams'],
+    ask: (steyg, signal) => steyg.console.operator.upstreams({}, { signal }),
+  });
+  return (
+    <>
+      <div className="row-line">
+        <p>
+          <code>{entry.modelId}</code> <EntryState entry={entry} />
+        </p>
+        <Switch entry={entry} />
+      </div>
+      <PriceCard entry={entry} />
+      <Loaded query={upstreams}>{(list) => <RoutesCard entry={entry} upstreams={list} />}</Loaded>
+      <Card title={t.operator.details}>
+        <ModelForm entry={entry} onSaved={() => say(t.common.saved)} />
+      </Card>
+    </>
+  );
+}
+
+function Switch({ entry }: { entry: Entry }) {
+  const { t } = useLanguage();
+  const failure = useFailureToast();
+  const [asking, setAsking] = useState(false);
+  const change = useChange({
+    change: (steyg, enabled: boolean) => steyg.console.operator.setModelEnabled({ modelId: entry.modelId, enabled }),
+    refresh: [catalogKey, ['models']],
+  });
+  return (
+    <>
+      <Button
+        look={entry.enabled ? 'danger' : 'primary'}
+        busy={change.isPending}
+        onClick={() => (entry.enabled ? setAsking(true) : change.mutate(true, failure))}
+      >
+        {entry.enabled ? t.operator.switchOff : t.operator.switchOn}
+      </Button>
+      {asking ? (
+        <Confirm
+          title={fill(t.operator.switchOffWhat, { name: entry.displayName })}
+          action={t.operator.switchOff}
+          busy={change.isPending}
+          onClose={() => setAsking(false)}
+          onConfirm={() => change.mutate(false, { ...failure, onSettled: () => setAsking(false) })}
+        >
+          <p>{t.operator.switchOffText}</p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}
+
+// ------------------------------------------------------------------------------------------------ prices
+
+function PriceCard({ entry }: { entry: Entry }) {
+  const { t, format } = useLanguage();
+  const say = useSay();
+  const explain = useExplain();
+  const current = currentPrice(entry.prices);
+  const [draft, setDraft] = useState<PriceDraft>(() => draftOfPrices(current));
+  const [validFrom, setValidFrom] = useState('');
+  const prices = pricesOf(draft);
+  const changed = prices !== null && (current === null || !samePrices(prices, current));
+  const set = useChange({
+    change: (steyg, input: AllPrices) =>
+      steyg.console.operator.setPrices({
+        modelId: entry.modelId,
+        input,
+        validFrom: validFrom === '' ? null : new Date(validFrom).toISOString(),
+      }),
+    refresh: [catalogKey, ['models']],
+    done: () => {
+      say(t.operator.pricesSet);
+      setValidFrom('');
+    },
+  });
+  const { fields } = set.error === null ? { fields: {} as Record<string, string> } : explain(set.error);
+  return (
+    <Card title={t.operator.prices}>
+      <p className="hint">{t.models.unit}</p>
+      <Form
+        label={t.operator.prices}
+        onSubmit={() => {
+          if (prices !== null && changed) set.mutate(prices);
+        }}
+        error={Object.keys(fields).length > 0 ? null : set.error}
+        actions={
+          <Button type="submit" look="primary" busy={set.isPending} disabled={!changed}>
+            {t.operator.setPrices}
+          </Button>
+        }
+      >
+        <PriceFields draft={draft} onChange={setDraft} fields={fields} />
+        <TextField
+          label={t.operator.validFrom}
+          hint={t.operator.validFromHint}
+          type="datetime-local"
+          value={validFrom}
+          onChange={setValidFrom}
+          error={fields['validFrom']}
+        />
+        {changed ? <PreviewCard entry={entry} before={current} after={prices} /> : null}
+      </Form>
+      <details>
+        <summary>{fill(t.operator.history, { n: entry.prices.length })}</summary>
+        <Table
+          caption={t.operator.historyTitle}
+          rows={entry.prices.toSorted((a, b) => (a.validFrom < b.validFrom ? 1 : -1))}
+          rowKey={({ id }) => id}
+          columns={[
+            {
+              head: t.operator.validFrom,
+              names: true,
+              cell: ({ id, validFrom: from }) => (
+                <>
+                  {format.dateTime(from)} {id === current?.id ? <Badge tone="good">{t.operator.counts}</Badge> : null}
+                  {new Date(from) > new Date() ? <Badge tone="warn">{t.operator.later}</Badge> : null}
+                </>
+              ),
+            },
+            { head: t.models.input, figure: true, cell: ({ input }) => format.usdExact(input) },
+            { head: t.models.cacheHit, figure: true, cell: ({ cacheHit }) => format.usdExact(cacheHit) },
+            { head: t.models.output, figure: true, cell: ({ output }) => format.usdExact(output) },
+            {
+              head: t.models.cacheWrite5m,
+              figure: true,
+              cell: ({ cacheWrite5m }) => (cacheWrite5m === null ? '–' : format.usdExact(cacheWrite5m)),
+            },
+            {
+              head: t.models.cacheWrite1h,
+              figure: true,
+              cell: ({ cacheWrite1h }) => (cacheWrite1h === null ? '–' : format.usdExact(cacheWrite1h)),
+            },
+          ]}
+        />
+      </details>
+    </Card>
+  );
+}
+
+const kinds = ['input', 'cacheHit', 'output', 'cacheWrite5m', 'cacheWrite1h'] as const;
+
+function samePrices(a: AllPrices, b: AllPrices): boolean {
+  return kinds.every((kind) => parseUsd(a[kind] ?? a.input) === parseUsd(b[kind] ?? b.input));
+}
+
+const soldDays = 30;
+
+/** What the change would mean, from what was sold lately. */
+function PreviewCard({ entry, before, after }: { entry: Entry; before: AllPrices | null; after: AllPrices }) {
+  const { t } = useLanguage();
+  const from = useMemo(() => daysAgo(soldDays - 1), []);
+  const sold = useAsk({
+    key: ['operator', 'sold', entry.modelId, from],
+    ask: async (steyg, signal) =>
+      addSold(
+        await collect(
+          steyg.console.operator.revenue(
+            { from: from.toISOString(), model: entry.modelId, period: 'MONTH', first: 1_000 },
+            { signal },
+          ),
+        ),
+      ),
+  });
+  const plans = useAsk({ key: ['plans'], ask: (steyg, signal) => steyg.console.orders.plans({}, { signal }) });
+  return (
+    <section className="preview" aria-label={t.operator.preview} aria-live="polite">
+      <h3>{t.operator.preview}</h3>
+      <Loaded query={sold} skeleton={<Skeleton lines={3} />}>
+        {(sums) => <PreviewTable sums={sums} before={before} after={after} plans={plans.data ?? []} />}
+      </Loaded>
+      {entry.routes
+        .filter(({ enabled, costs }) => enabled && costs !== null)
+        .map((route) => {
+          const below = route.costs === null ? [] : soldBelowCost(after, route.costs);
+          return below.length === 0 ? null : (
+            <Banner key={route.id} tone="warn">
+              {fill(t.operator.belowCost, {
+                upstream: route.upstream.upstreamId,
+                kinds: below.map((kind) => t.models[kind]).join(', '),
+              })}
+            </Banner>
+          );
+        })}
+      <p className="hint">{t.operator.previewHint}</p>
+    </section>
+  );
+}
+
+function PreviewTable({
+  sums,
+  before,
+  after,
+  plans,
+}: {
+  sums: ReturnType<typeof addSold>;
+  before: AllPrices | null;
+  after: AllPrices;
+  plans: NonNullable<PlansAnswer>;
+}) {
+  const { t, format } = useLanguage();
+  const preview = previewOf(before ?? after, after, sums);
+  const pair = planPair(plans);
+  const vnd = (price: string) =>
+    pair === null
+      ? t.models.noPlan
+      : [pair.starter, pair.best].map((plan) => format.vnd(vndAt(price, plan))).join(' → ');
+  const steps = (count: bigint | null) => (count === null ? t.models.free : format.number(count));
+  const none = '–';
+  const rows = [
+    [t.models.steps, before === null ? none : steps(preview.stepsBefore), steps(preview.stepsAfter)],
+    [
+      t.operator.stepCost,
+      before === null ? none : format.usdExact(preview.stepBefore),
+      format.usdExact(preview.stepAfter),
+    ],
+    [t.models.outputVnd, before === null ? none : vnd(before.output), vnd(after.output)],
+    [fill(t.operator.sold, { days: soldDays }), format.usd(sums.cost), format.usd(preview.soldAfter)],
+    [fill(t.operator.marginOf, { days: soldDays }), format.usd(preview.marginBefore), format.usd(preview.marginAfter)],
+  ] as const;
+  return (
+    <Table
+      caption={t.operator.preview}
+      rows={rows}
+      rowKey={([name]) => name}
+      columns={[
+        { head: t.operator.what, names: true, cell: ([name]) => name },
+        { head: t.operator.now, figure: true, cell: ([, now]) => now },
+        { head: t.operator.afterwards, figure: true, cell: ([, , then]) => then },
+      ]}
+    />
+  );
+}
+
+// ------------------------------------------------------------------------------------------------ routes
+
+interface RouteDraft {
+  id: string | null;
+  upstreamId: string;
+  upstreamModel: string;
+  priority: string;
+  weight: string;
+  enabled: boolean;
+  costs: PriceDraft;
+}
+
+function RoutesCard({ entry, upstreams }: { entry: Entry; upstreams: NonNullable<UpstreamsAnswer> }) {
+  const { t } = useLanguage();
+  const say = useSay();
+  const [drafts, setDrafts] = useState<RouteDraft[]>(() =>
+    entry.routes.map(({ id, upstream, upstreamModel, priority, weight, enabled, costs }) => ({
+      id,
+      upstreamId: upstream.upstreamId,
+      upstreamModel,
+      priority: String(priority),
+      weight: String(weight),
+      enabled,
+      costs: draftOfPrices(costs),
+    })),
+  );
+  const save = useChange({
+    change: (steyg, routes: readonly RouteDraft[]) =>
+      steyg.console.operator.setRoutes({
+        modelId: entry.modelId,
+        routes: routes.map(({ upstreamId, upstreamModel, priority, weight, enabled, costs }) => ({
+          upstreamId,
+          upstreamModel: upstreamModel.trim(),
+          priority: Math.floor(Number(priority)),
+          weight: Math.floor(Number(weight)),
+          enabled,
+          costs: pricesOf(costs),
+        })),
+      }),
+    refresh: [catalogKey, ['operator', 'upstreams'], ['models']],
+    done: ({ routes }) => {
+      say(t.common.saved);
+      // New routes have ids now, and can be tested.
+      setDrafts((shown) =>
+        shown.map((draft) => ({
+          ...draft,
+          id:
+            routes.find(
+              ({ upstream, upstreamModel }) =>
+                upstream.upstreamId === draft.upstreamId && upstreamModel === draft.upstreamModel.trim(),
+            )?.id ?? null,
+        })),
+      );
+    },
+  });
+  const set = (index: number, values: Partial<RouteDraft>) =>
+    setDrafts(drafts.map((draft, at) => (at === index ? { ...draft, ...values } : draft)));
+  const options = upstreams.map(({ upstreamId }) => ({ value: upstreamId, label: upstreamId }));
+  const protocolOf = (id: string) => upstreams.find(({ upstreamId }) => upstreamId === id)?.protocol;
+  return (
+    <Card
+      title={t.operator.routes}
+      actions={
+        <Button
+          small
+          disabled={upstreams.length === 0}
+          onClick={() =>
+            setDrafts([
+              ...drafts,
+              {
+                id: null,
+                upstreamId: upstreams[0]?.upstreamId ?? '',
+                upstreamModel: entry.modelId,
+                priority: '0',
+                weight: '1',
+                enabled: true,
+                costs: emptyPrices,
+              },
+            ])
+          }
+        >
+          {t.operator.addRoute}
+        </Button>
+      }
+    >
+      <p className="hint">{t.operator.routesHint}</p>
+      {drafts.length === 0 ? <Empty title={t.operator.noRoutes}>{t.operator.noRoutesText}</Empty> : null}
+      <Form
+        label={t.operator.routes}
+        onSubmit={() => save.mutate(drafts)}
+        error={save.error}
+        actions={
+          <Button type="submit" look="primary" busy={save.isPending}>
+            {t.operator.saveRoutes}
+          </Button>
+        }
+      >
+        {drafts.map((draft, index) => (
+          <fieldset key={index} className="route">
+            <legend>{fill(t.operator.routeNumber, { n: index + 1 })}</legend>
+            <div className="fields">
+              <SelectField
+                label={t.operator.upstream}
+                hint={t.protocols[protocolOf(draft.upstreamId) ?? 'MESSAGES']}
+                value={draft.upstreamId}
+                options={options}
+                onChange={(upstreamId) => set(index, { upstreamId, id: null })}
+              />
+              <TextField
+                label={t.operator.upstreamModel}
+                required
+                value={draft.upstreamModel}
+                onChange={(upstreamModel) => set(index, { upstreamModel })}
+              />
+              <TextField
+                label={t.operator.priority}
+                hint={t.operator.priorityHint}
+                type="number"
+                min={0}
+                max={1_000}
+                required
+                value={draft.priority}
+                onChange={(priority) => set(index, { priority })}
+              />
+              <TextField
+                label={t.operator.weight}
+                hint={t.operator.weightHint}
+                type="number"
+                min={1}
+                max={1_000}
+                required
+                value={draft.weight}
+                onChange={(weight) => set(index, { weight })}
+              />
+            </div>
+            <details>
+              <summary>{t.operator.costs}</summary>
+              <p className="hint">{t.operator.costsHint}</p>
+              <PriceFields draft={draft.costs} onChange={(costs) => set(index, { costs })} required={false} />
+            </details>
+            <div className="row-line">
+              <Checkbox
+                label={t.operator.routeEnabled}
+                checked={draft.enabled}
+                onChange={(enabled) => set(index, { enabled })}
+              />
+              <div className="row-actions wrap">
+                {draft.id === null ? null : <RouteTestButton id={draft.id} name={draft.upstreamId} />}
+                <Button
+                  small
+                  look="danger"
+                  aria-label={fill(t.operator.removeRoute, { n: index + 1 })}
+                  onClick={() => setDrafts(drafts.filter((_draft, at) => at !== index))}
+                >
+                  {t.common.remove}
+                </Button>
+              </div>
+            </div>
+          </fieldset>
+        ))}
+      </Form>
+    </Card>
+  );
+}

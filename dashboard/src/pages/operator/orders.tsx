@@ -1,0 +1,79 @@
+import type { OrderStatus } from '@steyg/sdk';
+import { useDeferredValue, useState } from 'react';
+import { SelectField, TextField } from '../../components/field.tsx';
+import { Page } from '../../components/page.tsx';
+import { Empty, Loaded, More } from '../../components/states.tsx';
+import { Table } from '../../components/table.tsx';
+import { usePages } from '../../data.tsx';
+import { fill, useLanguage } from '../../language/language.tsx';
+import { OrderBadge } from '../top-up.tsx';
+
+const statuses = ['PENDING', 'PARTIAL', 'PAID', 'EXPIRED', 'CANCELLED'] as const;
+
+export default function Orders() {
+  const { t, format } = useLanguage();
+  const [text, setText] = useState('');
+  const [status, setStatus] = useState<OrderStatus | ''>('');
+  const memo = useDeferredValue(text.trim());
+  const orders = usePages({
+    key: ['operator', 'orders', memo, status],
+    ask: (steyg, after, signal) =>
+      steyg.console.operator.searchOrders(
+        { after, first: 25, memo: memo === '' ? null : memo, status: status === '' ? null : status },
+        { signal },
+      ),
+    every: 15_000,
+  });
+  return (
+    <Page title={t.nav.operatorOrders} lead={t.operator.ordersLead}>
+      <div className="filters">
+        <TextField label={t.order.memo} hint={t.operator.memoHint} type="search" value={text} onChange={setText} />
+        <SelectField
+          label={t.order.status}
+          value={status}
+          onChange={(value) => setStatus(value as OrderStatus | '')}
+          options={[
+            { value: '', label: t.operator.anyStatus },
+            ...statuses.map((value) => ({ value, label: t.order.statuses[value] })),
+          ]}
+        />
+      </div>
+      <Loaded query={orders}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={t.operator.noOrders} />
+          ) : (
+            <Table
+              caption={t.nav.operatorOrders}
+              rows={rows}
+              rowKey={({ id }) => id}
+              columns={[
+                { head: t.order.memo, names: true, cell: (order) => <code>{order.memo}</code> },
+                {
+                  head: t.order.plan,
+                  cell: ({ planName, upgrades }) =>
+                    upgrades === null ? planName : fill(t.order.upgradeTo, { plan: planName }),
+                },
+                { head: t.order.price, figure: true, cell: ({ priceVnd }) => format.vnd(priceVnd) },
+                { head: t.order.received, figure: true, cell: ({ receivedVnd }) => format.vnd(receivedVnd) },
+                { head: t.order.budget, figure: true, cell: ({ budget }) => format.usd(budget) },
+                { head: t.order.made, cell: ({ createdAt }) => format.dateTime(createdAt) },
+                {
+                  head: t.order.payments,
+                  cell: ({ payments }) =>
+                    payments.map(({ bankReference, bookedAt }) => (
+                      <span key={bookedAt} className="note">
+                        {bankReference ?? '–'}, {format.dateTime(bookedAt)}
+                      </span>
+                    )),
+                },
+                { head: t.order.status, cell: (order) => <OrderBadge status={order.status} /> },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      <More query={orders} />
+    </Page>
+  );
+}

@@ -1,0 +1,412 @@
+import type { OnDisconnect, Protocol, UpstreamsAnswer } from '@steyg/sdk';
+import { useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Confirm, Dialog } from '../../components/dialog.tsx';
+import { useFailureToast } from '../../components/failure-toast.ts';
+import { Checkbox, SelectField, TextField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
+import { Badge, Card, Page } from '../../components/page.tsx';
+import { RouteTestButton } from '../../components/route-test.tsx';
+import { Banner, Empty, Loaded } from '../../components/states.tsx';
+import { Table } from '../../components/table.tsx';
+import { useSay } from '../../components/toasts.tsx';
+import { useAsk, useChange } from '../../data.tsx';
+import { useExplain } from '../../explain.ts';
+import { fill, useLanguage } from '../../language/language.tsx';
+
+type Upstream = NonNullable<UpstreamsAnswer>[number];
+
+const upstreamsKey = ['operator', 'upstreams'];
+
+export default function Upstreams() {
+  const { t } = useLanguage();
+  const [editing, setEditing] = useState<Upstream | 'new' | null>(null);
+  const upstreams = useAsk({
+    key: upstreamsKey,
+    ask: (steyg, signal) => steyg.console.operator.upstreams({}, { signal }),
+    every: 10_000,
+  });
+  return (
+    <Page
+      title={t.nav.operatorUpstreams}
+      lead={t.operator.upstreamsLead}
+      actions={
+        <Button look="primary" onClick={() => setEditing('new')}>
+          {t.operator.addUpstream}
+        </Button>
+      }
+    >
+      <Loaded query={upstreams}>
+        {(list) =>
+          list.length === 0 ? (
+            <Empty title={t.operator.noUpstreams} />
+          ) : (
+            <>
+              {list.map((upstream) => (
+                <UpstreamCard key={upstream.id} upstream={upstream} onEdit={() => setEditing(upstream)} />
+              ))}
+            </>
+          )
+        }
+      </Loaded>
+      {editing === null ? null : (
+        <UpstreamDialog upstream={editing === 'new' ? null : editing} onClose={() => setEditing(null)} />
+      )}
+    </Page>
+  );
+}
+
+/** How an upstream does, as this process sees it. */
+function Health({ upstream }: { upstream: Upstream }) {
+  const { t } = useLanguage();
+  const { health, enabled } = upstream;
+  if (!enabled) return <Badge>{t.operator.disabled}</Badge>;
+  if (health === null) return <Badge>{t.operator.unused}</Badge>;
+  if (health.ejected) return <Badge tone="bad">{t.operator.ejected}</Badge>;
+  if (health.consecutiveFailures > 0) {
+    return <Badge tone="warn">{fill(t.operator.failing, { n: health.consecutiveFailures })}</Badge>;
+  }
+  if (health.restingKeys > 0) return <Badge tone="warn">{fill(t.operator.resting, { n: health.restingKeys })}</Badge>;
+  return <Badge tone="good">{t.operator.healthy}</Badge>;
+}
+
+function UpstreamCard({ upstream, onEdit }: { upstream: Upstream; onEdit: () => void }) {
+  const { t, format } = useLanguage();
+  const failure = useFailureToast();
+  const [asking, setAsking] = useState(false);
+  const change = useChange({
+    change: (steyg, enabled: boolean) =>
+      steyg.console.operator.setUpstreamEnabled({ upstreamId: upstream.upstreamId, enabled }),
+    refresh: [upstreamsKey, ['models']],
+  });
+  const features = Object.entries((upstream.features ?? {}) as Record<string, unknown>);
+  return (
+    <Card
+      title={upstream.upstreamId}
+      actions={
+        <div className="row-actions">
+          <Button small onClick={onEdit} aria-label={fill(t.operator.editWhat, { name: upstream.upstreamId })}>
+            {t.common.edit}
+          </Button>
+          <Button
+            small
+            look={upstream.enabled ? 'danger' : 'primary'}
+            busy={change.isPending}
+            onClick={() => (upstream.enabled ? setAsking(true) : change.mutate(true, failure))}
+          >
+            {upstream.enabled ? t.operator.switchOff : t.operator.switchOn}
+          </Button>
+        </div>
+      }
+    >
+      <p>
+        <Health upstream={upstream} /> {t.protocols[upstream.protocol]} · <code>{upstream.baseUrl}</code>{' '}
+        {upstream.simulated ? <Badge tone="warn">{t.models.simulated}</Badge> : null}
+      </p>
+      <p className="hint">
+        {fill(t.operator.onDisconnect, { what: t.operator.disconnects[upstream.onDisconnect] })}
+        {features.length === 0 ? '' : ` · ${features.map(([name, value]) => `${name}: ${String(value)}`).join(', ')}`}
+      </p>
+      <Keys upstream={upstream} />
+      {upstream.routes.length === 0 ? (
+        <Empty title={t.operator.noRoutesHere} />
+      ) : (
+        <Table
+          caption={fill(t.operator.routesOf, { name: upstream.upstreamId })}
+          rows={upstream.routes}
+          rowKey={({ id }) => id}
+          columns={[
+            { head: t.models.model, names: true, cell: ({ entry }) => <code>{entry.modelId}</code> },
+            { head: t.operator.upstreamModel, cell: ({ upstreamModel }) => <code>{upstreamModel}</code> },
+            { head: t.operator.priority, figure: true, cell: ({ priority }) => priority },
+            { head: t.operator.weight, figure: true, cell: ({ weight }) => weight },
+            {
+              head: t.operator.costs,
+              cell: ({ costs }) =>
+                costs === null
+                  ? '–'
+                  : [costs.input, costs.cacheHit, costs.output].map((price) => format.usdExact(price)).join(' / '),
+            },
+            {
+              head: t.operator.state,
+              cell: ({ enabled }) => (
+                <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? t.webhooks.on : t.webhooks.off}</Badge>
+              ),
+            },
+            {
+              head: t.common.actions,
+              silentHead: true,
+              cell: ({ id, entry }) => <RouteTestButton id={id} name={`${upstream.upstreamId}: ${entry.modelId}`} />,
+            },
+          ]}
+        />
+      )}
+      {asking ? (
+        <Confirm
+          title={fill(t.operator.switchOffWhat, { name: upstream.upstreamId })}
+          action={t.operator.switchOff}
+          busy={change.isPending}
+          onClose={() => setAsking(false)}
+          onConfirm={() => change.mutate(false, { ...failure, onSettled: () => setAsking(false) })}
+        >
+          <p>{t.operator.upstreamOffText}</p>
+        </Confirm>
+      ) : null}
+    </Card>
+  );
+}
+
+function Keys({ upstream }: { upstream: Upstream }) {
+  const { t, format } = useLanguage();
+  const failure = useFailureToast();
+  const [adding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<Upstream['keys'][number] | null>(null);
+  const remove = useChange({
+    change: (steyg, keyId: string) =>
+      steyg.console.operator.deleteUpstreamKey({ upstreamId: upstream.upstreamId, keyId }),
+    refresh: [upstreamsKey],
+  });
+  if (upstream.simulated) return null;
+  return (
+    <div className="row-line">
+      <ul className="inline" aria-label={t.operator.upstreamKeys}>
+        {upstream.keys.map((key) => (
+          <li key={key.id}>
+            <code>…{key.last4}</code> <span className="hint">{format.date(key.createdAt)}</span>{' '}
+            <Button
+              small
+              look="danger"
+              aria-label={fill(t.operator.deleteKey, { last4: key.last4 })}
+              onClick={() => setRemoving(key)}
+            >
+              {t.common.delete}
+            </Button>
+          </li>
+        ))}
+        {upstream.keys.length === 0 ? <li>{t.operator.noUpstreamKeys}</li> : null}
+      </ul>
+      <Button small onClick={() => setAdding(true)}>
+        {t.operator.addKey}
+      </Button>
+      {adding ? <KeyDialog upstream={upstream} onClose={() => setAdding(false)} /> : null}
+      {removing === null ? null : (
+        <Confirm
+          title={fill(t.operator.deleteKey, { last4: removing.last4 })}
+          action={t.common.delete}
+          busy={remove.isPending}
+          onClose={() => setRemoving(null)}
+          onConfirm={() => remove.mutate(removing.id, { ...failure, onSettled: () => setRemoving(null) })}
+        >
+          <p>{t.operator.deleteKeyText}</p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function KeyDialog({ upstream, onClose }: { upstream: Upstream; onClose: () => void }) {
+  const { t } = useLanguage();
+  const say = useSay();
+  const [secret, setSecret] = useState('');
+  const add = useChange({
+    change: (steyg, key: string) =>
+      steyg.console.operator.addUpstreamKey({ upstreamId: upstream.upstreamId, secret: key }),
+    refresh: [upstreamsKey],
+    done: () => {
+      say(t.common.saved);
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={fill(t.operator.addKeyTo, { name: upstream.upstreamId })} onClose={onClose}>
+      <Form
+        onSubmit={() => add.mutate(secret.trim())}
+        error={add.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="primary" busy={add.isPending}>
+              {t.common.add}
+            </Button>
+          </>
+        }
+      >
+        <TextField
+          label={t.operator.secret}
+          hint={t.operator.secretHint}
+          type="password"
+          autoComplete="off"
+          required
+          value={secret}
+          onChange={setSecret}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+const protocols = ['MESSAGES', 'CHAT_COMPLETIONS', 'RESPONSES'] as const;
+const flags = ['files', 'jsonObject', 'sampling', 'reasoningHistory', 'effort'] as const;
+
+interface Draft {
+  upstreamId: string;
+  protocol: Protocol;
+  baseUrl: string;
+  onDisconnect: OnDisconnect;
+  enabled: boolean;
+  secret: string;
+  maxTokensField: string;
+  systemRole: string;
+  /** Empty: what every server of that protocol takes. */
+  flags: Record<(typeof flags)[number], '' | 'yes' | 'no'>;
+}
+
+function draftOf(upstream: Upstream | null): Draft {
+  const features = (upstream?.features ?? {}) as Record<string, unknown>;
+  const text = (name: string) => (typeof features[name] === 'string' ? features[name] : '');
+  const flag = (name: string) => (features[name] === true ? 'yes' : features[name] === false ? 'no' : '');
+  return {
+    upstreamId: upstream?.upstreamId ?? '',
+    protocol: upstream?.protocol ?? 'CHAT_COMPLETIONS',
+    baseUrl: upstream?.baseUrl ?? '',
+    onDisconnect: upstream?.onDisconnect ?? 'ABORT',
+    enabled: upstream?.enabled ?? true,
+    secret: '',
+    maxTokensField: text('maxTokensField'),
+    systemRole: text('systemRole'),
+    flags: {
+      files: flag('files'),
+      jsonObject: flag('jsonObject'),
+      sampling: flag('sampling'),
+      reasoningHistory: flag('reasoningHistory'),
+      effort: flag('effort'),
+    },
+  };
+}
+
+function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onClose: () => void }) {
+  const { t } = useLanguage();
+  const say = useSay();
+  const explain = useExplain();
+  const [draft, setDraft] = useState(() => draftOf(upstream));
+  const set = (values: Partial<Draft>) => setDraft({ ...draft, ...values });
+  const save = useChange({
+    change: (steyg, input: Draft) =>
+      steyg.console.operator.saveUpstream({
+        input: {
+          upstreamId: input.upstreamId.trim(),
+          protocol: input.protocol,
+          baseUrl: input.baseUrl.trim(),
+          onDisconnect: input.onDisconnect,
+          enabled: input.enabled,
+          ...(input.secret === '' ? {} : { secret: input.secret.trim() }),
+          features: {
+            ...(input.maxTokensField === '' ? {} : { maxTokensField: input.maxTokensField }),
+            ...(input.systemRole === '' ? {} : { systemRole: input.systemRole }),
+            ...Object.fromEntries(
+              Object.entries(input.flags)
+                .filter(([, value]) => value !== '')
+                .map(([name, value]) => [name, value === 'yes']),
+            ),
+          },
+        },
+      }),
+    refresh: [upstreamsKey],
+    done: () => {
+      say(t.common.saved);
+      onClose();
+    },
+  });
+  const { fields } = save.error === null ? { fields: {} as Record<string, string> } : explain(save.error);
+  const usual = { value: '', label: t.operator.usual };
+  return (
+    <Dialog
+      title={upstream === null ? t.operator.addUpstream : fill(t.operator.editWhat, { name: upstream.upstreamId })}
+      onClose={onClose}
+      wide
+    >
+      <Form
+        onSubmit={() => save.mutate(draft)}
+        error={Object.keys(fields).length > 0 ? null : save.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="primary" busy={save.isPending}>
+              {t.common.save}
+            </Button>
+          </>
+        }
+      >
+        {Object.keys(fields).length > 0 ? <Banner tone="bad">{explain(save.error).sentence}</Banner> : null}
+        <div className="fields">
+          <TextField
+            label={t.operator.upstreamId}
+            required
+            disabled={upstream !== null}
+            value={draft.upstreamId}
+            onChange={(upstreamId) => set({ upstreamId })}
+            error={fields['upstreamId'] ?? fields['id']}
+          />
+          <SelectField
+            label={t.activity.protocol}
+            value={draft.protocol}
+            onChange={(protocol) => set({ protocol: protocol as Protocol })}
+            options={protocols.map((value) => ({ value, label: t.protocols[value] }))}
+          />
+          <TextField
+            label={t.connect.baseUrl}
+            hint={draft.protocol === 'MESSAGES' ? t.operator.withoutVersion : t.operator.withVersion}
+            type="url"
+            required
+            value={draft.baseUrl}
+            onChange={(baseUrl) => set({ baseUrl })}
+            error={fields['baseUrl']}
+          />
+          <TextField
+            label={t.operator.secret}
+            hint={upstream === null ? t.operator.secretHint : t.operator.secretKeepHint}
+            type="password"
+            autoComplete="off"
+            value={draft.secret}
+            onChange={(secret) => set({ secret })}
+            error={fields['secret']}
+          />
+          <SelectField
+            label={t.operator.clientLeaves}
+            value={draft.onDisconnect}
+            onChange={(onDisconnect) => set({ onDisconnect: onDisconnect as OnDisconnect })}
+            options={(['ABORT', 'DRAIN'] as const).map((value) => ({ value, label: t.operator.disconnects[value] }))}
+          />
+        </div>
+        <fieldset className="group">
+          <legend>{t.operator.features}</legend>
+          <p className="hint">{t.operator.featuresHint}</p>
+          <div className="fields">
+            <SelectField
+              label="maxTokensField"
+              value={draft.maxTokensField}
+              onChange={(maxTokensField) => set({ maxTokensField })}
+              options={[usual, ...['max_tokens', 'max_completion_tokens'].map((value) => ({ value, label: value }))]}
+            />
+            <SelectField
+              label="systemRole"
+              value={draft.systemRole}
+              onChange={(systemRole) => set({ systemRole })}
+              options={[usual, ...['keep', 'user', 'hoist'].map((value) => ({ value, label: value }))]}
+            />
+            {flags.map((name) => (
+              <SelectField
+                key={name}
+                label={name}
+                value={draft.flags[name]}
+                onChange={(value) => set({ flags: { ...draft.flags, [name]: value as '' | 'yes' | 'no' } })}
+                options={[usual, { value: 'yes', label: t.common.yes }, { value: 'no', label: t.common.no }]}
+              />
+            ))}
+          </div>
+        </fieldset>
+        <Checkbox label={t.operator.upstreamEnabled} checked={draft.enabled} onChange={(enabled) => set({ enabled })} />
+      </Form>
+    </Dialog>
+  );
+}

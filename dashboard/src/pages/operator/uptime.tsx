@@ -1,0 +1,294 @@
+import type { AnnouncementKind, ServiceStatusAnswer } from '@steyg/sdk';
+import { useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { useFailureToast } from '../../components/failure-toast.ts';
+import { SelectField, TextArea, TextField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
+import { Badge, Card, Page } from '../../components/page.tsx';
+import { Empty, Loaded, More, Skeleton } from '../../components/states.tsx';
+import { Table } from '../../components/table.tsx';
+import { useSay } from '../../components/toasts.tsx';
+import { useAsk, useChange, usePages } from '../../data.tsx';
+import { fill, useLanguage } from '../../language/language.tsx';
+
+type Status = NonNullable<ServiceStatusAnswer>;
+type ModelStatus = Status['models'][number];
+
+const statusKey = ['status'];
+const tones = { UP: 'good', DEGRADED: 'warn', DOWN: 'bad', NO_DATA: 'plain' } as const;
+
+export default function Uptime() {
+  const { t } = useLanguage();
+  const [announcing, setAnnouncing] = useState(false);
+  const status = useAsk({
+    key: statusKey,
+    ask: (steyg, signal) => steyg.console.status.serviceStatus({}, { signal }),
+    every: 30_000,
+  });
+  return (
+    <Page
+      title={t.nav.operatorUptime}
+      lead={<a href="/status">{t.operator.publicStatus}</a>}
+      actions={
+        <Button look="primary" onClick={() => setAnnouncing(true)}>
+          {t.operator.announce}
+        </Button>
+      }
+    >
+      <Loaded query={status} skeleton={<Skeleton height="16rem" />}>
+        {(found) => (
+          <>
+            <Announcements status={found} />
+            <ModelTable models={found.models} />
+          </>
+        )}
+      </Loaded>
+      <Incidents />
+      {announcing ? <AnnounceDialog models={status.data?.models ?? []} onClose={() => setAnnouncing(false)} /> : null}
+    </Page>
+  );
+}
+
+function Announcements({ status }: { status: Status }) {
+  const { t, format, locale } = useLanguage();
+  const say = useSay();
+  const failure = useFailureToast();
+  const end = useChange({
+    change: (steyg, id: string) => steyg.console.operator.endAnnouncement({ id }),
+    refresh: [statusKey],
+    done: () => say(t.common.saved),
+  });
+  return (
+    <Card title={t.operator.announcements}>
+      {status.announcements.length === 0 ? (
+        <Empty title={t.operator.noAnnouncements} />
+      ) : (
+        <ul className="notices">
+          {status.announcements.map((item) => (
+            <li key={item.id} className="row-line">
+              <div>
+                <p>
+                  <Badge tone={item.kind === 'INCIDENT' ? 'bad' : item.kind === 'MAINTENANCE' ? 'warn' : 'plain'}>
+                    {t.operator.announcementKinds[item.kind]}
+                  </Badge>{' '}
+                  <strong>{locale === 'vi' ? (item.titleVi ?? item.title) : item.title}</strong>
+                </p>
+                <p>{locale === 'vi' ? (item.bodyVi ?? item.body) : item.body}</p>
+                <p className="hint">
+                  {format.dateTime(item.startsAt)}
+                  {item.endsAt === null ? '' : ` – ${format.dateTime(item.endsAt)}`}
+                  {item.modelIds.length === 0 ? '' : ` · ${format.list(item.modelIds)}`}
+                </p>
+              </div>
+              <Button small busy={end.isPending} onClick={() => end.mutate(item.id, failure)}>
+                {t.operator.endAnnouncement}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function ModelTable({ models }: { models: readonly ModelStatus[] }) {
+  const { t, format } = useLanguage();
+  const ratio = (uptime: ModelStatus['last24Hours']) =>
+    uptime.ratio === null ? t.operator.noData : format.percent(uptime.ratio, 3);
+  return (
+    <Card title={t.operator.byModel}>
+      {models.length === 0 ? (
+        <Empty title={t.models.empty} />
+      ) : (
+        <Table
+          caption={t.nav.operatorUptime}
+          rows={models}
+          rowKey={({ modelId }) => modelId}
+          columns={[
+            {
+              head: t.models.model,
+              names: true,
+              cell: ({ displayName, modelId }) => (
+                <>
+                  {displayName}
+                  <br />
+                  <code>{modelId}</code>
+                </>
+              ),
+            },
+            {
+              head: t.operator.state,
+              cell: ({ state }) => <Badge tone={tones[state]}>{t.operator.states[state]}</Badge>,
+            },
+            { head: t.ranges.day, figure: true, cell: ({ last24Hours }) => ratio(last24Hours) },
+            { head: t.ranges.week, figure: true, cell: ({ last7Days }) => ratio(last7Days) },
+            { head: t.ranges.quarter, figure: true, cell: ({ last90Days }) => ratio(last90Days) },
+            {
+              head: t.operator.ways,
+              cell: ({ ways }) =>
+                ways.length === 0
+                  ? t.operator.noData
+                  : ways.map((way) => (
+                      <span key={`${way.protocol}${way.mode}`} className="note">
+                        {t.protocols[way.protocol]}, {t.operator.modes[way.mode]}:{' '}
+                        {way.outcome === 'UP'
+                          ? way.latencyMs === null
+                            ? t.operator.states.UP
+                            : format.milliseconds(way.latencyMs)
+                          : `${t.operator.states[way.outcome]} (${way.reason ?? ''})`}
+                      </span>
+                    )),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Incidents() {
+  const { t, format } = useLanguage();
+  const incidents = usePages({
+    key: ['incidents'],
+    ask: (steyg, after, signal) => steyg.console.status.listIncidents({ after, first: 20 }, { signal }),
+    every: 30_000,
+  });
+  return (
+    <Card title={t.operator.incidents}>
+      <Loaded query={incidents}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={t.operator.noIncidents} />
+          ) : (
+            <Table
+              caption={t.operator.incidents}
+              rows={rows}
+              rowKey={({ id }) => id}
+              columns={[
+                { head: t.models.model, names: true, cell: ({ modelId }) => <code>{modelId}</code> },
+                {
+                  head: t.operator.impact,
+                  cell: ({ impact }) => (
+                    <Badge tone={impact === 'MAJOR' ? 'bad' : 'warn'}>{t.operator.impacts[impact]}</Badge>
+                  ),
+                },
+                { head: t.operator.affected, cell: ({ affected }) => format.list(affected) },
+                { head: t.operator.began, cell: ({ startedAt }) => format.dateTime(startedAt) },
+                {
+                  head: t.operator.ended,
+                  cell: ({ endedAt }) => (endedAt === null ? t.operator.goesOn : format.dateTime(endedAt)),
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      <More query={incidents} />
+    </Card>
+  );
+}
+
+const kinds = ['INFO', 'MAINTENANCE', 'INCIDENT'] as const;
+
+function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; onClose: () => void }) {
+  const { t } = useLanguage();
+  const say = useSay();
+  const [draft, setDraft] = useState({
+    kind: 'INFO' as AnnouncementKind,
+    title: '',
+    titleVi: '',
+    body: '',
+    bodyVi: '',
+    startsAt: '',
+    endsAt: '',
+    modelId: '',
+  });
+  const set = (values: Partial<typeof draft>) => setDraft({ ...draft, ...values });
+  const text = (value: string) => (value.trim() === '' ? null : value.trim());
+  const moment = (value: string) => (value === '' ? null : new Date(value).toISOString());
+  const announce = useChange({
+    change: (steyg, input: typeof draft) =>
+      steyg.console.operator.announce({
+        input: {
+          kind: input.kind,
+          title: input.title.trim(),
+          titleVi: text(input.titleVi),
+          body: input.body.trim(),
+          bodyVi: text(input.bodyVi),
+          startsAt: moment(input.startsAt),
+          endsAt: moment(input.endsAt),
+          modelIds: input.modelId === '' ? null : [input.modelId],
+        },
+      }),
+    refresh: [statusKey],
+    done: () => {
+      say(t.operator.announced);
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={t.operator.announce} onClose={onClose} wide>
+      <Form
+        onSubmit={() => announce.mutate(draft)}
+        error={announce.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="primary" busy={announce.isPending}>
+              {t.operator.announce}
+            </Button>
+          </>
+        }
+      >
+        <div className="fields">
+          <SelectField
+            label={t.operator.kind}
+            value={draft.kind}
+            onChange={(kind) => set({ kind: kind as AnnouncementKind })}
+            options={kinds.map((value) => ({ value, label: t.operator.announcementKinds[value] }))}
+          />
+          <SelectField
+            label={t.models.model}
+            value={draft.modelId}
+            onChange={(modelId) => set({ modelId })}
+            options={[
+              { value: '', label: t.operator.wholeService },
+              ...models.map(({ modelId }) => ({ value: modelId, label: modelId })),
+            ]}
+          />
+          <TextField
+            label={t.operator.begins}
+            hint={t.operator.beginsHint}
+            type="datetime-local"
+            value={draft.startsAt}
+            onChange={(startsAt) => set({ startsAt })}
+          />
+          <TextField
+            label={t.operator.ends}
+            hint={t.operator.endsHint}
+            type="datetime-local"
+            value={draft.endsAt}
+            onChange={(endsAt) => set({ endsAt })}
+          />
+        </div>
+        <TextField
+          label={t.operator.titleEn}
+          required
+          maxLength={200}
+          value={draft.title}
+          onChange={(title) => set({ title })}
+        />
+        <TextArea label={t.operator.bodyEn} required value={draft.body} onChange={(body) => set({ body })} />
+        <TextField
+          label={t.operator.titleVi}
+          maxLength={200}
+          value={draft.titleVi}
+          onChange={(titleVi) => set({ titleVi })}
+        />
+        <TextArea label={t.operator.bodyVi} value={draft.bodyVi} onChange={(bodyVi) => set({ bodyVi })} />
+        <p className="hint">{fill(t.operator.announceHint, { page: '/status' })}</p>
+      </Form>
+    </Dialog>
+  );
+}
