@@ -6,7 +6,7 @@ import { saveModel, savePrices } from '../../server/catalog/models.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { saveRoutes } from '../../server/upstreams/upstreams.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
-import { errorOf, everyProtocol, get, send, settled } from './support.ts';
+import { errorOf, everyProtocol, get, type Sending, send, settled } from './support.ts';
 
 /**
  * Conformance checks 14-16 and 19, and fault 48: the catalog of the moment, on every process. Two of them run here, on
@@ -219,3 +219,25 @@ it.each([
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 401]);
   }
 });
+
+it.each(everyProtocol)(
+  '$protocol: a deletion that this process has not heard of yet counts all the same',
+  async (protocol) => {
+    const own = await app.customer();
+    const ask = (sending: Partial<Sending> = {}) => send(app, protocol, { secret: own.secret, ...sending });
+    expect((await ask()).status).toBe(200);
+    await transaction(app.pool, async (client) => {
+      // As if the notice of the change were still on its way.
+      await client.query('SET LOCAL session_replication_role = replica');
+      await client.query('UPDATE api_key SET deleted_at = now() WHERE id = $1', [own.keyId]);
+    });
+    const answers = [
+      await ask({ headers: { 'content-type': 'text/plain' } }),
+      await ask({ raw: '{' }),
+      await ask({ more: { model: 'unheard-of' } }),
+      await ask(),
+      await get(app, '/v1/models', own.secret),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
+  },
+);
