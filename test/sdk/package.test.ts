@@ -196,7 +196,7 @@ describe('a program of its own', () => {
       models: 3,
       broken: 'StreamError',
     });
-    const doctor = join(project, 'node_modules/@steyg/sdk/dist/cli/main.js');
+    const doctor = join(project, 'node_modules/@steyg/sdk/bin/steyg.js');
     const { code, stdout: findings } = await run(path, [doctor, 'doctor', '--json'], { cwd: project, env });
     expect(JSON.parse(findings)).toMatchObject({ healthy: true });
     expect(code).toBe(0);

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { homedir } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
