@@ -14,7 +14,7 @@ import {
   settled,
 } from './support.ts';
 
-/** Conformance checks 21-28 and 30-35 on routes that need no translation. */
+/** Conformance checks 21-28 and 30-35, on routes of the client's own protocol and on translated ones. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -27,10 +27,16 @@ beforeEach(() => app.simulator.clearRequests());
 const streamOf = (protocol: ProtocolCase) => ({ stream: true, model: protocol.only });
 const prompt = '[[think hm]] [[say đây là câu trả lời]]';
 
-describe.each(everyProtocol)('$protocol', (protocol) => {
+const cases = everyProtocol.flatMap((protocol) =>
+  everyProtocol.map((upstream) => ({ client: protocol.protocol, protocol, upstream })),
+);
+
+describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol, upstream }) => {
+  const streamed = streamOf(upstream);
+
   it('check 35: the headers of a stream, and no others', async () => {
     const customer = await app.customer();
-    const response = await send(app, protocol, { secret: customer.secret, text: prompt, more: streamOf(protocol) });
+    const response = await send(app, protocol, { secret: customer.secret, text: prompt, more: streamed });
     await response.text();
     const { date: _date, connection, 'keep-alive': _keepAlive, ...headers } = Object.fromEntries(response.headers);
     expect(connection).toBe('keep-alive');
@@ -47,12 +53,12 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
   it('check 24: the ledger has what the vendor reported, although nobody asked for it', async () => {
     const customer = await app.customer();
     const usage =
-      protocol.protocol === 'messages'
+      upstream.protocol === 'messages'
         ? '{"input_tokens":11,"cache_creation_input_tokens":5,"cache_read_input_tokens":700,"output_tokens":13}'
-        : protocol.protocol === 'responses'
+        : upstream.protocol === 'responses'
           ? '{"input_tokens":716,"input_tokens_details":{"cached_tokens":700,"cache_write_tokens":5},"output_tokens":13,"output_tokens_details":{"reasoning_tokens":2},"total_tokens":729}'
           : '{"prompt_tokens":716,"prompt_tokens_details":{"cached_tokens":700,"cache_write_tokens":5},"completion_tokens":13,"total_tokens":729}';
-    for (const more of [streamOf(protocol), { model: protocol.only }]) {
+    for (const more of [streamed, { model: upstream.only }]) {
       const response = await send(app, protocol, { secret: customer.secret, text: `[[usage ${usage}]]`, more });
       await response.text();
     }
@@ -78,7 +84,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     const response = await send(app, protocol, {
       secret: customer.secret,
       text: '[[say one two three four five six seven]] [[hang 6]]',
-      more: streamOf(protocol),
+      more: streamed,
     });
     const events = reader(response);
     await events.until(/one/);
@@ -91,7 +97,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     const response = await send(app, protocol, {
       secret: customer.secret,
       text: '[[say one two three four five six seven]] [[hang 6]]',
-      more: streamOf(protocol),
+      more: streamed,
     });
     const events = reader(response);
     const sign =
@@ -107,7 +113,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     const response = await send(app, protocol, {
       secret: customer.secret,
       text: '[[len 10]] [[midfail 5]]',
-      more: streamOf(protocol),
+      more: streamed,
     });
     const text = await response.text();
     expect(text).not.toContain(protocol.terminator);
@@ -125,7 +131,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
       const response = await send(app, protocol, {
         secret: customer.secret,
         text: `[[len 50]] [[${cut}]]`,
-        more: streamOf(protocol),
+        more: streamed,
       });
       expect(response.status).toBe(200);
       const text = await response.text();
@@ -143,7 +149,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     const response = await send(app, protocol, {
       secret: customer.secret,
       text: '[[status 429]]',
-      more: streamOf(protocol),
+      more: streamed,
     });
     expect(response.status).toBe(protocol.protocol === 'messages' ? 529 : 503);
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -158,10 +164,11 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     const response = await send(app, protocol, {
       secret: customer.secret,
       text: '[[midfail 0 529]]',
-      more: streamOf(protocol),
+      more: streamed,
     });
-    // The other protocols have no word for an overload, so it is a plain failure there.
-    expect(response.status).toBe(protocol.protocol === 'messages' ? 529 : 502);
+    // The other upstreams have no word for an overload, so it is a plain failure there.
+    const overloaded = protocol.protocol === 'messages' ? 529 : 503;
+    expect(response.status).toBe(upstream.protocol === 'messages' ? overloaded : 502);
     await response.json();
     expect(await settled(app, customer)).toMatchObject([{ cost: 0n, outcome: 'upstream_error' }]);
   });
@@ -171,7 +178,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     const texts = await Promise.all(
       Array.from({ length: 12 }, async (_none, index) => {
         const text = `[[say ${`a${index}z `.repeat(40)}]]`;
-        return (await send(app, protocol, { secret: customer.secret, text, more: streamOf(protocol) })).text();
+        return (await send(app, protocol, { secret: customer.secret, text, more: streamed })).text();
       }),
     );
     texts.forEach((text, index) => {
