@@ -43,6 +43,14 @@ it('a start probes at once, an event is delivered without waiting for the clock,
   for (let i = 0; i < 5; i++) schedule.webhooksDue();
   await delivered.promise;
   const { rows } = await pool.query<{ key: string }>('SELECT key FROM pgboss.schedule ORDER BY key');
-  expect(rows.map(({ key }) => key)).toEqual(['notices', 'orders', 'probes', 'prune', 'reconciliation', 'webhooks']);
+  expect(rows.map(({ key }) => key)).toEqual([
+    'notices',
+    'orders',
+    'people',
+    'probes',
+    'prune',
+    'reconciliation',
+    'webhooks',
+  ]);
   await schedule.close();
 });

@@ -219,7 +219,8 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
       relayed = true;
       if (!draining) client.startStream();
       const open = draining || client.write(out);
-      brake?.check(stream.account());
+      // An answer that has said why it ended grows no more: whatever it costs, there is nothing left to stop.
+      if (state !== 'finished') brake?.check(stream.account());
       return open && brake?.waiting !== true;
     };
 
