@@ -5,10 +5,28 @@ import { checkBaseUrl, isPrivateAddress } from '../../server/upstreams/addresses
 
 describe('an address', () => {
   it.each([
-    ...['127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.1.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '224.0.0.1'],
-    ...['::', '::1', 'fe80::1', 'fec0::1', 'fd00::1', 'ff02::1', '2001:db8::1'],
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.31.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+    '::',
+    '::1',
+    'fe80::1',
+    'fec0::1',
+    'fd00::1',
+    'ff02::1',
+    '2001:db8::1',
     // IPv4 inside IPv6: mapped, compatible, translated, tunnelled.
-    ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::127.0.0.1', '::7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::'],
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '::127.0.0.1',
+    '::7f00:1',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
     'no address at all',
   ])('%s is private', (address) => {
     expect(isPrivateAddress(address)).toBe(true);

@@ -56,7 +56,10 @@ const setKey = (upstreamId: string, secret: string) =>
 
 function open(change: Partial<Parameters<typeof createUpstreams>[0]> = {}) {
   const errors: object[] = [];
-  const log = { warn: (fields: object) => void errors.push(fields), error: (fields: object) => void errors.push(fields) };
+  const log = {
+    warn: (fields: object) => void errors.push(fields),
+    error: (fields: object) => void errors.push(fields),
+  };
   const upstreams = createUpstreams({
     pool: database.pool,
     secretKey,
@@ -122,7 +125,7 @@ describe('the snapshot', () => {
     const { upstreams } = open();
     await upstreams.refresh();
     const found = upstreams.routesOf('m2').map(({ upstream }) => [upstream.id, upstream.baseUrl, upstream.simulated]);
-    expect(found.sort()).toEqual([
+    expect(found.toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
       ['sim-c', 'http://127.0.0.1:9/v1', true],
       ['sim-m', 'http://127.0.0.1:9', true],
     ]);
