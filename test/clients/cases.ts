@@ -127,7 +127,7 @@ async function* cutStream(lane: Lane): AsyncGenerator<Finding> {
     prompt: '[[cut 3]] Say hello.',
     key,
     model: nativeModel(lane),
-    timeoutMs: cutWindowMs,
+    windowMs: cutWindowMs,
   });
   const check = checking(`cut streams for ${cutWindowMs / 1_000} s`, asked);
   check.atMost(agent.bounds.cut);
@@ -309,7 +309,10 @@ function checking(name: string, asked: Asked): Checks {
     // Agents break long lines.
     prints: (text) => that(flat(asked.printed).includes(flat(text)), `it did not print "${text}"`),
     atMost: (requests) =>
-      that(forModels.length <= requests, `${forModels.length} requests, at most ${requests} expected`),
+      that(
+        forModels.length <= requests,
+        `${forModels.length} requests, at most ${requests} expected: ${forModels.map(({ atMs, status }) => `${status} at ${atMs}`).join(', ')}`,
+      ),
     answers: (status) => {
       const others = forModels.filter((call) => call.status !== status).map((call) => call.status);
       that(forModels.length > 0 && others.length === 0, `expected ${status}, saw ${others.join(', ') || 'no request'}`);

@@ -16,6 +16,8 @@ export interface Question {
   /** Goes on with the last conversation in that directory. */
   goOn?: boolean;
   timeoutMs?: number;
+  /** Kills it so long after its first request. How long it takes to start depends on the machine. */
+  windowMs?: number;
   env?: Record<string, string>;
   /** Changes what README.md says, for what people do otherwise. */
   edit?: (text: string) => string;
@@ -62,14 +64,20 @@ export async function openLane(parts: LaneParts): Promise<Lane> {
   const files = { ...agent.silence.files, ...Object.fromEntries(connection.files) };
   let isSetUp = false;
 
-  const shell = async (question: Question, script: string, args: string[], cwd: string): Promise<Finished> => {
+  const shell = async (
+    question: Question,
+    script: string,
+    args: string[],
+    cwd: string,
+    signal = parts.signal,
+  ): Promise<Finished> => {
     const finished = await run({
       command: 'sh',
       args: ['-euc', script, 'sh', ...args],
       cwd,
       env: { ...env, ...question.env, KEY: question.key },
       timeoutMs: question.timeoutMs ?? patienceMs,
-      signal: parts.signal,
+      signal,
     });
     killInhabitants(home);
     return finished;
@@ -98,7 +106,13 @@ export async function openLane(parts: LaneParts): Promise<Lane> {
       const before = tap.calls.length;
       const args = goOn && agent.goOn !== null ? agent.goOn(prompt) : agent.ask(prompt, { model, key });
       const script = `${agent.shell === 'settings' ? block : ''}\nexec "$@"`;
-      const finished = await shell(question, script, [agent.command, ...args], cwd);
+      const window = new AbortController();
+      const watch = setInterval(() => {
+        if (tap.now() - (tap.calls[before]?.atMs ?? tap.now()) > (question.windowMs ?? patienceMs)) window.abort();
+      }, 100);
+      const signal = AbortSignal.any([parts.signal, window.signal]);
+      const finished = await shell(question, script, [agent.command, ...args], cwd, signal);
+      clearInterval(watch);
       const printed = stripVTControlCharacters(`${finished.stdout}\n${finished.stderr}`);
       return { ...finished, printed, calls: tap.calls.slice(before) };
     },

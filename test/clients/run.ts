@@ -35,25 +35,29 @@ interface Row {
   printed: string;
 }
 
+const rows: Row[] = [];
+const triedOutside = new Map<Agent, ReadonlySet<string>>();
+let faults: string[] = [];
+
+// Before the clock starts: it takes minutes the first time and nothing afterwards.
+const chosen = agents.filter(({ command }) => options.only?.split(',').includes(command) ?? true);
+const places = new Map<Agent, string>();
+await inLanes(chosen, async (agent) => {
+  const installed = await install(agent.package, agent.version, agent.command);
+  if (installed.kind === 'installed') places.set(agent, installed.commands);
+  else add(agent, { case: 'installs', result: 'skipped', detail: installed.reason });
+});
+
 const directory = await mkdtemp(join(await realpath(tmpdir()), 'steyg-clients-'));
 const deadline = new AbortController();
 const timer = setTimeout(() => deadline.abort(), deadlineMs);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => deadline.abort());
 
-const rows: Row[] = [];
-const triedOutside = new Map<Agent, ReadonlySet<string>>();
-let faults: string[] = [];
-
-const chosen = agents.filter(({ command }) => options.only?.split(',').includes(command) ?? true);
 try {
   const gateway = await startGateway(directory);
   try {
     // The slow ones first.
-    const waiting = [...chosen].reverse();
-    const worker = async (): Promise<void> => {
-      for (let agent = waiting.shift(); agent !== undefined; agent = waiting.shift()) await tryOut(agent, gateway);
-    };
-    await Promise.all(Array.from({ length: lanes }, worker));
+    await inLanes([...places].reverse(), ([agent, commands]) => tryOut(agent, commands, gateway));
     faults = await lookAtServer(gateway);
   } finally {
     await gateway.close();
@@ -64,35 +68,46 @@ try {
 }
 report();
 
-async function tryOut(agent: Agent, gateway: Gateway): Promise<void> {
-  const add = (row: Partial<Row> & Pick<Row, 'case' | 'result'>): void => {
-    rows.push({ agent, detail: '', requests: 0, seconds: 0, printed: '', ...row });
-    process.stderr.write(`${agent.name}: ${row.case}: ${row.result}${row.detail ? ` (${row.detail})` : ''}\n`);
+async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
   };
-  const installed = await install(agent.package, agent.version, agent.command);
-  if (installed.kind === 'unavailable') return add({ case: 'installs', result: 'skipped', detail: installed.reason });
+  await Promise.all(Array.from({ length: lanes }, worker));
+}
+
+function add(agent: Agent, row: Partial<Row> & Pick<Row, 'case' | 'result'>): void {
+  rows.push({ agent, detail: '', requests: 0, seconds: 0, printed: '', ...row });
+  process.stderr.write(`${agent.name}: ${row.case}: ${row.result}${row.detail ? ` (${row.detail})` : ''}\n`);
+}
+
+async function tryOut(agent: Agent, commands: string, gateway: Gateway): Promise<void> {
   const lane = await openLane({
     agent,
     gateway,
-    commands: installed.commands,
+    commands,
     directory: await mkdtemp(join(directory, `${agent.command}-`)),
     signal: deadline.signal,
   });
   for (const cases of casesOf(lane)) {
     if (deadline.signal.aborted) {
-      add({ case: 'the rest', result: 'FAILED', detail: 'no time was left' });
+      add(agent, { case: 'the rest', result: 'FAILED', detail: 'no time was left' });
       break;
     }
     try {
       for await (const finding of cases(lane)) {
-        add({
+        add(agent, {
           ...finding,
           result: finding.problems.length === 0 ? 'ok' : 'FAILED',
           detail: finding.problems.join('; '),
         });
       }
     } catch (error) {
-      add({ case: cases.name, result: 'FAILED', detail: error instanceof Error ? error.message : String(error) });
+      add(agent, {
+        case: cases.name,
+        result: 'FAILED',
+        detail: error instanceof Error ? error.message : String(error),
+      });
     }
   }
   triedOutside.set(agent, lane.outside());

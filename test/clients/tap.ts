@@ -20,6 +20,8 @@ export interface Tap {
   /** `http://127.0.0.1:PORT`, in the place of the server's. */
   url: string;
   calls: Call[];
+  /** Milliseconds since it was opened. */
+  now(): number;
   close(): Promise<void>;
 }
 
@@ -30,6 +32,7 @@ export interface Tap {
 export async function openTap(target: string): Promise<Tap> {
   const calls: Call[] = [];
   const openedAt = performance.now();
+  const now = (): number => Math.round(performance.now() - openedAt);
   const { hostname, port } = new URL(target);
   const server = createServer((incoming, outgoing) => {
     const call: Call = {
@@ -39,7 +42,7 @@ export async function openTap(target: string): Promise<Tap> {
       body: '',
       status: 0,
       answer: '',
-      atMs: Math.round(performance.now() - openedAt),
+      atMs: now(),
     };
     calls.push(call);
     const onward = request(
@@ -68,6 +71,7 @@ export async function openTap(target: string): Promise<Tap> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
+    now,
     async close() {
       server.closeAllConnections();
       server.close();

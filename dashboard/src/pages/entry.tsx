@@ -1,11 +1,12 @@
 import type { EntryAnswer } from '@steyg/sdk';
-import { Link, useParams } from 'wouter';
+import { Link } from 'wouter';
 import { CopyValue } from '../components/copy.tsx';
 import { OutcomeBadge } from '../components/entries.tsx';
 import { Badge, Card, Figure, Page } from '../components/page.tsx';
 import { Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk } from '../data.tsx';
+import { usePart } from '../hooks.ts';
 import { useLanguage } from '../language/language.tsx';
 import { addUsd, parseUsd } from '../money.ts';
 import { pages } from '../pages.ts';
@@ -14,7 +15,7 @@ import { useAccount } from '../session.tsx';
 /** One request to its last digit: what it cost can be computed again from what stands here. */
 export default function EntryPage() {
   const { t } = useLanguage();
-  const { requestId = '' } = useParams();
+  const requestId = usePart('requestId');
   const { id: accountId } = useAccount();
   const entry = useAsk({
     key: ['entry', accountId, requestId],

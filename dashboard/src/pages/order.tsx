@@ -1,7 +1,7 @@
 import type { OrderAnswer } from '@steyg/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { Link, useParams } from 'wouter';
+import { Link } from 'wouter';
 import { bankName } from '../banks.ts';
 import { Button } from '../components/button.tsx';
 import { CopyValue } from '../components/copy.tsx';
@@ -10,7 +10,7 @@ import { Card, Page } from '../components/page.tsx';
 import { Banner, Failure, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk, useChange } from '../data.tsx';
-import { useNow } from '../hooks.ts';
+import { useNow, usePart } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
 import { useAbilities } from '../session.tsx';
@@ -23,7 +23,7 @@ const isOpen = ({ status }: Pick<Order, 'status'>) => status === 'PENDING' || st
 /** How to pay an order; it turns to paid by itself when the money arrives. */
 export default function OrderPage() {
   const { t } = useLanguage();
-  const { id = '' } = useParams();
+  const id = usePart('id');
   const queries = useQueryClient();
   const order = useAsk({
     key: ['order', id],

@@ -1,6 +1,6 @@
 import type { AccountForOperatorAnswer } from '@steyg/sdk';
 import { useState } from 'react';
-import { Link, useParams } from 'wouter';
+import { Link } from 'wouter';
 import { Button } from '../../components/button.tsx';
 import { Code, CopyValue } from '../../components/copy.tsx';
 import { Confirm, Dialog } from '../../components/dialog.tsx';
@@ -15,6 +15,7 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
+import { usePart } from '../../hooks.ts';
 import { fill, useLanguage } from '../../language/language.tsx';
 import { isUsd } from '../../money.ts';
 import { pages } from '../../pages.ts';
@@ -25,7 +26,7 @@ type Account = NonNullable<AccountForOperatorAnswer>;
 
 export default function AccountPage() {
   const { t } = useLanguage();
-  const { id = '' } = useParams();
+  const id = usePart('id');
   const account = useAsk({
     key: ['operator', 'account', id],
     ask: (steyg, signal) => steyg.console.operator.accountForOperator({ id }, { signal }),
@@ -91,7 +92,8 @@ function StatusDialog({ account, onClose }: { account: Account; onClose: () => v
   const { t } = useLanguage();
   const say = useSay();
   const failure = useFailureToast();
-  const suspends = account.status === 'ACTIVE';
+  // What was asked stays the question, also when the account behind it has changed already.
+  const [suspends] = useState(account.status === 'ACTIVE');
   const change = useChange({
     change: (steyg, status: 'ACTIVE' | 'SUSPENDED') =>
       steyg.console.operator.setAccountStatus({ accountId: account.id, status }),

@@ -1,6 +1,6 @@
 import type { PlansAnswer, UpstreamsAnswer } from '@steyg/sdk';
 import { useMemo, useState } from 'react';
-import { Link, useParams } from 'wouter';
+import { Link } from 'wouter';
 import { collect } from '../../all.ts';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/dialog.tsx';
@@ -16,6 +16,7 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
+import { usePart } from '../../hooks.ts';
 import { fill, useLanguage } from '../../language/language.tsx';
 import { parseUsd, planPair, vndAt } from '../../money.ts';
 import { pages } from '../../pages.ts';
@@ -28,7 +29,7 @@ const catalogKey = ['operator', 'catalog'];
 
 export default function ModelPage() {
   const { t } = useLanguage();
-  const { modelId = '' } = useParams();
+  const modelId = usePart('modelId');
   const catalog = useAsk({
     key: catalogKey,
     ask: (steyg, signal) => steyg.console.operator.catalog({}, { signal }),
