@@ -55,6 +55,8 @@ export async function buildDashboard(): Promise<boolean> {
   const digest = await digestSources();
   if ((await readFile(join(site, digestFile), 'utf8').catch(() => '')) === digest) return false;
   const next = join(here, `dist/next-${process.pid}`);
+  // Whoever starts this (a test) may have set another one, and React would come with its development checks.
+  process.env['NODE_ENV'] = 'production';
   await build({
     configFile: join(here, 'vite.config.ts'),
     logLevel: 'warn',

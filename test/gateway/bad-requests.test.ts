@@ -31,7 +31,7 @@ const text = (value: string) => new Uint8Array(Buffer.from(value));
 const utf16 = (value: string) => new Uint8Array(Buffer.from(value, 'utf16le'));
 
 const everywhere: BadRequest[] = [
-  { name: 'fault 1: malformed JSON', status: 400, raw: `{"model":"${model}","${marker}":` },
+  { name: 'fault 1, check 69: malformed JSON', status: 400, raw: `{"model":"${model}","${marker}":` },
   { name: 'fault 1: two values', status: 400, raw: '{} {}' },
   { name: 'fault 1: an empty body', status: 400, raw: '' },
   { name: 'fault 1: an array', status: 400, raw: `["${marker}"]` },

@@ -94,6 +94,18 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     expect(received().body.toString()).toBe(body(vendorModel).toString());
   });
 
+  it('a body that comes in chunks is one like any other', async () => {
+    const body = JSON.stringify(protocol.body(`[[say ok]] ${'x'.repeat(200_000)}`));
+    const response = await fetch(app.baseUrl + protocol.path, {
+      method: 'POST',
+      headers: { ...protocol.headers, 'content-type': 'application/json', authorization: `Bearer ${customer.secret}` },
+      body: new Blob([body]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(response.status).toBe(200);
+    expect(received().body.toString()).toBe(body.replace(model, vendorModel));
+  });
+
   it.each([`steyg/${model}`, model.toUpperCase(), `steyg/${model.toUpperCase()}`])(
     'check 12: %s is the same model, and answers with its catalog id',
     async (sent) => {

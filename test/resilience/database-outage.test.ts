@@ -94,7 +94,7 @@ it('57: away at the settlement: the client notices nothing, the line waits on di
 
 it('57, 61: killed while the database is away: the next process settles what is on disk, even after the hold is gone', async () => {
   const customers = await Promise.all(Array.from({ length: 20 }, () => service.customer()));
-  const streams = customers.map((customer) => stream(server.baseUrl, customer, '[[len 60]][[speed 100]]'));
+  const streams = customers.map((customer) => stream(server.baseUrl, customer, '[[len 200]][[speed 100]]'));
   await reached(() => streams.every(({ text }) => text.includes('w3"')));
   await postgres.stop('immediate');
   await Promise.all(streams.map(({ ended }) => ended));
@@ -105,7 +105,8 @@ it('57, 61: killed while the database is away: the next process settles what is 
   const other = await service.start('two');
   await other.ready();
   await service.released();
-  expect(await service.rows(customers.map(({ accountId }) => accountId))).toEqual(new Map());
+  // What had not come to its end before the database went away is on the disk of the first machine alone.
+  expect((await service.rows(customers.map(({ accountId }) => accountId))).size).toBeLessThan(20);
   server = await service.start('one');
   await server.ready();
   await reached(async () => (await service.rows(customers.map(({ accountId }) => accountId))).size === 20);
@@ -120,7 +121,7 @@ it('60: it crashes and recovers under load: whatever a client got to its end has
   const enough = new AbortController();
   const load = customers.map(async (customer) => {
     while (!enough.signal.aborted) {
-      const one = stream(server.baseUrl, customer, '[[len 30]][[speed 150]]');
+      const one = stream(server.baseUrl, customer, '[[len 12]][[speed 50]]', { once: true });
       streams.push(one);
       await one.ended;
       if (one.status !== 200) await pause(50);

@@ -114,7 +114,15 @@ export interface Running {
   ended: Promise<void>;
 }
 
-export function stream(baseUrl: string, customer: Customer, text: string, model = 'on-chat-completions'): Running {
+/**
+ * Starts one. A server that is busy refuses for a moment, and then clients ask again; with `once` it is asked once.
+ */
+export function stream(
+  baseUrl: string,
+  customer: Customer,
+  text: string,
+  { model = 'on-chat-completions', once = false }: { model?: string; once?: boolean } = {},
+): Running {
   const running: Running = {
     accountId: customer.accountId,
     requestId: null,
@@ -123,12 +131,20 @@ export function stream(baseUrl: string, customer: Customer, text: string, model 
     finished: false,
     ended: Promise.resolve(),
   };
-  const follow = async (): Promise<void> => {
-    const response = await fetch(`${baseUrl}/v1/chat/completions`, {
+  const ask = (): Promise<Response> =>
+    fetch(`${baseUrl}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${customer.secret}` },
       body: JSON.stringify({ model, stream: true, max_tokens: 2_000, messages: [{ role: 'user', content: text }] }),
     });
+  const isBusy = ({ status }: Response): boolean => status === 503 && !once;
+  const follow = async (): Promise<void> => {
+    let response = await ask();
+    while (isBusy(response)) {
+      await response.text();
+      await pause(100);
+      response = await ask();
+    }
     running.requestId = response.headers.get('request-id');
     running.status = response.status;
     const decoder = new TextDecoder();

@@ -2,10 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
 import { admin, lives, pause, type ServerProcess, startServer } from './server-process.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 /** What an operator sets, rightly and wrongly, and what the process does about it. */
 

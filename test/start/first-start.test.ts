@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createDirectory } from '../support/directory.ts';
 import { admin, lives, pause, runProgram, type ServerProcess, startServer } from './server-process.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 /** One machine, nothing configured, nothing else installed: a first start, and what comes after it, in this order. */
 

@@ -104,7 +104,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     scheduled: false,
     prepare: async () => void (await prepareDatabase({ config, databaseUrl: database.url, secretKey, log })),
   });
-  await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+  await app.fastify.listen({ host: '127.0.0.1', port: config.port });
   await app.ready();
   const { port } = app.fastify.server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;

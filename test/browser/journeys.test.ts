@@ -1,0 +1,353 @@
+import { orThrow } from '@steyg/sdk';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestApp } from '../support/app.ts';
+import { launch, openPage, watch } from './browser.ts';
+import {
+  ask,
+  createPerson,
+  mailTo,
+  oneTimeCode,
+  settled,
+  signInOperator,
+  startService,
+  transferMoney,
+} from './service.ts';
+
+// What people come for, from the first click to the last.
+
+let app: TestApp;
+let browser: Browser;
+
+beforeAll(async () => {
+  [app, browser] = await Promise.all([startService(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await app.close();
+});
+
+describe('an account holder', () => {
+  it('signs up, confirms the address in another tab, makes a key and sees the first request arrive', async () => {
+    const { page, unexpected } = await openPage(browser, app.url);
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Sign up' }).first().click();
+    const email = 'an@example.com';
+    await page.getByLabel('Name').fill('An');
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password').fill('a long enough password');
+    await page.getByRole('button', { name: 'Sign up' }).click();
+    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+
+    const [link = ''] = (await mailTo(app, email)).links;
+    const second = await watch(await page.context().newPage(), app.url);
+    await second.page.goto(link);
+    // Both tabs go on by themselves: the first one knows the password, the second one has its cookie.
+    await page.waitForURL('**/start');
+    await second.page.waitForURL('**/start');
+    await second.page.close();
+
+    await page.getByText('$5.00 to try it, until').waitFor();
+    await page.getByLabel('Name').fill('laptop');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const secret = await page.locator('.secret code').innerText();
+    expect(secret).toMatch(/^sk-steyg-/);
+    // The settings of the tool carry the key that was just made.
+    await page.getByLabel('Tool').selectOption('claude-code');
+    expect(await page.locator('.connection pre').first().innerText()).toContain(`"ANTHROPIC_AUTH_TOKEN": "${secret}"`);
+    await page.getByText('Waiting for the first request with your new key').waitFor();
+
+    expect((await ask(app, secret, 'ping')).status).toBe(200);
+    await page.getByText('It arrived: sim-small').waitFor();
+    await page.getByRole('link', { name: 'To the overview' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('cell', { name: 'sim-small' }).first().waitFor();
+
+    // Nobody can read the key again, and the page keeps it nowhere.
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('rowheader', { name: /laptop/ }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain(secret);
+    expect(unexpected()).toEqual([]);
+    expect(second.unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
+  it('uses the budget up, tops up by a bank transfer, and the same key works again', async () => {
+    const person = await createPerson(app);
+    const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'tool' } }));
+    if (secret === null) throw new Error('a key without its secret');
+    // The dearest model, at its longest answer: 0.96 USD a request.
+    let status = 200;
+    for (let count = 0; status === 200 && count < 10; count += 1) {
+      const answer = await fetch(`${app.baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'sim-large',
+          max_completion_tokens: 64_000,
+          messages: [
+            {
+              role: 'user',
+              content: '[[usage {"prompt_tokens": 10, "completion_tokens": 64000, "total_tokens": 64010}]]',
+            },
+          ],
+        }),
+      });
+      ({ status } = answer);
+      await answer.text();
+      await app.quiet(person.accountId);
+    }
+    expect(status).toBe(402);
+
+    const { page, unexpected } = await openPage(browser, app.url);
+    await person.signIn(page.context());
+    await page.goto('/keys');
+    await page.getByText('The budget is used up').waitFor();
+    await page.locator('main').getByRole('link', { name: 'Top up' }).click();
+    await page.getByRole('button', { name: 'Order Starter' }).click();
+    await page.waitForURL('**/orders/*');
+    await page.getByRole('img', { name: /VietQR/ }).waitFor();
+
+    // Exactly what goes into the banking app is what the buttons copy.
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = async (what: string) => {
+      await page.getByRole('button', { name: `Copy: ${what}`, exact: true }).click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      const text = (await page.evaluate('navigator.clipboard.readText()')) as string;
+      await page.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
+      return text;
+    };
+    const memo = await copied('Memo');
+    const amountVnd = Number(await copied('Amount'));
+    expect(memo).toMatch(/^SY[0-9A-Z]{7}$/);
+    expect(amountVnd).toBe(250_000);
+
+    expect(await transferMoney(app, { amountVnd: 100_000, memo })).toBe(200);
+    await page.getByText('₫100,000 of ₫250,000 arrived').waitFor();
+    expect(await copied('Amount')).toBe('150000');
+    expect(await transferMoney(app, { amountVnd: 150_000, memo })).toBe(200);
+    // Without anybody loading the page again.
+    await page.getByText('$10.00 of budget is yours').waitFor();
+    await page.getByRole('heading', { name: 'Receipt' }).waitFor();
+
+    expect((await ask(app, secret, 'ping')).status).toBe(200);
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
+    await page.getByText('Purchase').waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
+  it('deletes a key, which is refused from the next request on', async () => {
+    const person = await createPerson(app);
+    const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'old laptop' } }));
+    expect((await ask(app, secret ?? '', 'ping')).status).toBe(200);
+    const { page, unexpected } = await openPage(browser, app.url);
+    await person.signIn(page.context());
+    await page.goto('/keys');
+    await page.getByRole('button', { name: 'Delete key “old laptop”' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('Key “old laptop” is deleted.').waitFor();
+    const refused = await ask(app, secret ?? '', 'ping');
+    expect(refused.status).toBe(401);
+    expect(await refused.json()).toMatchObject({ error: { message: 'Invalid API key' } });
+    await page.getByText('No keys yet.').waitFor();
+    await page.getByLabel('Show deleted keys').check();
+    await page.getByRole('rowheader', { name: /old laptop/ }).waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
+  it('restricts a key to a model and a limit, and rotates it', async () => {
+    const person = await createPerson(app);
+    const { page, unexpected } = await openPage(browser, app.url);
+    await person.signIn(page.context());
+    await page.goto('/keys');
+    await settled(page);
+    await page.getByRole('button', { name: 'Create a key' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('tight');
+    await dialog.getByLabel('sim-small').check();
+    await dialog.getByLabel('A day').fill('0.5');
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    const secret = await page.locator('.secret code').innerText();
+    // Shown once: the dialog closes when people say that they have it, and not by accident.
+    await page.keyboard.press('Escape');
+    await page.locator('.secret code').waitFor();
+    await page.getByLabel('I have stored it').check();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('$0.50 a day').waitFor();
+    expect((await ask(app, secret, 'ping', 'sim-small')).status).toBe(200);
+    expect((await ask(app, secret, 'ping', 'sim-large')).status).toBe(403);
+
+    await page.getByRole('button', { name: 'Rotate key “tight”' }).click();
+    await dialog.getByLabel('The old key goes on for').selectOption('0');
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    const next = await page.locator('.secret code').innerText();
+    expect(next).not.toBe(secret);
+    expect((await ask(app, next, 'ping', 'sim-large')).status).toBe(403);
+    expect((await ask(app, secret, 'ping')).status).toBe(401);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
+  it('signs in with a one-time code once that is set up', async () => {
+    const person = await createPerson(app);
+    const first = await openPage(browser, app.url);
+    await person.signIn(first.page.context());
+    await first.page.goto('/security');
+    await first.page.getByRole('button', { name: 'Set up one-time codes' }).click();
+    const dialog = first.page.getByRole('dialog');
+    await dialog.getByLabel('Your password, once more').fill(person.password);
+    await dialog.getByRole('button', { name: 'Next' }).click();
+    const secret = await dialog.locator('.copy-value code').innerText();
+    await dialog.getByLabel('I have stored it').check();
+    await dialog.getByLabel('Code', { exact: true }).fill(oneTimeCode(secret));
+    await dialog.getByRole('button', { name: 'Set up one-time codes' }).click();
+    await first.page.getByText('Signing in asks for a code').waitFor();
+    expect(first.unexpected()).toEqual([]);
+    await first.page.context().close();
+
+    const { page, unexpected } = await openPage(browser, app.url);
+    // Whoever is sent to sign in gets to where they wanted to go.
+    await page.goto('/activity?range=week');
+    await page.getByLabel('E-mail address').fill(person.email);
+    await page.getByLabel('Password').fill('not this one');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('The e-mail address or the password is wrong.').waitFor();
+    await page.getByLabel('Password').fill(person.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    // A code counts once, and this one was used.
+    await page.getByLabel('Code', { exact: true }).fill(oneTimeCode(secret, Date.now() + 30_000));
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL('**/activity?range=week');
+    await page.getByRole('heading', { name: 'Activity' }).waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
+  it('takes the ledger home as CSV', async () => {
+    const person = await createPerson(app);
+    const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'csv' } }));
+    for (let count = 0; count < 3; count += 1) expect((await ask(app, secret ?? '', 'ping')).status).toBe(200);
+    await app.quiet(person.accountId);
+    const { page, unexpected } = await openPage(browser, app.url);
+    await person.signIn(page.context());
+    await page.goto('/activity');
+    await page.getByRole('rowheader').first().waitFor();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download CSV' }).click();
+    const download = await downloading;
+    const chunks: Buffer[] = [];
+    for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+    const lines = Buffer.concat(chunks).toString('utf8').trimEnd().split('\r\n');
+    expect(lines).toHaveLength(4);
+    expect(lines[0]).toMatch(/^request_id,/);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('an operator', () => {
+  it('adds a model, gives it prices and a route, tests it, and changes a price after a look at what that means', async () => {
+    const session = await signInOperator(app);
+    const customer = await app.customer();
+    const { page, unexpected } = await openPage(browser, app.url);
+    await session.signIn(page.context());
+    await page.goto('/operator/catalog');
+    await page.getByRole('button', { name: 'Add a model' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Catalog id').fill('lotus-1');
+    await dialog.getByLabel('Name', { exact: true }).fill('Lotus 1');
+    await dialog.getByLabel('Family').fill('lotus');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.waitForURL('**/operator/catalog/lotus-1');
+    await page.getByText('no price yet').waitFor();
+
+    const prices = page.getByRole('form', { name: 'Prices' });
+    await prices.getByLabel('Input', { exact: true }).fill('2');
+    await prices.getByLabel('Cache hit').fill('0.2');
+    await prices.getByLabel('Output').fill('8');
+    await prices.getByText('What this changes').waitFor();
+    await prices.getByRole('button', { name: 'Set the prices' }).click();
+    await page.getByText('Price history (1)').waitFor();
+
+    await page.getByRole('button', { name: 'Add a route' }).click();
+    const routes = page.getByRole('form', { name: 'Routes' });
+    await routes.getByLabel('Upstream').selectOption('simulator-chat');
+    await routes.getByLabel('Its name there').fill('sim-medium');
+    await routes.getByRole('button', { name: 'Save the routes' }).click();
+    await page.getByText('callable').waitFor();
+    await routes.getByRole('button', { name: 'Test the route simulator-chat' }).click();
+    await routes.getByText(/answered in/).waitFor();
+
+    const before = await ask(app, customer.secret, 'ping', 'lotus-1');
+    expect(before.status).toBe(200);
+    await app.quiet(customer.accountId);
+
+    await page.reload();
+    await prices.getByLabel('Output').fill('10');
+    // 2 x 30,000 + 0.2 x 150,000 + 8 x 4,000 = 0.122 USD a step before, 0.13 USD with the dearer output.
+    const row = (name: string) => prices.getByRole('row').filter({ hasText: name });
+    await row('Cost of a step').getByText('$0.13', { exact: true }).waitFor();
+    expect(await row('Cost of a step').innerText()).toContain('$0.122');
+    expect(await row('Steps for 5 USD').innerText()).toMatch(/40\s+38/);
+    expect(await row('Output in VND').innerText()).toContain('₫250,000 → ₫230,000');
+    await prices.getByRole('button', { name: 'Set the prices' }).click();
+    await page.getByText('Price history (2)').waitFor();
+    await ask(app, customer.secret, 'ping', 'lotus-1');
+    await app.quiet(customer.accountId);
+    const [latest, first] = await app.ledger(customer.accountId);
+    expect([first?.['price_output'], latest?.['price_output']].map(String)).toEqual(['8000000', '10000000']);
+
+    // Anybody sees it.
+    const visitor = await openPage(browser, app.url);
+    await visitor.page.goto('/');
+    const shown = visitor.page.getByRole('row').filter({ hasText: 'lotus-1' });
+    await shown.waitFor();
+    expect(await shown.innerText()).toContain('$10.00');
+    expect(await shown.innerText()).toContain('38');
+    expect(visitor.unexpected()).toEqual([]);
+    await visitor.page.context().close();
+
+    await page.goto('/operator/audit');
+    await page.getByRole('button', { name: 'Show: price.add model:lotus-1' }).first().click();
+    await page.getByRole('dialog').getByText(/10/).first().waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
+  it('finds an account, gives it budget, suspends it and lets it go on', async () => {
+    const person = await createPerson(app, { name: 'Bình Minh' });
+    const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'k' } }));
+    const { page, unexpected } = await openPage(browser, app.url);
+    await (await signInOperator(app)).signIn(page.context());
+    await page.goto('/operator');
+    await page.getByRole('heading', { name: 'Accounts' }).waitFor();
+    await page.getByLabel('Search').fill('bình');
+    await page.getByRole('link', { name: 'Bình Minh' }).click();
+    await page.getByRole('button', { name: 'Give budget' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Amount in USD').fill('2.5');
+    await dialog.getByLabel('Reason').fill('For the outage of Monday');
+    await dialog.getByRole('button', { name: 'Give budget' }).click();
+    await page.getByText('For the outage of Monday').waitFor();
+    await page.getByText('$7.50').first().waitFor();
+
+    await page.getByRole('button', { name: 'Suspend' }).click();
+    await dialog.getByRole('button', { name: 'Suspend' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Let it go on' }).waitFor();
+    expect((await ask(app, secret ?? '', 'ping')).status).toBe(403);
+    await page.getByRole('button', { name: 'Let it go on' }).click();
+    await dialog.getByRole('button', { name: 'Let it go on' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Suspend' }).waitFor();
+    expect((await ask(app, secret ?? '', 'ping')).status).toBe(200);
+
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.getByText('Every rule holds.').waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});

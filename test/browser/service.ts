@@ -1,0 +1,202 @@
+import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { orThrow, Steyg } from '@steyg/sdk';
+import type { BrowserContext, Page } from 'playwright-core';
+import { startApp, type TestApp, type TestAppOptions } from '../support/app.ts';
+
+/** The real service with its dashboard, and people who use it. */
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const bankSecret = 'a secret of the bank';
+const operator = { email: 'operator@example.com', password: 'the operator knows this' };
+
+/** Builds the page if its sources changed, and starts the service at an address that it knows itself. */
+export async function startService(options: TestAppOptions = {}): Promise<TestApp> {
+  execFileSync(process.execPath, [join(root, 'dashboard/build.ts')], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const port = await freePort();
+  return startApp({
+    ...options,
+    env: {
+      PORT: String(port),
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      SEPAY_WEBHOOK_SECRET: bankSecret,
+      ADMIN_EMAIL: operator.email,
+      ADMIN_PASSWORD: operator.password,
+      ...options.env,
+    },
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** The newest mail to an address, once it is there. */
+export async function mailTo(app: TestApp, email: string): Promise<{ subject: string; links: string[] }> {
+  const directory = join(app.dataDir, 'mail');
+  for (;;) {
+    const names = listOf(directory).filter((name) => name.endsWith(`-${email}.json`));
+    const newest = names.sort().at(-1);
+    if (newest !== undefined) return JSON.parse(readFileSync(join(directory, newest), 'utf8'));
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+function listOf(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+export interface Person {
+  email: string;
+  password: string;
+  /** As the database has it. */
+  accountId: string;
+  /** The control plane with this person's session. */
+  steyg: Steyg;
+  /** The session as a browser's cookies. */
+  signIn(context: BrowserContext): Promise<void>;
+}
+
+let people = 0;
+
+/** Signs somebody up and in, without a browser: for tests that are about something else. */
+export async function createPerson(
+  app: TestApp,
+  options: { locale?: 'en' | 'vi'; name?: string } = {},
+): Promise<Person> {
+  people += 1;
+  const email = `person-${people}@example.com`;
+  const password = 'a long enough password';
+  const session = createSession(app);
+  const { people: identity } = session.steyg.console;
+  const { locale = 'en', name = `Person ${people}` } = options;
+  orThrow(await identity.signUp({ input: { email, password, name, locale } }));
+  const [link = ''] = (await mailTo(app, email)).links;
+  orThrow(await identity.verifyEmail({ token: new URL(link).searchParams.get('token') ?? '' }));
+  orThrow(await identity.signIn({ email, password }));
+  const me = await identity.me();
+  const globalId = me?.accounts[0]?.id;
+  if (globalId === undefined) throw new Error('a person without an account');
+  const accountId = Buffer.from(globalId, 'base64')
+    .toString('utf8')
+    .replace(/^Account:/, '');
+  return { email, password, accountId, ...session };
+}
+
+const operators = new WeakMap<TestApp, Promise<Pick<Person, 'steyg' | 'signIn'>>>();
+
+/** The first operator's session, with one-time codes set up: what moves prices asks for them. */
+export function signInOperator(app: TestApp): Promise<Pick<Person, 'steyg' | 'signIn'>> {
+  const known = operators.get(app) ?? makeOperatorSession(app);
+  operators.set(app, known);
+  return known;
+}
+
+async function makeOperatorSession(app: TestApp): Promise<Pick<Person, 'steyg' | 'signIn'>> {
+  const session = createSession(app);
+  const { people: identity } = session.steyg.console;
+  orThrow(await identity.signIn(operator));
+  const { uri } = orThrow(await identity.beginSecondFactor({ password: operator.password }));
+  const secret = new URL(uri).searchParams.get('secret') ?? '';
+  orThrow(await identity.confirmSecondFactor({ code: oneTimeCode(secret) }));
+  return session;
+}
+
+/** A client that keeps cookies as a browser does. */
+function createSession(app: TestApp): Pick<Person, 'steyg' | 'signIn'> {
+  const jar = new Map<string, string>();
+  const steyg = new Steyg({
+    baseUrl: app.baseUrl,
+    fetch: async (url, init) => {
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+      const response = await fetch(url, { ...init, headers: { ...(init?.headers as Record<string, string>), cookie } });
+      for (const line of response.headers.getSetCookie()) {
+        const [pair = ''] = line.split(';');
+        const at = pair.indexOf('=');
+        jar.set(pair.slice(0, at), pair.slice(at + 1));
+      }
+      return response;
+    },
+  });
+  return {
+    steyg,
+    async signIn(context) {
+      await context.addCookies([...jar].map(([name, value]) => ({ name, value, url: app.url })));
+    },
+  };
+}
+
+/** The code that an authenticator app shows now (RFC 6238: SHA-1, 30 seconds, six digits). */
+export function oneTimeCode(secret: string, now: number = Date.now()): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+  const bits = [...secret.replace(/=+$/, '')].map((c) => alphabet.indexOf(c).toString(2).padStart(5, '0')).join('');
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(now / 30_000)));
+  const digest = createHmac('sha1', key).update(counter).digest();
+  const offset = (digest[19] ?? 0) & 15;
+  return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
+
+/** Asks a model over chat completions, as a tool does. */
+export async function ask(app: TestApp, secret: string, content: string, model = 'sim-small'): Promise<Response> {
+  return fetch(`${app.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content }] }),
+  });
+}
+
+let transfers = 0;
+
+/** What the bank's provider sends when a transfer has arrived, signed. */
+export async function transferMoney(app: TestApp, transfer: { amountVnd: number; memo: string }): Promise<number> {
+  transfers += 1;
+  const body = JSON.stringify({
+    id: 1_000 + transfers,
+    gateway: 'Vietcombank',
+    transactionDate: '2026-11-21 16:05:00',
+    accountNumber: '0011001234567',
+    subAccount: null,
+    code: null,
+    content: `MBVCB.${transfers}.${transfer.memo}.CT tu 0123456789`,
+    transferType: 'in',
+    transferAmount: transfer.amountVnd,
+    accumulated: 0,
+    referenceCode: `FT${transfers}`,
+  });
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const signature = createHmac('sha256', bankSecret).update(`${timestamp}.${body}`).digest('hex');
+  const response = await fetch(`${app.url}/webhooks/sepay`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-sepay-timestamp': timestamp,
+      'x-sepay-signature': `sha256=${signature}`,
+    },
+    body,
+  });
+  return response.status;
+}
+
+/** The page is there once its heading is and nothing is being loaded any more. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor();
+  await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
+}
