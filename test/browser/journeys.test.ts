@@ -3,16 +3,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestApp } from '../support/app.ts';
 import { launch, openPage, watch } from './browser.ts';
-import {
-  ask,
-  createPerson,
-  mailTo,
-  oneTimeCode,
-  settled,
-  signInOperator,
-  startService,
-  transferMoney,
-} from './service.ts';
+import { ask, createPerson, mailTo, oneTimeCode, settled, signInOperator, transferMoney } from './people.ts';
+import { startService } from './service.ts';
 
 // What people come for, from the first click to the last.
 

@@ -5,7 +5,8 @@ import { en } from '../../dashboard/src/language/en.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
 import type { TestApp } from '../support/app.ts';
 import { findBarriers, launch, openPage } from './browser.ts';
-import { ask, createPerson, type Person, settled, signInOperator, startService } from './service.ts';
+import { ask, createPerson, type Person, settled, signInOperator } from './people.ts';
+import { startService } from './service.ts';
 
 // Every page, in both languages and themes, wide and narrow: nothing breaks, nothing is in the way of anybody.
 

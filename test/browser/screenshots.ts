@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Pool } from 'pg';
+import type { Browser, Page } from 'playwright-core';
+import { buildDashboard } from '../../dashboard/build.ts';
+import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
+import { createPostgres } from '../support/postgres.ts';
+import { launch, openPage } from './browser.ts';
+import { freePort } from './free-port.ts';
+import { type Site, settled, signInOperator, siteSettings } from './people.ts';
+import { placesOf } from './places.ts';
+import { createSample, type Sample } from './sample.ts';
+
+/**
+ * A picture of every page, wide and narrow, light and dark, of a service that has been in use for some days.
+ *
+ *   npm run screenshots                        every page in English
+ *   npm run screenshots -- --locale vi         in Vietnamese; give both for both
+ *   npm run screenshots -- --only operator     only the pictures whose name has this
+ */
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const directory = join(root, 'screenshots');
+
+const { values: wanted } = parseArgs({
+  options: { locale: { type: 'string', multiple: true, default: ['en'] }, only: { type: 'string', default: '' } },
+});
+
+const widths = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } } as const;
+const themes = ['light', 'dark'] as const;
+const locales: Record<string, string> = { en: 'en-US', vi: 'vi-VN' };
+
+/** Who looks: the newcomer sees every page empty. */
+type Viewer = 'nobody' | 'newcomer' | 'person' | 'operator';
+const viewers: readonly Viewer[] = ['nobody', 'newcomer', 'person', 'operator'];
+
+async function main(): Promise<void> {
+  await buildDashboard();
+  const postgres = await createPostgres();
+  const dataDir = await mkdtemp(join(tmpdir(), 'steyg-pictures-'));
+  try {
+    await ensureDatabase(postgres.url('postgres'), 'pictures');
+    const databaseUrl = postgres.url('pictures');
+    const { site, stop } = await startServer(dataDir, databaseUrl);
+    try {
+      const pool = new Pool({ connectionString: databaseUrl, max: 2 });
+      const sample = await createSample(site, pool);
+      await pool.end();
+      const browser = await launch();
+      try {
+        await takeAll(browser, site, sample);
+      } finally {
+        await browser.close();
+      }
+    } finally {
+      await stop();
+    }
+  } finally {
+    await postgres.remove();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function startServer(dataDir: string, databaseUrl: string): Promise<{ site: Site; stop(): Promise<void> }> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const server = spawn(process.execPath, [join(root, 'server/main.ts')], {
+    cwd: root,
+    env: {
+      PATH: process.env['PATH'],
+      ...siteSettings(port),
+      DATA_DIR: dataDir,
+      DATABASE_URL: databaseUrl,
+      LOG_LEVEL: 'error',
+      SIMULATOR_FIRST_TOKEN_MS: '180',
+      SIMULATOR_TOKENS_PER_SECOND: '4000',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(server, 'exit');
+  const stop = async (): Promise<void> => {
+    server.kill('SIGTERM');
+    await ended;
+  };
+  while (
+    !(await fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  ) {
+    if (server.exitCode !== null) throw new Error('the server did not start');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return { site: { url, baseUrl: `${url}/api`, dataDir }, stop };
+}
+
+async function takeAll(browser: Browser, site: Site, sample: Sample): Promise<void> {
+  await rm(directory, { recursive: true, force: true });
+  let count = 0;
+  for (const locale of wanted.locale) {
+    for (const [device, viewport] of Object.entries(widths)) {
+      const folder = join(directory, `${locale}-${device}`);
+      await mkdir(folder, { recursive: true });
+      for (const viewer of viewers) {
+        const { page } = await openPage(browser, site.url, {
+          locale: locales[locale] ?? locale,
+          viewport,
+          deviceScaleFactor: device === 'phone' ? 2 : 1,
+          reducedMotion: 'reduce',
+        });
+        if (viewer === 'operator') await (await signInOperator(site)).signIn(page.context());
+        else if (viewer !== 'nobody') await sample[viewer].signIn(page.context());
+        count += await takePages(page, viewer, sample, folder);
+        await page.context().close();
+      }
+    }
+  }
+  process.stdout.write(`${count} pictures in ${directory}\n`);
+}
+
+/** One visit a page: the theme follows the system's, so it changes under the page that is there. */
+async function takePages(page: Page, viewer: Viewer, { subjects }: Sample, folder: string): Promise<number> {
+  let count = 0;
+  const who = viewer === 'newcomer' ? 'person' : viewer;
+  const places = placesOf(who, subjects)
+    // What belongs to somebody else is not there for a newcomer.
+    .filter(({ name }) => viewer !== 'newcomer' || !['entry', 'order', 'invitation'].includes(name))
+    .concat(viewer === 'nobody' ? [{ name: 'status', path: '/status' }] : []);
+  for (const { name, path } of places) {
+    const file = `${viewer}-${name}`;
+    if (!file.includes(wanted.only)) continue;
+    await page.goto(path);
+    await settled(page);
+    for (const theme of themes) {
+      await page.emulateMedia({ colorScheme: theme });
+      await page.screenshot({ path: join(folder, `${file}-${theme}.png`), fullPage: true, animations: 'disabled' });
+      count += 1;
+    }
+  }
+  return count;
+}
+
+await main();
