@@ -197,7 +197,7 @@ export function Shell({ children }: { children: ReactNode }) {
           <Icon name={open ? 'close' : 'menu'} />
         </button>
       </header>
-      <div id="side" className={open ? 'side open' : 'side'}>
+      <aside id="side" className={open ? 'side open' : 'side'} aria-label={t.nav.menu}>
         <Link href={pages.home} className="side-logo" aria-label={`Steyg: ${t.nav.overview}`}>
           <Logo />
         </Link>
@@ -236,7 +236,7 @@ export function Shell({ children }: { children: ReactNode }) {
           </div>
         </nav>
         <Who />
-      </div>
+      </aside>
       <main id="content" tabIndex={-1}>
         <Offline />
         {account?.status === 'SUSPENDED' ? <Banner tone="bad">{t.common.suspended}</Banner> : null}
