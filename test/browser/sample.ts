@@ -68,11 +68,7 @@ export async function createSample(site: Site, pool: Pool): Promise<Sample> {
   );
   const me = await person.steyg.console.people.me();
   const accountId = me?.accounts[0]?.id ?? '';
-  orThrow(
-    await control
-      .giveGrant({ input: { accountId, amount: '-1.5', reason: 'Bù trừ giao dịch trùng ngày 18/11' } })
-      .catch(() => control.giveGrant({ input: { accountId, amount: '2', reason: 'Đền bù sự cố ngày 18/11' } })),
-  );
+  orThrow(await control.giveGrant({ input: { accountId, amount: '2', reason: 'Đền bù sự cố ngày 18/11' } }));
   orThrow(
     await control.announce({
       input: {
@@ -138,7 +134,7 @@ async function useModels(site: Site, secrets: readonly string[], count: number):
     // The second key may not call every model, and people meet that too.
     const secret = secrets[index % secrets.length] ?? '';
     const context = 'The build of the shop fails in the step that signs the invoices. '.repeat(600 + (index % 7) * 250);
-    const wish = index % 17 === 5 ? '[[status 500]]' : `[[len ${300 + (index % 9) * 260}]]`;
+    const wish = index % 17 === 5 ? '[[status 500]]' : `[[len ${1_200 + (index % 9) * 700}]]`;
     const messages = index % 2 === 0;
     const response = await fetch(`${site.baseUrl}/v1/${messages ? 'messages' : 'chat/completions'}`, {
       method: 'POST',
@@ -149,7 +145,7 @@ async function useModels(site: Site, secrets: readonly string[], count: number):
       },
       body: JSON.stringify({
         model,
-        max_tokens: 4_000,
+        max_tokens: 8_000,
         stream: index % 3 !== 0,
         ...(messages ? { system: [{ type: 'text', text: context, cache_control: { type: 'ephemeral' } }] } : {}),
         messages: [
