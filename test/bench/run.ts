@@ -38,6 +38,8 @@ interface Subject {
   headers: Record<string, string>;
   /** Processes whose work counts as the subject's. */
   pids(): number[];
+  /** Those of its database, whose work is told apart. */
+  databasePids?(): number[];
 }
 
 function spawned(args: string[], env: Record<string, string> = {}): ChildProcess {
@@ -104,6 +106,8 @@ interface Row {
   p95: number;
   p99: number;
   cpuMicroseconds: number;
+  /** The part of it that the subject's database used. */
+  databaseMicroseconds: number;
   residentMb: number;
   errors: number;
   ratio: number;
@@ -116,7 +120,9 @@ async function measure(
   subject: Subject,
   load: { body: string | Buffer; connections: number; unit?: 'events'; keys?: readonly string[] },
 ): Promise<LoadResult> {
-  const before = usageOf(subject.pids());
+  const databasePids = (): number[] => subject.databasePids?.() ?? [];
+  const before = usageOf([...subject.pids(), ...databasePids()]);
+  const databaseBefore = usageOf(databasePids());
   const result = await runLoad({
     url: subject.url,
     path: subject.path,
@@ -125,11 +131,12 @@ async function measure(
     warmupMs,
     ...load,
   });
-  const after = usageOf(subject.pids());
+  const after = usageOf([...subject.pids(), ...databasePids()]);
+  const databaseAfter = usageOf(databasePids());
   const perSecond = load.unit === 'events' ? result.eventsPerSecond : result.requestsPerSecond;
   const first = rows.find((row) => row.case === name);
   // The warm-up is in the CPU figure too, at the same rate.
-  const requests = result.requests * ((durationMs + warmupMs) / durationMs);
+  const requests = Math.max(1, result.requests * ((durationMs + warmupMs) / durationMs));
   const row: Row = {
     case: name,
     subject: subject.name,
@@ -137,19 +144,22 @@ async function measure(
     p50: result.latencyMs.p50,
     p95: result.latencyMs.p95,
     p99: result.latencyMs.p99,
-    cpuMicroseconds: ((after.cpuSeconds - before.cpuSeconds) * 1e6) / Math.max(1, requests),
+    cpuMicroseconds: ((after.cpuSeconds - before.cpuSeconds) * 1e6) / requests,
+    databaseMicroseconds: ((databaseAfter.cpuSeconds - databaseBefore.cpuSeconds) * 1e6) / requests,
     residentMb: after.residentMb,
     errors: result.errors,
     ratio: first === undefined ? 1 : perSecond / first.perSecond,
   };
   rows.push(row);
   process.stderr.write(
-    `${name.padEnd(34)} ${subject.name.padEnd(14)} ${perSecond.toFixed(0).padStart(8)}/s  p50 ${row.p50.toFixed(2)} ms  p99 ${row.p99.toFixed(2)} ms  ratio ${row.ratio.toFixed(2)}  errors ${row.errors} ${JSON.stringify(result.statuses)}\n`,
+    `${name.padEnd(34)} ${subject.name.padEnd(14)} ${perSecond.toFixed(0).padStart(8)}/s  p50 ${row.p50.toFixed(2)} ms  p99 ${row.p99.toFixed(2)} ms  CPU ${row.cpuMicroseconds.toFixed(0)} µs (database ${row.databaseMicroseconds.toFixed(0)})  ratio ${row.ratio.toFixed(2)}  errors ${row.errors} ${JSON.stringify(result.statuses)}\n`,
   );
   return result;
 }
 
-const wanted = (name: string): boolean => options.only === undefined || name.includes(options.only);
+/** `--only` takes parts of names, separated by `|`. */
+const wanted = (name: string): boolean =>
+  options.only === undefined || options.only.split('|').some((part) => name.includes(part));
 const chatBody = (stream: boolean, words = 'ping'): string =>
   JSON.stringify({ model: 'bench', max_tokens: 1_000, stream, messages: [{ role: 'user', content: words }] });
 
@@ -217,12 +227,10 @@ interface Customers {
 }
 
 async function addCustomers(dataDir: string, count: number): Promise<Customers> {
-  return withDatabase(dataDir, (url) => insertCustomers(url, count));
+  return withDatabase(dataDir, (client) => insertCustomers(client, count));
 }
 
-async function insertCustomers(url: string, count: number): Promise<Customers> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
+async function insertCustomers(client: Client, count: number): Promise<Customers> {
   const secrets = Array.from({ length: count }, () => createSecret('key'));
   const accounts = secrets.map(() => uuidv7());
   const keys = secrets.map(() => uuidv7());
@@ -238,28 +246,36 @@ async function insertCustomers(url: string, count: number): Promise<Customers> {
     `INSERT INTO api_key (id, account_id, name, hash, prefix, last4) SELECT k, a, 'bench', h, 'sk-steyg-', 'beef' FROM unnest($1::uuid[], $2::uuid[], $3::bytea[]) AS t(k, a, h)`,
     [keys, accounts, secrets.map((secret) => secret.hash)],
   );
-  await client.end();
   return { secrets: secrets.map(({ secret }) => secret), accounts, keys };
 }
 
 /** Past entries of one account, spread over the known months. */
 async function addHistory(dataDir: string, accountId: string, keyId: string, count: number): Promise<void> {
-  return withDatabase(dataDir, (url) => insertHistory(url, accountId, keyId, count));
+  return withDatabase(dataDir, (client) => insertHistory(client, accountId, keyId, count));
 }
 
-async function insertHistory(url: string, accountId: string, keyId: string, count: number): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
+async function insertHistory(client: Client, accountId: string, keyId: string, count: number): Promise<void> {
   await client.query(
     `INSERT INTO ledger_entry (account_id, request_id, key_id, model, upstream, protocol, input, cache_hit, cache_write_5m, cache_write_1h, output,
        price_input, price_cache_hit, price_cache_write_5m, price_cache_write_1h, price_output, cost, charged, free_after, latency_ms, outcome, usage_source, stream, created_at)
-     SELECT $1, (left(uuid_at(at)::text, 15) || '7' || substr(md5(i::text), 1, 3) || '-8' || substr(md5(i::text), 4, 3) || '-' || substr(md5(i::text || 'x'), 1, 12))::uuid,
-       $2, 'bench', 'bench-chat', 'chat-completions', 100, 0, 0, 0, 10, 1000000, 100000, 1000000, 1000000, 5000000, 150000000, 150000000, 1, 100, 'completed', 'reported', false, at
+     SELECT $1, (left(uuid_at(at)::text, 14) || '7' || substr(md5(i::text), 1, 3) || '-8' || substr(md5(i::text), 4, 3) || '-' || substr(md5(i::text || 'x'), 1, 12))::uuid,
+       $2, 'bench', 'history', 'chat-completions', 100, 0, 0, 0, 10, 1000000, 100000, 1000000, 1000000, 5000000, 150000000, 150000000, 1, 100, 'completed', 'reported', false, at
      FROM (SELECT i, now() - (i % 2592000) * interval '1 second' AS at FROM generate_series(1, $3::int) AS i) AS rows`,
     [accountId, keyId, count],
   );
-  await client.query('ANALYZE ledger_entry');
-  await client.end();
+  // As settlements would have left them, so that the checks of the ledger find nothing.
+  await client.query(
+    `INSERT INTO posting (account_id, grant_id, kind, amount, request_id, held_at, created_at)
+     SELECT e.account_id, g.id, 'charge', e.charged, e.request_id, e.created_at, e.created_at
+     FROM ledger_entry e JOIN "grant" g USING (account_id) WHERE e.account_id = $1 AND e.upstream = 'history'`,
+    [accountId],
+  );
+  await client.query(
+    `UPDATE "grant" SET spent = spent + (SELECT sum(charged) FROM ledger_entry WHERE account_id = $1 AND upstream = 'history') WHERE account_id = $1`,
+    [accountId],
+  );
+  await client.query(rollUp, [accountId]);
+  await client.query('VACUUM (ANALYZE) ledger_entry, posting, usage_hour');
 }
 
 async function main(): Promise<void> {
@@ -284,7 +300,8 @@ async function main(): Promise<void> {
     url: gatewayPlace.url,
     path: '/api/v1/chat/completions',
     headers: { authorization: `Bearer ${hot}` },
-    pids: () => [gatewayPlace.child.pid ?? 0, ...postgresPids(gatewayPlace.dataDir)],
+    pids: () => [gatewayPlace.child.pid ?? 0],
+    databasePids: () => postgresPids(gatewayPlace.dataDir),
   };
   const portkey = options['no-portkey'] ? null : await startPortkey(upstreamUrl);
   const subjects = [bare, ...(portkey === null ? [] : [portkey]), gateway];
@@ -319,13 +336,13 @@ async function main(): Promise<void> {
     );
     const other = await startGateway(url);
     const { secrets } = await addCustomers(other.dataDir, 1);
-    const pids = (): number[] => [other.child.pid ?? 0, ...postgresPids(other.dataDir)];
+    const own = {
+      url: other.url,
+      pids: () => [other.child.pid ?? 0],
+      databasePids: () => postgresPids(other.dataDir),
+    };
     const headers = { authorization: `Bearer ${secrets[0]}`, 'anthropic-version': '2023-06-01' };
-    await measure(
-      name,
-      { ...gateway, url: other.url, headers, pids },
-      { body: chatBody(true), connections: 64, unit: 'events' },
-    );
+    await measure(name, { ...gateway, ...own, headers }, { body: chatBody(true), connections: 64, unit: 'events' });
     const messagesBody = JSON.stringify({
       model: 'bench',
       max_tokens: 1_000,
@@ -334,12 +351,12 @@ async function main(): Promise<void> {
     });
     await measure(
       name,
-      { ...gateway, name: 'messages>chat', url: other.url, path: '/api/v1/messages', headers, pids },
+      { ...gateway, ...own, name: 'messages>chat', path: '/api/v1/messages', headers },
       { body: messagesBody, connections: 64, unit: 'events' },
     );
     await measure(
       name,
-      { ...gateway, name: 'chat>messages', url: other.url, headers, pids },
+      { ...gateway, ...own, name: 'chat>messages', headers },
       { body: chatBody(true).replace('"bench"', '"bench-m"'), connections: 64, unit: 'events' },
     );
     await stop(other.child);
@@ -357,20 +374,14 @@ async function main(): Promise<void> {
       { body: chatBody(false), connections: 64, keys: many },
     );
   }
-  if (wanted('ledger rows')) {
-    await measure(
-      'ledger rows, 64 connections',
-      { ...gateway, name: 'few' },
-      { body: chatBody(false), connections: 64 },
-    );
+  const few = 'ledger rows, 64 connections';
+  if (wanted(few)) await measure(few, { ...gateway, name: 'few' }, { body: chatBody(false), connections: 64 });
+  if (wanted(few) || wanted('graphql')) {
     const count = Number(options.rows);
     process.stderr.write(`writing ${count} ledger rows…\n`);
     await addHistory(gatewayPlace.dataDir, customers.accounts[0] ?? '', customers.keys[0] ?? '', count);
-    await measure(
-      'ledger rows, 64 connections',
-      { ...gateway, name: `${count} more` },
-      { body: chatBody(false), connections: 64 },
-    );
+    if (wanted(few))
+      await measure(few, { ...gateway, name: `${count} more` }, { body: chatBody(false), connections: 64 });
   }
   if (wanted('graphql')) await measureGraphql(gatewayPlace, customers);
   report();
@@ -391,62 +402,52 @@ async function measureGraphql(
 ): Promise<void> {
   const token = createSecret('token');
   const account = customers.accounts[0] ?? '';
-  await withDatabase(place.dataDir, async (url) => {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    await client.query(
+  await withDatabase(place.dataDir, (client) =>
+    client.query(
       `INSERT INTO access_token (id, account_id, name, hash, prefix, last4, scopes) VALUES ($1, $2, 'bench', $3, 'st', 'beef', '{read}')`,
       [uuidv7(), account, token.hash],
-    );
-    if (wanted('ledger rows')) await client.query(rollUp, [account]);
-    await client.end();
-  });
+    ),
+  );
   const subject: Subject = {
     name: 'steyg',
     url: place.url,
     path: '/graphql',
     headers: { authorization: `Bearer ${token.secret}` },
-    pids: () => [place.child.pid ?? 0, ...postgresPids(place.dataDir)],
+    pids: () => [place.child.pid ?? 0],
+    databasePids: () => postgresPids(place.dataDir),
   };
   for (const [name, query] of Object.entries(questions)) {
     const body = JSON.stringify({ query });
-    const answer = (await (
-      await fetch(`${place.url}/graphql`, {
-        method: 'POST',
-        headers: { ...subject.headers, 'content-type': 'application/json' },
-        body,
-      })
-    ).json()) as { errors?: unknown };
-    if (answer.errors !== undefined) throw new Error(`${name}: ${JSON.stringify(answer.errors)}`);
-    const before = await statementsOf(place.dataDir);
-    const rounds = 20;
-    for (let i = 0; i < rounds; i += 1)
-      await fetch(`${place.url}/graphql`, {
-        method: 'POST',
-        headers: { ...subject.headers, 'content-type': 'application/json' },
-        body,
-      }).then((response) => response.text());
-    const statements = (await statementsOf(place.dataDir)) - before;
-    await measure(
-      `${name} (${Number.isNaN(statements) ? '?' : (statements / rounds).toFixed(1)} transactions)`,
-      subject,
-      { body, connections: 16 },
-    );
+    const ask = async (): Promise<string> => {
+      const headers = { ...subject.headers, 'content-type': 'application/json' };
+      return (await fetch(`${place.url}/graphql`, { method: 'POST', headers, body })).text();
+    };
+    const { errors } = JSON.parse(await ask()) as { errors?: unknown };
+    if (errors !== undefined) throw new Error(`${name}: ${JSON.stringify(errors)}`);
+    const statements = await statementsOf(place.dataDir, ask);
+    await measure(`${name} (${statements} statements)`, subject, { body, connections: 16 });
   }
 }
 
-/** Transactions that the database has committed: reads that are one statement each count as one. */
-async function statementsOf(dataDir: string): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
-  return withDatabase(dataDir, async (url) => {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    const { rows } = await client.query(
-      `SELECT xact_commit::float8 AS n FROM pg_stat_database WHERE datname = current_database()`,
-    );
-    await client.end();
-    return Number(rows[0]?.n);
-  });
+/** How many statements of SQL one run of `ask` sends, by the server's own log; those of jobs are in no run of several. */
+async function statementsOf(dataDir: string, ask: () => Promise<string>): Promise<number> {
+  const setting = (value: string) =>
+    withDatabase(dataDir, async (client) => {
+      await client.query(`ALTER SYSTEM ${value}`);
+      await client.query('SELECT pg_reload_conf()');
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    });
+  const logged = (): number =>
+    readFileSync(join(dataDir, 'postgres.log'), 'utf8').match(/ (execute|statement)\b/g)?.length ?? 0;
+  await setting("SET log_statement = 'all'");
+  const counts: number[] = [];
+  for (let i = 0; i < 5; i += 1) {
+    const before = logged();
+    await ask();
+    counts.push(logged() - before);
+  }
+  await setting('RESET log_statement');
+  return Math.min(...counts);
 }
 
 /** The sums by hour that settlements would have kept. */
@@ -484,6 +485,7 @@ async function measureIdle(): Promise<void> {
     p95: 0,
     p99: 0,
     cpuMicroseconds: 0,
+    databaseMicroseconds: 0,
     residentMb: after,
     errors: held.lost,
     ratio: ((after - before) * 1_024) / held.open,
@@ -534,11 +536,15 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 /** Joins those who use the embedded PostgreSQL of a data directory, for one look. */
-async function withDatabase<T>(dataDir: string, work: (url: string) => Promise<T>): Promise<T> {
+async function withDatabase<T>(dataDir: string, work: (client: Client) => Promise<T>): Promise<T> {
   const database = await useEmbeddedPostgres({ dataDir, log: { info: () => undefined, warn: () => undefined } });
+  const client = new Client({ connectionString: database.url });
   try {
-    return await work(database.url);
+    await client.connect();
+    return await work(client);
   } finally {
+    // Before the server may stop: a connection that is cut off would hide why.
+    await client.end().catch(() => undefined);
     await database.release();
   }
 }
@@ -558,12 +564,13 @@ function report(): void {
       'p95 ms',
       'p99 ms',
       'CPU µs/request',
+      'of it database',
       'RSS MB',
       'ratio',
       'errors',
     ]),
   );
-  process.stdout.write(line(Array.from({ length: 10 }, () => '---')));
+  process.stdout.write(line(Array.from({ length: 11 }, () => '---')));
   for (const row of rows) {
     process.stdout.write(
       line([
@@ -574,6 +581,7 @@ function report(): void {
         row.p95.toFixed(2),
         row.p99.toFixed(2),
         row.cpuMicroseconds.toFixed(0),
+        row.databaseMicroseconds.toFixed(0),
         row.residentMb.toFixed(0),
         row.ratio.toFixed(2),
         String(row.errors),
