@@ -17,6 +17,8 @@ export interface Format {
   percent(ratio: number, decimals?: number): string;
   date(moment: string | Date): string;
   dateTime(moment: string | Date): string;
+  /** For lists of what happened lately: the year stands only where it is not this one. */
+  moment(moment: string | Date, now?: Date): string;
   /** To the second. */
   time(moment: string | Date): string;
   /** A day on the axis of a chart. */
@@ -52,11 +54,27 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
     const format = new Intl.DateTimeFormat(tag, { ...zone, ...options });
     return (moment: string | Date) => format.format(new Date(moment));
   };
-  const usd = { style: 'currency', currency: 'USD' } as const;
+  // Vietnamese readers write "5 USD"; the sign that their locale has by default, "US$", is hardly seen there.
+  const usd = {
+    style: 'currency',
+    currency: 'USD',
+    currencyDisplay: locale === 'vi' ? 'code' : 'symbol',
+  } as const;
   const plainUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 2 });
   const centsUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 4 });
-  const leftUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 4, roundingMode: 'floor' });
+  const leftUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 2, roundingMode: 'floor' });
+  const leftCentsUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 4, roundingMode: 'floor' });
   const smallUsd = numbers({ ...usd, maximumSignificantDigits: 3 });
+  const day: Intl.DateTimeFormatOptions = { day: 'numeric', month: locale === 'vi' ? 'numeric' : 'short' };
+  // dd/mm/yyyy, as Vietnamese forms have it.
+  const fullDay: Intl.DateTimeFormatOptions = {
+    ...(locale === 'vi' ? { day: '2-digit', month: '2-digit' } : day),
+    year: 'numeric',
+  };
+  const clock: Intl.DateTimeFormatOptions = { hour: locale === 'vi' ? '2-digit' : 'numeric', minute: '2-digit' };
+  const date = dates(fullDay);
+  const dateTime = dates({ ...fullDay, ...clock });
+  const lately = dates({ ...day, ...clock });
   const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
   const seconds = numbers({ maximumFractionDigits: 1 });
   const whole = numbers({ maximumFractionDigits: 0 });
@@ -65,20 +83,22 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
   return {
     usd(amount) {
       const size = Math.abs(Number(amount));
-      if (size === 0 || size >= 10) return plainUsd(amount);
+      if (size === 0 || size >= 1) return plainUsd(amount);
       return size >= 0.01 ? centsUsd(amount) : smallUsd(amount);
     },
-    usdLeft: (amount) => leftUsd(amount),
+    usdLeft: (amount) => (Math.abs(Number(amount)) >= 1 ? leftUsd(amount) : leftCentsUsd(amount)),
     usdExact: numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 12 }),
     vnd: numbers({ style: 'currency', currency: 'VND', maximumFractionDigits: 0 }),
     number: numbers({ maximumFractionDigits: 2 }),
     compact: numbers({ notation: 'compact', maximumFractionDigits: 1 }),
     percent: (ratio, decimals = 1) =>
       new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: decimals }).format(ratio),
-    date: dates({ dateStyle: 'medium' }),
-    dateTime: dates({ dateStyle: 'medium', timeStyle: 'short' }),
+    date,
+    dateTime,
+    moment: (moment, now = new Date()) =>
+      new Date(moment).getFullYear() === now.getFullYear() ? lately(moment) : dateTime(moment),
     time: dates({ timeStyle: 'medium' }),
-    day: dates({ day: 'numeric', month: 'short' }),
+    day: dates(day),
     month: dates({ month: 'long', year: 'numeric' }),
     relative(moment, now) {
       const ms = new Date(moment).getTime() - now.getTime();

@@ -170,6 +170,10 @@ export function Shell({ children }: { children: ReactNode }) {
   const [open, setOpen] = useState(false);
   // Whoever went somewhere does not need the menu any more.
   useEffect(() => setOpen(false), [path]);
+  // An operator's menu is longer than a window: where one is must be in sight. `path` is what moves it.
+  useEffect(() => {
+    if (path !== '') document.querySelector('#side [aria-current="page"]')?.scrollIntoView({ block: 'nearest' });
+  }, [path]);
   useEffect(() => {
     if (!open) return undefined;
     const onKey = (event: KeyboardEvent) => {
@@ -322,10 +326,12 @@ function Who() {
   return (
     <div className="who">
       <Preferences />
-      <p title={person.email}>{person.email}</p>
-      <button type="button" className="button small" onClick={() => signOut.mutate(undefined)}>
-        {t.nav.signOut}
-      </button>
+      <div className="who-line">
+        <p title={person.email}>{person.email}</p>
+        <button type="button" className="button small" onClick={() => signOut.mutate(undefined)}>
+          {t.nav.signOut}
+        </button>
+      </div>
     </div>
   );
 }

@@ -37,10 +37,16 @@ export default function Bars({ starts, series, formatStart, formatValue }: Chart
           {
             ...axis,
             grid: { show: false },
+            size: 28,
+            gap: 6,
             values: (_plot, marks) => labelsOf(marks, seconds, formatStart),
             splits: () => spread(seconds, element.clientWidth),
           },
-          { ...axis, size: 64, values: (_plot, marks) => marks.map(formatValue) },
+          {
+            ...axis,
+            size: (_plot, labels) => 16 + 6.6 * Math.max(4, ...(labels ?? []).map((label) => label.length)),
+            values: (_plot, marks) => marks.map(formatValue),
+          },
         ],
         series: [
           {},

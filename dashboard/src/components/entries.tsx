@@ -2,7 +2,8 @@ import type { ElementOf, ListEntriesAnswer } from '@steyg/sdk';
 import { Link } from 'wouter';
 import { useLanguage } from '../language/language.tsx';
 import { pages, pathTo } from '../pages.ts';
-import { Badge } from './page.tsx';
+import { Moment } from './moment.tsx';
+import { Badge, Clipped } from './page.tsx';
 import { type Column, Table } from './table.tsx';
 
 export type Entry = ElementOf<ListEntriesAnswer>;
@@ -38,7 +39,7 @@ export function EntryTable({
       head: t.activity.time,
       names: true,
       cell: ({ createdAt, requestId }) => {
-        const time = <time dateTime={createdAt}>{format.dateTime(createdAt)}</time>;
+        const time = <Moment at={createdAt} />;
         return linked ? <Link href={pathTo(pages.entry, { requestId })}>{time}</Link> : time;
       },
     },
@@ -46,7 +47,7 @@ export function EntryTable({
     ...(brief
       ? []
       : [
-          { head: t.activity.key, cell: ({ key }: Entry) => key?.name ?? '–' },
+          { head: t.activity.key, cell: ({ key }: Entry) => <Clipped text={key?.name ?? '–'} /> },
           { head: t.activity.protocol, cell: ({ protocol }: Entry) => t.protocols[protocol] },
         ]),
     {

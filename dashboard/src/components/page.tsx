@@ -90,3 +90,12 @@ export function Figure({
 export function Badge({ tone = 'plain', children }: { tone?: 'plain' | 'good' | 'warn' | 'bad'; children: ReactNode }) {
   return <span className={`badge ${tone}`}>{children}</span>;
 }
+
+/** A name that people gave: in a table it takes one line, and is there whole for whoever points at it. */
+export function Clipped({ text }: { text: string }) {
+  return (
+    <span className="clipped" title={text}>
+      {text}
+    </span>
+  );
+}

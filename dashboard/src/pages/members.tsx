@@ -4,6 +4,7 @@ import { Button } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
+import { Moment } from '../components/moment.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { Empty, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
@@ -215,7 +216,7 @@ function Invitations() {
               columns={[
                 { head: t.signIn.email, names: true, cell: (invitation) => invitation.email },
                 { head: t.members.role, cell: (invitation) => t.members.roles[invitation.role] },
-                { head: t.members.until, cell: ({ expiresAt }) => format.dateTime(expiresAt) },
+                { head: t.members.until, cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
                 {
                   head: t.common.actions,
                   silentHead: true,

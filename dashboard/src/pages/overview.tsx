@@ -51,7 +51,7 @@ export default function Overview() {
       <Loaded query={budget} skeleton={<Skeleton height="6rem" />}>
         {(sums) => <Figures sums={sums} rows={usage.data?.rows ?? []} />}
       </Loaded>
-      <div className="columns">
+      <div className="columns level">
         <Card title={t.overview.lots}>
           <Loaded query={budget}>{({ grants }) => <Lots grants={grants} />}</Loaded>
         </Card>

@@ -5,6 +5,7 @@ import { Code, CopyValue } from '../components/copy.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
+import { Moment } from '../components/moment.tsx';
 import { SecretDialog } from '../components/new-key.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
 import { Banner, Empty, Loaded } from '../components/states.tsx';
@@ -360,7 +361,7 @@ function Sessions() {
             ),
           },
           { head: t.security.address, cell: ({ ipAddress }) => ipAddress ?? '–' },
-          { head: t.security.since, cell: ({ createdAt }) => format.dateTime(createdAt) },
+          { head: t.security.since, cell: ({ createdAt }) => <Moment at={createdAt} /> },
           { head: t.keys.lastUsed, cell: ({ lastUsedAt }) => format.relative(lastUsedAt, now) },
           {
             head: t.common.actions,
@@ -451,7 +452,7 @@ function AccessTokens({ accountId }: { accountId: string }) {
                 },
                 {
                   head: t.keys.expiry,
-                  cell: ({ expiresAt }) => (expiresAt === null ? t.keys.never : format.dateTime(expiresAt)),
+                  cell: ({ expiresAt }) => (expiresAt === null ? t.topUp.noEnd : <Moment at={expiresAt} />),
                 },
                 {
                   head: t.common.actions,

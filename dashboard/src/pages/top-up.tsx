@@ -2,6 +2,7 @@ import type { ElementOf, ListOrdersAnswer, ModelsAnswer, PlansAnswer } from '@st
 import { Link, useLocation } from 'wouter';
 import { Button } from '../components/button.tsx';
 import { Lots } from '../components/lots.tsx';
+import { Moment } from '../components/moment.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
 import { Banner, Empty, Failure, Loaded, More, Skeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
@@ -46,17 +47,15 @@ export default function TopUp() {
           )
         }
       </Loaded>
-      <div className="columns">
-        <Card title={t.overview.lots}>
-          <Loaded query={budget}>{({ grants }) => <Lots grants={grants} />}</Loaded>
-        </Card>
-        <Card title={t.topUp.orders}>
-          <Loaded query={orders}>
-            {(rows) => (rows.length === 0 ? <Empty title={t.topUp.noOrders} /> : <Orders orders={rows} />)}
-          </Loaded>
-          <More query={orders} />
-        </Card>
-      </div>
+      <Card title={t.overview.lots}>
+        <Loaded query={budget}>{({ grants }) => <Lots grants={grants} />}</Loaded>
+      </Card>
+      <Card title={t.topUp.orders}>
+        <Loaded query={orders}>
+          {(rows) => (rows.length === 0 ? <Empty title={t.topUp.noOrders} /> : <Orders orders={rows} />)}
+        </Loaded>
+        <More query={orders} />
+      </Card>
     </Page>
   );
 }
@@ -180,7 +179,7 @@ function Orders({ orders }: { orders: readonly Order[] }) {
         },
         { head: t.order.price, figure: true, cell: ({ priceVnd }) => format.vnd(priceVnd) },
         { head: t.order.budget, figure: true, cell: ({ budget }) => format.usd(budget) },
-        { head: t.order.made, cell: ({ createdAt }) => format.dateTime(createdAt) },
+        { head: t.order.made, cell: ({ createdAt }) => <Moment at={createdAt} /> },
         { head: t.order.status, cell: ({ status }) => <OrderBadge status={status} /> },
       ]}
     />

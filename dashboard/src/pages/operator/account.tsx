@@ -9,6 +9,7 @@ import { useFailureToast } from '../../components/failure-toast.ts';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Lots } from '../../components/lots.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Badge, Card, Figure, Page } from '../../components/page.tsx';
 import { Banner, Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
@@ -299,7 +300,7 @@ function Overview({ id }: { id: string }) {
                   { head: t.keys.spent, figure: true, cell: ({ spend }) => format.usd(spend.lifetime) },
                   {
                     head: t.keys.lastUsed,
-                    cell: ({ spend }) => (spend.lastUsedAt === null ? t.keys.never : format.dateTime(spend.lastUsedAt)),
+                    cell: ({ spend }) => (spend.lastUsedAt === null ? t.keys.never : <Moment at={spend.lastUsedAt} />),
                   },
                 ]}
               />

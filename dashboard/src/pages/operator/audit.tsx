@@ -5,6 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { Code } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Page } from '../../components/page.tsx';
 import { Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
@@ -57,7 +58,7 @@ export default function Audit() {
               rows={rows}
               rowKey={({ id }) => id}
               columns={[
-                { head: t.activity.time, names: true, cell: ({ createdAt }) => format.dateTime(createdAt) },
+                { head: t.activity.time, names: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
                 { head: t.operator.action, cell: ({ action }) => <code>{action}</code> },
                 { head: t.operator.subject, cell: (entry) => <code>{entry.subject}</code> },
                 { head: t.operator.actor, cell: (entry) => <code>{entry.actor}</code> },

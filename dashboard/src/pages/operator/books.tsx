@@ -2,6 +2,7 @@ import { useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../../components/button.tsx';
 import { Code } from '../../components/copy.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Card, Page } from '../../components/page.tsx';
 import { Banner, Empty, Failure, Loaded } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
@@ -114,7 +115,7 @@ function Shortfalls() {
   });
   type Row = NonNullable<typeof query.data>[number];
   const columns: Column<Row>[] = [
-    { head: t.activity.time, names: true, cell: ({ createdAt }) => format.dateTime(createdAt) },
+    { head: t.activity.time, names: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
     { head: t.operator.account, cell: ({ accountId }) => <AccountLink id={accountId} text={t.operator.look} /> },
     { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
     { head: t.activity.cost, figure: true, cell: ({ cost }) => format.usd(cost) },
@@ -158,7 +159,7 @@ function Anomalies() {
               rows={rows}
               rowKey={({ requestId }) => requestId}
               columns={[
-                { head: t.activity.time, names: true, cell: ({ createdAt }) => format.dateTime(createdAt) },
+                { head: t.activity.time, names: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
                 {
                   head: t.operator.account,
                   cell: ({ accountId }) => <AccountLink id={accountId} text={t.operator.look} />,

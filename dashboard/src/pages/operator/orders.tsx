@@ -1,6 +1,7 @@
 import type { OrderStatus } from '@steyg/sdk';
 import { useDeferredValue, useState } from 'react';
 import { SelectField, TextField } from '../../components/field.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Page } from '../../components/page.tsx';
 import { Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
@@ -57,13 +58,13 @@ export default function Orders() {
                 { head: t.order.price, figure: true, cell: ({ priceVnd }) => format.vnd(priceVnd) },
                 { head: t.order.received, figure: true, cell: ({ receivedVnd }) => format.vnd(receivedVnd) },
                 { head: t.order.budget, figure: true, cell: ({ budget }) => format.usd(budget) },
-                { head: t.order.made, cell: ({ createdAt }) => format.dateTime(createdAt) },
+                { head: t.order.made, cell: ({ createdAt }) => <Moment at={createdAt} /> },
                 {
                   head: t.order.payments,
                   cell: ({ payments }) =>
                     payments.map(({ bankReference, bookedAt }) => (
                       <span key={bookedAt} className="note">
-                        {bankReference ?? '–'}, {format.dateTime(bookedAt)}
+                        {bankReference ?? '–'}, <Moment at={bookedAt} />
                       </span>
                     )),
                 },

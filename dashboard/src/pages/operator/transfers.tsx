@@ -4,6 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Choice, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Badge, Page } from '../../components/page.tsx';
 import { Empty, Failure, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
@@ -69,7 +70,7 @@ export default function Transfers() {
                   figure: true,
                   cell: ({ amountVnd, direction }) => `${direction === 'OUT' ? '−' : ''}${format.vnd(amountVnd)}`,
                 },
-                { head: t.order.booked, cell: ({ bookedAt }) => format.dateTime(bookedAt) },
+                { head: t.order.booked, cell: ({ bookedAt }) => <Moment at={bookedAt} /> },
                 { head: t.operator.state, cell: (transfer) => <State transfer={transfer} /> },
                 {
                   head: t.common.actions,
@@ -176,7 +177,7 @@ function MatchDialog({ transfer, onClose }: { transfer: Transfer; onClose: () =>
                     </>
                   ),
                 },
-                { head: t.order.made, cell: ({ createdAt }) => format.dateTime(createdAt) },
+                { head: t.order.made, cell: ({ createdAt }) => <Moment at={createdAt} /> },
                 { head: t.order.status, cell: ({ status }) => <OrderBadge status={status} /> },
                 {
                   head: t.common.actions,

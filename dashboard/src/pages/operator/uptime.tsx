@@ -5,6 +5,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
 import { SelectField, TextArea, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Badge, Card, Page } from '../../components/page.tsx';
 import { Empty, Loaded, More, Skeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
@@ -174,10 +175,10 @@ function Incidents() {
                   ),
                 },
                 { head: t.operator.affected, cell: ({ affected }) => format.list(affected) },
-                { head: t.operator.began, cell: ({ startedAt }) => format.dateTime(startedAt) },
+                { head: t.operator.began, cell: ({ startedAt }) => <Moment at={startedAt} /> },
                 {
                   head: t.operator.ended,
-                  cell: ({ endedAt }) => (endedAt === null ? t.operator.goesOn : format.dateTime(endedAt)),
+                  cell: ({ endedAt }) => (endedAt === null ? t.operator.goesOn : <Moment at={endedAt} />),
                 },
               ]}
             />
