@@ -26,8 +26,8 @@ export function Table<Row>({
   showCaption?: boolean;
 }) {
   return (
-    // What scrolls must be reachable by keyboard.
-    <div className="table-scroll" tabIndex={0} role="region" aria-label={caption}>
+    // What scrolls must be reachable by keyboard. No landmark: the card around it often is one, of the same name.
+    <div className="table-scroll" tabIndex={0} role="group" aria-label={caption}>
       <table>
         <caption className={showCaption ? '' : 'sr-only'}>{caption}</caption>
         <thead>
