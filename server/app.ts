@@ -219,6 +219,7 @@ export async function createApp(parts: AppParts): Promise<App> {
         // What a person has to mend does not get better by waiting.
         if (error instanceof MigrationRefused || (error instanceof Error && error.name === 'CatalogFileError'))
           throw error;
+        if (closing.signal.aborted) break;
         log.warn({ ...describeError(error), waitMs: wait }, 'not ready yet; trying again');
         await delay(wait, undefined, { signal: closing.signal }).catch(() => undefined);
       }

@@ -91,6 +91,9 @@ async function serve(config: Config, log: Logger, boot: Boot, stopping: Stopping
   const { databaseUrl, simulatorUrl } = boot;
   const secretKey = Buffer.from(boot.secretKey, 'base64');
   let firstStart: FirstStart | null = null;
+  let isShown = false;
+  const listening = Promise.withResolvers<void>();
+  listening.promise.catch(() => undefined);
   const app = await createApp({
     config,
     databaseUrl,
@@ -99,20 +102,29 @@ async function serve(config: Config, log: Logger, boot: Boot, stopping: Stopping
     log,
     scheduled: true,
     async prepare() {
+      // What a first start makes is shown once: nothing is made by a process whose port is taken.
+      await listening.promise;
       firstStart = (await prepareDatabase({ config, databaseUrl, secretKey, log })) ?? firstStart;
     },
   });
   try {
     // From now on it says that it is alive, and refuses requests until the database is ready.
     await app.fastify.listen({ host: config.host, port: config.port });
+    listening.resolve();
     const isReady = await Promise.race([app.ready(), stopping.requested]);
     if (isReady === true) {
       if (boot.announces || firstStart !== null) announce(config, app, firstStart);
+      isShown = true;
       process.send?.('ready');
     }
     await stopping.requested;
   } finally {
-    await app.close();
+    const closed = app.close();
+    listening.reject(new Error('closed before it listened'));
+    await closed;
+    // Stopped between making it and being ready: no later start could show it.
+    if (firstStart !== null && !isShown)
+      showFirstStart(firstStart, config.publicUrl ?? `http://${config.host}:${config.port}`);
   }
 }
 
@@ -129,8 +141,11 @@ function announce(config: Config, app: App, firstStart: FirstStart | null): void
   print(`    dashboard                  ${url}/`);
   print(`    GraphQL                    ${url}/graphql`);
   print(`    status page                ${url}/status`);
-  if (firstStart === null) return print();
-  const { operator, key } = firstStart;
+  if (firstStart !== null) showFirstStart(firstStart, url);
+  print();
+}
+
+function showFirstStart({ operator, key }: FirstStart, url: string): void {
   if (operator !== null) {
     print();
     print(`  Operator (shown this once):  ${operator.email}  ${operator.password ?? 'the password of ADMIN_PASSWORD'}`);
@@ -152,7 +167,6 @@ function announce(config: Config, app: App, firstStart: FirstStart | null): void
       `      -H 'content-type: application/json' -d '{"model":"${key.model}","messages":[{"role":"user","content":"ping"}]}'`,
     );
   }
-  print();
 }
 
 /** What an operator can mend is said plainly; anything else with its kind and place. */

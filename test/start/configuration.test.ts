@@ -33,6 +33,10 @@ afterEach(async () => {
 async function start(env: Record<string, string>, port?: number): Promise<ServerProcess> {
   number += 1;
   dataDir = join(directory, String(number));
+  return startAgain(env, port);
+}
+
+async function startAgain(env: Record<string, string>, port?: number): Promise<ServerProcess> {
   server = await startServer({ dataDir, env, ...(port === undefined ? {} : { port }) });
   return server;
 }
@@ -195,6 +199,35 @@ describe('where it listens', () => {
     expect(lives(postmaster)).toBe(false);
     expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
   });
+
+  it('a first start that finds its port taken makes nothing: the next one shows the password and the key', async () => {
+    taken = createServer();
+    await new Promise<void>((resolve) => {
+      taken.listen(0, '127.0.0.1', resolve);
+    });
+    const { port } = taken.address() as { port: number };
+    const failed = await start({}, port);
+    expect(await failed.exited).toBe(1);
+    expect(failed.output).not.toContain('shown this once');
+    const next = await startAgain({});
+    await next.ready();
+    while (!next.output.includes('Try it')) await pause();
+    expect(next.output).toMatch(/Operator \(shown this once\)/);
+    expect(next.output).toMatch(/^ +sk-steyg-\w+$/m);
+  });
+});
+
+it('a first start that is stopped before it is ready shows what it has made, or made nothing', async () => {
+  const stopped = await start({});
+  while (!stopped.log.some(({ msg }) => String(msg).includes('applied migrations'))) await pause(1);
+  stopped.signal('SIGTERM');
+  await stopped.exited;
+  const next = await startAgain({});
+  await next.ready();
+  while (!next.output.includes('ready at')) await pause();
+  await pause(100);
+  const shown = [stopped.output, next.output].filter((output) => output.includes('Operator (shown this once)'));
+  expect(shown).toHaveLength(1);
 });
 
 describe('DATABASE_URL', () => {
