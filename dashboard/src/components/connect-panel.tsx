@@ -9,6 +9,7 @@ import {
   tools,
 } from '@steyg/sdk/connect';
 import { useMemo, useState } from 'react';
+import { connectionOf } from '../connection.ts';
 import { useAsk } from '../data.tsx';
 import { adviceIn } from '../language/advice.ts';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -20,7 +21,7 @@ import { Banner, Empty, Loaded } from './states.tsx';
 type Models = NonNullable<ModelsAnswer>;
 
 /** The catalog in the form in which the settings are made from it. */
-function catalogOf(models: Models) {
+export function catalogOf(models: Models) {
   return models.map((model) => ({
     id: model.modelId,
     display_name: model.displayName,
@@ -42,13 +43,13 @@ export function ConnectPanel({ apiKey }: { apiKey?: string | undefined }) {
 }
 
 function Settings({ models, apiKey }: { models: Models; apiKey: string | undefined }) {
-  const { t, locale } = useLanguage();
+  const { t } = useLanguage();
   const catalog = useMemo(() => catalogOf(models), [models]);
   const [tool, setTool] = useState<ToolName>('claude-code');
   const [scope, setScope] = useState<Scope>('user');
   const [choice, setChoice] = useState<ModelChoice>(() => chooseModels(catalog));
-  const connection = useMemo(
-    () => connect({ tool, scope, apiKey, models: choice, catalog, baseUrl: `${location.origin}/api` }),
+  const { connection, forProjects } = useMemo(
+    () => connectionOf({ tool, scope, apiKey, models: choice, catalog, baseUrl: `${location.origin}/api` }),
     [tool, scope, apiKey, choice, catalog],
   );
   const titles = useMemo(
@@ -80,23 +81,27 @@ function Settings({ models, apiKey }: { models: Models; apiKey: string | undefin
           />
         ))}
       </div>
-      <Choice
-        label={t.connect.scope}
-        value={scope}
-        options={[
-          { value: 'user', label: t.connect.scopeUser },
-          { value: 'project', label: t.connect.scopeProject },
-        ]}
-        onChange={(value) => setScope(value as Scope)}
-      />
+      {forProjects ? (
+        <Choice
+          label={t.connect.scope}
+          value={scope}
+          options={[
+            { value: 'user', label: t.connect.scopeUser },
+            { value: 'project', label: t.connect.scopeProject },
+          ]}
+          onChange={(value) => setScope(value as Scope)}
+        />
+      ) : null}
       {apiKey === undefined ? <Banner>{t.connect.placeholder}</Banner> : null}
-      <ConnectionView connection={connection} advice={(sentence) => adviceIn(locale, sentence)} />
+      <ConnectionView connection={connection} />
     </div>
   );
 }
 
-function ConnectionView({ connection, advice }: { connection: Connection; advice: (sentence: string) => string }) {
-  const { t } = useLanguage();
+/** What to write where. `brief` leaves out what one wants to know only once one does it. */
+export function ConnectionView({ connection, brief = false }: { connection: Connection; brief?: boolean }) {
+  const { t, locale } = useLanguage();
+  const advice = (sentence: string) => adviceIn(locale, sentence);
   const { title, baseUrl, files, environment, commands, code, steps, notes } = connection;
   const exports = environment.map(({ name, value }) => `export ${name}=${shellWord(value)}`).join('\n');
   return (
@@ -122,7 +127,7 @@ function ConnectionView({ connection, advice }: { connection: Connection; advice
           <Code text={content} what={fill(t.connect.fileOf, { path, title })} title={path} />
         </div>
       ))}
-      {exports === '' ? null : (
+      {exports === '' || (brief && files.length > 0) ? null : (
         <>
           <h3>{t.connect.environment}</h3>
           <Code
@@ -141,7 +146,7 @@ function ConnectionView({ connection, advice }: { connection: Connection; advice
       {code.map(({ language, text }) => (
         <Code key={`${language}${text.length}`} text={text} what={`${title}: ${language}`} title={language} />
       ))}
-      {notes.length === 0 ? null : (
+      {notes.length === 0 || brief ? null : (
         <>
           <h3>{t.connect.notes}</h3>
           <ul>

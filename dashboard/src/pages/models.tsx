@@ -82,7 +82,11 @@ function Details({ model }: { model: Model }) {
         </div>
         <div>
           <dt>{t.models.capabilities}</dt>
-          <dd>{model.capabilities.length === 0 ? '–' : format.list(model.capabilities)}</dd>
+          <dd>
+            {model.capabilities.length === 0
+              ? '–'
+              : format.list(model.capabilities.map((name) => nameOf(t.models.capabilityNames, name)))}
+          </dd>
         </div>
       </dl>
       <details>
@@ -101,4 +105,9 @@ function Details({ model }: { model: Model }) {
       </details>
     </Card>
   );
+}
+
+/** What operators call a capability is theirs to choose; those that are known have a name in every language. */
+function nameOf(names: Record<string, string>, capability: string): string {
+  return (Object.hasOwn(names, capability) ? names[capability] : undefined) ?? capability;
 }

@@ -121,7 +121,7 @@ function Webhooks() {
       <Loaded query={endpoints}>
         {(list) =>
           list.length === 0 ? (
-            <Empty title={t.webhooks.none} />
+            <Empty title={t.webhooks.none}>{t.webhooks.noneText}</Empty>
           ) : (
             <Table
               caption={t.webhooks.title}

@@ -8,7 +8,7 @@ import { Banner, Empty, Failure, Loaded, More, Skeleton } from '../components/st
 import { Table } from '../components/table.tsx';
 import { useAsk, useChange, usePages } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
-import { stepsFor } from '../money.ts';
+import { planPair, stepsFor } from '../money.ts';
 import { pages, pathTo } from '../pages.ts';
 import { useAbilities, useAccount } from '../session.tsx';
 import { upgradeOffer } from '../upgrade.ts';
@@ -70,6 +70,7 @@ function Plans({ plans, orders, canOrder }: { plans: readonly Plan[]; orders: re
     refresh: [['orders', accountId]],
     done: ({ id }) => go(pathTo(pages.order, { id })),
   });
+  const best = plans.length > 1 ? planPair(plans)?.best.planId : undefined;
   return (
     <>
       {order.error === null ? null : <Failure error={order.error} />}
@@ -77,8 +78,10 @@ function Plans({ plans, orders, canOrder }: { plans: readonly Plan[]; orders: re
         {plans.map((plan) => {
           const upgrade = upgradeOffer(plan, orders);
           return (
-            <li key={plan.id} className="card">
-              <h2>{plan.name}</h2>
+            <li key={plan.id} className={plan.planId === best ? 'card best' : 'card'}>
+              <h2>
+                {plan.name} {plan.planId === best ? <Badge tone="good">{t.topUp.bestPrice}</Badge> : null}
+              </h2>
               <p className="price">{format.vnd(plan.priceVnd)}</p>
               <p>{fill(t.topUp.buys, { budget: format.usd(plan.budget) })}</p>
               <p className="hint">{fill(t.topUp.perUsd, { vnd: format.vnd(plan.vndPerUsd) })}</p>

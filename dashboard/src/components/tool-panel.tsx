@@ -1,0 +1,42 @@
+import type { ModelsAnswer } from '@steyg/sdk';
+import { chooseModels, connect, type ToolName, tools } from '@steyg/sdk/connect';
+import { useMemo, useState } from 'react';
+import { useAsk } from '../data.tsx';
+import { useLanguage } from '../language/language.tsx';
+import { ConnectionView, catalogOf } from './connect-panel.tsx';
+import { Choice } from './field.tsx';
+import { Empty, Loaded, Skeleton } from './states.tsx';
+
+/** Which tools there are, each with its settings, for people who only look. */
+export default function ToolPanel() {
+  const { t } = useLanguage();
+  const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
+  return (
+    <Loaded query={models} skeleton={<Skeleton lines={6} />}>
+      {(list) => (list.length === 0 ? <Empty title={t.models.empty} /> : <Tools models={list} />)}
+    </Loaded>
+  );
+}
+
+function Tools({ models }: { models: NonNullable<ModelsAnswer> }) {
+  const { t } = useLanguage();
+  const [tool, setTool] = useState<ToolName>('claude-code');
+  const connections = useMemo(() => {
+    const catalog = catalogOf(models);
+    const choice = chooseModels(catalog);
+    const baseUrl = `${location.origin}/api`;
+    return new Map(tools.map((name) => [name, connect({ tool: name, models: choice, catalog, baseUrl })]));
+  }, [models]);
+  const shown = connections.get(tool);
+  return (
+    <div className="connect">
+      <Choice
+        label={t.connect.tool}
+        value={tool}
+        options={[...connections].map(([value, { title }]) => ({ value, label: title }))}
+        onChange={(value) => setTool(value as ToolName)}
+      />
+      {shown === undefined ? null : <ConnectionView connection={shown} brief />}
+    </div>
+  );
+}

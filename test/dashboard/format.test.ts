@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { createFormat } from '../../dashboard/src/format.ts';
+
+// Figures and dates as the readers of each language write them.
+
+const en = createFormat('en', 'Asia/Ho_Chi_Minh');
+const vi = createFormat('vi', 'Asia/Ho_Chi_Minh');
+/** Formats put no-break spaces where people put spaces. */
+const plain = (text: string) => text.replaceAll(/[\u00a0\u202f]/g, ' ');
+
+describe('amounts', () => {
+  it.each([
+    ['0', '$0.00', '0,00 USD'],
+    ['5', '$5.00', '5,00 USD'],
+    ['-5', '-$5.00', '-5,00 USD'],
+    ['1234567.891', '$1,234,567.89', '1.234.567,89 USD'],
+    ['0.4599', '$0.4599', '0,4599 USD'],
+    ['0.0000055', '$0.0000055', '0,0000055 USD'],
+    ['0.000000000001', '$0.000000000001', '0,000000000001 USD'],
+  ])('%s USD', (amount, english, vietnamese) => {
+    expect(plain(en.usd(amount))).toBe(english);
+    expect(plain(vi.usd(amount))).toBe(vietnamese);
+  });
+
+  it('never say that more is left than there is', () => {
+    expect(en.usdLeft('8.999999')).toBe('$8.99');
+    expect(en.usdLeft('0.99999999')).toBe('$0.9999');
+    expect(en.usdLeft('0.00000001')).toBe('$0.00');
+  });
+
+  it('are exact where a receipt needs them', () => {
+    expect(en.usdExact('14.582994500001')).toBe('$14.582994500001');
+    expect(en.usdExact('9007199254740993.000000000001')).toBe('$9,007,199,254,740,993.000000000001');
+  });
+
+  it('in VND are whole, with the sign where each language has it', () => {
+    expect(vi.vnd('199000')).toBe('199.000\u00a0₫');
+    expect(en.vnd('199000')).toBe('₫199,000');
+  });
+});
+
+describe('dates', () => {
+  const moment = '2026-11-05T12:03:09Z';
+
+  it('are dd/mm/yyyy in Vietnamese, with a clock of 24 hours', () => {
+    expect(vi.date(moment)).toBe('05/11/2026');
+    expect(vi.dateTime(moment)).toBe('19:03 05/11/2026');
+    expect(vi.day(moment)).toBe('5/11');
+  });
+
+  it('name the month in English', () => {
+    expect(en.date(moment)).toBe('Nov 5, 2026');
+    expect(plain(en.dateTime(moment))).toBe('Nov 5, 2026, 7:03 PM');
+  });
+
+  it('say the year in a list only where it is not this one', () => {
+    expect(plain(en.moment(moment, new Date('2026-12-30T00:00:00Z')))).toBe('Nov 5, 7:03 PM');
+    expect(plain(en.moment(moment, new Date('2027-03-01T00:00:00Z')))).toBe('Nov 5, 2026, 7:03 PM');
+    expect(vi.moment(moment, new Date('2026-12-30T00:00:00Z'))).toBe('19:03 5/11');
+  });
+
+  it('are those of the reader’s zone', () => {
+    expect(vi.date('2026-11-05T17:00:00Z')).toBe('06/11/2026');
+    expect(createFormat('vi', 'UTC').date('2026-11-05T17:00:00Z')).toBe('05/11/2026');
+  });
+});

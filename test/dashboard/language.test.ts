@@ -1,0 +1,93 @@
+import { chooseModels, tools } from '@steyg/sdk/connect';
+import { describe, expect, it } from 'vitest';
+import { connectionOf } from '../../dashboard/src/connection.ts';
+import { adviceIn } from '../../dashboard/src/language/advice.ts';
+import { en } from '../../dashboard/src/language/en.ts';
+import { vi } from '../../dashboard/src/language/vi.ts';
+
+// Both languages say the same things, with the same values in them.
+
+type Leaves = Map<string, string>;
+
+function leavesOf(value: unknown, path = '', found: Leaves = new Map()): Leaves {
+  if (typeof value === 'string') found.set(path, value);
+  else for (const [name, inner] of Object.entries(value as object)) leavesOf(inner, `${path}.${name}`, found);
+  return found;
+}
+
+const placesOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+
+describe('the languages', () => {
+  const english = leavesOf(en);
+  const vietnamese = leavesOf(vi);
+
+  it('have the same texts', () => {
+    expect([...vietnamese.keys()].sort()).toEqual([...english.keys()].sort());
+  });
+
+  it('put the same values into them', () => {
+    for (const [path, text] of english) {
+      expect(placesOf(vietnamese.get(path) ?? ''), path).toEqual(placesOf(text));
+    }
+  });
+
+  it('leave no text empty, and none with blanks around it', () => {
+    for (const [path, text] of [...english, ...vietnamese]) {
+      expect(text, path).not.toBe('');
+      expect(text.trim(), path).toBe(text);
+    }
+  });
+});
+
+describe('settings of a tool', () => {
+  const request = { models: { main: 'a-model' }, baseUrl: 'https://steyg.example/api' };
+
+  it('are a person’s where the tool has none for a project, whatever was chosen for another tool', () => {
+    expect(connectionOf({ ...request, tool: 'codex', scope: 'project' })).toMatchObject({
+      connection: { title: 'Codex' },
+      forProjects: false,
+    });
+    expect(connectionOf({ ...request, tool: 'claude-code', scope: 'project' }).forProjects).toBe(true);
+  });
+
+  it('are still refused for an address that cannot be right', () => {
+    expect(() => connectionOf({ ...request, tool: 'codex', baseUrl: 'nowhere' })).toThrow();
+  });
+});
+
+describe('advice on tools', () => {
+  const catalog = ['sim-large', 'sim-medium', 'sim-small'].map((id, index) => ({
+    id,
+    display_name: id,
+    context_length: 200_000,
+    max_output_tokens: 16_000,
+    price_usd_per_million: { output: String(15 - index) },
+  }));
+  const sentences = tools.flatMap((tool) =>
+    (['user', 'project'] as const).flatMap((scope) =>
+      ['https://steyg.example/api', 'http://127.0.0.1:8787/api'].flatMap((baseUrl) => {
+        const { connection } = connectionOf({ tool, scope, models: chooseModels(catalog), catalog, baseUrl });
+        return [...connection.steps, ...connection.notes];
+      }),
+    ),
+  );
+
+  // Values alone, which are the same in both languages.
+  const isValue = (sentence: string) =>
+    /^(Base URL|Model ID|Add model): \S+(, \S+)*$|^Open Cursor Settings/.test(sentence);
+
+  it('is in Vietnamese for every tool, with the same code words', () => {
+    expect(sentences.length).toBeGreaterThan(30);
+    for (const sentence of new Set(sentences)) {
+      const advice = adviceIn('vi', sentence);
+      if (!isValue(sentence)) expect(advice, 'not translated').not.toBe(sentence);
+      for (const word of sentence.match(/[A-Z]+_[A-Z_]+|\S*\/api\S*|\.\w+\/[\w.]+/g) ?? []) {
+        expect(advice).toContain(word.replace(/[.,:]$/, ''));
+      }
+    }
+  });
+
+  it('stays as it is in English', () => {
+    for (const sentence of sentences) expect(adviceIn('en', sentence)).toBe(sentence);
+  });
+});
