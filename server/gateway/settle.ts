@@ -3,7 +3,7 @@ import type { RouteRecord } from '../upstreams/route.ts';
 import type { Account, RequestFacts } from '../wire/protocol.ts';
 import type { Usage } from '../wire/usage.ts';
 import type { StreamEnding } from './attempt.ts';
-import { estimateInput, estimateOutput, usageSoFar } from './estimate.ts';
+import { estimateInput, usageSoFar } from './estimate.ts';
 
 /** What a finished exchange comes to: token pools, where the figures are from, and how it ended. */
 export interface Metered {
@@ -19,20 +19,20 @@ export function unmetered(outcome: Outcome): Metered {
   return { usage: nothing, usageSource: 'none', outcome };
 }
 
-/** An answer that came through whole: its own account, or an estimate when the vendor gave none. */
+/**
+ * An answer that came through whole: its own account, with an estimate for what the vendor left out of it. Output that
+ * was delivered but not counted is not free.
+ */
 export function meterWhole(
   account: Account,
   facts: RequestFacts,
   contextWindow: number,
   outcome: 'completed' | 'client_closed',
 ): Metered {
-  if (account.usage !== null)
+  if (account.usage !== null && !account.partial)
     return { usage: account.usage, usageSource: account.clamped ? 'clamped' : 'reported', outcome };
-  return {
-    usage: { ...nothing, input: estimateInput(facts, contextWindow), output: estimateOutput(account) },
-    usageSource: 'estimated',
-    outcome,
-  };
+  const { usage, estimated } = usageSoFar(account, estimateInput(facts, contextWindow), 'input');
+  return { usage, usageSource: estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial', outcome };
 }
 
 /**
