@@ -1,6 +1,7 @@
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, ChatToolCall } from './generated/rest.ts';
 import type { Answer, DataPlane } from './internal/data-plane.ts';
 import type { Pending } from './internal/pending.ts';
+import { parseEvent } from './internal/sse.ts';
 import type { RequestOptions } from './options.ts';
 import type { ModelStream, Reader } from './streams.ts';
 
@@ -66,19 +67,26 @@ export function createChat(plane: DataPlane): Chat {
   };
 }
 
-type Delta = ChatCompletionChunk['choices'][number]['delta'];
+type Choice = ChatCompletionChunk['choices'][number];
+type Delta = Choice['delta'];
 type Message = ChatCompletion['choices'][number]['message'];
+
+/** What an upstream may leave out, although the protocol has it. */
+type Loose = { choices?: Partial<Choice>[] };
+
+const choicesOf = (chunk: Loose) =>
+  (chunk.choices ?? []).map((choice) => ({ index: 0, delta: {} as Delta, ...choice }));
 
 /** @internal Puts a completion together from its chunks. */
 export function createChatReader(): Reader<ChatCompletionChunk, ChatCompletion> {
   let completion: ChatCompletion | undefined;
 
   function apply(chunk: ChatCompletionChunk): void {
-    const { choices, usage, object: _object, ...head } = chunk;
+    const { choices: _choices, usage, object: _object, ...head } = chunk;
     completion ??= { ...head, object: 'chat.completion', choices: [] };
     // Upstreams that report along the way report the sum so far: the last one counts.
     if (usage !== null && usage !== undefined) completion.usage = usage;
-    for (const { index, delta, finish_reason } of choices) {
+    for (const { index, delta, finish_reason } of choicesOf(chunk)) {
       const choice = (completion.choices[index] ??= {
         index,
         message: { role: 'assistant', content: null, refusal: null },
@@ -92,12 +100,12 @@ export function createChatReader(): Reader<ChatCompletionChunk, ChatCompletion> 
   return {
     take(data) {
       if (data === '[DONE]') return { event: null, end: true };
-      const chunk = JSON.parse(data) as ChatCompletionChunk;
+      const chunk = parseEvent(data) as ChatCompletionChunk;
       if (chunk['error'] !== undefined) return { event: null, end: false, failed: chunk };
       apply(chunk);
       return { event: chunk, end: false };
     },
-    textOf: ({ choices }) => choices.find(({ index }) => index === 0)?.delta.content ?? '',
+    textOf: (chunk) => choicesOf(chunk).find(({ index }) => index === 0)?.delta.content ?? '',
     final() {
       if (completion === undefined) throw new Error('The stream has no chunk.');
       return completion;
@@ -113,7 +121,9 @@ function applyDelta(message: Message, delta: Delta): void {
   }
   for (const { index, id, type, function: called } of delta.tool_calls ?? []) {
     const calls: ChatToolCall[] = (message.tool_calls ??= []);
-    const call = (calls[index] ??= { id: '', type: 'function', function: { name: '', arguments: '' } });
+    // Without an index, an id begins a call, and what has neither goes on with the last one.
+    const place = (index as number | undefined) ?? (id === undefined ? Math.max(calls.length - 1, 0) : calls.length);
+    const call = (calls[place] ??= { id: '', type: 'function', function: { name: '', arguments: '' } });
     if (id !== undefined) call.id = id;
     if (type !== undefined) call.type = type;
     const target = (call.function ??= { name: '', arguments: '' });

@@ -10,11 +10,11 @@ import {
   type Usage,
 } from './account.ts';
 import { type Chat, createChat } from './chat.ts';
-import { createConsole } from './console.ts';
+import { createConsole, type Subscription } from './console.ts';
 import { type AiSdkSettings, type AnthropicOptions, dropIn, type OpenAiOptions } from './drop-in.ts';
 import { ConfigurationError } from './errors.ts';
 import type { Console } from './generated/console.ts';
-import { createGraphql, type Graphql, runDocument, type TypedDocument } from './graphql.ts';
+import { createGraphql, type Graphql, runDocument, subscribeDocument, type TypedDocument } from './graphql.ts';
 import { apiRoot } from './internal/address.ts';
 import { createDataPlane } from './internal/data-plane.ts';
 import { createSend } from './internal/http.ts';
@@ -67,7 +67,7 @@ export class Steyg {
   readonly #apiKey: string | undefined;
 
   /**
-   * Throws a `ConfigurationError` when `baseUrl` cannot be the API root.
+   * Throws a `ConfigurationError` when `baseUrl` cannot be the API root, a credential cannot be one, or a number is none.
    *
    * @example
    * ```ts
@@ -76,12 +76,15 @@ export class Steyg {
    */
   constructor(options: SteygOptions) {
     const baseUrl = apiRoot(options.baseUrl);
+    checkCredential('apiKey', options.apiKey);
+    checkCredential('accessToken', options.accessToken);
     const call = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     const send = createSend({
       apiKey: options.apiKey,
       accessToken: options.accessToken,
       fetch: call,
       timeoutMs: options.timeoutMs ?? 600_000,
+      idleTimeoutMs: options.idleTimeoutMs ?? 120_000,
       maxRetries: options.maxRetries ?? 2,
       headers: options.headers ?? {},
       onEvent: options.onEvent,
@@ -96,7 +99,11 @@ export class Steyg {
     this.usage = createUsage(plane);
     this.key = createKey(plane);
     this.credits = createCredits(plane);
-    this.#graphql = createGraphql({ url: options.graphqlUrl ?? `${baseUrl.replace(/\/api$/, '')}/graphql`, send });
+    this.#graphql = createGraphql({
+      url: options.graphqlUrl ?? `${baseUrl.replace(/\/api$/, '')}/graphql`,
+      send,
+      reconnections: options.maxRetries ?? 10,
+    });
     this.console = createConsole(this.#graphql);
   }
 
@@ -114,6 +121,25 @@ export class Steyg {
     options?: RequestOptions,
   ): Pending<Result> {
     return runDocument(this.#graphql, document, variables, options);
+  }
+
+  /**
+   * Follows a GraphQL subscription of your own; it is begun when it is iterated.
+   *
+   * @example
+   * ```ts
+   * const document = 'subscription ($id: ID!) { orderStatus(id: $id) { status } }';
+   * for await (const { orderStatus } of steyg.subscribe<{ orderStatus: { status: string } }>(document, { id })) {
+   *   console.log(orderStatus.status);
+   * }
+   * ```
+   */
+  subscribe<Result = unknown, Variables = Record<string, unknown>>(
+    document: TypedDocument<Result, Variables>,
+    variables?: Variables,
+    options?: RequestOptions,
+  ): Subscription<Result> {
+    return subscribeDocument(this.#graphql, document, variables, options);
   }
 
   /**
@@ -153,7 +179,17 @@ export class Steyg {
   }
 
   #secret(): string {
-    if (this.#apiKey === undefined) throw new ConfigurationError('This needs an API key: new Steyg({ apiKey }).');
+    if (!this.#apiKey) throw new ConfigurationError('This needs an API key: new Steyg({ apiKey }).');
     return this.#apiKey;
+  }
+}
+
+/**
+ * What cannot stand in a header, `fetch` refuses with a message that has the whole header in it: a key that brought
+ * something along would end up in logs.
+ */
+function checkCredential(name: string, value: string | undefined): void {
+  if (value !== undefined && !/^[\x21-\x7e]*$/.test(value)) {
+    throw new ConfigurationError(`${name} has spaces, line ends or other characters in it that no key has.`);
   }
 }

@@ -36,7 +36,9 @@ export type ElementOf<T> =
 export interface Paged<T> extends Pending<T>, AsyncIterable<ElementOf<T>> {}
 
 /**
- * Events as they happen. Leaving the loop ends the subscription.
+ * Events as they happen. Leaving the loop ends the subscription. A connection that breaks is made again, ten times in a
+ * row at most (or `maxRetries`); the service then tells its present state anew, so an event may come twice, and what
+ * passed in between may be missing.
  *
  * @example
  * ```ts
@@ -134,7 +136,7 @@ function createMethod(graphql: Graphql, name: string, { kind, path, pages, idemp
     const { documents } = await import('./generated/documents.ts');
     const variables = idempotencyKey === undefined ? given : withIdempotencyKey(given, idempotencyKey);
     // Sent again after a failure, a mutation could happen twice, unless the server knows it by its key.
-    const repeatable = kind === 'query' || idempotencyKey !== undefined;
+    const repeatable = kind !== 'mutation' || idempotencyKey !== undefined;
     return { document: documents[name as keyof typeof documents], variables, repeatable };
   };
   const ask = async (variables: Variables | undefined, options: RequestOptions | undefined) => {
@@ -176,10 +178,16 @@ function createPaged(ask: (after: string | null) => Promise<WithResponse<Page>>)
 
 /** A key of its own for every call that has none, so that a retry after a lost answer makes nothing twice. */
 function withIdempotencyKey(variables: Variables, place: 'variables' | 'input'): Variables {
-  const key = { idempotencyKey: globalThis.crypto.randomUUID() };
+  const key = { idempotencyKey: randomId() };
   return place === 'variables'
     ? { ...key, ...variables }
     : { ...variables, input: { ...key, ...(variables['input'] as object) } };
+}
+
+/** 128 bits by chance. `randomUUID` would do, but a page that came without TLS has none. */
+function randomId(): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function follow(data: unknown, path: string): unknown {

@@ -1,5 +1,6 @@
-import { ConnectionError, SteygError } from './errors.ts';
-import type { Call, Reply, Send } from './internal/http.ts';
+import type { Subscription } from './console.ts';
+import { ConfigurationError, ConnectionError, SteygError } from './errors.ts';
+import { backoffMs, type Call, type Reply, type Send, sleep } from './internal/http.ts';
 import { createPending, type Pending, type WithResponse } from './internal/pending.ts';
 import { readEvents } from './internal/sse.ts';
 import type { RequestOptions } from './options.ts';
@@ -7,7 +8,8 @@ import type { RequestOptions } from './options.ts';
 /** The control plane's transport: one document with its variables, answered once or as a stream of events. */
 
 /**
- * A GraphQL document: its text, or what code generators make of it (their types of result and variables are used).
+ * A GraphQL document: its text, or what code generators make of it, as text or as a tree that knows the text it was
+ * parsed from. Their types of result and variables are used.
  *
  * @example
  * ```ts
@@ -76,7 +78,15 @@ interface Envelope {
 }
 
 /** @internal */
-export function createGraphql({ url, send }: { url: string; send: Send }): Graphql {
+export interface GraphqlParts {
+  url: string;
+  send: Send;
+  /** How often in a row a broken subscription is begun again. */
+  reconnections: number;
+}
+
+/** @internal */
+export function createGraphql({ url, send, reconnections }: GraphqlParts): Graphql {
   const callOf = ({ document, variables, repeatable }: GraphqlOperation): Call => {
     const operation = operationName(document);
     return {
@@ -95,12 +105,28 @@ export function createGraphql({ url, send }: { url: string; send: Send }): Graph
       return { data: dataOf(reply.json as Envelope, reply), response, requestId };
     },
     async *subscribe(operation: GraphqlOperation, options?: RequestOptions) {
-      const reply = await send({ ...callOf(operation), stream: true }, options);
-      for await (const { type, data } of readEvents(reply.chunks)) {
-        if (type === 'complete') return;
-        if (type === 'next') yield dataOf(JSON.parse(data) as Envelope, reply);
+      const most = options?.maxRetries ?? reconnections;
+      let again = false;
+      for (let broken = 0; ; broken += 1) {
+        // Who has followed for hours waits longer for a service that is being restarted than who only begins.
+        const reply = await send(
+          { ...callOf(operation), stream: true },
+          again ? { ...options, maxRetries: most } : options,
+        );
+        again = true;
+        try {
+          for await (const { type, data } of readEvents(reply.chunks)) {
+            if (type === 'complete') return;
+            if (type !== 'next') continue;
+            broken = 0;
+            yield dataOf(JSON.parse(data) as Envelope, reply);
+          }
+          throw new ConnectionError('The subscription ended without being completed.');
+        } catch (error) {
+          if (!(error instanceof ConnectionError) || broken >= most) throw error;
+        }
+        await sleep(backoffMs(broken), options?.signal);
       }
-      throw new ConnectionError('The subscription ended without being completed.');
     },
   };
 }
@@ -115,11 +141,36 @@ export function runDocument<Result, Variables>(
   variables: Variables | undefined,
   options: RequestOptions | undefined,
 ): Pending<Result> {
-  const text = document.toString();
-  const repeatable = !/(^|[\s}])mutation\b/.test(withoutText(text));
+  const text = textOf(document);
+  if (has(text, 'subscription')) throw new ConfigurationError('This is a subscription: iterate steyg.subscribe(…).');
+  const repeatable = !has(text, 'mutation');
   const work = graphql.run({ document: text, variables: variables as object | undefined, repeatable }, options);
   return createPending(work as Promise<WithResponse<Result>>);
 }
+
+/** @internal Subscribes with a document of the caller's own. */
+export function subscribeDocument<Result, Variables>(
+  graphql: Graphql,
+  document: TypedDocument<Result, Variables>,
+  variables: Variables | undefined,
+  options: RequestOptions | undefined,
+): Subscription<Result> {
+  const operation = { document: textOf(document), variables: variables as object | undefined, repeatable: true };
+  return graphql.subscribe(operation, options) as AsyncGenerator<Result>;
+}
+
+/** Trees of generators have no text of their own, but mostly where they come from. */
+function textOf(document: TypedDocument<unknown, never>): string {
+  const { loc } = document as { loc?: { source?: { body?: unknown } } };
+  const text = loc?.source?.body ?? document.toString();
+  if (typeof text === 'string' && !text.startsWith('[object ')) return text;
+  throw new ConfigurationError(
+    'This document has lost its text: hand over print(document), or let it be generated as a string.',
+  );
+}
+
+/** Whether a document has an operation of this kind. */
+const has = (text: string, kind: string) => new RegExp(`(^|[\\s}])${kind}\\b`).test(withoutText(text));
 
 function dataOf({ data, errors }: Envelope, { requestId }: Reply): unknown {
   if (errors !== undefined && errors.length > 0) throw new GraphqlError(errors, { requestId, data: data ?? null });

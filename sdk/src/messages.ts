@@ -8,6 +8,7 @@ import type {
 } from './generated/rest.ts';
 import type { Answer, DataPlane } from './internal/data-plane.ts';
 import type { Pending } from './internal/pending.ts';
+import { parseEvent } from './internal/sse.ts';
 import type { RequestOptions } from './options.ts';
 import type { ModelStream, Reader } from './streams.ts';
 
@@ -147,7 +148,7 @@ export function createMessagesReader(): Reader<MessagesEvent, MessagesResponse> 
 
   return {
     take(data) {
-      const event = JSON.parse(data) as MessagesEvent;
+      const event = parseEvent(data) as MessagesEvent;
       if (event.type === 'error') return { event: null, end: false, failed: event };
       apply(event);
       return { event, end: event.type === 'message_stop' };

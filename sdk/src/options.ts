@@ -17,17 +17,25 @@ export interface SteygOptions {
   accessToken?: string | undefined;
   /** Address of the control plane. Default: `/graphql` beside the API root. */
   graphqlUrl?: string | undefined;
-  /** In place of the global `fetch`: for proxies, recording, tests. */
+  /** In place of the global `fetch`: for proxies, recording, tests. It must not follow redirects that it is told not to. */
   fetch?: Fetch | undefined;
-  /** Milliseconds until an answer must have arrived, or of silence in a stream. Default: 600,000. */
+  /**
+   * Milliseconds until an answer must have arrived, or a stream begun; for each attempt. `Infinity`: no limit. Default:
+   * 600,000.
+   */
   timeoutMs?: number | undefined;
+  /**
+   * Milliseconds of silence in a stream after which it counts as broken. The service sends a sign of life every few
+   * seconds, however long a model thinks. Default: 120,000, or `timeoutMs` where that is less.
+   */
+  idleTimeoutMs?: number | undefined;
   /** Further attempts after a failure that may pass. Default: 2. */
   maxRetries?: number | undefined;
   /** Headers that every request carries besides its own. */
   headers?: Record<string, string> | undefined;
   /**
    * Hears about every request, answer and retry, for logs and metrics. Never told: credentials, headers, bodies and
-   * query strings.
+   * query strings. What it throws is ignored.
    */
   onEvent?: ((event: SteygEvent) => void) | undefined;
 }
@@ -48,6 +56,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** In place of the client's. */
   timeoutMs?: number | undefined;
+  /** In place of the client's. */
+  idleTimeoutMs?: number | undefined;
   /** In place of the client's. */
   maxRetries?: number | undefined;
   /** Further headers, e.g. `anthropic-beta`. */

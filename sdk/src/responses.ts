@@ -1,6 +1,7 @@
 import type { ResponsesEvent, ResponsesRequest, ResponsesResponse } from './generated/rest.ts';
 import type { Answer, DataPlane } from './internal/data-plane.ts';
 import type { Pending } from './internal/pending.ts';
+import { parseEvent } from './internal/sse.ts';
 import type { RequestOptions } from './options.ts';
 import type { ModelStream, Reader } from './streams.ts';
 
@@ -57,7 +58,7 @@ export function createResponsesReader(): Reader<ResponsesEvent, ResponsesRespons
   let response: ResponsesResponse | undefined;
   return {
     take(data) {
-      const event = JSON.parse(data) as ResponsesEvent;
+      const event = parseEvent(data) as ResponsesEvent;
       if (event.type === 'error') return { event: null, end: false, failed: event };
       if (event.type === 'response.failed') {
         return { event, end: false, failed: { error: event.response.error ?? {} } };

@@ -1,4 +1,4 @@
-import { AbortedError, SteygError, StreamInterruptedError, streamError } from './errors.ts';
+import { AbortedError, InvalidAnswerError, SteygError, StreamInterruptedError, streamError } from './errors.ts';
 import type { LedgerEntry } from './generated/rest.ts';
 import type { Reply } from './internal/http.ts';
 import { readEvents } from './internal/sse.ts';
@@ -76,18 +76,25 @@ export interface StreamParts<Event, Raw, Final> {
   cost: (requestId: string) => Promise<CallCost>;
 }
 
+/** How long a server may take to close an answer after its last event, before the connection is given up. */
+const closingMs = 1_000;
+
 /** @internal */
 export function createStream<Event, Raw, Final>(parts: StreamParts<Event, Raw, Final>): ModelStream<Event, Final> {
   const { reader } = parts;
   const controller = new AbortController();
-  const follow = () => controller.abort();
-  if (parts.signal?.aborted === true) follow();
-  else parts.signal?.addEventListener('abort', follow, { once: true });
+  const abort = () => controller.abort();
+  if (parts.signal?.aborted === true) abort();
+  else parts.signal?.addEventListener('abort', abort, { once: true });
+  const unfollow = () => parts.signal?.removeEventListener('abort', abort);
 
   const connected = parts.connect(controller.signal);
   const { promise: ended, resolve, reject } = settling<Final>();
   // Whoever waits hears of it; nobody has to.
-  connected.catch((error: unknown) => reject(error));
+  connected.catch((error: unknown) => {
+    unfollow();
+    reject(error);
+  });
 
   let taken = false;
   let text = '';
@@ -95,33 +102,50 @@ export function createStream<Event, Raw, Final>(parts: StreamParts<Event, Raw, F
   async function* read(): AsyncGenerator<Event> {
     let over = false;
     let reply: Reply | null = null;
+    let closing: ReturnType<typeof setTimeout> | undefined;
     try {
       reply = await connected;
       const { headers } = reply.response;
       for await (const { data } of readEvents(reply.chunks)) {
-        const { event, end, failed } = reader.take(data);
-        if (event !== null) {
-          text += reader.textOf(event);
-          yield event;
+        // Nothing counts after the last event; but an answer read to its end leaves a connection that can be used again.
+        if (over) continue;
+        const { event, piece, final, failed } = understand(data, reply);
+        text += piece;
+        if (final !== null) {
+          // Before the last event is handed out: whoever leaves the loop at it has the whole answer.
+          over = true;
+          resolve(parts.finish(final, reply));
         }
+        if (event !== null) yield event;
         if (failed !== undefined) throw streamError(failed, headers);
-        if (!end) continue;
-        over = true;
-        resolve(parts.finish(reader.final(), reply));
-        return;
+        if (final !== null) closing = setTimeout(abort, closingMs);
       }
-      throw new StreamInterruptedError('The stream ended before its last event.', reply.requestId);
+      if (!over) throw new StreamInterruptedError('The stream ended before its last event.', reply.requestId);
     } catch (error) {
+      if (over) return;
       const reason = explain(error, reply);
       over = true;
       reject(reason);
       throw reason;
     } finally {
-      parts.signal?.removeEventListener('abort', follow);
+      clearTimeout(closing);
+      unfollow();
       if (!over) {
-        controller.abort();
+        abort();
         reject(new AbortedError('The stream was left before its end.'));
       }
+    }
+  }
+
+  /** What is no event of the protocol is no fault of the program that reads it, and its text belongs into no log. */
+  function understand(data: string, { response, requestId }: Reply) {
+    try {
+      const { event, end, failed } = reader.take(data);
+      const piece = event === null ? '' : reader.textOf(event);
+      return { event, piece, failed, final: end ? reader.final() : null };
+    } catch {
+      const { status } = response;
+      throw new InvalidAnswerError('The stream has an event that is none of its protocol.', { status, requestId });
     }
   }
 
@@ -162,7 +186,7 @@ export function createStream<Event, Raw, Final>(parts: StreamParts<Event, Raw, F
         }
       },
     }),
-    abort: () => controller.abort(),
+    abort,
     response: async () => (await connected).response,
     requestId: async () => (await connected).requestId,
     async cost() {

@@ -1,13 +1,14 @@
 import { inspect } from 'node:util';
 import {
   AbortedError,
+  ConfigurationError,
   ConnectionError,
   ConnectionTimeoutError,
   Steyg,
   type SteygEvent,
   StreamInterruptedError,
 } from '@steyg/sdk';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { backoffMs, delayOf, isWorthRetrying } from '../../sdk/src/internal/http.ts';
 import { baseUrl, events, json, ping, scripted } from './support.ts';
 
@@ -73,6 +74,62 @@ describe('another attempt', () => {
     const { steyg, seen } = scripted([() => new Response(half)]);
     await expect(steyg.messages.create(ping)).rejects.toThrow(ConnectionError);
     expect(seen).toHaveLength(1);
+  });
+});
+
+describe('an answer with an error status', () => {
+  it('is judged by its status, even when its body breaks off', async () => {
+    const half = () =>
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            controller.enqueue(new TextEncoder().encode('{"error":'));
+            controller.error(new TypeError('terminated'));
+          },
+        }),
+        { status: 503, headers: { 'retry-after-ms': '0' } },
+      );
+    const { steyg, seen } = scripted([half, json(models)]);
+    expect(await steyg.models.list()).toEqual(models);
+    expect(seen).toHaveLength(2);
+    await expect(scripted([half], { maxRetries: 0 }).steyg.models.list()).rejects.toMatchObject({ status: 503 });
+  });
+});
+
+describe('numbers that are none', () => {
+  it.each([
+    { maxRetries: Number.NaN },
+    { maxRetries: -1 },
+    { maxRetries: 0.5 },
+    { timeoutMs: 0 },
+    { timeoutMs: Number.NaN },
+    { idleTimeoutMs: -1 },
+  ])('are refused, for the client and for a call: %j', async (numbers) => {
+    expect(() => scripted([json(models)], numbers)).toThrow(ConfigurationError);
+    const { steyg, seen } = scripted([json(models)]);
+    await expect(steyg.models.list(numbers)).rejects.toThrow(ConfigurationError);
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('a failure that nobody waits for twice', () => {
+  it('is no unhandled rejection', async () => {
+    const unhandled = vi.fn<(reason: unknown) => void>();
+    process.on('unhandledRejection', unhandled);
+    try {
+      const { steyg } = scripted([json(refusal, 400)]);
+      await expect(steyg.models.list().withResponse()).rejects.toThrow('m');
+      await expect(steyg.messages.create({ ...ping, stream: true }).withResponse()).rejects.toThrow('m');
+      await expect(steyg.console.keys.listKeys().withResponse()).rejects.toThrow('m');
+      await expect(steyg.messages.stream(ping).response()).rejects.toThrow('m');
+      await expect(steyg.messages.stream(ping).cost()).rejects.toThrow('m');
+      steyg.messages.stream(ping);
+      scripted([silent]).steyg.messages.stream(ping).abort();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(unhandled).not.toHaveBeenCalled();
+    } finally {
+      process.off('unhandledRejection', unhandled);
+    }
   });
 });
 
@@ -143,6 +200,42 @@ describe('a time-out', () => {
     expect(seen).toHaveLength(1);
     await expect(steyg.messages.stream(ping).finalText()).rejects.toThrow(ConnectionTimeoutError);
   });
+
+  it('of silence is a stream’s own', async () => {
+    const { steyg } = scripted([stuck], { idleTimeoutMs: 5 });
+    await expect(steyg.messages.stream(ping).finalText()).rejects.toThrow('within 5 ms');
+    await expect(steyg.messages.stream(ping, { idleTimeoutMs: 6 }).finalText()).rejects.toThrow('within 6 ms');
+    await expect(steyg.messages.stream(ping, { timeoutMs: 4 }).finalText()).rejects.toThrow('within 4 ms');
+  });
+
+  it('may be none, or longer than timers go', async () => {
+    for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 40]) {
+      const slow = () => new Promise<Response>((resolve) => setTimeout(() => resolve(json(models)), 10));
+      expect(await scripted([slow], { timeoutMs }).steyg.models.list()).toEqual(models);
+    }
+  });
+
+  it('leaves nothing behind that keeps a program alive', async () => {
+    const set = vi.spyOn(globalThis, 'setTimeout');
+    const cleared = vi.spyOn(globalThis, 'clearTimeout');
+    try {
+      await scripted([json(models)]).steyg.models.list();
+      await scripted([json(refusal, 400)])
+        .steyg.models.list()
+        .catch(() => undefined);
+      // Begun and left without being read.
+      const left = scripted([stuck]).steyg.messages.stream(ping);
+      await left.response();
+      left.abort();
+      const timers = set.mock.results.map(({ value }) => value as unknown);
+      expect(timers.length).toBeGreaterThan(2);
+      const gone = new Set(cleared.mock.calls.map(([timer]) => timer as unknown));
+      expect(timers.filter((timer) => !gone.has(timer))).toEqual([]);
+    } finally {
+      set.mockRestore();
+      cleared.mockRestore();
+    }
+  });
 });
 
 describe('a signal', () => {
@@ -189,6 +282,24 @@ describe('what is sent', () => {
     });
   });
 
+  it('is sent with a function that is called by itself, as a browser’s own has to be', async () => {
+    const fetch = vi.fn(() => Promise.resolve(json(models)));
+    await new Steyg({ baseUrl, apiKey: 'k', fetch }).models.list();
+    expect(fetch.mock.contexts).toEqual([undefined]);
+  });
+
+  it.each(['sk-steyg-canary\nx', 'sk-steyg-canary ', '“sk-steyg-canary”'])(
+    'never has a credential that would be printed with the failure: %j',
+    (secret) => {
+      for (const name of ['apiKey', 'accessToken']) {
+        expect(() => new Steyg({ baseUrl, [name]: secret })).toThrow(ConfigurationError);
+        expect(() => new Steyg({ baseUrl, [name]: secret })).toThrow(
+          expect.not.objectContaining({ message: expect.stringContaining('canary') }),
+        );
+      }
+    },
+  );
+
   it('never follows a redirect', async () => {
     let redirect: unknown;
     const steyg = new Steyg({
@@ -228,6 +339,15 @@ describe('the hook', () => {
     expect(heard[1]).toMatchObject({ method: 'GET', path: '/api/v1/usage', status: 503, requestId: 'req-1' });
     expect(heard.find(({ path }) => path === '/graphql')).toMatchObject({ operation: 'whoAmI' });
     expect(JSON.stringify(heard)).not.toMatch(/secret|canary|request-1/);
+  });
+
+  it('may fail without harm', async () => {
+    const { steyg } = scripted([json(models)], {
+      onEvent: () => {
+        throw new Error('no disk');
+      },
+    });
+    expect(await steyg.models.list()).toEqual(models);
   });
 
   it('is not the only place that keeps secrets', async () => {

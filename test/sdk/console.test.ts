@@ -1,5 +1,6 @@
 import { GraphqlError, isFailure, orThrow, ResultError, Steyg, type TypedDocument } from '@steyg/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'graphql';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAccessTokens } from '../../server/people/access-tokens.ts';
 import type { Scope } from '../../server/people/principal.ts';
 import { createTransfers } from '../../server/plans/transfers.ts';
@@ -24,6 +25,7 @@ beforeAll(async () => {
   steyg = await clientWith(['read', 'keys', 'billing']);
 });
 afterAll(() => app.close());
+afterEach(() => void vi.useRealTimers());
 
 describe('an operation', () => {
   it('answers with its own field, single fields on the way stepped into', async () => {
@@ -145,22 +147,88 @@ describe('a subscription', () => {
     expect((await steyg.console.ledger.budget())?.granted).toBe('110');
   });
 
-  it('that is left ends, and one that breaks off is an error', async () => {
-    const next = 'event: next\ndata: {"data":{"orderStatus":{"id":"1"}}}\n\n';
+  const next = (id: string) => `: keep-alive\n\nevent: next\ndata: {"data":{"orderStatus":{"id":"${id}"}}}\n\n`;
+  const complete = 'event: complete\ndata:\n\n';
+  const idsOf = async (subscription: AsyncIterable<{ id: string }>) => {
+    const ids = [];
+    for await (const { id } of subscription) ids.push(id);
+    return ids;
+  };
+
+  it('that is left ends', async () => {
     let left = false;
-    const first = scripted([events([next, next], 'close', () => (left = true))]).steyg;
+    const first = scripted([events([next('1'), next('2')], 'close', () => (left = true))]).steyg;
     for await (const order of first.console.orders.orderStatus({ id: '1' })) {
       expect(order).toEqual({ id: '1' });
       break;
     }
     expect(left).toBe(true);
-    const broken = scripted([events([`: keep-alive\n\n${next}`])]).steyg.console.orders.orderStatus({ id: '1' });
-    const seen: unknown[] = [];
+  });
+
+  it('that breaks off is begun again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const busy = json({}, 503, { 'retry-after-ms': '0' });
+    const { steyg: fake, seen } = scripted([
+      events([next('1')]),
+      events([next('2')], 'error'),
+      busy,
+      new TypeError('fetch failed'),
+      busy,
+      busy,
+      events([next('3'), complete]),
+    ]);
+    const ids = idsOf(fake.console.orders.orderStatus({ id: '1' }));
+    await vi.runAllTimersAsync();
+    expect(await ids).toEqual(['1', '2', '3']);
+    expect(seen).toHaveLength(7);
+    expect(seen[6]?.body).toEqual(seen[0]?.body);
+  });
+
+  it('that breaks off again and again without an event is given up', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const { steyg: fake, seen } = scripted([() => events([': keep-alive\n\n'])]);
+    const failure = idsOf(fake.console.orders.orderStatus({ id: '1' })).catch((error: unknown) => error);
+    await vi.runAllTimersAsync();
+    expect(await failure).toMatchObject({ name: 'ConnectionError' });
+    expect(seen).toHaveLength(11);
+    const impatient = scripted([() => events([])]);
+    await expect(idsOf(impatient.steyg.console.orders.orderStatus({ id: '1' }, { maxRetries: 0 }))).rejects.toThrow(
+      'without being completed',
+    );
+    expect(impatient.seen).toHaveLength(1);
+  });
+
+  it('that waits to begin again ends with its signal', async () => {
+    const controller = new AbortController();
+    const { steyg: fake } = scripted([events([next('1')])]);
     const loop = async () => {
-      for await (const order of broken) seen.push(order);
+      for await (const _ of fake.console.orders.orderStatus({ id: '1' }, { signal: controller.signal })) {
+        setTimeout(() => controller.abort(), 5);
+      }
     };
-    await expect(loop()).rejects.toThrow('without being completed');
-    expect(seen).toEqual([{ id: '1' }]);
+    await expect(loop()).rejects.toMatchObject({ name: 'AbortedError' });
+  });
+
+  it('that is refused says so as any operation does', async () => {
+    const nobody = new Steyg({ baseUrl: app.baseUrl });
+    await expect(idsOf(nobody.console.orders.orderStatus({ id: 'x' }))).rejects.toMatchObject({
+      name: 'GraphqlError',
+      code: 'UNAUTHENTICATED',
+    });
+    await expect(idsOf(steyg.console.orders.orderStatus({ id: 'x' }))).rejects.toMatchObject({
+      name: 'GraphqlError',
+      code: expect.stringMatching(/NOT_FOUND|BAD_USER_INPUT/),
+    });
+  });
+
+  it('may have a document of one’s own', async () => {
+    const document = 'subscription S($id: ID!) { orderStatus(id: $id) { id } }';
+    const { steyg: fake, seen } = scripted([events([next('1'), complete])]);
+    const all = [];
+    for await (const event of fake.subscribe<{ orderStatus: { id: string } }>(document, { id: '1' })) all.push(event);
+    expect(all).toEqual([{ orderStatus: { id: '1' } }]);
+    expect(seen[0]?.body).toEqual({ query: document, variables: { id: '1' } });
+    expect(() => fake.graphql(document)).toThrow('steyg.subscribe');
   });
 });
 
@@ -174,7 +242,7 @@ describe('idempotency', () => {
     const keys = seen.map(
       ({ body }) => (body as { variables: { input: { idempotencyKey: string } } }).variables.input.idempotencyKey,
     );
-    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
     expect(keys[1]).toBe(keys[0]);
     await fake.console.keys.createKey({ input: { name: 'a', idempotencyKey: 'mine' } });
     expect(seen[2]?.body).toMatchObject({ variables: { input: { idempotencyKey: 'mine' } } });
@@ -215,6 +283,13 @@ describe('a document of one’s own', () => {
     >;
     const { model } = await steyg.graphql(document, { id: 'sim-small' });
     expect(model?.modelId).toBe('sim-small');
+  });
+
+  it('may be a tree, which is sent as the text that it was parsed from', async () => {
+    const tree = parse('{ models { modelId } }') as unknown as TypedDocument<{ models: object[] }>;
+    expect((await steyg.graphql(tree)).models).toHaveLength(3);
+    const lost = parse('{ models { modelId } }', { noLocation: true }) as unknown as TypedDocument;
+    expect(() => steyg.graphql(lost)).toThrow('print(document)');
   });
 
   it('that is wrong is refused with the reason', async () => {

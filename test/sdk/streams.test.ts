@@ -1,5 +1,8 @@
-import { AbortedError, StreamError, StreamInterruptedError } from '@steyg/sdk';
-import { describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import { AbortedError, InvalidAnswerError, Steyg, StreamError, StreamInterruptedError } from '@steyg/sdk';
+import { describe, expect, it, vi } from 'vitest';
 import { readEvents } from '../../sdk/src/internal/sse.ts';
 import { asked, events, scripted } from './support.ts';
 
@@ -46,7 +49,7 @@ type Protocol = 'messages' | 'chat' | 'responses';
 const whole: Record<Protocol, string> = { messages: messagesStream, chat: chatStream, responses: responsesStream };
 const protocols = Object.keys(whole) as Protocol[];
 
-function streamOf(protocol: Protocol, answer: Response) {
+function streamOf(protocol: Protocol, answer: Response | (() => Response)) {
   const { steyg, seen } = scripted([answer]);
   const stream =
     protocol === 'messages'
@@ -151,6 +154,155 @@ describe.each(protocols)('a stream of %s', (protocol) => {
     await silent.stream.response();
     silent.stream.abort();
     await expect(silent.stream.finalText()).rejects.toThrow(AbortedError);
+  });
+});
+
+describe('a stream', () => {
+  const last: Record<Protocol, (event: unknown) => boolean> = {
+    messages: (event) => (event as { type: string }).type === 'message_stop',
+    chat: (event) => (event as { usage?: object }).usage !== undefined,
+    responses: (event) => (event as { type: string }).type === 'response.completed',
+  };
+
+  it.each(['messages', 'responses'] as const)('of %s that is left at its last event is whole', async (protocol) => {
+    const { stream } = streamOf(protocol, events([whole[protocol]]));
+    for await (const event of stream) if (last[protocol](event)) break;
+    expect(await stream.finalText()).toBe(say);
+    expect(await stream.finalMessage()).toMatchObject({ model: 'm' });
+  });
+
+  it('of chat completions that is left before [DONE] is not', async () => {
+    const { stream } = streamOf('chat', events([whole.chat]));
+    for await (const event of stream) if (last.chat(event)) break;
+    await expect(stream.finalMessage()).rejects.toThrow(AbortedError);
+  });
+
+  it.each(protocols)('of %s that the server leaves open after its last event ends all the same', async (protocol) => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    try {
+      let left = false;
+      const open = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(bytes(whole[protocol])),
+        cancel: () => void (left = true),
+      });
+      const { stream } = streamOf(protocol, () => new Response(open));
+      const text = stream.finalText();
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect(await text).toBe(say);
+      expect(left).toBe(true);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it.each(protocols)('of %s with an event that is none is an error that does not repeat it', async (protocol) => {
+    const parts = whole[protocol].split('\n\n');
+    for (const bad of ['data: {"type":"secret words', 'data: null', 'data: "text"', 'data: 7']) {
+      const { stream } = streamOf(protocol, events([[...parts.slice(0, 2), bad, ...parts.slice(2)].join('\n\n')]));
+      const failure = await stream.finalMessage().catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(InvalidAnswerError);
+      expect(failure).toMatchObject({ status: 200, requestId: 'req-1' });
+      expect(inspect(failure, { depth: 5, showHidden: true })).not.toContain('secret words');
+    }
+  });
+
+  it.each(protocols)('of %s that is answered with a page is no stream', async (protocol) => {
+    const page = new Response('<html>Please sign in to this network</html>', {
+      headers: { 'content-type': 'text/html', 'request-id': 'req-1' },
+    });
+    const { stream, seen } = streamOf(protocol, page);
+    await expect(stream.finalText()).rejects.toThrow(InvalidAnswerError);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('is read no faster than it is used', async () => {
+    let pulled = 0;
+    const piece = bytes(sse({ type: 'ping' }).repeat(10));
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(piece);
+      },
+    });
+    const { stream } = streamOf('messages', new Response(endless));
+    let used = 0;
+    for await (const _ of stream) {
+      used += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(pulled).toBeLessThanOrEqual(Math.ceil(used / 10) + 2);
+      if (used === 100) break;
+    }
+  });
+});
+
+describe('a completion put together', () => {
+  const finalOf = (...chunks: object[]) =>
+    scripted([
+      events([...chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`), 'data: [DONE]\n\n']),
+    ]).steyg.chat.completions.stream(asked.chat('hi'));
+  const call = (tool: object) => ({ choices: [{ index: 0, delta: { tool_calls: [tool] } }] });
+
+  it('stands what upstreams leave out', async () => {
+    const stream = finalOf(
+      { id: 'c', model: 'm' },
+      { id: 'c', model: 'm', choices: [{ index: 0 }] },
+      { id: 'c', model: 'm', choices: [{ delta: { content: 'a' } }] },
+      { id: 'c', model: 'm', choices: [{ index: 0, delta: { content: 'b' }, finish_reason: 'stop' }], usage: null },
+    );
+    expect((await stream.finalMessage()).choices).toEqual([
+      { index: 0, message: { role: 'assistant', content: 'ab', refusal: null }, finish_reason: 'stop' },
+    ]);
+    expect(await stream.finalText()).toBe('ab');
+  });
+
+  it('keeps several choices apart, and hands out the text of the first', async () => {
+    const stream = finalOf(
+      { choices: [{ index: 1, delta: { content: 'x' } }] },
+      { choices: [{ index: 0, delta: { content: 'a' } }] },
+      { choices: [{ index: 1, delta: { content: 'y' } }] },
+    );
+    const { choices } = await stream.finalMessage();
+    expect(choices.map(({ message }) => message.content)).toEqual(['a', 'xy']);
+    expect(await stream.finalText()).toBe('a');
+  });
+
+  it('tells tool calls apart by their ids where they have no index', async () => {
+    const stream = finalOf(
+      call({ id: '1', function: { name: 'a', arguments: '{' } }),
+      call({ function: { arguments: '}' } }),
+      call({ id: '2', function: { name: 'b', arguments: '{}' } }),
+    );
+    expect((await stream.finalMessage()).choices[0]?.message.tool_calls).toMatchObject([
+      { id: '1', function: { name: 'a', arguments: '{}' } },
+      { id: '2', function: { name: 'b', arguments: '{}' } },
+    ]);
+  });
+});
+
+describe('connections', () => {
+  it('are used again after a stream that was read to its end', async () => {
+    const sockets = new Set<unknown>();
+    const server = createServer((request, reply) => {
+      sockets.add(request.socket);
+      request.resume().on('end', () => {
+        reply.writeHead(200, { 'content-type': 'text/event-stream' });
+        reply.write(whole.messages);
+        setImmediate(() => reply.end());
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+      const steyg = new Steyg({ baseUrl: address, apiKey: 'k' });
+      for (let call = 0; call < 6; call += 1) {
+        expect(await steyg.messages.stream(asked.messages('hi')).finalText()).toBe(say);
+      }
+      // The pool may open a second one while the first is being freed.
+      expect(sockets.size).toBeLessThan(3);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });
 

@@ -22,6 +22,8 @@ export interface Settings {
   accessToken: string | undefined;
   fetch: Fetch;
   timeoutMs: number;
+  /** Of silence in a stream. */
+  idleTimeoutMs: number;
   maxRetries: number;
   headers: Record<string, string>;
   onEvent: ((event: SteygEvent) => void) | undefined;
@@ -79,12 +81,14 @@ export function isWorthRetrying(status: number, headers: Headers): boolean {
 }
 
 export function createSend(settings: Settings): Send {
+  checkNumbers(settings);
   return async (call, options = {}) => {
+    checkNumbers(options);
     const maxRetries = options.maxRetries ?? settings.maxRetries;
     const path = new URL(call.url).pathname;
     for (let attempt = 0; ; attempt++) {
       const tell = (event: Told) =>
-        settings.onEvent?.({ ...event, method: call.method, path, operation: call.operation, attempt });
+        hear(settings.onEvent, { ...event, method: call.method, path, operation: call.operation, attempt });
       const outcome = await attemptOnce({ settings, call, options, tell });
       if (!('error' in outcome)) return outcome;
       if (!outcome.retry || attempt >= maxRetries) throw outcome.error;
@@ -93,6 +97,25 @@ export function createSend(settings: Settings): Send {
       await sleep(delayMs, options.signal);
     }
   };
+}
+
+/** A number that is none would mean attempts without end, or none at all. */
+function checkNumbers({ timeoutMs, idleTimeoutMs, maxRetries }: RequestOptions): void {
+  for (const [name, ms] of Object.entries({ timeoutMs, idleTimeoutMs })) {
+    if (ms !== undefined && !(ms > 0)) throw new ConfigurationError(`${name} must be more than 0 milliseconds.`);
+  }
+  if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0)) {
+    throw new ConfigurationError('maxRetries must be a whole number, 0 or more.');
+  }
+}
+
+/** An answer that has been paid for is not lost to a fault in somebody's logging. */
+function hear(onEvent: Settings['onEvent'], event: SteygEvent): void {
+  try {
+    onEvent?.(event);
+  } catch {
+    // Nobody to tell: the hook is the one that is told.
+  }
 }
 
 type Told =
@@ -111,13 +134,16 @@ interface Attempt {
 async function attemptOnce({ settings, call, options, tell }: Attempt): Promise<Reply | Failure> {
   const headers = headersOf(settings, call, options);
   if (options.signal?.aborted === true) throw endedBySignal();
-  const deadline = createDeadline(options.timeoutMs ?? settings.timeoutMs, options.signal);
+  const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
+  const deadline = createDeadline(timeoutMs, options.signal);
+  // Called by itself: a browser's own function refuses to be called as a member of something else.
+  const { fetch } = settings;
   const startedAt = Date.now();
   const durationMs = () => Date.now() - startedAt;
   tell({ type: 'request' });
   let response: Response;
   try {
-    response = await settings.fetch(call.url, {
+    response = await fetch(call.url, {
       method: call.method,
       headers,
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
@@ -135,19 +161,30 @@ async function attemptOnce({ settings, call, options, tell }: Attempt): Promise<
   tell({ type: 'response', status: response.status, requestId, durationMs: durationMs() });
 
   if (response.ok && call.stream === true) {
+    const type = response.headers.get('content-type');
+    if (type !== null && !/^text\/event-stream\b/i.test(type)) {
+      deadline.clear();
+      void response.body?.cancel().catch(() => undefined);
+      const error = foreignAnswer('no event stream', response.status, requestId);
+      return { error, retry: false, retryAfterMs: null };
+    }
+    // Silence is judged by its own limit; a call's own `timeoutMs` may be stricter still.
+    deadline.renew(options.idleTimeoutMs ?? Math.min(timeoutMs, settings.idleTimeoutMs));
     return { response, requestId, json: null, chunks: readChunks(response, deadline) };
   }
+  if (!response.ok) {
+    // The status decides, even when the body breaks off.
+    const text = await response.text().catch(() => '');
+    deadline.clear();
+    const { status, headers: answered } = response;
+    const error = apiError({ status, headers: answered, body: parse(text) ?? text });
+    const repeatable = call.repeatable !== false || status === 429;
+    return { error, retry: repeatable && isWorthRetrying(status, answered), retryAfterMs: retryAfterMs(answered) };
+  }
   try {
-    const text = await response.text();
-    const json = parse(text);
-    if (!response.ok) {
-      const { status, headers: answered } = response;
-      const error = apiError({ status, headers: answered, body: json ?? text });
-      const repeatable = call.repeatable !== false || status === 429;
-      return { error, retry: repeatable && isWorthRetrying(status, answered), retryAfterMs: retryAfterMs(answered) };
-    }
+    const json = parse(await response.text());
     // From here on the work is done and paid for; what is wrong with the answer, another attempt would pay for again.
-    if (json === undefined) throw notJson(response.status, requestId);
+    if (json === undefined) throw foreignAnswer('not JSON', response.status, requestId);
     return { response, requestId, json, chunks: nothing() };
   } catch (cause) {
     return { error: deadline.explain(cause), retry: false, retryAfterMs: null };
@@ -158,7 +195,7 @@ async function attemptOnce({ settings, call, options, tell }: Attempt): Promise<
 
 function headersOf(settings: Settings, call: Call, options: RequestOptions): Record<string, string> {
   const secret = settings[call.credential];
-  if (secret === undefined && call.credential === 'apiKey') {
+  if (!secret && call.credential === 'apiKey') {
     throw new ConfigurationError('This call needs an API key: new Steyg({ apiKey }). It is made in the console.');
   }
   return {
@@ -167,12 +204,12 @@ function headersOf(settings: Settings, call: Call, options: RequestOptions): Rec
     ...call.headers,
     ...settings.headers,
     ...options.headers,
-    ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
+    ...(secret ? { authorization: `Bearer ${secret}` } : {}),
   };
 }
 
-function notJson(status: number, requestId: string | null): InvalidAnswerError {
-  const message = 'The answer is not JSON. Is the base address the one of the service, ending in /api?';
+function foreignAnswer(what: string, status: number, requestId: string | null): InvalidAnswerError {
+  const message = `The answer is ${what}. Is the base address the one of the service, ending in /api, and nothing in between answers in its place?`;
   return new InvalidAnswerError(message, { status, requestId });
 }
 
@@ -187,8 +224,8 @@ function parse(text: string): unknown {
 
 interface Deadline {
   signal: AbortSignal;
-  /** Starts the time again. */
-  renew(): void;
+  /** Starts the time again, from here on with this limit if one is given. */
+  renew(limitMs?: number): void;
   /** Stops the time, not the signal. */
   pause(): void;
   clear(): void;
@@ -196,18 +233,28 @@ interface Deadline {
   explain(cause: unknown): SteygError;
 }
 
+/** A timer that is given more than this goes off at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 /** One signal out of two reasons to stop: the time is over, or the caller says so. */
 function createDeadline(timeoutMs: number, caller: AbortSignal | undefined): Deadline {
   const controller = new AbortController();
+  let limitMs = timeoutMs;
   let expired = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const leave = () => controller.abort();
-  const renew = () => {
+  const leave = () => {
+    // Nobody may be reading: a timer left behind would keep the program alive.
     clearTimeout(timer);
+    controller.abort();
+  };
+  const renew = (ms = limitMs) => {
+    clearTimeout(timer);
+    limitMs = ms;
+    if (controller.signal.aborted || limitMs > longestTimerMs) return;
     timer = setTimeout(() => {
       expired = true;
       controller.abort();
-    }, timeoutMs);
+    }, limitMs);
   };
   caller?.addEventListener('abort', leave, { once: true });
   renew();
@@ -222,7 +269,7 @@ function createDeadline(timeoutMs: number, caller: AbortSignal | undefined): Dea
     explain(cause) {
       if (cause instanceof SteygError) return cause;
       if (caller?.aborted === true) return endedBySignal(cause);
-      if (expired) return new ConnectionTimeoutError(`Nothing arrived within ${timeoutMs} ms.`, { cause });
+      if (expired) return new ConnectionTimeoutError(`Nothing arrived within ${limitMs} ms.`, { cause });
       return new ConnectionError(`The connection failed: ${reasonOf(cause)}`, { cause });
     },
   };
@@ -267,7 +314,7 @@ async function* readChunks(response: Response, deadline: Deadline): AsyncGenerat
   }
 }
 
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);

@@ -22,8 +22,12 @@ export interface WithResponse<T> {
 }
 
 export function createPending<T>(work: Promise<WithResponse<T>>): Pending<T> {
-  return Object.assign(
-    work.then(({ data }) => data),
-    { withResponse: () => work },
-  );
+  const answer = work.then(({ data }) => data);
+  return Object.assign(answer, {
+    withResponse: () => {
+      // Whoever asks this way hears of a failure here; the promise that nobody looks at must not be one more.
+      answer.catch(() => undefined);
+      return work;
+    },
+  });
 }

@@ -10,6 +10,13 @@ export interface ServerEvent {
   data: string;
 }
 
+/** An event's data as the object that every protocol's events are. Throws for anything else. */
+export function parseEvent(data: string): object {
+  const event = JSON.parse(data) as unknown;
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) throw new TypeError('no object');
+  return event;
+}
+
 /** Yields what has data; comments (keep-alives) and fields of no use here are passed over. */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
   let type: string | null = null;
@@ -31,20 +38,23 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
 
 async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  const ending = /\r\n|\n|\r/g;
-  let rest = '';
+  // Pieces of a line that has not ended yet: joined once, however many chunks a long line comes in.
+  let begun: string[] = [];
+  let afterCr = false;
   for await (const chunk of chunks) {
-    rest += decoder.decode(chunk, { stream: true });
+    const decoded = decoder.decode(chunk, { stream: true });
+    if (decoded === '') continue;
+    // A CR has ended its line already; the LF of the same CRLF may come with the next chunk.
+    const text: string = afterCr && decoded.startsWith('\n') ? decoded.slice(1) : decoded;
+    afterCr = text.endsWith('\r');
     let start = 0;
-    ending.lastIndex = 0;
-    for (let match = ending.exec(rest); match !== null; match = ending.exec(rest)) {
-      // A CR at the very end may be the first half of a CRLF.
-      if (match[0] === '\r' && ending.lastIndex === rest.length) break;
-      yield rest.slice(start, match.index);
-      start = ending.lastIndex;
+    for (const { 0: ending, index } of text.matchAll(/\r\n|\n|\r/g)) {
+      begun.push(text.slice(start, index));
+      yield begun.join('');
+      begun = [];
+      start = index + ending.length;
     }
-    rest = rest.slice(start);
+    if (start < text.length) begun.push(text.slice(start));
   }
-  // An event counts only with its empty line, so of what is left a held-back CR alone can still end one.
-  if (rest.endsWith('\r')) yield rest.slice(0, -1);
+  // An event counts only with its empty line, so what is left without a line's end can be none.
 }
