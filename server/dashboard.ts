@@ -40,13 +40,15 @@ const programs = /^\/(api|graphql|webhooks|status|healthz|readyz|metrics|downloa
 const pageList = z.array(z.string().startsWith('/'));
 
 /**
- * Registers the pages that the build lists, its assets, and a 404 page. Without a build the addresses of pages answer
- * 503 and say how to make one; everything else works.
+ * Registers the pages that the build lists, its assets, and a 404 page. Without a build the root
+ * answers 503 to people and says how to make one; everything else works.
  */
 export async function registerDashboard(app: FastifyInstance, { root }: DashboardOptions): Promise<void> {
   const html = await readFile(join(root, 'index.html')).catch(() => null);
   if (html === null) {
-    app.get('/', (_request, reply) =>
+    // Coding agents and monitors ask in this way whether anybody is there, and somebody is.
+    app.head('/', (_request, reply) => reply.code(200).type('text/plain; charset=utf-8').send());
+    app.get('/', { exposeHeadRoute: false }, (_request, reply) =>
       reply
         .code(503)
         .type('text/plain; charset=utf-8')

@@ -106,11 +106,11 @@ export function sepayFields(order: { memo: string; priceVnd: bigint }, changes: 
   };
 }
 
-/** Grants of an account that purchases gave. */
+/** Grants of an account that purchases gave, the smallest first. */
 export async function purchases(pool: Pool, accountId: string) {
   const { rows } = await pool.query<{ amount: bigint; sourceRef: string; expiresAt: Date | null }>(
     `SELECT amount, source_ref AS "sourceRef", expires_at AS "expiresAt" FROM "grant"
-     WHERE account_id = $1 AND kind = 'purchase' ORDER BY id`,
+     WHERE account_id = $1 AND kind = 'purchase' ORDER BY amount, id`,
     [accountId],
   );
   return rows;

@@ -1,0 +1,20 @@
+import Fastify from 'fastify';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { registerDashboard } from '../../server/dashboard.ts';
+
+// A checkout in which nothing was built yet: the API works, and the root says what is missing.
+const app = Fastify();
+
+beforeAll(() => registerDashboard(app, { root: '/nowhere' }));
+afterAll(() => app.close());
+
+it('tells people how to build the pages', async () => {
+  const response = await app.inject({ method: 'GET', url: '/' });
+  expect(response.statusCode).toBe(503);
+  expect(response.body).toContain('npm start');
+});
+
+it('tells whoever only asks for a sign of life that somebody is there', async () => {
+  const response = await app.inject({ method: 'HEAD', url: '/' });
+  expect([response.statusCode, response.body]).toEqual([200, '']);
+});
