@@ -1,4 +1,4 @@
-import { Transform, type TransformCallback } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayTimeouts } from '../config.ts';
 import type { Refusal, Refusals } from '../errors.ts';
@@ -10,6 +10,7 @@ import type { Protocol } from '../wire/protocol.ts';
 import type { Authenticator } from './authenticate.ts';
 import { createBodyRoom } from './body-room.ts';
 import { createClient } from './client.ts';
+import { readIncomingBody } from './incoming-body.ts';
 import { renderRefusal } from './refuse.ts';
 import type { Relay } from './relay.ts';
 
@@ -29,6 +30,8 @@ declare module 'fastify' {
     principal: Principal | null;
     /** Monotonic milliseconds of arrival. */
     receivedAt: number;
+    /** Counts bytes of the body with those in memory; the refusal when there is no room for them. */
+    takeRoom: ((bytes: number) => RefusalError | null) | null;
   }
   interface FastifyContextConfig {
     /** The protocol whose envelope a route speaks. */
@@ -81,9 +84,6 @@ export function protocolOf(path: string): Protocol {
 
 const fastifyRefusals: Record<string, (refusals: Refusals) => Refusal> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: (refusals) => refusals.unsupportedMediaType(),
-  FST_ERR_CTP_BODY_TOO_LARGE: (refusals) => refusals.requestTooLarge(bodyLimitBytes),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: (refusals) =>
-    refusals.invalidRequest('The request body does not have the announced length.'),
   ECONNRESET: (refusals) => refusals.requestTimeout(),
 };
 
@@ -97,10 +97,13 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
   app.decorateRequest('principal', null);
   app.decorateRequest('receivedAt', 0);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer', bodyLimit: bodyLimitBytes },
-    (_request, body, done) => done(null, body),
+  app.decorateRequest('takeRoom', null);
+  app.addContentTypeParser('application/json', (request: FastifyRequest, payload: Readable) =>
+    readIncomingBody({
+      payload,
+      announcedBytes: announcedBytes(request),
+      takeRoom: (bytes) => request.takeRoom?.(bytes) ?? null,
+    }),
   );
 
   app.addHook('onRequest', async (request) => {
@@ -133,25 +136,22 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
   });
 
   const room = createBodyRoom();
-  /** What each unfinished request has taken of it. */
-  const taken = new WeakMap<FastifyRequest, number>();
-  const takeRoom = (request: FastifyRequest, response: FastifyReply, bytes: number): Refusal | null => {
+  app.addHook('preParsing', async (request, response) => {
     const { principal } = request;
-    if (principal === null || bytes === 0) return null;
+    if (principal === null) return;
     const { accountId } = principal;
-    const full = room.take(accountId, bytes);
-    if (full !== null) return full === 'account' ? refusals.tooManyRequests('account') : refusals.overloaded();
-    const before = taken.get(request);
-    if (before === undefined) response.raw.once('close', () => room.give(accountId, taken.get(request) ?? 0));
-    taken.set(request, (before ?? 0) + bytes);
-    return null;
-  };
-  app.addHook('preParsing', async (request, response, payload) => {
-    const announced = request.headers['content-length'];
-    if (announced === undefined) return countChunks(payload, (bytes) => takeRoom(request, response, bytes));
-    const refusal = takeRoom(request, response, Number(announced));
-    if (refusal !== null) throw new RefusalError(refusal);
-    return undefined;
+    let taken = 0;
+    // What a body has taken is given back when its answer is over.
+    response.raw.once('close', () => room.give(accountId, taken));
+    request.takeRoom = (bytes) => {
+      if (taken + bytes > bodyLimitBytes) return new RefusalError(refusals.requestTooLarge(bodyLimitBytes));
+      const full = room.take(accountId, bytes);
+      if (full !== null) {
+        return new RefusalError(full === 'account' ? refusals.tooManyRequests('account') : refusals.overloaded());
+      }
+      taken += bytes;
+      return null;
+    };
   });
 
   /** Who was let in from memory is looked up again before they are told what is wrong with their request. */
@@ -176,34 +176,9 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
   });
 }
 
-/** A body that does not say its length takes its room as it comes, in steps of this size. */
-const chunkedStepBytes = 1_048_576;
-
-function countChunks(
-  payload: NodeJS.ReadableStream,
-  take: (bytes: number) => Refusal | null,
-): Transform & { receivedEncodedLength: number } {
-  let room = 0;
-  const counted = Object.assign(
-    new Transform({
-      transform(bytes: Buffer, _encoding, done: TransformCallback) {
-        counted.receivedEncodedLength += bytes.length;
-        while (counted.receivedEncodedLength > room) {
-          const refusal = take(chunkedStepBytes);
-          if (refusal !== null) return done(new RefusalError(refusal));
-          room += chunkedStepBytes;
-        }
-        return done(null, bytes);
-      },
-    }),
-    { receivedEncodedLength: 0 },
-  );
-  payload.on('error', (error) => counted.destroy(error));
-  payload.once('close', () => {
-    // The client left before the end.
-    if (!counted.writableEnded) counted.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
-  });
-  return payload.pipe(counted);
+function announcedBytes({ headers }: FastifyRequest): number | null {
+  const length = headers['content-length'];
+  return length === undefined ? null : Number(length);
 }
 
 /** Errors of a database that is away, restarting or too slow. */
