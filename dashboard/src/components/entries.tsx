@@ -1,6 +1,7 @@
 import type { ElementOf, ListEntriesAnswer } from '@steyg/sdk';
+import { useRef } from 'react';
 import { Link } from 'wouter';
-import { useLanguage } from '../language/language.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
 import { pages, pathTo } from '../pages.ts';
 import { Moment } from './moment.tsx';
 import { Badge, Clipped } from './page.tsx';
@@ -43,13 +44,16 @@ export function EntryTable({
         return linked ? <Link href={pathTo(pages.entry, { requestId })}>{time}</Link> : time;
       },
     },
-    { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
-    ...(brief
-      ? []
-      : [
-          { head: t.activity.key, cell: ({ key }: Entry) => <Clipped text={key?.name ?? '–'} /> },
-          { head: t.activity.protocol, cell: ({ protocol }: Entry) => t.protocols[protocol] },
-        ]),
+    {
+      head: t.activity.model,
+      cell: ({ model, protocol }) => (
+        <>
+          <code>{model}</code>
+          {brief ? null : <span className="note">{t.protocols[protocol]}</span>}
+        </>
+      ),
+    },
+    ...(brief ? [] : [{ head: t.activity.key, cell: ({ key }: Entry) => <Clipped text={key?.name ?? '–'} /> }]),
     {
       head: t.activity.tokens,
       figure: true,
@@ -57,18 +61,39 @@ export function EntryTable({
         `${format.number(usage.input)} / ${format.number(usage.cacheHit)} / ${format.number(usage.output)}`,
     },
     { head: t.activity.cost, figure: true, cell: ({ charged }) => format.usd(charged) },
-    { head: t.activity.latency, figure: true, cell: ({ latencyMs }) => format.milliseconds(latencyMs) },
-    ...(brief
-      ? []
-      : [
-          {
-            head: t.activity.firstByte,
-            figure: true,
-            cell: ({ timeToFirstByteMs }: Entry) =>
-              timeToFirstByteMs === null ? '–' : format.milliseconds(timeToFirstByteMs),
-          },
-        ]),
+    {
+      head: t.activity.latency,
+      figure: true,
+      cell: ({ latencyMs, timeToFirstByteMs }) => (
+        <>
+          {format.milliseconds(latencyMs)}
+          {brief || timeToFirstByteMs === null ? null : (
+            <span className="note">
+              {fill(t.activity.firstByteAfter, { time: format.milliseconds(timeToFirstByteMs) })}
+            </span>
+          )}
+        </>
+      ),
+    },
     { head: t.activity.outcome, cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
   ];
-  return <Table caption={caption} rows={entries} rowKey={({ requestId }) => requestId} columns={columns} />;
+  const arrived = useArrivals(entries);
+  return (
+    <Table
+      caption={caption}
+      rows={entries}
+      rowKey={({ requestId }) => requestId}
+      rowClass={({ requestId }) => (arrived(requestId) ? 'arrived' : '')}
+      columns={columns}
+    />
+  );
+}
+
+/** Tells what is newer than all that was there when the list was first shown: it came while somebody looked. */
+function useArrivals(entries: readonly Entry[]): (requestId: string) => boolean {
+  const newest = useRef<string | null>(null);
+  // Request ids sort by time.
+  newest.current ??= entries.reduce<string>((last, { requestId }) => (requestId > last ? requestId : last), '');
+  const before = newest.current;
+  return (requestId) => requestId > before;
 }

@@ -17,12 +17,14 @@ export function Table<Row>({
   columns,
   rows,
   rowKey,
+  rowClass,
   showCaption = false,
 }: {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   rowKey: (row: Row, index: number) => string;
+  rowClass?: (row: Row) => string;
   showCaption?: boolean;
 }) {
   return (
@@ -41,7 +43,7 @@ export function Table<Row>({
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            <tr key={rowKey(row, index)}>
+            <tr key={rowKey(row, index)} className={rowClass?.(row)}>
               {columns.map(({ head, cell, figure, names, silentHead }) => {
                 const Cell = names === true ? 'th' : 'td';
                 return (

@@ -372,6 +372,7 @@ export const en = {
     cost: 'Cost',
     latency: 'Latency',
     firstByte: 'First byte',
+    firstByteAfter: 'first after {time}',
     outcome: 'Outcome',
   },
   outcomes: {

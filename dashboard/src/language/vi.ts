@@ -372,6 +372,7 @@ export const vi: Texts = {
     cost: 'Chi phí',
     latency: 'Độ trễ',
     firstByte: 'Byte đầu tiên',
+    firstByteAfter: 'byte đầu sau {time}',
     outcome: 'Kết quả',
   },
   outcomes: {

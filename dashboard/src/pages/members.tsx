@@ -156,7 +156,7 @@ function MemberTable({ members }: { members: readonly Member[] }) {
 }
 
 function Invitations() {
-  const { t, format } = useLanguage();
+  const { t } = useLanguage();
   const say = useSay();
   const { id: accountId } = useAccount();
   const [email, setEmail] = useState('');

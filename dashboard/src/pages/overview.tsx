@@ -158,7 +158,15 @@ function Recent({ accountId }: { accountId: string }) {
     every: 3_000,
   });
   return (
-    <Card title={t.overview.recent} actions={<Link href={pages.activity}>{t.overview.all}</Link>}>
+    <Card
+      title={t.overview.recent}
+      actions={
+        <span className="live">
+          <span className="pulse" aria-hidden="true" />
+          {t.overview.live} · <Link href={pages.activity}>{t.overview.all}</Link>
+        </span>
+      }
+    >
       <Loaded query={entries}>
         {({ edges }) =>
           edges.length === 0 ? (
