@@ -133,8 +133,8 @@ export class ApiError extends SteygError {
   /** HTTP status; for an error in the middle of a stream the status that stands behind it. */
   readonly status: number;
   /**
-   * For programs: the service's code, e.g. `model_not_found`; on the messages protocol, whose errors have none, the error
-   * type, e.g. `invalid_request_error`.
+   * For programs: the service's code, the same on every protocol, e.g. `model_not_found`; where there is none, the error
+   * type in the words of the protocol, e.g. `invalid_request_error`.
    */
   readonly code: string;
   /** Error type in the words of the protocol, e.g. `billing_error`. */
@@ -519,7 +519,7 @@ function errorObject(body: unknown): Members {
   return body as Members;
 }
 
-/** On the messages protocol the code hides in the details. */
+/** On the messages protocol the vendor's code hides in the details. */
 function codeOf(error: Members): unknown {
   return (error['details'] as { error_code?: unknown } | undefined)?.error_code;
 }

@@ -14,7 +14,7 @@ export interface ErrorFacts {
   message: string;
   /** Error type in the protocol's words. */
   type?: string | undefined;
-  /** Machine-readable code; messages has none in its envelope. */
+  /** Machine-readable code. Messages has no place of its own for it: it stands beside the vendor's words, if there is one. */
   code?: string | null | undefined;
   /** The field at fault; messages names it in its sentence only. */
   param?: string | null | undefined;
@@ -65,9 +65,10 @@ export function errorEnvelope(protocol: Protocol, facts: ErrorFacts): Record<str
   const type = facts.type ?? errorType(protocol, facts.status);
   const details = facts.details === undefined ? {} : { details: facts.details };
   if (protocol === 'messages') {
+    const code = facts.code == null ? {} : { code: facts.code };
     return {
       type: 'error',
-      error: { type, message: facts.message, ...details, ...facts.extra },
+      error: { type, message: facts.message, ...code, ...details, ...facts.extra },
       ...(facts.requestId === undefined ? {} : { request_id: facts.requestId }),
     };
   }

@@ -283,7 +283,7 @@ describe('what is sent', () => {
   });
 
   it('is sent with a function that is called by itself, as a browser’s own has to be', async () => {
-    const fetch = vi.fn(() => Promise.resolve(json(models)));
+    const fetch = vi.fn<() => Promise<Response>>(() => Promise.resolve(json(models)));
     await new Steyg({ baseUrl, apiKey: 'k', fetch }).models.list();
     expect(fetch.mock.contexts).toEqual([undefined]);
   });

@@ -36,7 +36,13 @@ describe('the service’s own refusals', () => {
   ])('without budget, on %s: BudgetError with the figures', async (_, call) => {
     const error = await failureOf(call(clientOf(app, await app.customer({ usd: '0' }))));
     expect(error).toBeInstanceOf(BudgetError);
-    expect(error).toMatchObject({ status: 402, balanceUsd: '0', heldUsd: '0', keyLimit: null });
+    expect(error).toMatchObject({
+      status: 402,
+      code: 'insufficient_quota',
+      balanceUsd: '0',
+      heldUsd: '0',
+      keyLimit: null,
+    });
     expect((error as BudgetError).requestId).toMatch(/^[0-9a-f-]{36}$/);
     expect((error as BudgetError).message).toContain('/topup');
   });
@@ -52,7 +58,10 @@ describe('the service’s own refusals', () => {
     const customer = await app.customer({ terms: { limits: { day: 1n, month: null, lifetime: null } } });
     const error = await failureOf(clientOf(app, customer).messages.create(ping));
     expect(error).toBeInstanceOf(BudgetError);
-    expect(error).toMatchObject({ keyLimit: { limitUsd: '0.000000000001', spentUsd: '0' } });
+    expect(error).toMatchObject({
+      code: 'key_limit_reached',
+      keyLimit: { period: 'day', limitUsd: '0.000000000001', spentUsd: '0' },
+    });
   });
 
   it('with a wrong key', async () => {
@@ -72,6 +81,25 @@ describe('the service’s own refusals', () => {
     expect(forbidden).toBeInstanceOf(PermissionError);
   });
 
+  it('have the same code whichever protocol was spoken, whole or streamed', async () => {
+    const steyg = clientOf(app, await app.customer({ terms: { models: ['sim-small'] } }), { maxRetries: 0 });
+    const calls = (model: string) => [
+      steyg.messages.create({ ...ping, model }),
+      steyg.messages.stream({ ...ping, model }).finalMessage(),
+      steyg.chat.completions.create({ ...asked.chat('hi'), model }),
+      steyg.chat.completions.stream({ ...asked.chat('hi'), model }).finalMessage(),
+      steyg.responses.create({ ...asked.responses('hi'), model }),
+      steyg.responses.stream({ ...asked.responses('hi'), model }).finalMessage(),
+    ];
+    for (const [model, code] of [
+      ['nope', 'model_not_found'],
+      ['sim-large', 'model_not_allowed'],
+    ] as const) {
+      const failures = await Promise.all(calls(model).map(failureOf));
+      expect(failures.map((error) => (error as ApiError).code)).toEqual(Array(6).fill(code));
+    }
+  });
+
   it('for a request id that is nobody’s', async () => {
     const { secret } = await app.customer();
     const error = await failureOf(clientOf(app, { secret }).usage.entry('01a1fd79-6730-7dbe-9441-15fff6f36e22'));
@@ -82,7 +110,7 @@ describe('the service’s own refusals', () => {
     const steyg = clientOf(app, await app.customer(), { maxRetries: 0 });
     const error = await failureOf(steyg.messages.create(asked.messages('[[status 529]]')));
     expect(error).toBeInstanceOf(ServerError);
-    expect(error).toMatchObject({ name: 'OverloadedError', status: 529, code: 'overloaded_error' });
+    expect(error).toMatchObject({ name: 'OverloadedError', status: 529, type: 'overloaded_error' });
   });
 
   it('at an address without /api', async () => {

@@ -163,7 +163,7 @@ describe('our own errors', () => {
     };
     expect(errorEnvelope('messages', facts)).toEqual({
       type: 'error',
-      error: { type: 't', message: 'Why.', details: { error_code: 'x' }, balance_usd: '0' },
+      error: { type: 't', message: 'Why.', code: 'c', details: { error_code: 'x' }, balance_usd: '0' },
     });
     expect(errorEnvelope('chat-completions', facts)).toEqual({
       error: { message: 'Why.', type: 't', param: 'p', code: 'c', details: { error_code: 'x' }, balance_usd: '0' },

@@ -910,6 +910,8 @@ export interface MessagesError {
   error: {
     type: string;
     message: string;
+    /** The service's own code, where there is one. */
+    code?: string | undefined;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
@@ -926,6 +928,17 @@ export interface MessagesError {
      */
     required_usd?: string | undefined;
     affordable_max_tokens?: number | undefined;
+    limit_period?: string | undefined;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    limit_usd?: string | undefined;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    spent_usd?: string | undefined;
     [member: string]: unknown;
   };
   request_id: string;
@@ -954,6 +967,17 @@ export interface OpenAiError {
      */
     required_usd?: string | undefined;
     affordable_max_tokens?: number | undefined;
+    limit_period?: string | undefined;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    limit_usd?: string | undefined;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    spent_usd?: string | undefined;
     [member: string]: unknown;
   };
   [member: string]: unknown;

@@ -541,15 +541,24 @@ export const credits = open({ data: open({ total_credits: z.number(), total_usag
   description: "The account's budget, in the shape that OpenRouter's clients read.",
 });
 
+/** What makes a refusal for lack of budget, or at a key's own limit, something to act on. */
+const figures = {
+  balance_usd: usd.optional(),
+  held_usd: usd.optional(),
+  required_usd: usd.optional(),
+  affordable_max_tokens: z.int().optional(),
+  limit_period: text.optional(),
+  limit_usd: usd.optional(),
+  spent_usd: usd.optional(),
+};
+
 export const messagesError = open({
   type: z.literal('error'),
   error: open({
     type: text,
     message: text,
-    balance_usd: usd.optional(),
-    held_usd: usd.optional(),
-    required_usd: usd.optional(),
-    affordable_max_tokens: z.int().optional(),
+    code: text.optional().meta({ description: "The service's own code, where there is one." }),
+    ...figures,
   }),
   request_id: text,
 }).meta({ id: 'MessagesError' });
@@ -560,9 +569,6 @@ export const openAiError = open({
     type: text,
     param: text.nullable(),
     code: text.nullable(),
-    balance_usd: usd.optional(),
-    held_usd: usd.optional(),
-    required_usd: usd.optional(),
-    affordable_max_tokens: z.int().optional(),
+    ...figures,
   }),
 }).meta({ id: 'OpenAiError' });
