@@ -170,6 +170,27 @@ describe('headers of the messages protocol', () => {
     expect(upward.header('x-stainless-retry-count')).toBe('0');
   });
 
+  it.each([
+    { id: 'only-messages', calls: 1 },
+    { id: 'only-chat', calls: 0 },
+    { id: 'only-responses', calls: 0 },
+  ])('check 4: $id: a version without sampling refuses it, here where the vendor cannot', async ({ id, calls }) => {
+    const ask = (version: string, more: Record<string, unknown>) =>
+      send(app, protocols.messages, {
+        secret: customer.secret,
+        headers: { 'anthropic-version': version },
+        more: { model: id, ...more },
+      });
+    for (const field of [{ temperature: 0.5 }, { top_p: 0.5 }, { top_k: 5 }]) {
+      app.simulator.clearRequests();
+      const response = await ask('2026-10-21', field);
+      expect([response.status, app.simulator.requests().length]).toEqual([400, calls]);
+      expect((await errorOf(response, 'messages')).message).toContain(Object.keys(field)[0]);
+      expect((await ask('2023-06-01', field)).status).toBe(200);
+      expect((await ask('2026-10-21', {})).status).toBe(200);
+    }
+  });
+
   it('check 6: without a version it is a 400 in the envelope, and nothing is sent', async () => {
     const { 'anthropic-version': _version, ...headers } = protocols.messages.headers;
     const response = await send(app, { ...protocols.messages, headers }, { secret: customer.secret });

@@ -324,6 +324,14 @@ describe('tools', () => {
     expect(body.tool_choice).toEqual({ type: 'any' });
   });
 
+  test('a call that is demanded of no tool at all is refused, not forgotten', () => {
+    expect(refusal(to, { ...minimal, tool_choice: 'required' }).param).toBe('tool_choice');
+    const allowed_tools = { mode: 'required', tools: [{ type: 'function', function: { name: 'stranger' } }] };
+    const narrowed = { ...minimal, tools: [tool], tool_choice: { type: 'allowed_tools', allowed_tools } };
+    expect(refusal(to, narrowed).param).toBe('tool_choice');
+    expect(translated(to, { ...minimal, tool_choice: 'auto' })).not.toHaveProperty('tool_choice');
+  });
+
   test('parallel_tool_calls: false, except beside none', () => {
     expect(choice()).toEqual({ type: 'auto', disable_parallel_tool_use: true });
     expect(choice('required')).toEqual({ type: 'any', disable_parallel_tool_use: true });

@@ -49,6 +49,16 @@ describe('system', () => {
     expect(messagesOf({ ...minimal, system: text })[0].content).toBe(text);
   });
 
+  test('36 38 what is empty is no system message, wherever it stands', () => {
+    expect(messagesOf({ ...minimal, system: '' })).toEqual([{ role: 'user', content: 'Hi' }]);
+    const system = ['', 'One.', ''].map((text) => ({ type: 'text', text }));
+    expect(messagesOf({ ...minimal, system })[0]).toEqual({ role: 'system', content: 'One.' });
+    const later = withMessages({ role: 'user', content: 'Hi' }, { role: 'system', content: '' });
+    for (const systemRole of ['keep', 'user', 'hoist'] as const) {
+      expect(messagesOf(later, { systemRole })).toEqual([{ role: 'user', content: 'Hi' }]);
+    }
+  });
+
   const conversation = withMessages(
     { role: 'user', content: 'One' },
     { role: 'system', content: [{ type: 'text', text: 'Now briefly.' }] },
@@ -303,6 +313,19 @@ describe('tools', () => {
     expect(translated(to, { ...minimal, tools: [tool], tool_choice }).tool_choice).toEqual(expected);
   });
 
+  test.each([{ type: 'any' }, { type: 'tool', name: 'look' }])('44 %o without a tool is refused', (tool_choice) => {
+    expect(refusal(to, { ...minimal, tool_choice }).param).toBe('tool_choice');
+    expect(refusal(to, { ...minimal, tools: [], tool_choice }).param).toBe('tool_choice');
+  });
+
+  test('a tool that only programs at the vendor may call is refused', () => {
+    const called = (...allowed_callers: string[]) => ({ ...minimal, tools: [{ ...tool, allowed_callers }] });
+    expect(refusal(to, called('code_execution_20260120')).param).toBe('tools.0.allowed_callers');
+    expect(translate(to, called('direct', 'code_execution_20260120'))).toBe(
+      translate(to, { ...minimal, tools: [tool] }),
+    );
+  });
+
   test('45 disable_parallel_tool_use', () => {
     const tool_choice = { type: 'auto', disable_parallel_tool_use: true };
     expect(translated(to, { ...minimal, tools: [tool], tool_choice })).toMatchObject({ parallel_tool_calls: false });
@@ -406,6 +429,13 @@ describe('thinking and effort', () => {
     ),
     { role: 'user', content: 'More' },
   );
+  test('53 an answer that was cut off while it thought leaves no empty message behind', () => {
+    const thought = { type: 'thinking', thinking: 'Hm.', signature: 'abc' };
+    const body = withMessages({ role: 'user', content: 'One' }, assistant(thought), { role: 'user', content: 'Two' });
+    expect(messagesOf(body).map(({ role }: { role: string }) => role)).toEqual(['user', 'user']);
+    expect(messagesOf(body, { reasoningHistory: true })[1]).toMatchObject({ reasoning_content: 'Hm.' });
+  });
+
   test('53 thinking in the history is left out, or goes back to upstreams that want it', () => {
     expect(messagesOf(history)[1]).toEqual({ role: 'assistant', content: 'Done.' });
     expect(messagesOf(history, { reasoningHistory: true })[1]).toEqual({
@@ -510,6 +540,11 @@ describe('the other fields', () => {
     const problem = refusal(to, { ...minimal, [field]: value });
     expect(problem).toMatchObject({ param: field, code: 'unsupported_parameter' });
     expect(problem.message).toContain(field);
+  });
+
+  test('so is what is new within output_config', () => {
+    const output_config = { effort: 'high', task_budget: { type: 'tokens', total: 9_000 } };
+    expect(refusal(to, { ...minimal, output_config }).param).toBe('output_config.task_budget');
   });
 
   test('thread is refused in the words that make the client resend its history', () => {

@@ -45,6 +45,24 @@ const agentTurn = {
   client_metadata: { a: 'b' },
 };
 
+describe('what stands inside of its options', () => {
+  test.each([
+    ['reasoning.mode', { reasoning: { mode: 'pro' } }],
+    ['reasoning.a_field_of_the_future', { reasoning: { a_field_of_the_future: 1 } }],
+    ['text.a_field_of_the_future', { text: { a_field_of_the_future: 1 } }],
+    ['tool_choice', { tools: [{ type: 'web_search' }], tool_choice: 'required' }],
+  ])('%s is refused by name', (param, more) => {
+    for (const to of [R_TO_C, R_TO_M]) expect(refusal(to, { ...minimal, ...more }).param).toBe(param);
+  });
+
+  test('what asks for nothing is dropped', () => {
+    const reasoning = { effort: 'high', mode: 'standard', context: 'auto', generate_summary: null };
+    expect(translate(R_TO_C, { ...minimal, reasoning })).toBe(
+      translate(R_TO_C, { ...minimal, reasoning: { effort: 'high' } }),
+    );
+  });
+});
+
 const choice = (tool_choice: unknown) =>
   translated(R_TO_C, { ...minimal, tools: [look, { ...look, name: 'other' }], tool_choice });
 
@@ -350,6 +368,15 @@ describe('chat completions to responses', () => {
       text: { format: { type: 'json_object' }, verbosity: 'high' },
       store: false,
     });
+  });
+
+  test('a message left empty is left out', () => {
+    const messages = [
+      { role: 'user', content: null },
+      { role: 'assistant', content: '' },
+      { role: 'user', content: 'Hi' },
+    ];
+    expect(translated(C_TO_R, { model: 'cat-1', messages }).input).toEqual([hi]);
   });
 
   test('stop sequences are refused by name', () => {

@@ -80,13 +80,20 @@ export function oneOf<T extends string>(value: Json | undefined, allowed: readon
  */
 export type FieldRule = 'read' | 'drop' | ((value: Json) => boolean);
 
-/** Refuses every field without a rule, and every ruled one whose value is not harmless. Null counts as absent. */
-export function checkFields(body: JsonObject, rules: Readonly<Record<string, FieldRule>>, upstream: string): void {
-  for (const [name, value] of Object.entries(body)) {
+/**
+ * Refuses every field without a rule, and every ruled one whose value is not harmless. Null counts as absent. `at` is
+ * where the object stands in the body; the body itself stands nowhere.
+ */
+export function checkFields(
+  fields: JsonObject,
+  { rules, upstream, at = '' }: { rules: Readonly<Record<string, FieldRule>>; upstream: string; at?: string },
+): void {
+  for (const [name, value] of Object.entries(fields)) {
     if (value === null) continue;
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (rule === 'read' || rule === 'drop') continue;
     if (typeof rule === 'function' && rule(value)) continue;
-    refuse(name, `is not supported for this model: its upstream speaks ${upstream}, which has no equivalent`);
+    const param = at === '' ? name : `${at}.${name}`;
+    refuse(param, `is not supported for this model: its upstream speaks ${upstream}, which has no equivalent`);
   }
 }

@@ -16,8 +16,10 @@ export function placeSystemTurns(
   let openCalls = new Set<string>();
   for (const turn of dialogue.turns) {
     if (turn.role === 'system') {
-      if (mode === 'hoist') hoisted.push(...turn.texts);
-      else waiting.push(mode === 'user' ? remind(turn.texts, turn.at) : turn);
+      const texts = turn.texts.filter(isSaid);
+      if (texts.length === 0) continue;
+      if (mode === 'hoist') hoisted.push(...texts);
+      else waiting.push(mode === 'user' ? remind(texts, turn.at) : { ...turn, texts });
     } else if (turn.role !== 'results') {
       turns.push(...waiting);
       waiting = [];
@@ -31,7 +33,12 @@ export function placeSystemTurns(
       waiting = [];
     }
   }
-  return { instructions: dialogue.instructions, hoisted, turns: [...turns, ...waiting] };
+  return { instructions: dialogue.instructions.filter(isSaid), hoisted, turns: [...turns, ...waiting] };
+}
+
+/** An empty instruction says nothing, and strict upstreams refuse a message without content. */
+function isSaid({ text }: TextPart): boolean {
+  return text !== '';
 }
 
 function callIds(turn: Turn & { role: 'assistant' }): string[] {

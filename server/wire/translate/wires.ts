@@ -26,7 +26,7 @@ import { writeMessagesRequest } from './messages/request-writer.ts';
 import { createMessagesStreamReader } from './messages/stream-reader.ts';
 import { createMessagesStreamWriter } from './messages/stream-writer.ts';
 import { type AnswerContext, idStem, NO_NOTES, type Notes } from './notes.ts';
-import { Untranslatable } from './refusal.ts';
+import { refuse, Untranslatable } from './refusal.ts';
 import { readResponsesAnswer } from './responses/answer-reader.ts';
 import { writeResponsesAnswer } from './responses/answer-writer.ts';
 import { freeTextTools, readResponsesRequest } from './responses/request-reader.ts';
@@ -106,6 +106,7 @@ export function translatingWire(client: Protocol, upstream: Protocol): Wire {
       const body = parseJsonBytes(raw);
       if (!isObject(body)) return refused('The request body must be a JSON object.');
       const dialogue = clientSide.readRequest(body, facts, upstream);
+      refuseEmptyForce(dialogue);
       notesOf.set(facts, takeNotes(body, dialogue, context));
       return {
         ok: true,
@@ -183,6 +184,12 @@ export function translatingWire(client: Protocol, upstream: Protocol): Wire {
     },
     error: (status, body, _contentType, requestId) => translateError(client, status, body, requestId),
   };
+}
+
+/** A call is demanded and no tool is left that could be called: an answer without one would pass for obedience. */
+function refuseEmptyForce({ toolChoice, tools }: Dialogue): void {
+  if (tools.length > 0 || (toolChoice?.kind !== 'any' && toolChoice?.kind !== 'tool')) return;
+  refuse(toolChoice.at, 'demands a call, and none of the tools can be given to this model');
 }
 
 function refused(message: string): WireRequest {

@@ -75,7 +75,7 @@ const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] a
 
 /** Reads a chat completions request. Throws `Untranslatable` for what the other protocols have no words for. */
 export function readChatRequest(body: JsonObject, _facts: RequestFacts, upstream: string): Dialogue {
-  checkFields(body, FIELDS, upstream);
+  checkFields(body, { rules: FIELDS, upstream });
   const { tools, toolChoice } = readToolChoice(body.tool_choice, readTools(body.tools));
   return {
     ...readMessages(requireList(body.messages, 'messages')),

@@ -72,7 +72,7 @@ function writeMessages(dialogue: Dialogue, features: UpstreamFeatures): Body[] {
     if (turn.role === 'system') messages.push(...writeSystem(turn.texts));
     else {
       calls = callsOf(turn);
-      messages.push(writeAssistant(turn.parts, features));
+      messages.push(...writeAssistant(turn.parts, features));
     }
   }
   flushMedia();
@@ -131,16 +131,15 @@ function writeResult(result: ToolResult): Body {
   return { role: 'tool', tool_call_id: result.callId, content };
 }
 
-function writeAssistant(parts: readonly AssistantPart[], features: UpstreamFeatures): Body {
+/** None for an answer that was cut off while it thought, where the thinking does not go back: upstreams refuse it empty. */
+function writeAssistant(parts: readonly AssistantPart[], features: UpstreamFeatures): Body[] {
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
-  const reasoning = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.text] : [])).join('');
+  const thought = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.text] : [])).join('');
+  const reasoning = features.reasoningHistory && thought !== '' ? { reasoning_content: thought } : {};
   const calls = parts.filter((part) => part.kind === 'call').map(writeCall);
-  return {
-    role: 'assistant',
-    content: texts.length === 0 && calls.length > 0 ? null : texts.join(''),
-    ...(features.reasoningHistory && reasoning !== '' ? { reasoning_content: reasoning } : {}),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-  };
+  const content = texts.length === 0 && calls.length > 0 ? null : texts.join('');
+  if (content === '' && calls.length === 0 && !('reasoning_content' in reasoning)) return [];
+  return [{ role: 'assistant', content, ...reasoning, ...(calls.length === 0 ? {} : { tool_calls: calls }) }];
 }
 
 function writeCall(call: CallPart): Body {

@@ -56,16 +56,19 @@ const FIELDS: Readonly<Record<string, FieldRule>> = {
   fallbacks: isEmptyList,
 };
 
+const OUTPUT_CONFIG_FIELDS: Readonly<Record<string, FieldRule>> = { effort: 'read', format: 'read' };
+
 /** What a coding agent puts first, different in every request: it would keep the upstream's prompt cache from hitting. */
 const BILLING_HEADER = 'x-anthropic-billing-header:';
 
 /** Reads a request of the Messages protocol. Throws `Untranslatable` for what only that protocol has. */
 export function readMessagesRequest(body: JsonObject, facts: RequestFacts, upstream: string): Dialogue {
   refuseThread(body);
-  checkFields(body, FIELDS, upstream);
+  checkFields(body, { rules: FIELDS, upstream });
   if (facts.maxTokens === 0)
     refuse('max_tokens', 'must be at least 1 for this model: its upstream has no cache warming');
   const outputConfig = optionalObject(body.output_config, 'output_config');
+  checkFields(outputConfig ?? {}, { rules: OUTPUT_CONFIG_FIELDS, upstream, at: 'output_config' });
   return {
     instructions: readSystem(body.system),
     turns: readTurns(requireList(body.messages, 'messages')),
@@ -325,6 +328,7 @@ function readTool(value: Json, at: string): FunctionTool {
   if (tool.type !== undefined && tool.type !== null && tool.type !== 'custom') {
     refuseType(tool, at, 'tools');
   }
+  refuseOtherCallers(tool.allowed_callers, `${at}.allowed_callers`);
   return {
     kind: 'function',
     name: requireString(tool.name, `${at}.name`),
@@ -334,6 +338,14 @@ function readTool(value: Json, at: string): FunctionTool {
     cache: readCache(tool),
     at,
   };
+}
+
+/** A tool that only the vendor's own programs may call must not be handed to the model itself. */
+function refuseOtherCallers(allowed: Json | undefined, at: string): void {
+  const callers = optionalList(allowed, at);
+  if (callers.length > 0 && !callers.includes('direct')) {
+    refuse(at, 'calls by programs that run at the vendor are not supported for this model');
+  }
 }
 
 function readToolChoice(choice: JsonObject | null): { toolChoice: ToolChoice | null; parallelCalls: boolean | null } {

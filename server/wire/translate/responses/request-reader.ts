@@ -62,6 +62,18 @@ const FIELDS: Readonly<Record<string, FieldRule>> = {
   truncation: (value) => value === 'disabled',
 };
 
+const REASONING_FIELDS: Readonly<Record<string, FieldRule>> = {
+  effort: 'read',
+  /** The older name of `summary`. */
+  generate_summary: 'read',
+  summary: 'read',
+  /** Says which of the earlier reasoning counts; none of it can. */
+  context: 'drop',
+  mode: (value) => value === 'standard',
+};
+
+const TEXT_FIELDS: Readonly<Record<string, FieldRule>> = { format: 'read', verbosity: 'read' };
+
 /** Tools of the vendor's own that a coding agent always offers; the model works without them. */
 const SKIPPED_TOOLS = new Set<Json | undefined>([
   'namespace',
@@ -74,11 +86,12 @@ const SKIPPED_TOOLS = new Set<Json | undefined>([
 
 /** Reads a Responses request. Throws `Untranslatable` for what the other protocols have no words for. */
 export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, upstream: string): Dialogue {
-  checkFields(body, FIELDS, upstream);
+  checkFields(body, { rules: FIELDS, upstream });
   const reasoning = optionalObject(body.reasoning, 'reasoning');
-  const mode = optionalString(reasoning?.mode, 'reasoning.mode') ?? 'standard';
-  if (mode !== 'standard') refuse('reasoning.mode', 'is not supported for this model');
+  checkFields(reasoning ?? {}, { rules: REASONING_FIELDS, upstream, at: 'reasoning' });
   const text = optionalObject(body.text, 'text');
+  checkFields(text ?? {}, { rules: TEXT_FIELDS, upstream, at: 'text' });
+  const summary = reasoning?.summary ?? reasoning?.generate_summary;
   const { instructions, turns } = readInput(body.input);
   const { tools, toolChoice } = readToolChoice(body.tool_choice, readTools(body.tools));
   const leading = optionalString(body.instructions, 'instructions');
@@ -89,7 +102,7 @@ export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, ups
     toolChoice,
     parallelCalls: optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     thinking: readThinking(optionalString(reasoning?.effort, 'reasoning.effort'), 'reasoning.effort'),
-    showReasoning: optionalString(reasoning?.summary, 'reasoning.summary') === null ? null : true,
+    showReasoning: optionalString(summary, 'reasoning.summary') === null ? null : true,
     format: readFormat(optionalObject(text?.format, 'text.format')),
     stop: { sequences: [], at: 'stop' },
     temperature: optionalNumber(body.temperature, 'temperature'),

@@ -83,7 +83,7 @@ function writeFormat(format: AnswerFormat): Body {
 function writeInput(turns: readonly Turn[]): Body[] {
   const freeText = new Set<string>();
   return turns.flatMap((turn): Body[] => {
-    if (turn.role === 'user') return [message('user', turn.parts.flatMap(writePart))];
+    if (turn.role === 'user') return turn.parts.length === 0 ? [] : [message('user', turn.parts.flatMap(writePart))];
     if (turn.role === 'results') return turn.results.map((result) => writeResult(result, freeText.has(result.callId)));
     if (turn.role === 'system') {
       return [
