@@ -74,7 +74,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const { config, log, databaseUrl, secretKey, overloadLagMs = usualOverloadLagMs } = parts;
   const fastify = createHttpServer(log, parts.serverLimits, config.trustedProxies);
   const metrics = createMetrics();
-  const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+  const { publicUrl } = config;
   const refusals = createRefusals({ topUpUrl: `${publicUrl}/topup`, statusUrl: `${publicUrl}/status` });
 
   const pool = openPool({

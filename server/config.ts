@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 
 /**
@@ -34,13 +35,32 @@ const flag = z
   .default('0')
   .transform((value) => value === '1');
 const port = z.coerce.number('must be a port').int('must be a port').min(0).max(65_535);
+/** Paths are put behind it as text, and whether it is `https:` decides how cookies are set: so in the one usual spelling. */
 const httpUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
-  .transform((value) => value.replace(/\/+$/, ''));
+  .url({ protocol: /^https?$/i, error: 'must be an http(s) address' })
+  .transform((value) => new URL(value))
+  .refine(
+    ({ username, password, search, hash }) => username + password + search + hash === '',
+    'must be an address without user, query or fragment',
+  )
+  .transform((url) => url.href.replace(/\/+$/, ''));
+const host = z
+  .string()
+  .refine((value) => URL.canParse(`http://${inUrl(value)}/`) && !/[/?#@]/.test(value), 'must be an address or a name');
+
+function inUrl(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+/** Where people find a server that nobody gave an address to: all addresses of a machine are no place to go to. */
+function urlOf(host: string, port: number): string {
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? 'localhost' : inUrl(host);
+  return new URL(`http://${reached}:${port}`).origin;
+}
 
 const variables = z.object({
   NODE_ENV: z.string().default('development'),
-  HOST: z.string().default('127.0.0.1'),
+  HOST: host.default('127.0.0.1'),
   PORT: port.default(8787),
   PUBLIC_URL: httpUrl.optional(),
   TRUST_PROXY: z
@@ -95,6 +115,12 @@ const variables = z.object({
     .default('0011001234567'),
   BANK_NAME: z.string().max(60).default('STEYG DEMO'),
   SEPAY_WEBHOOK_SECRET: z.string().optional(),
+  SEPAY_WEBHOOK_AUTH: z.enum(['hmac', 'apikey'], 'must be hmac or apikey').default('hmac'),
+  SEPAY_API_TOKEN: z.string().optional(),
+  SEPAY_API_URL: httpUrl.default('https://my.sepay.vn/userapi'),
+  CASSO_WEBHOOK_SECRET: z.string().optional(),
+  CASSO_WEBHOOK_AUTH: z.enum(['hmac', 'token'], 'must be hmac or token').default('hmac'),
+  PAYOS_CHECKSUM_KEY: z.string().optional(),
 
   ANTHROPIC_API_KEY: z.string().optional(),
   OPENAI_API_KEY: z.string().optional(),
@@ -108,7 +134,7 @@ export interface Config {
   host: string;
   port: number;
   /** The address people see, without a trailing slash. Derived from host and port when not given. */
-  publicUrl: string | null;
+  publicUrl: string;
   /** Addresses and networks of proxies that are believed when they say where a request comes from. */
   trustedProxies: readonly string[];
   /** Null: the server runs its own embedded PostgreSQL. */
@@ -131,8 +157,14 @@ export interface Config {
   mail: { smtpUrl: string | null; from: string };
   /** `isDemonstration`: nobody said where money goes, so whatever account a transfer names is believed. */
   bank: { bin: string; account: string; name: string; isDemonstration: boolean };
-  /** Undefined: no bank webhook is configured. Empty: configured badly, so everything is refused. */
-  sepayWebhookSecret: string | undefined;
+  /** Where news of transfers come from. A secret that is absent or empty refuses every message of its webhook. */
+  bankProviders: {
+    sepay: { secret: string; scheme: 'hmac' | 'apikey' };
+    casso: { secret: string; scheme: 'hmac' | 'token' };
+    payos: { secret: string };
+    /** SePay's list of transactions, for what webhooks lost; null: it is not asked. */
+    listing: { token: string; baseUrl: string } | null;
+  };
   /** The vendor key that an environment variable carries, for `apiKeyEnv` of the catalog file. */
   vendorKey(variable: string): string | undefined;
 }
@@ -163,8 +195,7 @@ export function loadConfig(
   const problems: string[] = [];
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    // The webhook secret is the exception to "empty is absent": set but empty must refuse, not fall back.
-    if (value !== undefined && (value !== '' || name === 'SEPAY_WEBHOOK_SECRET')) given[name] = value;
+    if (value !== undefined && value !== '') given[name] = value;
   }
   for (const name of Object.keys(variables.shape)) {
     const path = given[`${name}_FILE`];
@@ -191,7 +222,7 @@ export function loadConfig(
     production: v.NODE_ENV === 'production',
     host: v.HOST,
     port: v.PORT,
-    publicUrl: v.PUBLIC_URL ?? null,
+    publicUrl: v.PUBLIC_URL ?? urlOf(v.HOST, v.PORT),
     trustedProxies: v.TRUST_PROXY,
     databaseUrl: v.DATABASE_URL ?? null,
     dataDir: v.DATA_DIR,
@@ -235,7 +266,12 @@ export function loadConfig(
       name: v.BANK_NAME,
       isDemonstration: given.BANK_ACCOUNT === undefined,
     },
-    sepayWebhookSecret: v.SEPAY_WEBHOOK_SECRET,
+    bankProviders: {
+      sepay: { secret: v.SEPAY_WEBHOOK_SECRET ?? '', scheme: v.SEPAY_WEBHOOK_AUTH },
+      casso: { secret: v.CASSO_WEBHOOK_SECRET ?? '', scheme: v.CASSO_WEBHOOK_AUTH },
+      payos: { secret: v.PAYOS_CHECKSUM_KEY ?? '' },
+      listing: v.SEPAY_API_TOKEN === undefined ? null : { token: v.SEPAY_API_TOKEN, baseUrl: v.SEPAY_API_URL },
+    },
     vendorKey: (variable) => (Object.hasOwn(given, variable) ? given[variable] : undefined),
   };
 }

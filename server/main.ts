@@ -1,9 +1,10 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
-import { type App, createApp } from './app.ts';
+import { createApp } from './app.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { useEmbeddedPostgres } from './database/embedded.ts';
 import { MigrationRefused } from './database/migrate.ts';
@@ -23,6 +24,7 @@ import { superviseWorkers, WorkerFailed } from './workers.ts';
 
 /** What a worker cannot find out by itself. */
 interface Boot {
+  port: number;
   databaseUrl: string;
   secretKey: string;
   simulatorUrl: string;
@@ -36,16 +38,33 @@ const endingMs = 20_000;
 const workerEndingMs = 15_000;
 
 async function main(): Promise<void> {
+  const { isWorker } = cluster;
   const config = loadConfig(process.env);
   const log = createLog(config.logLevel);
-  const { isWorker } = cluster;
   const limitMs = config.drainMs + (isWorker ? workerEndingMs : endingMs);
   const stopping = listenForTheEnd({ log, limitMs, isWorker });
   if (isWorker) {
     const [boot] = (await once(process, 'message')) as [Boot];
-    await serve(config, log, boot, stopping);
-  } else await run(config, log, stopping);
+    await serve(atPort(boot.port), log, boot, stopping);
+  } else await run(config.port === 0 ? atPort(await freePort(config.host)) : config, log, stopping);
   process.exit(stopping.exitCode);
+}
+
+/**
+ * The configuration with a certain port. `PORT=0` leaves the choice to the machine, and it has to be known before
+ * anything is built: the addresses in answers and mails carry it.
+ */
+function atPort(port: number): Config {
+  return loadConfig({ ...process.env, PORT: String(port), PORT_FILE: undefined });
+}
+
+async function freePort(host: string): Promise<number> {
+  const probe = createServer().listen(0, host);
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
 }
 
 /** Everything that one machine has once: the database, the simulator, and the process or processes that serve. */
@@ -67,6 +86,7 @@ async function run(config: Config, log: Logger, stopping: Stopping): Promise<voi
     });
     try {
       const boot = (announces: boolean): Boot => ({
+        port: config.port,
         databaseUrl: config.databaseUrl ?? embedded?.url ?? '',
         secretKey: secretKey.toString('base64'),
         simulatorUrl: simulator.url,
@@ -113,7 +133,7 @@ async function serve(config: Config, log: Logger, boot: Boot, stopping: Stopping
     listening.resolve();
     const isReady = await Promise.race([app.ready(), stopping.requested]);
     if (isReady === true) {
-      if (boot.announces || firstStart !== null) announce(config, app, firstStart);
+      if (boot.announces || firstStart !== null) announce(config.publicUrl, firstStart);
       isShown = true;
       process.send?.('ready');
     }
@@ -123,8 +143,7 @@ async function serve(config: Config, log: Logger, boot: Boot, stopping: Stopping
     listening.reject(new Error('closed before it listened'));
     await closed;
     // Stopped between making it and being ready: no later start could show it.
-    if (firstStart !== null && !isShown)
-      showFirstStart(firstStart, config.publicUrl ?? `http://${config.host}:${config.port}`);
+    if (firstStart !== null && !isShown) showFirstStart(firstStart, config.publicUrl);
   }
 }
 
@@ -132,8 +151,7 @@ function print(line = ''): void {
   process.stdout.write(`${line}\n`);
 }
 
-function announce(config: Config, app: App, firstStart: FirstStart | null): void {
-  const url = config.publicUrl ?? app.fastify.listeningOrigin;
+function announce(url: string, firstStart: FirstStart | null): void {
   print();
   print(`  Steyg is ready at ${url}`);
   print(`    messages protocol          ${url}/api`);
@@ -177,7 +195,7 @@ function explain(error: unknown): string {
     error instanceof CatalogFileError ||
     error instanceof MigrationRefused ||
     error instanceof WorkerFailed ||
-    (error as NodeJS.ErrnoException).syscall === 'listen';
+    ['listen', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');
   return plain ? error.message : (error.stack ?? error.message);
 }
 

@@ -200,6 +200,14 @@ describe('where it listens', () => {
     expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
   });
 
+  it('any free port (0) is chosen before anything names it', async () => {
+    const chosen = await start({ DATABASE_URL: database.url }, 0);
+    while (!chosen.output.includes('ready at')) await pause();
+    const url = /ready at (\S+)/.exec(chosen.output)?.[1];
+    const response = await fetch(`${url}/api/messages`, { method: 'POST' });
+    expect(await response.text()).toContain(`${url}/api/v1`);
+  });
+
   it('a first start that finds its port taken makes nothing: the next one shows the password and the key', async () => {
     taken = createServer();
     await new Promise<void>((resolve) => {
