@@ -16,7 +16,7 @@ export default function Connect() {
         </Link>
       }
     >
-      <Card>
+      <Card title={t.connect.tool}>
         <ConnectPanel />
       </Card>
       <Card title={t.connect.rulesTitle}>

@@ -125,7 +125,11 @@ function MemberTable({ members }: { members: readonly Member[] }) {
                   <Button
                     small
                     look="danger"
-                    aria-label={fill(t.members.removeWhat, { name: member.name })}
+                    aria-label={
+                      member.email === person.email
+                        ? t.members.leave
+                        : fill(t.members.removeWhat, { name: member.name })
+                    }
                     onClick={() => setLeaving(member)}
                   >
                     {member.email === person.email ? t.members.leave : t.common.remove}
