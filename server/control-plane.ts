@@ -17,8 +17,11 @@ import { createCatalogChanges } from './operation/catalog-changes.ts';
 import { createRouteTester } from './operation/test-route.ts';
 import { createPeople } from './people/people.ts';
 import { registerBankWebhooks } from './plans/bank-webhooks.ts';
+import { createCasso } from './plans/casso.ts';
 import { createOrders } from './plans/orders.ts';
+import { createPayos } from './plans/payos.ts';
 import { createSepay } from './plans/sepay.ts';
+import { createSepayListing } from './plans/sepay-listing.ts';
 import { createTransfers } from './plans/transfers.ts';
 import { createSchedule } from './schedule.ts';
 import { checkBaseUrl, publicLookup } from './upstreams/addresses.ts';
@@ -57,6 +60,7 @@ const connections = 8;
 export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
   const { config, databaseUrl, publicUrl, secretKey, simulatorUrl, pool, keys, catalog, router, metrics, log } = parts;
   const allowPrivate = config.allowPrivateUpstreams;
+  const { sepay, casso, payos, listing } = config.bankProviders;
   const prisma = createPrisma({ url: databaseUrl, max: connections, log });
   const mailer = createMailer({ smtpUrl: config.mail.smtpUrl, from: config.mail.from, dataDir: config.dataDir, log });
   const seal = createSeal({ secretKeys: [secretKey] });
@@ -98,7 +102,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     keys,
     orders,
     transfers,
-    transferSource: null,
+    transferSource: listing === null ? null : createSepayListing({ ...listing, accountNumber: config.bank.account }),
     uptime,
     notices,
     webhooks,
@@ -133,7 +137,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   registerDownloads(app, { db: pool, downloads });
   registerStatus(app, { uptime });
   await registerBankWebhooks(app, {
-    providers: [createSepay({ secret: config.sepayWebhookSecret ?? '' })],
+    providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],
     transfers,
     count: (provider, outcome) => metrics.bankMessage(provider, outcome),
   });

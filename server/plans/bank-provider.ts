@@ -26,9 +26,15 @@ type Authentication =
  * How old a signed message may be. Wide on purpose: whether providers sign their retries anew is not documented, and
  * replays are harmless, because every transfer is stored once.
  */
-export const messageLifetimeMs = 24 * 3_600_000;
+const messageLifetimeMs = 24 * 3_600_000;
 /** How far a provider's clock may run ahead. */
-export const clockSkewMs = 5 * 60_000;
+const clockSkewMs = 5 * 60_000;
+
+/** Whether a message that was signed at this moment is still (and already) to be believed. */
+export function soundAge(signedAt: Date, now: Date): boolean {
+  const ageMs = now.getTime() - signedAt.getTime();
+  return ageMs <= messageLifetimeMs && ageMs >= -clockSkewMs;
+}
 
 /** Compares texts in a time that does not depend on where they differ, nor on their lengths. */
 export function equalInConstantTime(left: string, right: string): boolean {

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { z } from 'zod';
+import { bankText, parseVietnamTime } from './bank-message.ts';
 import type { TransferSource } from './reconciliation.ts';
-import { parseVietnamTime } from './sepay.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
 /**
@@ -12,11 +12,10 @@ export interface SepayListingOptions {
   token: string;
   /** Only movements of this account. */
   accountNumber: string;
-  baseUrl?: string;
+  baseUrl: string;
   timeoutMs?: number;
 }
 
-const defaultBaseUrl = 'https://my.sepay.vn/userapi';
 const defaultTimeoutMs = 20_000;
 /** As many as the provider gives at once. More within a window means that the window is too wide. */
 const mostTransactions = 5_000;
@@ -27,25 +26,19 @@ const decimal = z
   // Whole VND, printed with two zeros.
   .pipe(z.string().regex(/^\d{1,15}(\.0+)?$/))
   .transform((value) => BigInt(value.split('.')[0] ?? ''));
-const text = z
-  .string()
-  .max(4_000)
-  .nullish()
-  .transform((value) => (value ?? '').replaceAll('\u0000', ''));
-
 const listing = z.object({
   transactions: z
     .array(
       z.object({
         id: z.union([z.string().min(1).max(100), z.number().int().positive()]).transform(String),
-        transaction_date: text,
-        account_number: text,
-        sub_account: text,
+        transaction_date: bankText,
+        account_number: bankText,
+        sub_account: bankText,
         amount_in: decimal,
         amount_out: decimal,
-        transaction_content: text,
-        reference_number: text,
-        code: text,
+        transaction_content: bankText,
+        reference_number: bankText,
+        code: bankText,
       }),
     )
     .max(mostTransactions),
@@ -53,7 +46,7 @@ const listing = z.object({
 
 /** Throws when the list cannot be had or is not understood: the caller tries again at the next round. */
 export function createSepayListing(options: SepayListingOptions): TransferSource {
-  const { token, accountNumber, baseUrl = defaultBaseUrl, timeoutMs = defaultTimeoutMs } = options;
+  const { token, accountNumber, baseUrl, timeoutMs = defaultTimeoutMs } = options;
   return {
     async listSince(since) {
       const query = new URLSearchParams({

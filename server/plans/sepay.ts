@@ -1,12 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import {
-  type BankProvider,
-  clockSkewMs,
-  equalInConstantTime,
-  messageLifetimeMs,
-  singleHeader,
-} from './bank-provider.ts';
+import { bankText, parseJson, parseVietnamTime, providerId, signedVnd } from './bank-message.ts';
+import { type BankProvider, equalInConstantTime, singleHeader, soundAge } from './bank-provider.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
 /**
@@ -38,45 +33,34 @@ export function createSepay({ secret = '', scheme = 'hmac' }: SepayOptions): Ban
       if (timestamp === null || signature === null || !/^\d{1,12}$/.test(timestamp)) return 'forged';
       const digest = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
       if (!equalInConstantTime(signature, `sha256=${digest}`)) return 'forged';
-      const ageMs = now.getTime() - Number(timestamp) * 1000;
-      return ageMs > messageLifetimeMs || ageMs < -clockSkewMs ? 'stale' : 'genuine';
+      return soundAge(new Date(Number(timestamp) * 1000), now) ? 'genuine' : 'stale';
     },
   };
 }
 
-const text = z
-  .string()
-  .max(4000)
-  .nullish()
-  // PostgreSQL stores every character but this one.
-  .transform((value) => (value ?? '').replaceAll('\u0000', ''));
-
 const message = z.object({
-  id: z.union([z.number().int().nonnegative(), z.string().min(1).max(100)]).nullish(),
-  gateway: text,
-  transactionDate: text,
-  accountNumber: text,
-  subAccount: text,
-  code: text,
-  content: text,
+  id: providerId.nullish(),
+  gateway: bankText,
+  transactionDate: bankText,
+  accountNumber: bankText,
+  subAccount: bankText,
+  code: bankText,
+  content: bankText,
   transferType: z.enum(['in', 'out']),
-  transferAmount: z
-    .union([z.number(), z.string().regex(/^-?\d{1,15}$/)])
-    .transform(Number)
-    .pipe(z.number().int().min(-1e15).max(1e15)),
-  referenceCode: text,
+  transferAmount: signedVnd,
+  referenceCode: bankText,
 });
 
 function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
   const parsed = message.safeParse(parseJson(body));
   if (!parsed.success) return null;
   const { data } = parsed;
-  const providerId = identify(data);
-  if (providerId === null) return null;
+  const id = identify(data);
+  if (id === null) return null;
   return [
     {
       provider: 'sepay',
-      providerId,
+      providerId: id,
       bankReference: data.referenceCode === '' ? null : data.referenceCode,
       // A negative amount is money that went the other way, whatever the type says: never a reason to grant.
       direction: data.transferAmount < 0 ? 'out' : data.transferType,
@@ -93,20 +77,4 @@ function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
 function identify(data: z.output<typeof message>): string | null {
   if (data.id !== null && data.id !== undefined && data.id !== 0) return String(data.id);
   return data.referenceCode === '' ? null : `${data.referenceCode}:${data.transferType}:${data.transferAmount}`;
-}
-
-/** `2026-11-21 16:05:00` in Vietnam, which has had one offset since 1975; null for anything else. */
-export function parseVietnamTime(value: string): Date | null {
-  const match = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/.exec(value);
-  if (match === null) return null;
-  const moment = new Date(`${match[1]}T${match[2]}+07:00`);
-  return Number.isNaN(moment.getTime()) ? null : moment;
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return null;
-  }
 }
