@@ -52,14 +52,16 @@ export const pricesInput = z
     cacheWrite1h: optionalPrice,
     output: priceText,
   })
-  .superRefine(({ input, cacheHit }, context) => {
-    if (cacheHit < input || (cacheHit === 0n && input === 0n)) return;
-    context.addIssue({
-      code: 'custom',
-      path: ['cacheHit'],
-      message: 'must be lower than the input price (or both 0)',
-    });
+  .refine(({ input, cacheHit }) => cacheHit < input || (cacheHit === 0n && input === 0n), {
+    path: ['cacheHit'],
+    error: 'must be lower than the input price (or both 0)',
+    // Whatever is wrong beside them, these two are compared as soon as both are prices.
+    when: ({ value }) => isPrice(value, 'input') && isPrice(value, 'cacheHit'),
   });
+
+function isPrice(prices: unknown, name: 'input' | 'cacheHit'): boolean {
+  return typeof prices === 'object' && prices !== null && typeof Reflect.get(prices, name) === 'bigint';
+}
 
 /** What a route costs the operator: the same members, of which a vendor may ask as much for a cache hit as for input. */
 export const costsInput = z.strictObject({

@@ -71,6 +71,7 @@ export function parseCatalogFile(name: string, text: string, surroundings: Catal
   checkUniqueness(value, raise);
   checkKeys(value, surroundings, raise);
   if (!parsed.success || faults.length > 0) {
+    checkUpstreams(value, raise);
     throw new CatalogFileError(
       name,
       faults.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
@@ -128,6 +129,22 @@ function checkUniqueness(value: unknown, raise: Raise): void {
   for (const [index, model] of listOf(models).entries()) {
     const nameOf = (route: unknown) => JSON.stringify([textAt(route, 'upstream'), textAt(route, 'model')]);
     firstSeen(memberOf(model, 'routes'), ['models', index, 'routes'], nameOf, 'a route');
+  }
+}
+
+/**
+ * Routes may lead to upstreams that only the database has, which is looked at when the file is in order otherwise. In
+ * a file that is not, a name that it does not explain is told along with the rest.
+ */
+function checkUpstreams(value: unknown, raise: Raise): void {
+  const known = new Set(listOf(memberOf(value, 'upstreams')).map(idOf));
+  for (const [index, model] of listOf(memberOf(value, 'models')).entries()) {
+    for (const [at, route] of listOf(memberOf(model, 'routes')).entries()) {
+      const name = textAt(route, 'upstream');
+      if (name === null || known.has(name)) continue;
+      const path = ['models', index, 'routes', at, 'upstream'];
+      raise(path, `names the upstream ${JSON.stringify(name)}, which is not in this file`);
+    }
   }
 }
 

@@ -126,7 +126,7 @@ models:
     displayName: ""
     contextWindow: 0
     maxOutputTokens: 1.5
-    prices: { input: 3, cacheHit: "4", output: "1e-3" }
+    prices: { input: "3", cacheHit: "4", output: "1e-3" }
     routes:
       - upstream: vendor
         modle: x
@@ -148,9 +148,10 @@ plans:
     '12: models[0].displayName must not be empty',
     expect.stringMatching(/^13: models\[0\]\.contextWindow must be at least 1/),
     expect.stringMatching(/^14: models\[0\]\.maxOutputTokens must be a whole number/),
-    expect.stringMatching(/^15: models\[0\]\.prices\.input must be USD/),
     expect.stringMatching(/^15: models\[0\]\.prices\.output must be USD/),
+    '15: models[0].prices.cacheHit must be lower than the input price (or both 0)',
     '17: models[0].routes[0].model is missing',
+    '17: models[0].routes[0].upstream names the upstream "vendor", which is not in this file',
     '18: models[0].routes[0].modle is not known here',
     expect.stringMatching(/^19: models\[0\]\.routes\[0\]\.weight must be at least 1/),
     expect.stringMatching(/^23: plans\[0\]\.priceVnd must be a whole number/),
