@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as schemas from './schemas.ts';
+import { describeTranslation } from './translation.ts';
 
 /** The OpenAPI 3.1 document of the data plane: printed to `sdk/openapi.json`, served at `/api/openapi.json`. */
 
@@ -193,8 +194,7 @@ export function openApiDocument(baseUrl: string): Json {
       '/v1/messages': exchange({
         operationId: 'createMessage',
         summary: 'Ask a model, messages protocol',
-        description:
-          'Forwarded unchanged but for the model id where the upstream speaks this protocol, otherwise translated.',
+        description: `Forwarded unchanged but for the model id where the upstream speaks this protocol.\n\n${describeTranslation('messages')}`,
         request: schemas.messagesRequest,
         example: { model: 'sim-small', max_tokens: 16, messages: [{ role: 'user', content: 'ping' }] },
         response: schemas.messagesResponse,
@@ -222,8 +222,7 @@ export function openApiDocument(baseUrl: string): Json {
       '/v1/chat/completions': exchange({
         operationId: 'createChatCompletion',
         summary: 'Ask a model, chat completions protocol',
-        description:
-          'Forwarded unchanged but for the model id where the upstream speaks this protocol, otherwise translated.',
+        description: `Forwarded unchanged but for the model id where the upstream speaks this protocol.\n\n${describeTranslation('chat-completions')}`,
         request: schemas.chatRequest,
         example: { model: 'sim-small', messages: [{ role: 'user', content: 'ping' }] },
         response: schemas.chatResponse,
@@ -237,7 +236,7 @@ export function openApiDocument(baseUrl: string): Json {
       '/v1/responses': exchange({
         operationId: 'createResponse',
         summary: 'Ask a model, responses protocol',
-        description: 'Without server-side state: previous_response_id, conversation, background and store are refused.',
+        description: `Without server-side state: \`previous_response_id\`, \`conversation\` and \`background\` are refused. Forwarded unchanged but for the model id where the upstream speaks this protocol; \`store: true\` is refused there.\n\n${describeTranslation('responses')}`,
         request: schemas.responsesRequest,
         example: { model: 'sim-small', input: 'ping' },
         response: schemas.responsesResponse,

@@ -11,7 +11,7 @@ import {
 import type { Answer, AnswerSink, Call, StreamReader, StreamWriter } from './answer.ts';
 import { readChatAnswer } from './chat-completions/answer-reader.ts';
 import { writeChatAnswer } from './chat-completions/answer-writer.ts';
-import { readChatRequest } from './chat-completions/request-reader.ts';
+import { chatFields, readChatRequest } from './chat-completions/request-reader.ts';
 import { writeChatRequest } from './chat-completions/request-writer.ts';
 import { createChatStreamReader } from './chat-completions/stream-reader.ts';
 import { createChatStreamWriter } from './chat-completions/stream-writer.ts';
@@ -21,15 +21,15 @@ import { translateError } from './errors.ts';
 import { encodeJson, isObject, type Json, type JsonObject, parseJsonBytes } from './json.ts';
 import { readMessagesAnswer } from './messages/answer-reader.ts';
 import { writeMessagesAnswer } from './messages/answer-writer.ts';
-import { readMessagesRequest } from './messages/request-reader.ts';
+import { messagesFields, readMessagesRequest } from './messages/request-reader.ts';
 import { writeMessagesRequest } from './messages/request-writer.ts';
 import { createMessagesStreamReader } from './messages/stream-reader.ts';
 import { createMessagesStreamWriter } from './messages/stream-writer.ts';
 import { type AnswerContext, idStem, NO_NOTES, type Notes } from './notes.ts';
-import { refuse, Untranslatable } from './refusal.ts';
+import { type FieldRule, refuse, Untranslatable } from './refusal.ts';
 import { readResponsesAnswer } from './responses/answer-reader.ts';
 import { writeResponsesAnswer } from './responses/answer-writer.ts';
-import { freeTextTools, readResponsesRequest } from './responses/request-reader.ts';
+import { freeTextTools, readResponsesRequest, responsesFields } from './responses/request-reader.ts';
 import { writeResponsesRequest } from './responses/request-writer.ts';
 import { echoRequest } from './responses/response-object.ts';
 import { createResponsesStreamReader } from './responses/stream-reader.ts';
@@ -39,6 +39,7 @@ import { mapToolNames, NAME_LIMIT } from './tool-names.ts';
 
 /** What a protocol can do where the client speaks it. */
 interface ClientSide {
+  fields: Readonly<Record<string, FieldRule>>;
   readRequest(body: JsonObject, facts: RequestFacts, upstream: Protocol): Dialogue;
   writeAnswer(answer: Answer, context: AnswerContext): Record<string, unknown>;
   createStreamWriter(context: AnswerContext): StreamWriter;
@@ -56,16 +57,19 @@ interface UpstreamSide {
 
 const CLIENTS: Readonly<Record<Protocol, ClientSide>> = {
   messages: {
+    fields: messagesFields,
     readRequest: readMessagesRequest,
     writeAnswer: writeMessagesAnswer,
     createStreamWriter: createMessagesStreamWriter,
   },
   'chat-completions': {
+    fields: chatFields,
     readRequest: readChatRequest,
     writeAnswer: writeChatAnswer,
     createStreamWriter: createChatStreamWriter,
   },
   responses: {
+    fields: responsesFields,
     readRequest: readResponsesRequest,
     writeAnswer: writeResponsesAnswer,
     createStreamWriter: createResponsesStreamWriter,
@@ -89,6 +93,27 @@ const UPSTREAMS: Readonly<Record<Protocol, UpstreamSide>> = {
     createStreamReader: createResponsesStreamReader,
   },
 };
+
+/** Fields of a client's body by what translation makes of them, for the documentation; all others are refused. */
+export interface TranslatedFields {
+  /** What they say reaches the upstream, or is refused where the upstream has no words for it. */
+  read: string[];
+  /** Left out, because the answer does not depend on them. */
+  dropped: string[];
+  /** Left out where they ask for nothing special, else refused. */
+  harmless: string[];
+}
+
+export function translatedFields(client: Protocol): TranslatedFields {
+  const fields = Object.entries(CLIENTS[client].fields);
+  const named = (isOne: (rule: FieldRule) => boolean): string[] =>
+    fields.filter(([, rule]) => isOne(rule)).map(([name]) => name);
+  return {
+    read: named((rule) => rule === 'read'),
+    dropped: named((rule) => rule === 'drop'),
+    harmless: named((rule) => typeof rule === 'function'),
+  };
+}
 
 /**
  * The wire for a client and an upstream that speak different protocols.

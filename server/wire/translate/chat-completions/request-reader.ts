@@ -33,7 +33,8 @@ import { appendResult } from '../turns.ts';
 
 const isZero: FieldRule = (value) => isNumber(value) && numberValue(value) === 0;
 
-const FIELDS: Readonly<Record<string, FieldRule>> = {
+/** What becomes of each field of the body; every other one is refused. */
+export const chatFields: Readonly<Record<string, FieldRule>> = {
   model: 'read',
   max_completion_tokens: 'read',
   max_tokens: 'read',
@@ -75,7 +76,7 @@ const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] a
 
 /** Reads a chat completions request. Throws `Untranslatable` for what the other protocols have no words for. */
 export function readChatRequest(body: JsonObject, _facts: RequestFacts, upstream: string): Dialogue {
-  checkFields(body, { rules: FIELDS, upstream });
+  checkFields(body, { rules: chatFields, upstream });
   const { tools, toolChoice } = readToolChoice(body.tool_choice, readTools(body.tools));
   return {
     ...readMessages(requireList(body.messages, 'messages')),

@@ -31,7 +31,8 @@ import {
 } from '../refusal.ts';
 import { decodeToolId } from '../tool-ids.ts';
 
-const FIELDS: Readonly<Record<string, FieldRule>> = {
+/** What becomes of each field of the body; every other one is refused. */
+export const messagesFields: Readonly<Record<string, FieldRule>> = {
   model: 'read',
   max_tokens: 'read',
   messages: 'read',
@@ -64,7 +65,7 @@ const BILLING_HEADER = 'x-anthropic-billing-header:';
 /** Reads a request of the Messages protocol. Throws `Untranslatable` for what only that protocol has. */
 export function readMessagesRequest(body: JsonObject, facts: RequestFacts, upstream: string): Dialogue {
   refuseThread(body);
-  checkFields(body, { rules: FIELDS, upstream });
+  checkFields(body, { rules: messagesFields, upstream });
   if (facts.maxTokens === 0)
     refuse('max_tokens', 'must be at least 1 for this model: its upstream has no cache warming');
   const outputConfig = optionalObject(body.output_config, 'output_config');

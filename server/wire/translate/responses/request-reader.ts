@@ -32,7 +32,8 @@ import {
 } from '../refusal.ts';
 import { appendResult } from '../turns.ts';
 
-const FIELDS: Readonly<Record<string, FieldRule>> = {
+/** What becomes of each field of the body; every other one is refused. */
+export const responsesFields: Readonly<Record<string, FieldRule>> = {
   model: 'read',
   input: 'read',
   instructions: 'read',
@@ -86,7 +87,7 @@ const SKIPPED_TOOLS = new Set<Json | undefined>([
 
 /** Reads a Responses request. Throws `Untranslatable` for what the other protocols have no words for. */
 export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, upstream: string): Dialogue {
-  checkFields(body, { rules: FIELDS, upstream });
+  checkFields(body, { rules: responsesFields, upstream });
   const reasoning = optionalObject(body.reasoning, 'reasoning');
   checkFields(reasoning ?? {}, { rules: REASONING_FIELDS, upstream, at: 'reasoning' });
   const text = optionalObject(body.text, 'text');
