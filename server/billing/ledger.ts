@@ -1,11 +1,21 @@
 import type { Pool, PoolClient } from 'pg';
 import { decide, type Operation, type Result } from './batch.ts';
-import { Unworkable } from './failure.ts';
+import { classify, Unworkable } from './failure.ts';
+import { flight, type Statement } from './flight.ts';
 import { Closed, createGroupCommit, Quarantined, unavailable } from './group-commit.ts';
 import type { BillingLog, BillingMetrics } from './log.ts';
 import type { PicoUsd } from './money.ts';
 import type { Spool, SpoolReceipt } from './spool.ts';
-import { endLease, flight, readFacts, renewLease, sessionSettings, writes } from './statements.ts';
+import {
+  begin,
+  commit as commitBatch,
+  endLease,
+  ping,
+  readFacts,
+  renewLease,
+  sessionSettings,
+  writes,
+} from './statements.ts';
 import type { AdmitAsk, Admitted, Balance, Refused, RequestRef, Settled, Settlement } from './types.ts';
 import { readBalance } from './usage.ts';
 
@@ -56,7 +66,7 @@ export interface Ledger {
 }
 
 export interface LedgerParts {
-  /** Connections to the primary. One is kept; others are borrowed for moments. Best with `pipeline: true`. */
+  /** Connections to the primary. One is kept; others are borrowed for moments. Without `pipeline`: a flight is one query to pg. */
   pool: Pool;
   /** A UUID of this run of the process. */
   processId: string;
@@ -83,14 +93,14 @@ export function createLedger(parts: LedgerParts): Ledger {
     try {
       const now = performance.now();
       const isLeaseDue = now - leaseRenewedAt >= holdLeaseMs / 4;
-      const lease = isLeaseDue ? [renewLease(processId, holdLeaseMs)] : [];
+      const lease = isLeaseDue ? [renewLease(processId, String(holdLeaseMs))] : [];
       const results = operations.length === 0 ? [] : await together(client, operations, lease);
       // Without operations it is only about the lease, or about whether the database answers.
-      if (operations.length === 0) await flight(client, isLeaseDue ? lease : [{ text: 'SELECT 1' }]);
+      if (operations.length === 0) await flight(client, isLeaseDue ? lease : [ping()]);
       if (isLeaseDue) leaseRenewedAt = now;
       return results;
     } catch (error) {
-      await connection.recover(client);
+      await connection.recover(client, error);
       throw error;
     }
   };
@@ -98,14 +108,11 @@ export function createLedger(parts: LedgerParts): Ledger {
   const together = async (
     client: PoolClient,
     operations: readonly Operation[],
-    lease: ReturnType<typeof renewLease>[],
+    lease: Statement[],
   ): Promise<Result[]> => {
-    const { facts, places } = await readFacts(client, operations, [
-      { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
-      ...lease,
-    ]);
+    const { facts, places } = await readFacts(client, operations, [begin(), ...lease]);
     const { results, changes } = decideOrRefuse(operations, facts);
-    const written = await flight(client, [...writes(changes, places, processId), { text: 'COMMIT' }]);
+    const written = await flight(client, [...writes(changes, places, processId), commitBatch()]);
     // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, and calls that success.
     if (written.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was not committed');
     for (const { accountId } of [...changes.grants, ...changes.entries.map((entry) => entry.settlement)]) {
@@ -254,7 +261,9 @@ function keepConnection(pool: Pool) {
     },
 
     /** After a failure: ends the transaction, or the connection when even that fails. */
-    async recover(client: PoolClient): Promise<void> {
+    async recover(client: PoolClient, error: unknown): Promise<void> {
+      // What the database did not say itself leaves open what it is doing: nothing can be asked behind that.
+      if (classify(error) === 'outage') return drop(client);
       try {
         await client.query('ROLLBACK');
       } catch {

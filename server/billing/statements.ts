@@ -1,7 +1,8 @@
-import type { ClientBase, QueryConfig, QueryResult } from 'pg';
+import type { ClientBase } from 'pg';
 import type { Changes, EntryFigures, Facts, Hold, KeyTruth, ModelTruth, Operation } from './batch.ts';
 import { pairKey } from './batch.ts';
 import type { Grant } from './budget.ts';
+import { flight, type Row, type Statement } from './flight.ts';
 import type { KeySpend } from './key-limit.ts';
 import { unitPrices } from './price.ts';
 import type { RequestRef } from './types.ts';
@@ -42,11 +43,10 @@ const moment = `date_trunc('milliseconds', now())`;
 /** What was written a moment ago with a rounded time is not in the future. */
 const justNow = `${moment} + interval '1 millisecond'`;
 
-const statement = (name: string, text: string, values: unknown[]): QueryConfig => ({
-  name: `ledger_${name}`,
-  text,
-  values,
-});
+/** A statement that waits for its values. */
+const statement =
+  (name: string, sql: string) =>
+  (...values: string[]): Statement => ({ name: `ledger_${name}`, text: sql, values });
 
 /** A lookup of one row by its key, for each row of what stands before it. See `sessionSettings`. */
 const lookup = (alias: string, columns: string, table: string, key: string): string =>
@@ -55,36 +55,95 @@ const lookup = (alias: string, columns: string, table: string, key: string): str
 /** Where the hold of each new row is. */
 const place = lookup('found', 'ctid AS place', 'hold', 'account_id = new.account_id AND request_id = new.request_id');
 
-/** Sends statements in one flight where the connection can, and waits for all. Throws the first failure. */
-export async function flight(client: ClientBase, queries: readonly QueryConfig[]): Promise<QueryResult[]> {
-  const results: QueryResult[] = [];
-  if (!('pipeline' in client && client.pipeline === true)) {
-    for (const query of queries) results.push(await client.query(query));
-    return results;
-  }
-  // What follows a failure in a transaction fails too, and says less: the first failure is the one that counts.
-  const settled = await Promise.allSettled(queries.map((query) => client.query(query)));
-  for (const result of settled) {
-    if (result.status === 'rejected') throw result.reason;
-    results.push(result.value);
-  }
-  return results;
-}
+export const begin = statement('begin', 'BEGIN ISOLATION LEVEL READ COMMITTED');
+export const commit = statement('commit', 'COMMIT');
 
-/** Registers a process or renews its lease, by the database's clock. */
-export function renewLease(processId: string, leaseMs: number): QueryConfig {
-  return statement(
-    'renew_lease',
-    `INSERT INTO process (id, lease_until) VALUES ($1, now() + $2 * interval '1 millisecond')
-     ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`,
-    [processId, leaseMs],
-  );
-}
+/** Does nothing; shows that the database answers. */
+export const ping = statement('ping', 'SELECT 1');
 
-/** Ends a lease. Nothing of the process may be running any more. */
-export function endLease(processId: string): QueryConfig {
-  return statement('end_lease', 'UPDATE process SET lease_until = now() WHERE id = $1', [processId]);
-}
+/** Registers a process or renews its lease, by the database's clock. Takes its id and milliseconds. */
+export const renewLease = statement(
+  'renew_lease',
+  `INSERT INTO process (id, lease_until) VALUES ($1, now() + $2::bigint * interval '1 millisecond')
+   ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`,
+);
+
+/** Ends the lease of a process. Nothing of it may be running any more. */
+export const endLease = statement('end_lease', 'UPDATE process SET lease_until = now() WHERE id = $1');
+
+const readToday = statement('today', `SELECT (now() AT TIME ZONE 'UTC')::date`);
+
+const lockGrants = statement(
+  'lock_grants',
+  `SELECT account_id, id, ctid, kind = 'trial', amount, spent, held, expired, coalesce(expires_at <= ${moment}, false)
+   FROM "grant" WHERE account_id = ANY ($1::uuid[]) AND spent + expired < amount
+   ORDER BY account_id, expires_at, id FOR NO KEY UPDATE`,
+);
+
+const readKeySpend = statement(
+  'read_key_spend',
+  `SELECT s.* FROM (SELECT account_id, key_id FROM unnest($1::uuid[], $2::uuid[]) AS asked (account_id, key_id)
+                    UNION ALL
+                    SELECT ref.account_id, h.key_id FROM unnest($3::uuid[], $4::uuid[]) AS ref (account_id, request_id)
+                    ${lookup('h', 'key_id', 'hold', 'account_id = ref.account_id AND request_id = ref.request_id')}) AS asked
+   ${lookup(
+     's',
+     'account_id, key_id, charged, held, day, day_charged, month, month_charged',
+     'key_spend',
+     'account_id = asked.account_id AND key_id = asked.key_id',
+   )}`,
+);
+
+const readHolds = statement(
+  'read_holds',
+  `SELECT h.account_id, h.request_id, h.key_id, h.grant_ids, h.grant_amounts, h.held_at,
+          coalesce(p.lease_until < now(), true), k.limit_day, k.limit_month, k.limit_lifetime
+   FROM unnest($1::uuid[], $2::uuid[]) AS ref (account_id, request_id)
+   ${lookup(
+     'h',
+     'account_id, request_id, key_id, process_id, grant_ids, grant_amounts, held_at',
+     'hold',
+     'account_id = ref.account_id AND request_id = ref.request_id',
+   )}
+   LEFT ${lookup('p', 'lease_until', 'process', 'id = h.process_id')}
+   LEFT ${lookup('k', 'limit_day, limit_month, limit_lifetime', 'api_key', 'id = h.key_id')}`,
+);
+
+/** The models are free text, which is read most easily as JSON. */
+const readKeys = statement(
+  'read_keys',
+  `SELECT k.*, a.active FROM unnest($1::uuid[]) AS asked (id)
+   ${lookup(
+     'k',
+     `id, account_id, array_to_json(models), limit_day, limit_month, limit_lifetime,
+      deleted_at IS NULL AND coalesce(expires_at > now(), true)`,
+     'api_key',
+     'id = asked.id',
+   )}
+   ${lookup('a', `status = 'active' AS active`, 'account', 'id = k.account_id')}`,
+);
+
+const readModels = statement(
+  'read_models',
+  `SELECT m.id, m.context_window, m.max_output_tokens, p.id, p.input, p.cache_hit, p.cache_write_5m, p.cache_write_1h,
+          p.output
+   FROM unnest($1::text[]) AS asked (id)
+   ${lookup('m', 'id, enabled, context_window, max_output_tokens', 'model', 'id = asked.id')}
+   CROSS JOIN LATERAL (SELECT * FROM price WHERE model_id = m.id AND valid_from <= ${justNow}
+                       ORDER BY valid_from DESC, created_at DESC, id DESC LIMIT 1) AS p
+   WHERE m.enabled`,
+);
+
+const readEntries = statement(
+  'read_entries',
+  `SELECT e.* FROM unnest($1::uuid[], $2::uuid[]) AS ref (account_id, request_id)
+   ${lookup(
+     'e',
+     'account_id, request_id, cost, charged, free_after',
+     'ledger_entry',
+     'account_id = ref.account_id AND request_id = ref.request_id',
+   )}`,
+);
 
 /**
  * Locks and reads what the operations touch. The grants that are not used up are the lock of their account: everybody
@@ -94,92 +153,44 @@ export function endLease(processId: string): QueryConfig {
 export async function readFacts(
   client: ClientBase,
   operations: readonly Operation[],
-  prologue: readonly QueryConfig[],
+  prologue: readonly Statement[],
 ): Promise<{ facts: Facts; places: Places }> {
   const touched = touchedBy(operations);
-  const queries = [
-    ...prologue,
-    statement('today', `SELECT (now() AT TIME ZONE 'UTC')::date::text AS today`, []),
-    statement(
-      'lock_grants',
-      `SELECT account_id, id, ctid::text AS place, kind = 'trial' AS trial, amount, spent, held, expired, coalesce(expires_at <= ${moment}, false) AS ended
-       FROM "grant" WHERE account_id = ANY ($1::uuid[]) AND spent + expired < amount
-       ORDER BY account_id, expires_at, id FOR NO KEY UPDATE`,
-      [list(touched.accounts)],
-    ),
-    statement(
-      'read_key_spend',
-      `SELECT s.* FROM (SELECT account_id, key_id FROM unnest($1::uuid[], $2::uuid[]) AS asked (account_id, key_id)
-                        UNION ALL
-                        SELECT ref.account_id, h.key_id FROM unnest($3::uuid[], $4::uuid[]) AS ref (account_id, request_id)
-                        ${lookup('h', 'key_id', 'hold', 'account_id = ref.account_id AND request_id = ref.request_id')}) AS asked
-       ${lookup(
-         's',
-         'account_id, key_id, charged, held, day::text AS day, day_charged, month::text AS month, month_charged',
-         'key_spend',
-         'account_id = asked.account_id AND key_id = asked.key_id',
-       )}`,
-      [...pairs([...touched.keys.values()], (key) => key.keyId), ...pairs(touched.refs, (ref) => ref.requestId)],
-    ),
-    statement(
-      'read_holds',
-      `SELECT h.*, coalesce(p.lease_until < now(), true) AS orphaned, k.limit_day, k.limit_month, k.limit_lifetime
-       FROM unnest($1::uuid[], $2::uuid[]) AS ref (account_id, request_id)
-       ${lookup(
-         'h',
-         'account_id, request_id, key_id, process_id, grant_ids, grant_amounts, held_at::text AS held_at',
-         'hold',
-         'account_id = ref.account_id AND request_id = ref.request_id',
-       )}
-       LEFT ${lookup('p', 'lease_until', 'process', 'id = h.process_id')}
-       LEFT ${lookup('k', 'limit_day, limit_month, limit_lifetime', 'api_key', 'id = h.key_id')}`,
-      pairs(touched.holds, (ref) => ref.requestId),
-    ),
-    statement(
-      'read_keys',
-      `SELECT k.*, a.active AS account_active FROM unnest($1::uuid[]) AS asked (id)
-       ${lookup(
-         'k',
-         `id, account_id, models, limit_day, limit_month, limit_lifetime,
-          deleted_at IS NULL AND coalesce(expires_at > now(), true) AS valid`,
-         'api_key',
-         'id = asked.id',
-       )}
-       ${lookup('a', `status = 'active' AS active`, 'account', 'id = k.account_id')}`,
-      [list(touched.admittedKeys)],
-    ),
-    statement(
-      'read_models',
-      `SELECT m.id, m.context_window, m.max_output_tokens, p.id AS price_id, p.input, p.cache_hit, p.cache_write_5m,
-              p.cache_write_1h, p.output
-       FROM unnest($1::text[]) AS asked (id)
-       ${lookup('m', 'id, enabled, context_window, max_output_tokens', 'model', 'id = asked.id')}
-       CROSS JOIN LATERAL (SELECT * FROM price WHERE model_id = m.id AND valid_from <= ${justNow}
-                           ORDER BY valid_from DESC, created_at DESC, id DESC LIMIT 1) AS p
-       WHERE m.enabled`,
-      [list(touched.models)],
-    ),
-  ];
-  const results = await flight(client, queries);
-  const [today, grants, keySpend, holds, keys, models] = results.slice(prologue.length).map((result) => result.rows);
-  const facts: Facts = {
-    today: today?.[0].today,
-    grants: grantsOf(grants ?? []),
-    keySpend: new Map((keySpend ?? []).map((row) => [pairKey(row.account_id, row.key_id), keySpendOf(row)])),
-    holds: new Map((holds ?? []).map((row) => [pairKey(row.account_id, row.request_id), holdOf(row)])),
-    entries: new Map(),
-    keys: new Map((keys ?? []).map((row) => [row.id, keyOf(row)])),
-    models: new Map((models ?? []).map((row) => [row.id, modelOf(row)])),
+  const keys = [...touched.keys.values()];
+  // What nobody asks for is not read: at one request at a time, statements are what a batch costs.
+  const reads = {
+    today: readToday(),
+    grants: lockGrants(list(touched.accounts)),
+    keySpend:
+      keys.length + touched.refs.length === 0
+        ? null
+        : readKeySpend(...pairs(keys, (key) => key.keyId), ...pairs(touched.refs, (ref) => ref.requestId)),
+    holds: touched.holds.length === 0 ? null : readHolds(...pairs(touched.holds, (ref) => ref.requestId)),
+    keys: touched.admittedKeys.size === 0 ? null : readKeys(list(touched.admittedKeys)),
+    models: touched.models.size === 0 ? null : readModels(list(touched.models)),
   };
-  const entries = await readEntries(client, operations, facts.holds);
-  return { facts: { ...facts, entries }, places: new Map((grants ?? []).map((row) => [row.id, row.place])) };
+  const sent = [...prologue, ...Object.values(reads).filter((read) => read !== null)];
+  const answers = await flight(client, sent);
+  const rowsOf = (read: Statement | null): Row[] => (read === null ? [] : (answers[sent.indexOf(read)]?.rows ?? []));
+  const grants = rowsOf(reads.grants);
+  const holds = new Map(rowsOf(reads.holds).map((row) => [pairKey(text(row[0]), text(row[1])), holdOf(row)]));
+  const facts: Facts = {
+    today: text(rowsOf(reads.today)[0]?.[0]),
+    grants: grantsOf(grants),
+    keySpend: new Map(rowsOf(reads.keySpend).map((row) => [pairKey(text(row[0]), text(row[1])), keySpendOf(row)])),
+    holds,
+    entries: await entriesOf(client, operations, holds),
+    keys: new Map(rowsOf(reads.keys).map((row) => [text(row[0]), keyOf(row)])),
+    models: new Map(rowsOf(reads.models).map((row) => [text(row[0]), modelOf(row)])),
+  };
+  return { facts, places: new Map(grants.map(([, id, place]) => [text(id), text(place)])) };
 }
 
 /** Where the locked grants are, by id. Nobody can move them while they are locked. */
 type Places = ReadonlyMap<string, string>;
 
 /** A settlement whose hold is there has no entry yet. Only the others have to be looked up: late ones and duplicates. */
-async function readEntries(
+async function entriesOf(
   client: ClientBase,
   operations: readonly Operation[],
   holds: Facts['holds'],
@@ -189,23 +200,11 @@ async function readEntries(
     .map((operation) => operation.settlement)
     .filter((settlement) => !holds.has(pairKey(settlement.accountId, settlement.requestId)));
   if (refs.length === 0) return new Map();
-  const [result] = await flight(client, [
-    statement(
-      'read_entries',
-      `SELECT e.* FROM unnest($1::uuid[], $2::uuid[]) AS ref (account_id, request_id)
-       ${lookup(
-         'e',
-         'account_id, request_id, cost, charged, free_after',
-         'ledger_entry',
-         'account_id = ref.account_id AND request_id = ref.request_id',
-       )}`,
-      pairs(refs, (ref) => ref.requestId),
-    ),
-  ]);
+  const [answer] = await flight(client, [readEntries(...pairs(refs, (ref) => ref.requestId))]);
   return new Map(
-    result?.rows.map((row) => [
-      pairKey(row.account_id, row.request_id),
-      { cost: BigInt(row.cost), charged: BigInt(row.charged), freeAfter: BigInt(row.free_after) },
+    answer?.rows.map(([accountId, requestId, cost, charged, freeAfter]) => [
+      pairKey(text(accountId), text(requestId)),
+      { cost: pico(cost), charged: pico(charged), freeAfter: pico(freeAfter) },
     ]),
   );
 }
@@ -257,86 +256,96 @@ function touchedBy(operations: readonly Operation[]): Touched {
   return touched;
 }
 
-// Rows come out of pg without types. BIGINT is text or bigint, depending on the pool's settings.
-// oxlint-disable-next-line typescript/no-explicit-any
-type Row = any;
+/** A value of a row whose column is never null. */
+type Cell = string | null | undefined;
+
+function text(cell: Cell): string {
+  if (cell === null || cell === undefined) throw new Error('a column that is never null is missing');
+  return cell;
+}
+
+const pico = (cell: Cell): bigint => BigInt(text(cell));
+const maybePico = (cell: Cell): bigint | null => (cell === null ? null : pico(cell));
+const yes = (cell: Cell): boolean => text(cell) === 't';
+
+/** An array of ids or numbers: nothing in it is ever quoted. */
+function items(cell: Cell): string[] {
+  const list = text(cell).slice(1, -1);
+  return list === '' ? [] : list.split(',');
+}
 
 function grantsOf(rows: readonly Row[]): Map<string, readonly Grant[]> {
   const grants = new Map<string, Grant[]>();
-  for (const row of rows) {
+  for (const [accountId, id, , trial, amount, spent, held, expired, ended] of rows) {
     const grant: Grant = {
-      id: row.id,
-      trial: row.trial,
-      amount: BigInt(row.amount),
-      spent: BigInt(row.spent),
-      held: BigInt(row.held),
-      expired: BigInt(row.expired),
-      ended: row.ended,
+      id: text(id),
+      trial: yes(trial),
+      amount: pico(amount),
+      spent: pico(spent),
+      held: pico(held),
+      expired: pico(expired),
+      ended: yes(ended),
     };
-    const list = grants.get(row.account_id);
-    if (list === undefined) grants.set(row.account_id, [grant]);
+    const list = grants.get(text(accountId));
+    if (list === undefined) grants.set(text(accountId), [grant]);
     else list.push(grant);
   }
   return grants;
 }
 
-function keySpendOf(row: Row): KeySpend {
+function keySpendOf([, , charged, held, day, dayCharged, month, monthCharged]: Row): KeySpend {
   return {
-    charged: BigInt(row.charged),
-    held: BigInt(row.held),
-    day: row.day,
-    dayCharged: BigInt(row.day_charged),
-    month: row.month,
-    monthCharged: BigInt(row.month_charged),
+    charged: pico(charged),
+    held: pico(held),
+    day: text(day),
+    dayCharged: pico(dayCharged),
+    month: text(month),
+    monthCharged: pico(monthCharged),
   };
 }
 
-function holdOf(row: Row): Hold {
+function holdOf([accountId, requestId, keyId, grantIds, grantAmounts, heldAt, orphaned, ...limits]: Row): Hold {
+  const amounts = items(grantAmounts);
   return {
-    accountId: row.account_id,
-    requestId: row.request_id,
-    keyId: row.key_id,
-    parts: row.grant_ids.map((grantId: string, i: number) => ({ grantId, amount: BigInt(row.grant_amounts[i]) })),
-    heldAt: row.held_at,
-    orphaned: row.orphaned,
-    limits: limitsOf(row),
+    accountId: text(accountId),
+    requestId: text(requestId),
+    keyId: text(keyId),
+    parts: items(grantIds).map((grantId, i) => ({ grantId, amount: pico(amounts[i]) })),
+    heldAt: text(heldAt),
+    orphaned: yes(orphaned),
+    limits: limitsOf(limits),
   };
 }
 
-function keyOf(row: Row): KeyTruth {
+function keyOf([, accountId, models, day, month, lifetime, valid, active]: Row): KeyTruth {
   return {
-    accountId: row.account_id,
-    valid: row.valid,
-    accountActive: row.account_active,
-    models: row.models,
-    limits: limitsOf(row),
+    accountId: text(accountId),
+    valid: yes(valid),
+    accountActive: yes(active),
+    models: JSON.parse(text(models)) as string[],
+    limits: limitsOf([day, month, lifetime]),
   };
 }
 
-function limitsOf(row: Row): Hold['limits'] {
-  return {
-    day: maybe(row.limit_day),
-    month: maybe(row.limit_month),
-    lifetime: maybe(row.limit_lifetime),
-  };
+function limitsOf([day, month, lifetime]: readonly Cell[]): Hold['limits'] {
+  return { day: maybePico(day), month: maybePico(month), lifetime: maybePico(lifetime) };
 }
 
-function modelOf(row: Row): ModelTruth {
+function modelOf([, contextWindow, maxOutputTokens, priceId, ...prices]: Row): ModelTruth {
+  const [input, cacheHit, cacheWrite5m, cacheWrite1h, output] = prices;
   const price = unitPrices({
-    input: BigInt(row.input),
-    cacheHit: BigInt(row.cache_hit),
-    cacheWrite5m: maybe(row.cache_write_5m),
-    cacheWrite1h: maybe(row.cache_write_1h),
-    output: BigInt(row.output),
+    input: pico(input),
+    cacheHit: pico(cacheHit),
+    cacheWrite5m: maybePico(cacheWrite5m),
+    cacheWrite1h: maybePico(cacheWrite1h),
+    output: pico(output),
   });
   return {
-    contextWindow: row.context_window,
-    maxOutputTokens: row.max_output_tokens,
-    price: { id: row.price_id, ...price },
+    contextWindow: Number(text(contextWindow)),
+    maxOutputTokens: Number(text(maxOutputTokens)),
+    price: { id: text(priceId), ...price },
   };
 }
-
-const maybe = (value: string | bigint | null): bigint | null => (value === null ? null : BigInt(value));
 
 /** A value of a row, before it becomes text. */
 type Value = string | number | bigint | boolean | null;
@@ -345,28 +354,23 @@ type Value = string | number | bigint | boolean | null;
 type Column<Item> = readonly [name: string, type: string, of: (item: Item) => Value];
 
 /** A statement that takes any number of rows, one array a column. */
-function bulk<Item>(name: string, columns: readonly Column<Item>[], text: (rows: string) => string) {
+function bulk<Item>(name: string, columns: readonly Column<Item>[], sql: (rows: string) => string) {
   const names = columns.map(([column]) => column).join(', ');
   const arrays = columns.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ');
-  const sql = text(`unnest(${arrays}) AS new (${names})`);
-  return (items: readonly Item[]): QueryConfig =>
-    statement(
-      name,
-      sql,
-      columns.map(([, , of]) => list(items, of)),
-    );
+  const filled = statement(name, sql(`unnest(${arrays}) AS new (${names})`));
+  return (items: readonly Item[]): Statement => filled(...columns.map(([, , of]) => list(items, of)));
 }
 
 /**
  * A write that must find every row it was given. The locks make sure that it does; if they ever did not, nothing may be
  * committed: the division by zero takes the transaction back, and the batch starts again.
  */
-function bulkOfExisting<Item>(name: string, columns: readonly Column<Item>[], text: (rows: string) => string) {
+function bulkOfExisting<Item>(name: string, columns: readonly Column<Item>[], sql: (rows: string) => string) {
   const given = `cardinality($1::${columns[0]?.[1]}[])`;
   return bulk(
     name,
     columns,
-    (rows) => `WITH done AS (${text(rows)} RETURNING 1) SELECT 1 / (count(*) = ${given})::integer FROM done`,
+    (rows) => `WITH done AS (${sql(rows)} RETURNING 1) SELECT 1 / (count(*) = ${given})::integer FROM done`,
   );
 }
 
@@ -535,7 +539,7 @@ const addUsage = bulk<Changes['usage'][number]>(
 );
 
 /** The statements that write the changes. Empty when nothing changed. */
-export function writes(changes: Changes, places: Places, processId: string): QueryConfig[] {
+export function writes(changes: Changes, places: Places, processId: string): Statement[] {
   const grants = changes.grants.map(({ grant }) => ({ ...grant, place: places.get(grant.id) ?? '' }));
   const placed = changes.holdsPlaced.map((hold) => ({ ...hold, processId }));
   return [

@@ -220,8 +220,16 @@ export interface LedgerQuery {
   keyId?: string | null;
   model?: string | null;
   outcome?: Outcome | null;
+  /** Newest first when left out. */
+  order?: LedgerOrder;
   limit: number;
   after?: string | null;
+}
+
+/** By when the request came in, by cost, by the sum of the token pools, or by milliseconds to the last byte. */
+export interface LedgerOrder {
+  by: 'time' | 'cost' | 'tokens' | 'latency';
+  ascending: boolean;
 }
 
 /** One finished request. */
@@ -245,28 +253,96 @@ export interface LedgerRecord {
   usageSource: UsageSource;
 }
 
-/** Entries of an account, newest request first. */
+/**
+ * Entries of an account in the order asked for, by default the newest request first. By time the primary key is the
+ * order. No other index is kept, because every settlement would pay for it: by anything else the range of time is read
+ * and sorted, so the range may hold `mostSorted` requests, and `RangeTooWide` is thrown where it holds more.
+ */
 export async function readLedger(db: Queryable, query: LedgerQuery): Promise<Page<LedgerRecord>> {
-  const after = query.after ? decodeCursor(query.after, [/^[0-9a-f-]{36}$/]) : null;
+  const { order = newestFirst } = query;
+  const [way, beyond] = order.ascending ? ['ASC', '>'] : ['DESC', '<'];
+  const after = query.after ? decodeLedgerCursor(query.after, order) : null;
+  const { sql } = ledgerOrders[order.by];
+  if (sql !== null && (await isRangeTooWide(db, query))) throw new RangeTooWide();
+  const position = sql === null ? 'request_id' : `(${sql}, request_id)`;
+  const reached = sql === null ? '$4::uuid' : '($9::bigint, $4::uuid)';
   const { rows } = await db.query({
     text: `SELECT * FROM ledger_entry
            WHERE account_id = $1 AND request_id >= uuid_at(coalesce($2::timestamptz, '-infinity'))
-             AND request_id < uuid_at(coalesce($3::timestamptz, 'infinity')) AND ($4::uuid IS NULL OR request_id < $4)
+             AND request_id < uuid_at(coalesce($3::timestamptz, 'infinity'))
+             AND ($4::uuid IS NULL OR ${position} ${beyond} ${reached})
              AND ($5::uuid IS NULL OR key_id = $5) AND ($6::text IS NULL OR model = $6) AND ($7::text IS NULL OR outcome = $7)
-           ORDER BY request_id DESC LIMIT $8`,
+           ORDER BY ${sql === null ? '' : `${sql} ${way}, `}request_id ${way} LIMIT $8`,
     values: [
       query.accountId,
       query.from ?? null,
       query.to ?? null,
-      after?.[0] ?? null,
+      after?.requestId ?? null,
       query.keyId ?? null,
       query.model ?? null,
       query.outcome ?? null,
       query.limit + 1,
+      ...(sql === null ? [] : [after?.value ?? null]),
     ],
   });
-  return page(rows.map(entryOf), query.limit, (entry) => [entry.requestId]);
+  return page(rows.map(entryOf), query.limit, (entry) => ledgerPosition(entry, order));
 }
+
+/** The cursor after an entry, as the pages of `readLedger` end with in that order. */
+export function ledgerCursor(entry: LedgerRecord, order: LedgerOrder = newestFirst): string {
+  return encodeCursor(ledgerPosition(entry, order));
+}
+
+function ledgerPosition(entry: LedgerRecord, order: LedgerOrder): string[] {
+  return [...orderName(order), String(ledgerOrders[order.by].read(entry)), entry.requestId];
+}
+
+function orderName({ by, ascending }: LedgerOrder): [string, string] {
+  return [by, ascending ? 'up' : 'down'];
+}
+
+/** What entries are sorted by: as the database and as this page count it. */
+const ledgerOrders: Record<LedgerOrder['by'], { sql: string | null; read: (entry: LedgerRecord) => bigint | number }> =
+  {
+    time: { sql: null, read: () => 0 },
+    cost: { sql: 'cost', read: ({ cost }) => cost },
+    tokens: {
+      sql: '(input + cache_hit + cache_write_5m + cache_write_1h + output)',
+      read: ({ usage }) => usage.input + usage.cacheHit + usage.cacheWrite5m + usage.cacheWrite1h + usage.output,
+    },
+    latency: { sql: 'latency_ms::bigint', read: ({ latencyMs }) => latencyMs },
+  };
+
+const newestFirst: LedgerOrder = { by: 'time', ascending: false };
+
+/** What one page may have to sort: some tenths of a second for the database. */
+export const mostSorted = 100_000;
+
+/** Thrown where a list that is not sorted by time would have to sort more than `mostSorted` requests. */
+export class RangeTooWide extends Error {
+  override name = 'RangeTooWide';
+}
+
+/** Told by the hourly rows, of which at most one more than the limit is read: each counts a request at least. */
+async function isRangeTooWide(db: Queryable, { accountId, from, to }: LedgerQuery): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'usage_range',
+    text: `SELECT coalesce(sum(requests), 0) > $4 AS wide FROM (
+             SELECT requests FROM usage_hour WHERE account_id = $1 AND hour >= date_trunc('hour', coalesce($2::timestamptz, '-infinity'))
+               AND hour < coalesce($3::timestamptz, 'infinity') LIMIT $4 + 1) AS hours`,
+    values: [accountId, from ?? null, to ?? null, mostSorted],
+  });
+  return rows[0].wide;
+}
+
+function decodeLedgerCursor(cursor: string, order: LedgerOrder): { value: string; requestId: string } {
+  const [by, way, value = '', requestId = ''] = decodeCursor(cursor, [/^/, /^/, /^\d{1,19}$/, uuidPattern]);
+  const [ownBy, ownWay] = orderName(order);
+  if (by !== ownBy || way !== ownWay || BigInt(value) >= 2n ** 63n) throw new BadCursor('a cursor of another order');
+  return { value, requestId };
+}
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The entry of one request; null when there is none (yet). */
 export async function readEntry(db: Queryable, accountId: string, requestId: string): Promise<LedgerRecord | null> {

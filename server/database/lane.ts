@@ -15,7 +15,6 @@ export function openLane(options: { url: string; max: number; log: DatabaseLog }
   return openPool({
     ...options,
     name: 'money',
-    pipeline: true,
     connectTimeoutMs: statementTimeoutMs,
     queryTimeoutMs: 2 * statementTimeoutMs,
     settings: {

@@ -46,8 +46,6 @@ export function openPool(options: {
   queryTimeoutMs?: number;
   /** How long a caller waits for a connection. */
   connectTimeoutMs?: number;
-  /** Sends statements without waiting for the answers of those before; answers still come in order. */
-  pipeline?: boolean;
   log: DatabaseLog;
 }): Pool {
   const settings = { timezone: 'UTC', ...options.settings };
@@ -58,7 +56,6 @@ export function openPool(options: {
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     keepAlive: true,
     ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
-    ...(options.pipeline === true ? { pipeline: true } : {}),
     types: bigintTypes,
     // The pool waits for the promise and hands out no connection whose settings failed; its types know only `void`.
     onConnect: (client) => applySettings(client, settings) as unknown as void,

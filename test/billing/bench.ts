@@ -47,7 +47,7 @@ if (rows > 0) {
   );
   await db.query('VACUUM ANALYZE');
 }
-const { ledger, close } = await openLedger(postgres.url('bench'), { pipeline: option('pipeline', 1) === 1 });
+const { ledger, close } = await openLedger(postgres.url('bench'));
 
 /** Processor time of PostgreSQL's processes: on a busy machine it says more than the clock. */
 function databaseCpuMs(): Map<string, number> {

@@ -1,4 +1,4 @@
-import { Client, type QueryConfig } from 'pg';
+import { Client, Connection } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { sessionSettings } from '../../server/billing/statements.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -24,7 +24,7 @@ afterAll(() => db.drop());
 /** Every statement that the ledger sends in a life with everything in it. */
 async function statements(): Promise<Map<string, string>> {
   const seen = new Map<string, string>();
-  const query = vi.spyOn(Client.prototype, 'query');
+  const parse = vi.spyOn(Connection.prototype, 'parse');
   const lane = await openLedger(db.url);
   const customer = await addCustomer(db.pool);
   const [asked, unused] = [ask(customer), ask(customer)];
@@ -35,9 +35,10 @@ async function statements(): Promise<Map<string, string>> {
   await lane.ledger.settle(done);
   await lane.ledger.release(unused);
   await lane.close();
-  for (const [config] of query.mock.calls as unknown as [QueryConfig | string][]) {
-    if (typeof config === 'object' && config.name?.startsWith('ledger_')) seen.set(config.name, config.text);
+  for (const [{ name = '', text }] of parse.mock.calls as unknown as [{ name?: string; text: string }][]) {
+    if (name.startsWith('ledger_') && !/^(BEGIN|COMMIT)/.test(text)) seen.set(name, text);
   }
+  expect(seen.size).toBeGreaterThanOrEqual(17);
   return seen;
 }
 
@@ -75,7 +76,6 @@ async function faults(found: ReadonlyMap<string, string>): Promise<string[]> {
 test('every row is found by its key, although the tables were empty when somebody looked', async () => {
   await db.pool.query('VACUUM ANALYZE');
   const found = await statements();
-  expect(found.size).toBeGreaterThanOrEqual(17);
   expect(await faults(found)).toEqual([]);
 });
 

@@ -26,7 +26,7 @@ beforeAll(async () => {
   db = await createDatabase();
   // One output token costs one pico-USD and the context nothing: a coin is a token.
   await addModel(db.pool, { id: 'coin', input: '0', cacheHit: '0', output: '0.000001' });
-  processes = await Promise.all([openLedger(db.url), openLedger(db.url), openLedger(db.url, { pipeline: false })]);
+  processes = await Promise.all([openLedger(db.url), openLedger(db.url), openLedger(db.url)]);
 });
 
 afterAll(async () => {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await addModel(db.pool, { id: 'big' });
   await addModel(db.pool, { id: 'free', input: '0', cacheHit: '0', output: '0' });
   one = await openLedger(db.url);
-  two = await openLedger(db.url, { pipeline: false });
+  two = await openLedger(db.url);
 });
 
 afterEach(async () => {

@@ -199,9 +199,9 @@ export interface TestLedger {
 /** A ledger as a process of its own would have it. */
 export async function openLedger(
   url: string,
-  options: { holdLeaseMs?: number; directory?: string; pipeline?: boolean; start?: boolean; log?: BillingLog } = {},
+  options: { holdLeaseMs?: number; directory?: string; start?: boolean; log?: BillingLog } = {},
 ): Promise<TestLedger> {
-  const pool = new Pool({ connectionString: url, max: 3, pipeline: options.pipeline ?? true, query_timeout: 4_000 });
+  const pool = new Pool({ connectionString: url, max: 3, query_timeout: 4_000 });
   pool.on('error', () => {});
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'steyg-spool-'));
   const processId = randomUUID();

@@ -4,7 +4,10 @@ import { addGrant, GrantConflict } from '../../server/billing/grants.ts';
 import {
   BadCursor,
   type LedgerQuery,
+  type LedgerRecord,
   listGrants,
+  mostSorted,
+  RangeTooWide,
   readBalance,
   readEntry,
   readKeySpend,
@@ -47,13 +50,18 @@ afterAll(async () => {
 
 async function request(
   customer: Customer,
-  more: { model?: string; output?: number; at?: number; failed?: boolean } = {},
+  more: { model?: string; output?: number; at?: number; failed?: boolean; latencyMs?: number } = {},
 ): Promise<string> {
   const asked = ask(customer, { model: more.model ?? 'big', requestId: uuidv7(more.at) });
   const usage = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: more.output ?? 10 };
   const admission = await admitted(lane.ledger, asked);
   await lane.ledger.settle(
-    settlement(asked, admission, { usage, upstreamCost: 3n, outcome: more.failed ? 'timeout' : 'completed' }),
+    settlement(asked, admission, {
+      usage,
+      upstreamCost: 3n,
+      outcome: more.failed ? 'timeout' : 'completed',
+      ...(more.latencyMs === undefined ? {} : { latencyMs: more.latencyMs }),
+    }),
   );
   return asked.requestId;
 }
@@ -282,6 +290,89 @@ describe('the ledger', () => {
     expect(await idsOf({ outcome: 'timeout' })).toEqual([ids[1]]);
     expect(await idsOf({ from: new Date(now - 4_000), to: new Date(now) })).toEqual([ids[1], ids[2]]);
     expect(await idsOf({ to: new Date(now - 4_000) })).toEqual([ids[3], ids[4]]);
+  });
+
+  describe('in another order', () => {
+    const orders = (['time', 'cost', 'tokens', 'latency'] as const).flatMap((by) =>
+      [true, false].map((ascending) => ({ by, ascending })),
+    );
+    const keys = {
+      time: () => 0n,
+      cost: ({ cost }: LedgerRecord) => cost,
+      tokens: ({ usage }: LedgerRecord) => BigInt(Object.values(usage).reduce((sum, pool) => sum + pool, 0)),
+      latency: ({ latencyMs }: LedgerRecord) => BigInt(latencyMs),
+    };
+    let customer: Customer;
+    let all: LedgerRecord[];
+
+    beforeAll(async () => {
+      customer = await addCustomer(db.pool);
+      const now = Date.now();
+      // No two orders agree, some values are equal, and the numbers do not sort like their digits.
+      const drawn: [string, number, number][] = [
+        ['big', 9, 700],
+        ['small', 10, 70],
+        ['small', 100, 1_000],
+        ['big', 9, 70],
+        ['big', 0, 12],
+        ['small', 8, 1_000],
+      ];
+      for (const [i, [model, output, latencyMs]] of drawn.entries())
+        await request(customer, { at: now + i, model, output, latencyMs });
+      all = (await readLedger(db.pool, entries(customer))).items;
+    });
+
+    test.each(orders)('$by, ascending: $ascending, page by page', async (order) => {
+      const way = order.ascending ? 1 : -1;
+      const key = keys[order.by];
+      const expected = all
+        .toSorted((a, b) => way * (Number(key(a) - key(b)) || (a.requestId < b.requestId ? -1 : 1)))
+        .map(({ requestId }) => requestId);
+      for (const limit of [1, 2, 4, 100]) {
+        const read = await allPages((after) => readLedger(db.pool, entries(customer, { order, limit, after })));
+        expect(read.map(({ requestId }) => requestId)).toEqual(expected);
+      }
+    });
+
+    test('a cursor belongs to the order that it came from', async () => {
+      for (const order of orders) {
+        const { next } = await readLedger(db.pool, entries(customer, { order, limit: 2 }));
+        for (const other of orders.filter((each) => each !== order)) {
+          const reading = readLedger(db.pool, entries(customer, { order: other, limit: 2, after: next }));
+          await expect(reading).rejects.toThrow(BadCursor);
+        }
+      }
+      const huge = Buffer.from(JSON.stringify(['cost', 'up', '9'.repeat(19), uuidv7()])).toString('base64url');
+      const order = { by: 'cost' as const, ascending: true };
+      await expect(readLedger(db.pool, entries(customer, { order, after: huge }))).rejects.toThrow(BadCursor);
+    });
+
+    test('with a filter keeps to it', async () => {
+      const order = { by: 'latency' as const, ascending: false };
+      const { items } = await readLedger(db.pool, entries(customer, { order, model: 'small' }));
+      expect(items.map(({ latencyMs }) => latencyMs)).toEqual([1_000, 1_000, 70]);
+    });
+
+    test('needs a range that can be sorted; time needs none', async () => {
+      const busy = await addCustomer(db.pool);
+      await request(busy);
+      await db.pool.query(
+        `INSERT INTO usage_hour (account_id, hour, model, key_id, requests)
+         VALUES ($1, '2026-01-01T00:00Z', 'big', $2, $3), ($1, '2026-01-01T01:00Z', 'big', $2, 1)`,
+        [busy.accountId, busy.keyId, mostSorted],
+      );
+      for (const order of orders) {
+        const reading = readLedger(db.pool, entries(busy, { order }));
+        if (order.by === 'time') expect((await reading).items).toHaveLength(1);
+        else await expect(reading).rejects.toThrow(RangeTooWide);
+      }
+      const order = { by: 'cost' as const, ascending: false };
+      const from = new Date('2026-01-01T01:00Z');
+      expect((await readLedger(db.pool, entries(busy, { order, from }))).items).toHaveLength(1);
+      await expect(readLedger(db.pool, entries(busy, { order, from: new Date('2026-01-01T00:59Z') }))).rejects.toThrow(
+        RangeTooWide,
+      );
+    });
   });
 
   test('shows an entry with its prices, to its own account only', async () => {
