@@ -135,7 +135,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     log,
   });
   registerDownloads(app, { db: pool, downloads });
-  registerStatus(app, { uptime });
+  registerStatus(app, { uptime, publicUrl });
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],
     transfers,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { dayText, durationText, escapeText, millisecondsText, percentText, timeText, wayText } from './status-text.ts';
 import { type Locale, type StatusWords, words } from './status-words.ts';
 import {
   type Announcement,
@@ -7,6 +8,7 @@ import {
   type Incident,
   type ModelStatus,
   meanLatencyMs,
+  type ProtocolDays,
   type StatusReport,
   type Tally,
   uptimeRatio,
@@ -23,7 +25,7 @@ export function statusPage(report: StatusReport, locale: Locale): string {
     locale,
     w,
     `<p class="overall ${report.state}"><span class="dot" aria-hidden="true"></span>${w.overall[report.state]}</p>
-<p class="quiet">${w.generated} ${time(report.generatedAt, locale)} · <a href="/status.json">status.json</a></p>
+<p class="quiet">${w.generated} ${time(report.generatedAt, locale)} · <a href="/status?lang=${locale}">${w.reload}</a></p>
 ${announcements(report.announcements, report.generatedAt, locale, w)}
 <h2>${w.models}</h2>
 ${report.models.length === 0 ? `<p>${w.noModels}</p>` : report.models.map((model) => modelSection(model, locale, w)).join('\n')}
@@ -36,7 +38,11 @@ ${incidents(report.incidents, locale, w)}`,
 /** What is shown while there is no report to show. */
 export function statusUnavailablePage(locale: Locale): string {
   const w = words[locale];
-  return document(locale, w, `<p class="overall no_data">${w.unavailable}</p>`);
+  return document(
+    locale,
+    w,
+    `<p class="overall no_data"><span class="dot" aria-hidden="true"></span>${w.unavailable}</p>`,
+  );
 }
 
 function document(locale: Locale, w: StatusWords, main: string): string {
@@ -48,13 +54,16 @@ function document(locale: Locale, w: StatusWords, main: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${w.title}</title>
+<link rel="alternate" type="application/atom+xml" title="${w.title}" href="/status/history.atom?lang=${locale}">
 <style>${style}</style>
 </head>
 <body>
-<header><h1>${w.title}</h1><nav aria-label="${w.language}"><a href="/status?lang=${other}" hreflang="${other}" lang="${other}">${words[other].name}</a></nav></header>
+<header><a class="logo" href="/" aria-label="Steyg: ${w.home}"><svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="7"/><path d="M7 24v-5h6v-6h6V7h6"/></svg>Steyg</a><nav aria-label="${w.language}"><a href="/status?lang=${other}" hreflang="${other}" lang="${other}">${words[other].name}</a></nav></header>
 <main>
+<h1>${w.title}</h1>
 ${main}
 </main>
+<footer class="quiet"><p>${w.feed}: <a href="/status/history.atom?lang=${locale}">Atom</a> · <a href="/status/history.rss?lang=${locale}">RSS</a></p><p>${w.programs}: <a href="/status.json">status.json</a></p></footer>
 </body>
 </html>
 `;
@@ -66,45 +75,58 @@ function announcements(list: readonly Announcement[], now: Date, locale: Locale,
     const title = (locale === 'vi' ? item.titleVi : null) ?? item.title;
     const body = (locale === 'vi' ? item.bodyVi : null) ?? item.body;
     const until = item.endsAt === null ? '' : ` – ${time(item.endsAt, locale)}`;
-    const about = item.models.length === 0 ? '' : `<p class="quiet">${item.models.map(escape).join(', ')}</p>`;
+    const about = item.models.length === 0 ? '' : `<p class="quiet">${item.models.map(escapeText).join(', ')}</p>`;
     const paragraphs = body
       .split(/\n+/)
       .filter((line) => line.trim() !== '')
-      .map((line) => `<p>${escape(line)}</p>`)
+      .map((line) => `<p>${escapeText(line)}</p>`)
       .join('');
-    return `<article class="announcement ${item.kind}"><h3>${escape(title)}</h3>
+    return `<article class="card announcement ${item.kind}"><h3>${escapeText(title)}</h3>
 <p class="quiet">${w.kinds[item.kind]} · ${item.startsAt > now ? `${w.planned} ` : ''}${time(item.startsAt, locale)}${until}</p>${about}${paragraphs}</article>`;
   });
   return `<section aria-label="${w.announcements}">${items.join('\n')}</section>`;
 }
 
 function modelSection(model: ModelStatus, locale: Locale, w: StatusWords): string {
-  const id = `model-${escape(model.id)}`;
+  const id = `model-${escapeText(model.id)}`;
   const spans: [string, Tally][] = [
     [w.hours24, model.last24Hours],
     [w.days7, addTallies(model.days.slice(-7))],
     [w.days30, addTallies(model.days.slice(-30))],
     [w.days90, addTallies(model.days.slice(-90))],
   ];
-  const figures = spans.map(([label, tally]) => `<div><dt>${label}</dt><dd>${percent(tally, locale, w)}</dd></div>`);
+  const figures = spans.map(([label, tally]) => `<div><dt>${label}</dt><dd>${percentText(tally, locale)}</dd></div>`);
   const latency = meanLatencyMs(model.last24Hours);
   figures.push(
-    `<div><dt>${w.latency}</dt><dd>${latency === null ? w.noData : milliseconds(latency, locale)}</dd></div>`,
+    `<div><dt>${w.latency}</dt><dd>${latency === null ? w.noData : millisecondsText(latency, locale)}</dd></div>`,
   );
-  return `<section class="model" aria-labelledby="${id}">
-<h3 id="${id}"><span class="name">${escape(model.displayName)}</span> <code>${escape(model.id)}</code>${model.simulated ? ` <span class="badge">${w.simulated}</span>` : ''} <span class="state ${model.state}"><span class="dot" aria-hidden="true"></span>${w.states[model.state]}</span></h3>
-${bars(model.days, locale, w)}
+  const rows =
+    model.protocols.length === 0
+      ? bars(w.days90, model.days, locale, w)
+      : model.protocols.map((each) => protocolRow(each, locale, w)).join('\n');
+  return `<section class="card model" aria-labelledby="${id}">
+<h3 id="${id}"><span class="name">${escapeText(model.displayName)}</span> <code>${escapeText(model.id)}</code>${model.simulated ? ` <span class="badge">${w.simulated}</span>` : ''} <span class="state ${model.state}"><span class="dot" aria-hidden="true"></span>${w.states[model.state]}</span></h3>
+${rows}
+<p class="scale quiet" aria-hidden="true"><span>${w.daysAgo}</span><span>${w.today}</span></p>
 <dl class="figures">${figures.join('')}</dl>
 <details><summary>${w.details}</summary>
 ${ways(model, locale, w)}${troubledDays(model, locale, w)}</details>
 </section>`;
 }
 
-/** One picture for those who see it; its sum in words for those who do not. */
-function bars(days: readonly Day[], locale: Locale, w: StatusWords): string {
-  const troubled = days.filter(({ down }) => down > 0).length;
-  const label = `${w.days90}: ${percent(addTallies(days), locale, w)}. ${w.troubled}: ${troubled}.`;
-  const cells = days.map((day) => `<i class="${grade(day)}" title="${day.date}: ${percent(day, locale, w)}"></i>`);
+function protocolRow({ protocol, days }: ProtocolDays, locale: Locale, w: StatusWords): string {
+  const name = w.protocols[protocol];
+  return `<div class="protocol"><p><span>${name}</span><span class="share">${percentText(addTallies(days), locale)}</span></p>
+${bars(`${name}, ${w.days90}`, days, locale, w)}</div>`;
+}
+
+/** One picture for those who see it, with a day's figure where it is pointed at; in words for those who do not. */
+function bars(name: string, days: readonly Day[], locale: Locale, w: StatusWords): string {
+  const said = (day: Day) => `${dayText(day.date, locale)}: ${percentText(day, locale)}`;
+  const troubled = days.filter(({ down }) => down > 0).toReversed();
+  const trouble = troubled.length === 0 ? w.noTrouble : `${w.troubled}: ${troubled.map(said).join('; ')}`;
+  const label = `${name}: ${percentText(addTallies(days), locale)}. ${trouble}.`;
+  const cells = days.map((day) => `<i class="${grade(day)}" data-day="${said(day)}"></i>`);
   return `<div class="bars" role="img" aria-label="${label}">${cells.join('')}</div>`;
 }
 
@@ -119,85 +141,104 @@ function ways(model: ModelStatus, locale: Locale, w: StatusWords): string {
   if (model.ways.length === 0) return `<p>${w.noData}</p>`;
   const rows = model.ways.map(
     (way) =>
-      `<tr><th scope="row">${escape(way.protocol)}, ${w.modes[way.mode]}</th><td>${wayState(way, w)}</td><td>${
-        way.latencyMs === null ? '–' : milliseconds(way.latencyMs, locale)
-      }</td><td>${way.timeToFirstByteMs === null ? '–' : milliseconds(way.timeToFirstByteMs, locale)}</td><td>${time(way.checkedAt, locale)}</td></tr>`,
+      `<tr><th scope="row">${wayText(`${escapeText(way.protocol)}/${way.mode}`, w)}</th><td>${wayState(way, w)}</td><td>${
+        way.latencyMs === null ? '–' : millisecondsText(way.latencyMs, locale)
+      }</td><td>${way.timeToFirstByteMs === null ? '–' : millisecondsText(way.timeToFirstByteMs, locale)}</td><td>${time(way.checkedAt, locale)}</td></tr>`,
   );
-  return `<div class="scroll" tabindex="0" role="group" aria-label="${w.details}: ${escape(model.displayName)}"><table><thead><tr><th scope="col">${w.way}</th><th scope="col">${w.state}</th><th scope="col">${w.latency}</th><th scope="col">${w.firstByte}</th><th scope="col">${w.checked}</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+  return `<div class="scroll" tabindex="0" role="group" aria-label="${w.details}: ${escapeText(model.displayName)}"><table><thead><tr><th scope="col">${w.way}</th><th scope="col">${w.state}</th><th scope="col">${w.latency}</th><th scope="col">${w.firstByte}</th><th scope="col">${w.checked}</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
 function wayState(way: WayStatus, w: StatusWords): string {
-  const reason = way.reason === null ? '' : ` <span class="quiet">(${escape(way.reason)})</span>`;
+  const reason = way.reason === null ? '' : ` <span class="quiet">(${escapeText(way.reason)})</span>`;
   return `<span class="state ${way.outcome}"><span class="dot" aria-hidden="true"></span>${w.states[way.outcome]}</span>${reason}`;
 }
 
 function troubledDays(model: ModelStatus, locale: Locale, w: StatusWords): string {
   const days = model.days.filter(({ down }) => down > 0).toReversed();
-  if (days.length === 0) return '';
+  if (days.length === 0) return `<p>${w.noTrouble}.</p>`;
   const items = days.map(
-    (day) => `<li><time datetime="${day.date}">${day.date}</time>: ${percent(day, locale, w)}</li>`,
+    (day) =>
+      `<li><time datetime="${day.date}">${dayText(day.date, locale)}</time>: ${percentText(day, locale)}${brokenDown(model, day.date, locale, w)}</li>`,
   );
   return `<p>${w.troubled}:</p><ul>${items.join('')}</ul>`;
+}
+
+/** Which protocols a day's failures were of. */
+function brokenDown(model: ModelStatus, date: string, locale: Locale, w: StatusWords): string {
+  const parts = model.protocols.flatMap(({ protocol, days }) => {
+    const day = days.find((each) => each.date === date);
+    return day === undefined || day.down === 0 ? [] : [`${w.protocols[protocol]} ${percentText(day, locale)}`];
+  });
+  return parts.length === 0 ? '' : ` <span class="quiet">(${parts.join(', ')})</span>`;
 }
 
 function incidents(list: readonly Incident[], locale: Locale, w: StatusWords): string {
   if (list.length === 0) return `<p>${w.noIncidents}</p>`;
   const items = list.map((incident) => {
-    const until = incident.endedAt === null ? w.goesOn : time(incident.endedAt, locale);
-    return `<li><strong>${escape(incident.model)}</strong>: ${w.impacts[incident.impact]}<br><span class="quiet">${time(incident.startedAt, locale)} – ${until} · ${incident.affected.map(escape).join(', ')}</span></li>`;
+    const { endedAt, startedAt } = incident;
+    const until =
+      endedAt === null
+        ? w.goesOn
+        : `${time(endedAt, locale)} · ${w.took} ${durationText(endedAt.getTime() - startedAt.getTime(), locale)}`;
+    return `<li class="card"><p><strong>${escapeText(incident.model)}</strong>: ${w.impacts[incident.impact]} <span class="${endedAt === null ? 'badge open' : 'badge'}">${endedAt === null ? w.open : w.over}</span></p>
+<p class="quiet">${time(startedAt, locale)} – ${until}</p>
+<p class="quiet">${w.affected}: ${incident.affected.map((way) => wayText(escapeText(way), w)).join(', ')}</p></li>`;
   });
   return `<ul class="incidents">${items.join('')}</ul>`;
 }
 
-function percent(tally: Pick<Tally, 'up' | 'down'>, locale: Locale, w: StatusWords): string {
-  const ratio = uptimeRatio(tally);
-  if (ratio === null) return w.noData;
-  return new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 3 }).format(ratio);
-}
-
-function milliseconds(value: number, locale: Locale): string {
-  return `${new Intl.NumberFormat(locale).format(value)} ms`;
-}
-
 function time(moment: Date, locale: Locale): string {
-  const text = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }).format(
-    moment,
-  );
-  return `<time datetime="${moment.toISOString()}">${escape(text)} UTC</time>`;
-}
-
-function escape(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return `<time datetime="${moment.toISOString()}">${escapeText(timeText(moment, locale))}</time>`;
 }
 
 const style = `
-:root{color-scheme:light dark;--text:#1b1f24;--quiet:#57606a;--page:#fff;--line:#d0d7de;--up:#1a7f37;--most:#9a6700;--down:#cf222e;--none:#8c959f}
-@media (prefers-color-scheme:dark){:root{--text:#e6edf3;--quiet:#9198a1;--page:#0d1117;--line:#30363d;--up:#3fb950;--most:#d29922;--down:#f85149;--none:#6e7681}}
+:root{color-scheme:light dark;--page:#f7f8f8;--card:#fff;--sunken:#eef1f1;--text:#17201f;--quiet:#55625f;--line:#d7dddb;--accent:#0f766e;--up:#178a4c;--up-soft:#e2f4e8;--most:#c27c0e;--most-soft:#fdf1da;--most-text:#85540a;--down:#c9302c;--down-soft:#fbe6e4;--none:#8a9794;--shadow:0 1px 2px rgb(0 0 0/.06),0 4px 16px rgb(0 0 0/.05)}
+@media (prefers-color-scheme:dark){:root{--page:#0e1413;--card:#161d1c;--sunken:#1e2726;--text:#e7eeec;--quiet:#a1b0ac;--line:#2c3735;--accent:#2dd4bf;--up:#3fbf74;--up-soft:#12301f;--most:#e0a63a;--most-soft:#35270d;--most-text:#fbbf5c;--down:#f0645c;--down-soft:#3b1816;--none:#71807c;--shadow:0 1px 2px rgb(0 0 0/.4)}}
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:60rem;padding:1rem;font:1rem/1.5 system-ui,sans-serif;color:var(--text);background:var(--page)}
-header{display:flex;justify-content:space-between;align-items:baseline;gap:1rem;flex-wrap:wrap}
-a{color:inherit}
-a:focus-visible,summary:focus-visible,.scroll:focus-visible{outline:2px solid var(--text);outline-offset:2px}
+body{margin:0 auto;max-width:64rem;padding:0 clamp(1rem,3vw,2rem) 2rem;font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;color:var(--text);background:var(--page);overflow-wrap:anywhere}
+header{display:flex;justify-content:space-between;align-items:center;gap:1rem;flex-wrap:wrap;padding:1rem 0}
+.logo{display:inline-flex;align-items:center;gap:.5rem;font-weight:700;font-size:1.15rem;color:var(--text);text-decoration:none}
+.logo svg{width:1.75rem;height:1.75rem}.logo rect{fill:#0f766e}.logo path{fill:none;stroke:#fff;stroke-width:3.2;stroke-linecap:round;stroke-linejoin:round}
+h1{font-size:1.75rem;line-height:1.25;letter-spacing:-.015em;margin:1rem 0}
+h2{font-size:1.25rem;margin:2rem 0 .75rem}
+a,summary{color:var(--accent);text-underline-offset:.15em}
+summary{cursor:pointer;width:fit-content;font-size:.94rem}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px;border-radius:.25rem}
+p{margin:.25rem 0}
+code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.9em;font-weight:400;color:var(--quiet)}
 .quiet{color:var(--quiet);font-size:.875rem}
-.overall{font-size:1.25rem;font-weight:600;border:1px solid var(--line);border-left:.5rem solid var(--none);padding:.75rem 1rem}
-.overall.up{border-left-color:var(--up)}.overall.degraded{border-left-color:var(--most)}.overall.down{border-left-color:var(--down)}
-.dot{display:inline-block;width:.75em;height:.75em;border-radius:50%;background:var(--none);margin-right:.4em}
+.card{background:var(--card);border:1px solid var(--line);border-radius:.6rem;box-shadow:var(--shadow);padding:1.1rem 1.25rem;margin:0 0 1rem}
+.overall{display:flex;align-items:center;gap:.6rem;font-size:1.2rem;font-weight:650;border-radius:.6rem;padding:.9rem 1.15rem;background:var(--sunken)}
+.overall.up{background:var(--up-soft)}.overall.degraded{background:var(--most-soft)}.overall.down{background:var(--down-soft)}
+.dot{flex:none;display:inline-block;width:.7em;height:.7em;border-radius:50%;background:var(--none)}
 .up>.dot{background:var(--up)}.degraded>.dot{background:var(--most)}.down>.dot{background:var(--down)}
-.model,.announcement{border:1px solid var(--line);border-radius:.5rem;padding:1rem;margin:1rem 0}
-.announcement{border-left:.5rem solid var(--most)}
-h3{margin:0 0 .5rem;display:flex;gap:.5rem;align-items:baseline;flex-wrap:wrap}
-h3 .state{margin-left:auto;font-weight:400}
-.badge{border:1px solid var(--line);border-radius:1rem;padding:0 .5rem;font-size:.75rem;font-weight:400}
-.bars{display:flex;gap:1px;height:2rem}
-.bars i{flex:1;background:var(--up)}
-.bars i.most{background:var(--most)}.bars i.poor{background:var(--down)}
-.bars i.none{background:repeating-linear-gradient(45deg,var(--line),var(--line) 2px,transparent 2px,transparent 4px)}
-.figures{display:flex;gap:1.5rem;flex-wrap:wrap;margin:.75rem 0}
-.figures div{min-width:5rem}dt{color:var(--quiet);font-size:.875rem}dd{margin:0;font-variant-numeric:tabular-nums}
+.state{display:inline-flex;align-items:center;gap:.4rem}
+.announcement{border-left:.35rem solid var(--most)}.announcement.incident{border-left-color:var(--down)}.announcement.info{border-left-color:var(--accent)}
+h3{margin:0 0 .75rem;font-size:1.05rem;display:flex;gap:.25rem .6rem;align-items:baseline;flex-wrap:wrap}
+h3 .state{margin-left:auto;font-weight:500;font-size:.94rem}
+.badge{background:var(--sunken);border-radius:1rem;padding:0 .5rem;font-size:.8rem;font-weight:400;white-space:nowrap}
+.badge.open{background:var(--down-soft)}
+.protocol{display:grid;grid-template-columns:9rem minmax(0,1fr);gap:.25rem 1rem;align-items:center;margin:.5rem 0}
+.protocol p{margin:0;font-size:.94rem;display:grid}
+.share{color:var(--quiet);font-size:.875rem;font-variant-numeric:tabular-nums}
+.bars{display:flex;height:2.1rem;position:relative}
+.bars i{flex:1;background:var(--up);background-clip:content-box;padding:0 .5px;position:relative;border-radius:1px}
+.bars i.most{background-color:var(--most)}.bars i.poor{background-color:var(--down)}
+.bars i.none{background-color:var(--sunken);background-image:repeating-linear-gradient(45deg,var(--line) 0 2px,transparent 2px 4px)}
+.bars i:hover{opacity:.75}
+.bars i:hover::after{content:attr(data-day);position:absolute;z-index:1;bottom:calc(100% + .35rem);left:0;padding:.2rem .55rem;border-radius:.35rem;background:var(--text);color:var(--page);font:.8rem/1.5 system-ui,sans-serif;white-space:nowrap;pointer-events:none}
+.bars i:nth-child(n+46):hover::after{left:auto;right:0}
+.scale{display:flex;justify-content:space-between;margin:0 0 .5rem 10rem;font-size:.8rem}
+.figures{display:flex;gap:.75rem 1.75rem;flex-wrap:wrap;margin:.9rem 0}
+.figures div{min-width:4.5rem}dt{color:var(--quiet);font-size:.875rem}dd{margin:0;font-weight:600;font-variant-numeric:tabular-nums}
 .scroll{overflow-x:auto}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line);font-weight:400;white-space:nowrap}
-thead th{color:var(--quiet);font-size:.875rem}
-.incidents{padding-left:1.25rem}.incidents li{margin:.5rem 0}
+details[open]>summary{margin-bottom:.5rem}
+table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left;padding:.35rem .9rem .35rem 0;border-bottom:1px solid var(--line);font-weight:400;white-space:nowrap}
+thead th{color:var(--quiet);font-size:.82rem}
+details ul{margin:.25rem 0;padding-left:1.25rem}
+.incidents{padding:0;list-style:none}
+footer{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;border-top:1px solid var(--line);margin-top:2rem;padding-top:1rem}
+@media (max-width:40rem){.protocol{grid-template-columns:minmax(0,1fr)}.protocol p{display:flex;justify-content:space-between}.scale{margin-left:0}}
 @media print{details{display:block}}
 `;
 

@@ -1,5 +1,5 @@
 import type { Impact } from './incidents.ts';
-import type { ProbeMode } from './probe.ts';
+import type { ProbeMode, ProbeProtocol } from './probe.ts';
 import type { Announcement, State } from './uptime.ts';
 
 /** The words of the status page. Both languages have all of them, because the compiler says so. */
@@ -34,10 +34,25 @@ export interface StatusWords {
   noData: string;
   details: string;
   troubled: string;
+  noTrouble: string;
+  protocols: Record<ProbeProtocol, string>;
+  daysAgo: string;
+  today: string;
   legend: string;
   incidents: string;
   noIncidents: string;
+  /** Of an incident. */
+  open: string;
+  over: string;
   goesOn: string;
+  /** How long an incident took, before the figure. */
+  took: string;
+  affected: string;
+  home: string;
+  feed: string;
+  programs: string;
+  reload: string;
+  zone: string;
   unavailable: string;
 }
 
@@ -72,13 +87,26 @@ export const words: Record<Locale, StatusWords> = {
     way: 'Protocol',
     state: 'State',
     noData: 'no data',
-    details: 'Protocols and days',
+    details: 'Latest measurements, and days with failures',
     troubled: 'Days with failures',
+    noTrouble: 'No day with failures',
+    protocols: { messages: 'Messages', 'chat-completions': 'Chat completions', responses: 'Responses' },
+    daysAgo: '90 days ago',
+    today: 'Today',
     legend:
-      'Each bar is a day (UTC). Small requests are sent every few minutes, as a customer would send them. Hatched: nothing was measured, which is neither up nor down.',
+      'Each bar is a day (UTC), and says its figure when pointed at. Small requests are sent every few minutes, as a customer would send them. Hatched: nothing was measured, which is neither up nor down.',
     incidents: 'Incidents of the last 90 days',
-    noIncidents: 'None.',
+    noIncidents: 'No incident was measured in this time.',
+    open: 'Open',
+    over: 'Over',
     goesOn: 'goes on',
+    took: 'took',
+    affected: 'Affected',
+    home: 'Home',
+    feed: 'Feed',
+    programs: 'For programs',
+    reload: 'Reload',
+    zone: 'UTC',
     unavailable: 'The measurements cannot be read at the moment.',
   },
   vi: {
@@ -86,13 +114,13 @@ export const words: Record<Locale, StatusWords> = {
     title: 'Trạng thái của Steyg',
     language: 'Ngôn ngữ',
     overall: {
-      up: 'Mọi mô hình đều trả lời',
+      up: 'Mọi mô hình đều hoạt động',
       degraded: 'Một số mô hình không hoạt động bình thường',
-      down: 'Không mô hình nào trả lời',
+      down: 'Không mô hình nào hoạt động',
       no_data: 'Chưa có số đo',
     },
     states: { up: 'Hoạt động', degraded: 'Gián đoạn một phần', down: 'Ngừng', no_data: 'Không có dữ liệu' },
-    modes: { stream: 'truyền dòng', plain: 'một lần' },
+    modes: { stream: 'truyền dần', plain: 'trả một lần' },
     kinds: { info: 'Thông tin', maintenance: 'Bảo trì', incident: 'Sự cố' },
     impacts: { partial: 'gián đoạn một phần', major: 'ngừng' },
     generated: 'Tính đến',
@@ -107,17 +135,30 @@ export const words: Record<Locale, StatusWords> = {
     days90: '90 ngày',
     latency: 'Độ trễ',
     firstByte: 'Byte đầu tiên',
-    checked: 'Lần đo',
+    checked: 'Đo lúc',
     way: 'Giao thức',
     state: 'Trạng thái',
     noData: 'không có dữ liệu',
-    details: 'Giao thức và từng ngày',
-    troubled: 'Số ngày có lỗi',
+    details: 'Lần đo gần nhất và những ngày có lỗi',
+    troubled: 'Những ngày có lỗi',
+    noTrouble: 'Không có ngày nào có lỗi',
+    protocols: { messages: 'Messages', 'chat-completions': 'Chat completions', responses: 'Responses' },
+    daysAgo: '90 ngày trước',
+    today: 'Hôm nay',
     legend:
-      'Mỗi vạch là một ngày (UTC). Các yêu cầu nhỏ được gửi vài phút một lần, giống như khách hàng gửi. Vạch chéo: không đo được gì, không phải hoạt động cũng không phải ngừng.',
+      'Mỗi vạch là một ngày (theo giờ UTC) và hiện số liệu khi trỏ vào. Các yêu cầu nhỏ được gửi vài phút một lần, đúng như khách hàng gửi. Vạch chéo: không có số đo, không phải hoạt động cũng không phải ngừng.',
     incidents: 'Sự cố trong 90 ngày qua',
-    noIncidents: 'Không có.',
+    noIncidents: 'Không ghi nhận sự cố nào trong thời gian này.',
+    open: 'Đang xảy ra',
+    over: 'Đã qua',
     goesOn: 'đang tiếp diễn',
+    took: 'kéo dài',
+    affected: 'Ảnh hưởng',
+    home: 'Trang chủ',
+    feed: 'Nguồn tin',
+    programs: 'Cho chương trình',
+    reload: 'Tải lại',
+    zone: 'giờ Việt Nam',
     unavailable: 'Hiện không đọc được số đo.',
   },
 };

@@ -1,14 +1,22 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError } from '../http.ts';
+import { badgeDays, badgeKinds, badgeOf, badgeSvg, shieldsJson } from './status-badge.ts';
+import { atomFeed, rssFeed } from './status-feed.ts';
 import { statusJson } from './status-json.ts';
 import { statusPage, statusUnavailablePage, styleHash } from './status-page.ts';
-import { chooseLocale } from './status-words.ts';
+import { chooseLocale, type Locale } from './status-words.ts';
 import type { StatusReport, Uptime } from './uptime.ts';
 
-/** The public status: `/status` for people, `/status.json` for programs. */
+/**
+ * The public status: `/status` for people, `/status.json` for programs, `/status/history.atom` and `.rss` for feed
+ * readers, and badges for other people's pages: `/status/badge.svg` of the service, `/status/badges/MODEL.svg` of a
+ * model, `.json` for shields.io; `?kind=status|uptime|latency`, `?days=1|7|30|90`, `?lang=en|vi`.
+ */
 
 export interface StatusDeps {
   uptime: Pick<Uptime, 'report'>;
+  /** The address that feeds name, without a slash at its end. */
+  publicUrl: string;
   /** How long a report is given out again: a page that everybody opens at once must not ask the database each time. */
   freshMs?: number;
   clock?: () => number;
@@ -20,44 +28,131 @@ const tolerableMs = 10 * 60_000;
 
 export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
   const current = remember(deps);
+  const { publicUrl } = deps;
 
-  app.get('/status.json', async (request, reply) => {
-    void reply.header('access-control-allow-origin', '*');
+  const pages = renderOnce(statusPage);
+
+  /** Sends what `make` makes of the report, and 503 while there is none. */
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    make: (report: StatusReport) => unknown,
+    otherwise: unknown = unavailable,
+  ) => {
+    let report: StatusReport;
     try {
-      const report = await current();
-      return await cacheable(reply).send(statusJson(report));
+      report = await current();
     } catch (error) {
       request.log.warn(describeError(error), 'the status could not be read');
-      return reply
-        .code(503)
-        .send({ object: 'status', state: 'no_data', message: 'The measurements cannot be read at the moment.' });
+      return reply.code(503).send(otherwise);
     }
+    return cacheable(reply).send(make(report));
+  };
+
+  app.get('/status.json', (request, reply) => {
+    void reply.header('access-control-allow-origin', '*');
+    return answer(request, reply, statusJson);
   });
 
-  app.get<{ Querystring: { lang?: unknown } }>('/status', async (request, reply) => {
-    const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
+  for (const [path, type, render] of [
+    ['/status/history.atom', 'application/atom+xml', atomFeed],
+    ['/status/history.rss', 'application/rss+xml', rssFeed],
+  ] as const) {
+    app.get<{ Querystring: Asked }>(path, (request, reply) => {
+      const locale = localeOf(request, reply);
+      void reply.type(`${type}; charset=utf-8`);
+      return answer(
+        request,
+        reply,
+        (report) => render({ report, origin: publicUrl, locale }),
+        `<?xml version="1.0" encoding="utf-8"?>\n<error>${unavailable.message}</error>\n`,
+      );
+    });
+  }
+
+  /** `model` is null for the whole service. */
+  const sendBadge = (
+    request: FastifyRequest<{ Querystring: Asked }>,
+    reply: FastifyReply,
+    { model, form }: { model: string | null; form: string | undefined },
+  ) => {
+    const kind = badgeKinds.find((each) => each === (request.query.kind ?? 'status'));
+    const days = badgeDays.find((each) => String(each) === (request.query.days ?? '90'));
+    if (kind === undefined || days === undefined) return reply.callNotFound();
+    // Badges stand on pages of any language: they speak English unless their address says otherwise.
+    const locale = chooseLocale(request.query.lang, undefined);
+    void reply.header('access-control-allow-origin', '*').header('x-content-type-options', 'nosniff');
+    return answer(request, reply, (report) => {
+      const badge = badgeOf(report, { model, kind, days, locale });
+      if (badge === null) {
+        void reply.code(404).removeHeader('cache-control');
+        return { object: 'error', message: 'There is no such model.' };
+      }
+      if (form === 'json') return shieldsJson(badge);
+      void reply.type('image/svg+xml; charset=utf-8').header('content-security-policy', "default-src 'none'");
+      return badgeSvg(badge);
+    });
+  };
+
+  for (const form of ['svg', 'json'])
+    app.get<{ Querystring: Asked }>(`/status/badge.${form}`, (request, reply) =>
+      sendBadge(request, reply, { model: null, form }),
+    );
+  app.get<{ Querystring: Asked; Params: { '*': string } }>('/status/badges/*', (request, reply) => {
+    // Catalog ids may have slashes and dots in them.
+    const [, model, form] = /^(.+)\.(svg|json)$/.exec(request.params['*']) ?? [];
+    return model === undefined ? reply.callNotFound() : sendBadge(request, reply, { model, form });
+  });
+
+  app.get<{ Querystring: Asked }>('/status', (request, reply) => {
+    const locale = localeOf(request, reply);
     void reply
       .type('text/html; charset=utf-8')
-      .header('content-language', locale)
-      .header('vary', 'Accept-Language')
       .header('referrer-policy', 'no-referrer')
       .header('x-content-type-options', 'nosniff')
       .header(
         'content-security-policy',
         `default-src 'none'; style-src ${styleHash}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
       );
-    try {
-      const report = await current();
-      return await cacheable(reply).send(statusPage(report, locale));
-    } catch (error) {
-      request.log.warn(describeError(error), 'the status could not be read');
-      return reply.code(503).send(statusUnavailablePage(locale));
-    }
+    return answer(request, reply, (report) => pages(report, locale), statusUnavailablePage(locale));
   });
+}
+
+interface Asked {
+  lang?: unknown;
+  kind?: unknown;
+  days?: unknown;
+}
+
+const unavailable = {
+  object: 'status',
+  state: 'no_data',
+  message: 'The measurements cannot be read at the moment.',
+} as const;
+
+/** The reader's language, said in the answer's headers. */
+function localeOf(request: FastifyRequest<{ Querystring: Asked }>, reply: FastifyReply): Locale {
+  const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
+  void reply.header('content-language', locale).header('vary', 'Accept-Language');
+  return locale;
 }
 
 function cacheable(reply: FastifyReply): FastifyReply {
   return reply.header('cache-control', 'public, max-age=30');
+}
+
+/** The page has a figure for every day of every model: it is written once for each report, however many people read it. */
+function renderOnce(
+  render: (report: StatusReport, locale: Locale) => string,
+): (report: StatusReport, locale: Locale) => string {
+  const rendered = new WeakMap<StatusReport, Map<Locale, string>>();
+  return (report, locale) => {
+    const pages = rendered.get(report) ?? new Map<Locale, string>();
+    rendered.set(report, pages);
+    const page = pages.get(locale) ?? render(report, locale);
+    pages.set(locale, page);
+    return page;
+  };
 }
 
 /** One question to the database at a time, and its answer for everybody who comes within `freshMs`. */
@@ -65,7 +160,7 @@ function remember({
   uptime,
   freshMs = defaultFreshMs,
   clock = () => performance.now(),
-}: StatusDeps): () => Promise<StatusReport> {
+}: Omit<StatusDeps, 'publicUrl'>): () => Promise<StatusReport> {
   let last: { report: StatusReport; at: number } | null = null;
   let asking: Promise<StatusReport> | null = null;
 

@@ -5,7 +5,7 @@ import { uuidv7 } from '../http.ts';
 import { textProblem } from '../plain-text.ts';
 import { isUuid } from '../uuid.ts';
 import { decideIncident, type Impact, type OpenIncident, type Way } from './incidents.ts';
-import type { ProbeMode, ProbeProtocol, ProbeResult } from './probe.ts';
+import { type ProbeMode, type ProbeProtocol, type ProbeResult, probeProtocols } from './probe.ts';
 
 /** Probes on record, what they add up to, the incidents they make, and what the operator says about them. */
 
@@ -77,6 +77,13 @@ export interface ModelStatus {
   ways: WayStatus[];
   last24Hours: Tally;
   /** Exactly as many as asked for, the oldest first, days without probes included. */
+  days: Day[];
+  /** The same days for each protocol that was ever measured in them. */
+  protocols: ProtocolDays[];
+}
+
+export interface ProtocolDays {
+  protocol: ProbeProtocol;
   days: Day[];
 }
 
@@ -154,7 +161,7 @@ export function createUptime({ pool }: { pool: Pool }) {
         ways: itsWays,
         state: stateOf(open.get(id) ?? null, measured),
         last24Hours: lastDay.get(id) ?? emptyTally(),
-        days: calendar(days, generatedAt).map((date) => ({ date, ...(tallies.get(id)?.get(date) ?? emptyTally()) })),
+        ...daysOf(tallies.get(id) ?? new Map(), calendar(days, generatedAt)),
       };
     });
     return { generatedAt, state: worst(states), models: states, incidents, announcements };
@@ -379,18 +386,35 @@ async function newestProbes(pool: Pool): Promise<Map<string, MeasuredWays>> {
   return models;
 }
 
-async function dailyTallies(pool: Pool, days: number): Promise<Map<string, Map<string, Tally>>> {
-  const { rows } = await pool.query<Tally & { model: string; date: string }>(
-    `SELECT model, to_char(day, 'YYYY-MM-DD') AS date, ${tallyColumns} FROM uptime_day
-     WHERE day > (now() AT TIME ZONE 'UTC')::date - $1::int GROUP BY model, day`,
+/** Of one model: what its probes of each protocol add up to, by date. */
+type DailyTallies = Map<ProbeProtocol, Map<string, Tally>>;
+
+async function dailyTallies(pool: Pool, days: number): Promise<Map<string, DailyTallies>> {
+  const { rows } = await pool.query<Tally & { model: string; protocol: ProbeProtocol; date: string }>(
+    `SELECT model, protocol, to_char(day, 'YYYY-MM-DD') AS date, ${tallyColumns} FROM uptime_day
+     WHERE day > (now() AT TIME ZONE 'UTC')::date - $1::int GROUP BY model, protocol, day`,
     [days],
   );
-  const tallies = new Map<string, Map<string, Tally>>();
-  for (const { model, date, ...tally } of rows) {
-    const dates = tallies.get(model) ?? new Map<string, Tally>();
-    tallies.set(model, dates.set(date, tally));
+  const models = new Map<string, DailyTallies>();
+  for (const { model, protocol, date, ...tally } of rows) {
+    const protocols: DailyTallies = models.get(model) ?? new Map();
+    const dates = protocols.get(protocol) ?? new Map<string, Tally>();
+    models.set(model, protocols.set(protocol, dates.set(date, tally)));
   }
-  return tallies;
+  return models;
+}
+
+function daysOf(tallies: DailyTallies, dates: readonly string[]): Pick<ModelStatus, 'days' | 'protocols'> {
+  const protocols = probeProtocols.flatMap((protocol) => {
+    const itsDates = tallies.get(protocol);
+    if (itsDates === undefined) return [];
+    return [{ protocol, days: dates.map((date) => ({ date, ...(itsDates.get(date) ?? emptyTally()) })) }];
+  });
+  const days = dates.map((date, at) => ({
+    date,
+    ...addTallies(protocols.flatMap((each) => each.days[at] ?? [])),
+  }));
+  return { days, protocols };
 }
 
 async function last24Hours(pool: Pool): Promise<Map<string, Tally>> {

@@ -50,7 +50,7 @@ const mine = async () => {
 };
 const status = async () => {
   const app = Fastify();
-  registerStatus(app, { uptime, freshMs: 0 });
+  registerStatus(app, { uptime, publicUrl: 'https://steyg.example', freshMs: 0 });
   return app;
 };
 
@@ -204,18 +204,50 @@ describe('the status page', () => {
     const html = response.body;
     expect(html).toContain('<html lang="en">');
     expect(html).toContain(`<code>${model}</code>`);
-    expect(html).not.toMatch(/<script|<img|<b>Model|<i>,|<link|@import|url\(/);
-    expect(html.replaceAll(/href="\/status[^"]*"/g, '')).not.toMatch(/href=|https?:/);
+    // A link to another form of the page is no request; an icon or a stylesheet would be one.
+    expect(html).not.toMatch(/<script|<img|<b>Model|<i>,|<link(?! rel="alternate")|@import|url\(/);
+    expect(html.replaceAll(/href="\/(?:status[^"]*)?"/g, '')).not.toMatch(/href=|https?:/);
     expect(html).toContain('&#60;script&#62;');
     const policy = String(response.headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");
     const { createHash } = await import('node:crypto');
     const style = /<style>([^]*?)<\/style>/.exec(html)?.[1] ?? '';
     expect(policy).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`);
-    // One cell for each day, and the picture has a name for those who do not see it.
-    const cells = html.split(`id="model-${model}"`)[1]?.split('</div>')[0] ?? '';
-    expect(cells.match(/<i class=/g)).toHaveLength(90);
-    expect(cells).toMatch(/role="img" aria-label="90 days: 50%/);
+  });
+
+  it('draws 90 days for each protocol, with every figure in words too', async () => {
+    await uptime.record([
+      result(5, 'up'),
+      result(4, 'down'),
+      result(3, 'up', { protocol: 'chat-completions', mode: 'stream' }),
+    ]);
+    const html = (await (await status()).inject({ url: '/status?lang=en' })).body;
+    const section = html.split(`id="model-${model}"`)[1]?.split('</section>')[0] ?? '';
+    const today = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date());
+    const pictures = section.split('role="img"').slice(1);
+    expect(pictures).toHaveLength(2);
+    const [messages = '', chat = ''] = pictures.map((picture) => picture.split('</div>')[0] ?? '');
+    expect(messages).toContain(`aria-label="Messages, 90 days: 50%. Days with failures: ${today}: 50%."`);
+    expect(chat).toContain('aria-label="Chat completions, 90 days: 100%. No day with failures."');
+    for (const picture of [messages, chat]) expect(picture.match(/<i class="\w+" data-day="[^"]+">/g)).toHaveLength(90);
+    expect(messages).toContain(`<i class="poor" data-day="${today}: 50%">`);
+    expect(messages.match(/class="none"/g)).toHaveLength(89);
+  });
+
+  it('says an incident’s beginning, end and length, and what it affected', async () => {
+    await uptime.record([result(200, 'down'), result(190, 'down'), result(180, 'down')]);
+    await uptime.record([result(80, 'up'), result(70, 'up')]);
+    const app = await status();
+    const item = (html: string) =>
+      html.split('<li class="card">').find((part) => part.includes(`<strong>${model}</strong>`)) ?? '';
+    const english = item((await app.inject({ url: '/status?lang=en' })).body);
+    expect(english).toMatch(/down <span class="badge">Over/);
+    expect(english).toContain('took 2 hours');
+    expect(english).toContain('Affected: Messages (in one piece)');
+    const vietnamese = item((await app.inject({ url: '/status?lang=vi' })).body);
+    expect(vietnamese).toContain('kéo dài 2 giờ');
+    // Where it is read, and as it is written there.
+    expect(vietnamese).toMatch(/\d\d:\d\d \d\d\/\d\d\/\d{4} \(giờ Việt Nam\)/);
   });
 
   it('speaks the language that is asked for', async () => {
@@ -251,12 +283,76 @@ describe('the status page', () => {
     expect(found?.days.filter(({ uptime }) => uptime === null)).toHaveLength(89);
   });
 
+  it.each(['atom', 'rss'])('is also a feed (%s) whose items keep their ids', async (form) => {
+    await uptime.record([result(30, 'down'), result(20, 'down'), result(10, 'down')]);
+    await uptime.announce({
+      kind: 'maintenance',
+      title: 'A & B <move>',
+      titleVi: null,
+      body: 'From "here" to there',
+      bodyVi: null,
+      models: [],
+      startsAt: ago(1),
+      endsAt: null,
+      actor: 'user:op',
+    });
+    const app = await status();
+    const feed = async () => (await app.inject({ url: `/status/history.${form}?lang=en` })).body;
+    const open = await feed();
+    const [incident] = (await mine()).incidents;
+    const id = `https://steyg.example/status#incident-${incident?.id}`;
+    expect(open).toContain(id);
+    expect(open).toContain(`${model}: down (Open)`);
+    expect(open).toContain('A &#38; B &#60;move&#62;');
+    expect(open).not.toMatch(/<move>|&(?!#\d+;)/);
+    await uptime.record([result(2, 'up'), result(1, 'up')]);
+    const over = await feed();
+    expect(over).toContain(id);
+    expect(over).toContain(`${model}: down (Over)`);
+    const { headers } = await app.inject({ url: `/status/history.${form}` });
+    expect(headers['content-type']).toBe(`application/${form}+xml; charset=utf-8`);
+  });
+
+  it('gives badges of the service and of a model', async () => {
+    await uptime.record([result(3, 'up'), result(2, 'up'), result(1, 'up', { latencyMs: 1_100 }), result(0, 'down')]);
+    const app = await status();
+    const shields = async (query: string) => (await app.inject({ url: `/status/badges/${model}.json${query}` })).json();
+    expect(await shields('')).toEqual({ schemaVersion: 1, label: model, message: 'Up', color: '#17693a' });
+    expect(await shields('?kind=uptime&days=30')).toMatchObject({
+      label: `${model} · 30 days`,
+      message: '75%',
+      color: '#b3261e',
+    });
+    expect(await shields('?kind=latency&lang=vi')).toMatchObject({ label: `${model} · Độ trễ`, message: '500 ms' });
+    const svg = await app.inject({ url: `/status/badges/${model}.svg?kind=uptime` });
+    expect(svg.headers['content-type']).toBe('image/svg+xml; charset=utf-8');
+    expect(svg.body).toContain(`<title>${model} · 90 days: 75%</title>`);
+    expect((await app.inject({ url: '/status/badge.json' })).json()).toMatchObject({ label: 'Steyg' });
+  });
+
+  it('has no badge of what is not there', async () => {
+    const app = await status();
+    for (const url of [
+      '/status/badges/nothing.svg',
+      `/status/badges/${model}`,
+      `/status/badges/${model}.png`,
+      `/status/badges/${model}.svg?kind=everything`,
+      `/status/badges/${model}.svg?days=2`,
+      '/status/badges//service.svg',
+    ]) {
+      const response = await app.inject({ url });
+      expect([url, response.statusCode]).toEqual([url, 404]);
+      expect(response.headers['cache-control']).toBeUndefined();
+    }
+  });
+
   it('asks the database once for everybody who comes at once, and keeps the last answer while it is away', async () => {
     let asked = 0;
     let away = false;
     let now = 0;
     const app = Fastify();
     registerStatus(app, {
+      publicUrl: 'https://steyg.example',
       clock: () => now,
       uptime: {
         report: async () => {

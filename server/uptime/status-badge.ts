@@ -1,0 +1,89 @@
+import { escapeText, millisecondsText, percentText } from './status-text.ts';
+import { type Locale, words } from './status-words.ts';
+import { addTallies, meanLatencyMs, type StatusReport, type Tally, uptimeRatio } from './uptime.ts';
+
+/** Small pictures for other people's pages: a model's state, its uptime or its latency, as SVG or for shields.io. */
+
+export const badgeKinds = ['status', 'uptime', 'latency'] as const;
+export type BadgeKind = (typeof badgeKinds)[number];
+
+export interface Badge {
+  label: string;
+  message: string;
+  tone: Tone;
+}
+
+type Tone = keyof typeof colors;
+
+/** White text on each of them has a contrast of at least 4.5. */
+const colors = { good: '#17693a', fair: '#85540a', poor: '#b3261e', unknown: '#55625f' } as const;
+
+/** How many days back `uptime` goes; 1 stands for the last 24 hours. */
+export const badgeDays = [1, 7, 30, 90] as const;
+export type BadgeDays = (typeof badgeDays)[number];
+
+/** The badge of a model, or of the whole service where `model` is null; null when there is no such model. */
+export function badgeOf(
+  report: StatusReport,
+  { model, kind, days, locale }: { model: string | null; kind: BadgeKind; days: BadgeDays; locale: Locale },
+): Badge | null {
+  const w = words[locale];
+  const chosen = model === null ? report.models : report.models.filter(({ id }) => id === model);
+  if (model !== null && chosen.length === 0) return null;
+  const name = model ?? 'Steyg';
+  const lastDay = addTallies(chosen.map(({ last24Hours }) => last24Hours));
+  switch (kind) {
+    case 'status': {
+      const state = model === null ? report.state : (chosen[0]?.state ?? 'no_data');
+      const tone = ({ up: 'good', degraded: 'fair', down: 'poor', no_data: 'unknown' } as const)[state];
+      return { label: name, message: w.states[state], tone };
+    }
+    case 'uptime': {
+      const tally = days === 1 ? lastDay : addTallies(chosen.flatMap((each) => each.days.slice(-days)));
+      const label = { 1: w.hours24, 7: w.days7, 30: w.days30, 90: w.days90 }[days];
+      return { label: `${name} · ${label}`, message: percentText(tally, locale), tone: toneOf(tally) };
+    }
+    case 'latency': {
+      const latency = meanLatencyMs(lastDay);
+      return {
+        label: `${name} · ${w.latency}`,
+        message: latency === null ? w.noData : millisecondsText(latency, locale),
+        tone: latency === null ? 'unknown' : 'good',
+      };
+    }
+  }
+}
+
+function toneOf(tally: Tally): Tone {
+  const ratio = uptimeRatio(tally);
+  if (ratio === null) return 'unknown';
+  if (ratio >= 0.995) return 'good';
+  return ratio >= 0.95 ? 'fair' : 'poor';
+}
+
+/** The form that shields.io reads from an address ("endpoint badge"). */
+export function shieldsJson({ label, message, tone }: Badge): object {
+  return { schemaVersion: 1, label, message, color: colors[tone] };
+}
+
+/** Letters are taken to be so wide; `textLength` makes them so in any font. */
+const letterPx = 6.6;
+const sidePx = 8;
+
+interface Part {
+  text: string;
+  length: number;
+}
+
+const partOf = (text: string): Part => ({ text: escapeText(text), length: Math.round(text.length * letterPx) });
+
+export function badgeSvg({ label, message, tone }: Badge): string {
+  const left = partOf(label);
+  const right = partOf(message);
+  const leftWidth = left.length + 2 * sidePx;
+  const width = leftWidth + right.length + 2 * sidePx;
+  const draw = ({ text, length }: Part, x: number) =>
+    `<text x="${x}" y="14" textLength="${length}" lengthAdjust="spacingAndGlyphs">${text}</text>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" role="img" aria-label="${left.text}: ${right.text}"><title>${left.text}: ${right.text}</title><clipPath id="r"><rect width="${width}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${leftWidth}" height="20" fill="#3b4644"/><rect x="${leftWidth}" width="${width - leftWidth}" height="20" fill="${colors[tone]}"/></g><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${draw(left, sidePx)}${draw(right, leftWidth + sidePx)}</g></svg>
+`;
+}

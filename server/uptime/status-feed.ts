@@ -1,0 +1,112 @@
+import { durationText, escapeText, timeText, wayText } from './status-text.ts';
+import { type Locale, type StatusWords, words } from './status-words.ts';
+import type { Announcement, Incident, StatusReport } from './uptime.ts';
+
+/**
+ * What happened lately, for feed readers: each incident and announcement is one item, which is said to have changed
+ * when it ends. `origin` is the service's public address; ids of items stay the same as long as it does.
+ */
+export interface FeedInput {
+  report: Pick<StatusReport, 'generatedAt' | 'incidents' | 'announcements'>;
+  origin: string;
+  locale: Locale;
+}
+
+interface Item {
+  id: string;
+  title: string;
+  text: string;
+  at: Date;
+  changedAt: Date;
+}
+
+export function atomFeed({ report, origin, locale }: FeedInput): string {
+  const w = words[locale];
+  const items = itemsOf(report, locale);
+  const page = `${origin}/status`;
+  const entries = items.map(
+    ({ id, title, text, at, changedAt }) => `<entry>
+<id>${escapeText(`${page}#${id}`)}</id>
+<title>${escapeText(title)}</title>
+<link rel="alternate" type="text/html" href="${escapeText(page)}"/>
+<published>${at.toISOString()}</published>
+<updated>${changedAt.toISOString()}</updated>
+<content type="text">${escapeText(text)}</content>
+</entry>`,
+  );
+  return `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${locale}">
+<id>${escapeText(page)}</id>
+<title>${escapeText(w.title)}</title>
+<updated>${(newestChange(items) ?? report.generatedAt).toISOString()}</updated>
+<author><name>Steyg</name></author>
+<link rel="alternate" type="text/html" href="${escapeText(page)}"/>
+<link rel="self" type="application/atom+xml" href="${escapeText(`${page}/history.atom?lang=${locale}`)}"/>
+${entries.join('\n')}
+</feed>
+`;
+}
+
+export function rssFeed({ report, origin, locale }: FeedInput): string {
+  const w = words[locale];
+  const page = `${origin}/status`;
+  const items = itemsOf(report, locale).map(
+    ({ id, title, text, changedAt }) => `<item>
+<guid isPermaLink="false">${escapeText(`${page}#${id}`)}</guid>
+<title>${escapeText(title)}</title>
+<link>${escapeText(page)}</link>
+<pubDate>${changedAt.toUTCString()}</pubDate>
+<description>${escapeText(text)}</description>
+</item>`,
+  );
+  return `<?xml version="1.0" encoding="utf-8"?>
+<rss version="2.0">
+<channel>
+<title>${escapeText(w.title)}</title>
+<link>${escapeText(page)}</link>
+<description>${escapeText(w.incidents)}</description>
+<language>${locale}</language>
+<lastBuildDate>${report.generatedAt.toUTCString()}</lastBuildDate>
+${items.join('\n')}
+</channel>
+</rss>
+`;
+}
+
+function itemsOf({ incidents, announcements }: FeedInput['report'], locale: Locale): Item[] {
+  const w = words[locale];
+  return [
+    ...incidents.map((incident) => incidentItem(incident, locale, w)),
+    ...announcements.map((announcement) => announcementItem(announcement, locale, w)),
+  ].toSorted((a, b) => b.changedAt.getTime() - a.changedAt.getTime());
+}
+
+function incidentItem({ id, model, impact, affected, startedAt, endedAt }: Incident, locale: Locale, w: StatusWords) {
+  const until =
+    endedAt === null
+      ? w.goesOn
+      : `${timeText(endedAt, locale)}, ${w.took} ${durationText(endedAt.getTime() - startedAt.getTime(), locale)}`;
+  return {
+    id: `incident-${id}`,
+    title: `${model}: ${w.impacts[impact]} (${endedAt === null ? w.open : w.over})`,
+    text: `${timeText(startedAt, locale)} – ${until}. ${w.affected}: ${affected.map((way) => wayText(way, w)).join(', ')}.`,
+    at: startedAt,
+    changedAt: endedAt ?? startedAt,
+  };
+}
+
+function announcementItem(item: Announcement, locale: Locale, w: StatusWords): Item {
+  const title = (locale === 'vi' ? item.titleVi : null) ?? item.title;
+  const body = (locale === 'vi' ? item.bodyVi : null) ?? item.body;
+  return {
+    id: `announcement-${item.id}`,
+    title: `${w.kinds[item.kind]}: ${title}`,
+    text: `${timeText(item.startsAt, locale)}${item.endsAt === null ? '' : ` – ${timeText(item.endsAt, locale)}`}. ${body}`,
+    at: item.createdAt,
+    changedAt: item.createdAt,
+  };
+}
+
+function newestChange(items: readonly Item[]): Date | undefined {
+  return items[0]?.changedAt;
+}

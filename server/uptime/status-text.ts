@@ -1,0 +1,81 @@
+import type { Way } from './incidents.ts';
+import { type Locale, type StatusWords, words } from './status-words.ts';
+import { type Tally, uptimeRatio } from './uptime.ts';
+
+/** How the status page, its feeds and its badges write figures and moments. */
+
+const tags: Record<Locale, string> = { en: 'en-US', vi: 'vi-VN' };
+
+/**
+ * A page without script cannot know where its reader is. Vietnamese is read in Vietnam; the rest of the world is told
+ * the time that every engineer can convert.
+ */
+const zones: Record<Locale, string> = { en: 'UTC', vi: 'Asia/Ho_Chi_Minh' };
+
+/** Made once: making a format takes a hundred times as long as using it, and a page has a figure for every day. */
+const formats: Record<Locale, ReturnType<typeof formatsOf>> = { en: formatsOf('en'), vi: formatsOf('vi') };
+
+function formatsOf(locale: Locale) {
+  const tag = tags[locale];
+  const day: Intl.DateTimeFormatOptions = {
+    day: locale === 'vi' ? '2-digit' : 'numeric',
+    month: locale === 'vi' ? '2-digit' : 'short',
+    year: 'numeric',
+  };
+  const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+  return {
+    percent: new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: 3 }),
+    whole: new Intl.NumberFormat(tag),
+    day: new Intl.DateTimeFormat(tag, { ...day, timeZone: 'UTC' }),
+    time: new Intl.DateTimeFormat(tag, { ...day, ...clock, timeZone: zones[locale] }),
+  };
+}
+
+export function percentText(tally: Pick<Tally, 'up' | 'down'>, locale: Locale): string {
+  const ratio = uptimeRatio(tally);
+  return ratio === null ? words[locale].noData : formats[locale].percent.format(ratio);
+}
+
+export function millisecondsText(value: number, locale: Locale): string {
+  return `${formats[locale].whole.format(value)} ms`;
+}
+
+export function timeText(moment: Date, locale: Locale): string {
+  return `${formats[locale].time.format(moment)} (${words[locale].zone})`;
+}
+
+/** A day as the report has it (`2026-11-21`, UTC). */
+export function dayText(date: string, locale: Locale): string {
+  return formats[locale].day.format(new Date(`${date}T00:00:00Z`));
+}
+
+/** `messages/stream` as people say it. */
+export function wayText(way: Way, w: StatusWords): string {
+  const [protocol = '', mode = ''] = way.split('/');
+  const name = Object.hasOwn(w.protocols, protocol) ? w.protocols[protocol as keyof typeof w.protocols] : protocol;
+  const how = Object.hasOwn(w.modes, mode) ? w.modes[mode as keyof typeof w.modes] : mode;
+  return how === '' ? name : `${name} (${how})`;
+}
+
+/** How long something took, in at most two units: nobody needs the seconds of a day. */
+export function durationText(ms: number, locale: Locale): string {
+  const minutes = Math.max(1, Math.round(ms / 60_000));
+  const parts: [number, 'day' | 'hour' | 'minute'][] = [
+    [Math.floor(minutes / 1_440), 'day'],
+    [Math.floor(minutes / 60) % 24, 'hour'],
+    [minutes % 60, 'minute'],
+  ];
+  const first = parts.findIndex(([count]) => count > 0);
+  return parts
+    .slice(first, first + 2)
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) =>
+      new Intl.NumberFormat(tags[locale], { style: 'unit', unit, unitDisplay: 'long' }).format(count),
+    )
+    .join(' ');
+}
+
+/** Text for HTML and XML, in elements and in attributes. */
+export function escapeText(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
