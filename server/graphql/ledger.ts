@@ -1,6 +1,15 @@
 import type { TokenPools, UnitPrices } from '../billing/price.ts';
 import type { Outcome, Protocol, UsageSource } from '../billing/types.ts';
-import { BadCursor, type LedgerRecord, readEntry, readLedger } from '../billing/usage.ts';
+import {
+  BadCursor,
+  type LedgerRecord,
+  ledgerCursor,
+  mostSorted,
+  type LedgerOrder as Order,
+  RangeTooWide,
+  readEntry,
+  readLedger,
+} from '../billing/usage.ts';
 import { isRequestId } from '../http.ts';
 import { abilitiesOn, isOperator } from '../people/principal.ts';
 import { isUuid } from '../uuid.ts';
@@ -202,27 +211,58 @@ export function ledgerFilter(filter: FilterInput | null | undefined) {
   };
 }
 
-/** The ledger's own cursor of an entry, as its pages end with: opaque to clients. */
-const cursorOf = (entry: LedgerRecord): string => Buffer.from(JSON.stringify([entry.requestId])).toString('base64url');
+const LedgerOrderField = builder.enumType('LedgerOrderField', {
+  description: 'What ledger entries are sorted by.',
+  values: {
+    TIME: { value: 'time', description: 'When the request came in.' },
+    COST: { value: 'cost', description: 'What it cost.' },
+    TOKENS: { value: 'tokens', description: 'All its tokens together.' },
+    LATENCY: { value: 'latency', description: 'How long it took to the last byte.' },
+  } satisfies Record<string, { value: Order['by']; description: string }>,
+});
+
+const OrderDirection = builder.enumType('OrderDirection', {
+  description: 'Which end of a list comes first.',
+  values: {
+    ASC: { value: 'asc', description: 'The smallest, or the oldest.' },
+    DESC: { value: 'desc', description: 'The largest, or the newest.' },
+  } as const,
+});
+
+const LedgerOrderInput = builder.inputType('LedgerOrder', {
+  description: 'How ledger entries are sorted; equal ones by time, the same way.',
+  fields: (t) => ({
+    field: t.field({ type: LedgerOrderField, required: true, description: 'By what.' }),
+    direction: t.field({ type: OrderDirection, required: true, defaultValue: 'desc', description: 'Which way.' }),
+  }),
+});
 
 builder.prismaObjectFields(AccountType, (t) => ({
   ledger: t.connection({
     type: LedgerEntryType,
-    description: 'Finished requests, newest first. Forward only: `last` and `before` are refused.',
+    description: `Finished requests. Forward only: \`last\` and \`before\` are refused. Sorted by anything but time, a list covers at most ${mostSorted} requests: narrow the filter’s range where there are more.`,
     select: { id: true },
-    args: { filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }) },
+    args: {
+      filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }),
+      orderBy: t.arg({ type: LedgerOrderInput, description: 'How they are sorted; left out: the newest first.' }),
+    },
     resolve: async ({ id: accountId }, args, { db }) => {
       checkPage(args);
       if (args.last != null || args.before != null)
         throw badInput('last', 'This list is read forward: use first and after.');
+      const order: Order = { by: args.orderBy?.field ?? 'time', ascending: args.orderBy?.direction === 'asc' };
       try {
         const page = await readLedger(db, {
           accountId,
           ...ledgerFilter(args.filter),
+          order,
           limit: pageSize(args),
           after: args.after ?? null,
         });
-        const edges = page.items.map((entry) => ({ cursor: cursorOf(entry), node: { ...entry, accountId } }));
+        const edges = page.items.map((entry) => ({
+          cursor: ledgerCursor(entry, order),
+          node: { ...entry, accountId },
+        }));
         return {
           edges,
           pageInfo: {
@@ -234,6 +274,11 @@ builder.prismaObjectFields(AccountType, (t) => ({
         };
       } catch (error) {
         if (error instanceof BadCursor) throw badInput('after', 'This is not a cursor of this list.');
+        if (error instanceof RangeTooWide)
+          throw badInput(
+            'filter',
+            `There are more than ${mostSorted} requests to sort: choose a shorter range, or sort by time.`,
+          );
         throw error;
       }
     },

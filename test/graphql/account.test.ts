@@ -100,6 +100,42 @@ describe('the ledger', () => {
     expect(rest.ledger.pageInfo.hasNextPage).toBe(false);
   });
 
+  it('is sorted as it is asked for, and says when there is too much to sort', async () => {
+    const query = `query ($orderBy: LedgerOrder, $after: String, $from: DateTime) { me { accounts {
+      ledger(first: 2, after: $after, orderBy: $orderBy, filter: { from: $from }) {
+        edges { node { requestId latencyMs } } pageInfo { hasNextPage endCursor }
+      }
+    } } }`;
+    type Page = { edges: { node: { requestId: string } }[]; pageInfo: { hasNextPage: boolean; endCursor: string } };
+    const page = async (variables: object): Promise<Page> => {
+      const answer = await owner.send(query, { variables });
+      expect(answer.errors).toEqual([]);
+      return (answer.data as { me: { accounts: { ledger: Page }[] } }).me.accounts[0]?.ledger as Page;
+    };
+    const idsOf = ({ edges }: Page) => edges.map(({ node }) => node.requestId);
+    const newest = await page({});
+    const oldest = { field: 'TIME', direction: 'ASC' };
+    const first = await page({ orderBy: oldest });
+    const rest = await page({ orderBy: oldest, after: first.pageInfo.endCursor });
+    expect([...idsOf(first), ...idsOf(rest)].toReversed().slice(0, 2)).toEqual(idsOf(newest));
+    // All cost the same: then the newest comes first, as by time.
+    expect(idsOf(await page({ orderBy: { field: 'COST' } }))).toEqual(idsOf(newest));
+    const stray = await owner.send(query, {
+      variables: { orderBy: { field: 'LATENCY' }, after: first.pageInfo.endCursor },
+    });
+    expect(stray.errors[0]).toMatchObject({ extensions: { code: 'BAD_INPUT' } });
+
+    await plane.database.pool.query(
+      `INSERT INTO usage_hour (account_id, hour, model, key_id, requests) VALUES ($1, '2026-01-01T00:00Z', 'big', $2, 100000)`,
+      [accountId, keyId],
+    );
+    const refused = await owner.send(query, { variables: { orderBy: { field: 'TOKENS' } } });
+    expect(refused.errors[0]).toMatchObject({ extensions: { code: 'BAD_INPUT' } });
+    expect(refused.errors[0]?.message).toContain('shorter range');
+    await page({ orderBy: { field: 'TOKENS' }, from: '2026-01-02T00:00:00Z' });
+    await plane.database.pool.query(`DELETE FROM usage_hour WHERE hour = '2026-01-01T00:00Z'`);
+  });
+
   it('adds usage up for a chart', async () => {
     const answer = await owner.send(
       `{ me { accounts { usage(period: DAY, by: [MODEL, KEY]) { rows { model requests cost tokens { output } } next } } } }`,

@@ -694,7 +694,7 @@ export interface ConsoleKeys {
 /** Operations on ledger. */
 export interface ConsoleLedger {
   /**
-   * Finished requests, newest first. Forward only: `last` and `before` are refused.
+   * Finished requests. Forward only: `last` and `before` are refused. Sorted by anything but time, a list covers at most 100000 requests: narrow the filter’s range where there are more.
    *
    * @example
    * ```ts
@@ -1013,7 +1013,7 @@ export interface ConsoleOperator {
    */
   accountOverview(variables: AccountOverviewQueryVariables, options?: RequestOptions): Pending<AccountOverviewAnswer>;
   /**
-   * Finished requests, newest first. Forward only: `last` and `before` are refused.
+   * Finished requests. Forward only: `last` and `before` are refused. Sorted by anything but time, a list covers at most 100000 requests: narrow the filter’s range where there are more.
    *
    * @example
    * ```ts
