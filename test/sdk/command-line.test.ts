@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Diagnosis } from '@steyg/sdk/doctor';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -144,6 +144,81 @@ describe('steyg connect', () => {
       expect(await readFile(join(home, '.claude/settings.json'), 'utf8')).not.toContain(apiKey);
       expect(await readFile(join(home, '.claude/settings.local.json'), 'utf8')).toContain(apiKey);
     });
+  });
+
+  it('keeps the permissions of a file, and takes them from others only where the key is in it', async () => {
+    await withDirectory(async (home) => {
+      await mkdir(join(home, '.codex'));
+      const config = join(home, '.codex/config.toml');
+      for (const mode of [0o600, 0o640]) {
+        await writeFile(config, '[mcp_servers.x.env]\nTOKEN = "sk-of-another-service-0123456789"\n');
+        await chmod(config, mode);
+        const { stdout } = await steyg(home, ['connect', 'codex', '--write', '--yes']);
+        expect((await stat(config)).mode & 0o777).toBe(mode);
+        // Nor does showing what changes show what is in there besides.
+        expect(stdout).not.toContain('sk-of-another-service');
+      }
+      expect(await readdir(join(home, '.codex'))).toEqual(['config.toml']);
+    });
+  });
+
+  it('refuses to put the key where git would commit it, also behind a link', async () => {
+    await withDirectory(async (home) => {
+      const dotfiles = join(home, 'dotfiles');
+      execFileSync('git', ['init', '-q', dotfiles]);
+      await mkdir(join(dotfiles, 'claude'));
+      await symlink(join(dotfiles, 'claude'), join(home, '.claude'));
+      const args = ['connect', 'claude-code', '--write', '--yes'];
+      const whole = await steyg(home, args);
+      expect(whole).toMatchObject({ code: 1, stderr: expect.stringContaining('dotfiles/claude/settings.json') });
+      await writeFile(join(dotfiles, 'claude/settings.json'), '{}');
+      expect((await steyg(home, args)).code).toBe(1);
+      expect(await readFile(join(dotfiles, 'claude/settings.json'), 'utf8')).toBe('{}');
+      await writeFile(join(dotfiles, '.gitignore'), 'settings.json\n');
+      expect((await steyg(home, args)).code).toBe(0);
+    });
+  });
+
+  it('leaves a file alone that it cannot read, and says which', async () => {
+    await withDirectory(async (home) => {
+      await mkdir(join(home, '.qwen'));
+      await writeFile(join(home, '.qwen/settings.json'), '{ "modelProviders": ');
+      const { code, stderr } = await steyg(home, ['connect', 'qwen-code', '--write', '--yes']);
+      expect(stderr).toContain(join(home, '.qwen/settings.json'));
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+      expect(code).toBe(1);
+      await expect(stat(join(home, '.qwen/.env'))).rejects.toThrow('ENOENT');
+    });
+  });
+
+  it('finds settings that were moved, or that have another name', async () => {
+    await withDirectory(async (home) => {
+      const moved = {
+        CLAUDE_CONFIG_DIR: join(home, 'a'),
+        CODEX_HOME: join(home, 'b'),
+        XDG_CONFIG_HOME: join(home, 'c'),
+      };
+      await mkdir(join(home, 'c/opencode'), { recursive: true });
+      await writeFile(join(home, 'c/opencode/opencode.jsonc'), '{\n  // mine\n}\n');
+      for (const tool of ['claude-code', 'codex', 'opencode', 'zed']) {
+        expect((await steyg(home, ['connect', tool, '--write', '--yes'], moved)).code).toBe(0);
+      }
+      expect(await readFile(join(home, 'a/settings.json'), 'utf8')).toContain(apiKey);
+      expect(await readFile(join(home, 'b/config.toml'), 'utf8')).toContain('model_provider');
+      expect(await readFile(join(home, 'c/opencode/opencode.jsonc'), 'utf8')).toMatch(/mine[^]*small_model/);
+      expect(await readdir(join(home, 'c/opencode'))).toEqual(['opencode.jsonc']);
+      expect(await readFile(join(home, 'c/zed/settings.json'), 'utf8')).toContain('default_model');
+      expect((await readdir(home)).toSorted()).toEqual(['a', 'b', 'c']);
+      // And the doctor looks there.
+      const { stdout } = await steyg(home, ['doctor', '--no-spend'], { ...moved, ANTHROPIC_MODEL: 'claude' });
+      expect(stdout).toContain('ANTHROPIC_MODEL differs');
+    });
+  });
+
+  it('takes a variable that is set to nothing for none', async () => {
+    const { code, stderr } = await steyg(root, ['connect', 'curl'], { STEYG_API_KEY: '' });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('--model ID') });
+    expect((await steyg(root, ['doctor'], { STEYG_BASE_URL: '' })).stderr).toContain('--base-url');
   });
 });
 

@@ -8,11 +8,13 @@ import {
   type ToolName,
   tools,
 } from '@steyg/sdk/connect';
+import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { getJson, setJson } from '../../sdk/src/connect/edit/json.ts';
 import { setEnvironment, setYamlItems, setYamlKeys } from '../../sdk/src/connect/edit/lines.ts';
 import { setToml } from '../../sdk/src/connect/edit/toml.ts';
+import { connectionOf } from '../clients/readme.ts';
 
 const apiKey = `sk-steyg-${'k'.repeat(49)}`;
 const catalog = [
@@ -128,6 +130,7 @@ describe('Claude Code', () => {
     ANTHROPIC_DEFAULT_SONNET_MODEL: 'mid-1',
     ANTHROPIC_DEFAULT_HAIKU_MODEL: 'flash',
     ANTHROPIC_SMALL_FAST_MODEL: 'flash',
+    CLAUDE_CODE_MAX_CONTEXT_TOKENS: '100000',
   };
 
   it('gets every alias, the main and the small-fast model', () => {
@@ -166,6 +169,60 @@ describe('Claude Code', () => {
   });
 });
 
+describe('the settings in the README', () => {
+  // `npm run test:clients` runs each of its blocks with the program it is for; what is given out here is the same.
+  const sims = ['large', 'medium', 'small'].map((size) => ({
+    id: `sim-${size}`,
+    context_length: 200_000,
+    max_output_tokens: size === 'small' ? 16_000 : 64_000,
+  }));
+  const given = (tool: ToolName) =>
+    connect({
+      tool,
+      baseUrl: 'http://127.0.0.1:8787/api',
+      models: { main: 'sim-large', large: 'sim-large', medium: 'sim-medium', small: 'sim-small' },
+      catalog: sims,
+    });
+
+  it('of Claude Code', () => {
+    const { shell } = connectionOf('Claude Code');
+    const lines = [...shell.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = '', value]) => [
+      name,
+      value === '"$KEY"' ? 'YOUR_STEYG_API_KEY' : value,
+    ]);
+    expect(lines.length).toBeGreaterThan(6);
+    const variables = Object.fromEntries(given('claude-code').environment.map(({ name, value }) => [name, value]));
+    expect(variables).toMatchObject(Object.fromEntries(lines) as object);
+  });
+
+  it('of Codex', () => {
+    const [file] = given('codex').files;
+    const own = connectionOf('Codex').files.get('.codex/config.toml') ?? '';
+    expect(file?.path).toBe('~/.codex/config.toml');
+    expect(parseToml(file?.content ?? '')).toEqual(parseToml(own.replace('"KEY"', '"STEYG_API_KEY"')));
+  });
+
+  it('of opencode', () => {
+    const [file] = given('opencode').files;
+    const own = connectionOf('opencode').files.get('.config/opencode/opencode.json') ?? '';
+    expect(file?.path).toBe('~/.config/opencode/opencode.json');
+    expect(JSON.parse(file?.content ?? '')).toMatchObject(
+      JSON.parse(own.replace('{env:KEY}', '{env:STEYG_API_KEY}')) as object,
+    );
+  });
+
+  it('of Cline', () => {
+    const words = (command: string) =>
+      command
+        .trim()
+        .replaceAll("'", '')
+        .split(/ (?=-)/)
+        .toSorted();
+    const own = connectionOf('Cline').shell.replace('$KEY', '$STEYG_API_KEY');
+    expect(words(given('cline').commands[0] ?? '')).toEqual(words(own));
+  });
+});
+
 describe('the others', () => {
   it('Codex: responses, and the key by the name of its variable', () => {
     expect(contentOf(made('codex'), '~/.codex/config.toml')).toBe(
@@ -173,6 +230,7 @@ describe('the others', () => {
         'model = "mid-1"',
         'model_provider = "steyg"',
         'model_context_window = 100000',
+        'web_search = "disabled"',
         '',
         '[model_providers.steyg]',
         'name = "Steyg"',
@@ -312,9 +370,9 @@ describe('a settings file that somebody has', () => {
     '{}',
     '{ }',
     '{\n}\n',
-    '{"a":1}',
+    '{"x":1}',
     '{"a":{"b":null}}',
-    '\uFEFF{ "a": "//no" }',
+    '\uFEFF{ "x": "//no" }',
     '{"x":{"y":{"z":[{"a":1}]}}}',
   ])('in JSON can be %j', (mine) => {
     const text = setJson(setJson(mine, ['a', 'b'], 1), ['c'], [true]);
@@ -354,7 +412,7 @@ trust_level = "trusted"
       { name: 'model_providers.steyg', values: { name: 'Steyg' } },
     );
     expect(text).toBe(`# mine
-model = "big-1"
+model = "big-1" # old
 notify = [
   "a",
 [ "b" ],
@@ -369,6 +427,7 @@ name = "Other"
 
 [model_providers.steyg]
 name = "Steyg"
+extra = 1
 
 # about projects
 [projects."/x"]
@@ -397,6 +456,149 @@ trust_level = "trusted"
       '# mine\nmodel: "openai/a"\nother: 1\n',
     );
   });
+
+  it.each([
+    ['an array in place of the table', 'model_providers = [{ name = "x" }]\n', 'as a key'],
+    ['an inline table', 'model_providers = { other = { name = "x" } }\n', 'as a key'],
+    ['dotted keys', 'model_providers.steyg.name = "x"\n', 'as a key'],
+    ['a table inside the table around it', '[model_providers]\nsteyg = { name = "x" }\n', 'inside [model_providers]'],
+    ['a key over several lines', 'model = """\nx\n"""\n', 'several lines'],
+    ['a string without an end', 'a = """\nx\n', 'no end'],
+    ['an array without an end', 'a = [\n1,\n', 'no end'],
+    ['a line that is none', 'model\n', 'line 1'],
+  ])('in TOML that has %s is left alone', (_, mine, why) => {
+    const [config] = made('codex').files;
+    expect(() => config?.merge(mine)).toThrow(why);
+    expect(() => config?.merge(mine)).toThrow(ConfigurationError);
+  });
+
+  it('in TOML is still TOML, with everything it had', () => {
+    const mine = [
+      '# a comment with """ and [',
+      'instructions = """',
+      '[not.a.table]',
+      'model = "not mine" # nor "this"',
+      '"""',
+      "path = 'C:\\[x]' # [y]",
+      'model = "old" # kept',
+      'list = [ # one',
+      '  { a = "]" }, # two',
+      ']',
+      '[model_providers."steyg"] # mine',
+      'request_max_retries = 9 # patient',
+      'wire_api = "chat"',
+      '[model_providers.steyg.http_headers]',
+      'x = "1"',
+      '[[things]]',
+      'a = 1',
+      '',
+    ].join('\n');
+    const [config] = made('codex').files;
+    const text = config?.merge(mine) ?? '';
+    const before = parseToml(mine) as { model_providers: { steyg: object } };
+    expect(parseToml(text)).toEqual({
+      ...before,
+      model: 'mid-1',
+      model_provider: 'steyg',
+      model_context_window: 100_000,
+      web_search: 'disabled',
+      model_providers: {
+        steyg: {
+          ...before.model_providers.steyg,
+          name: 'Steyg',
+          base_url: 'https://steyg.test/api/v1',
+          env_key: 'STEYG_API_KEY',
+          wire_api: 'responses',
+        },
+      },
+    });
+    for (const comment of ['# kept', '# one', '# two', '# mine', '# patient', '# a comment with']) {
+      expect(text).toContain(comment);
+    }
+    expect(config?.merge(text)).toBe(text);
+  });
+
+  it.each([
+    ['models in one piece', 'models: [{ name: Own }]\n', 'in one piece'],
+    ['models by reference', 'base: &m []\nmodels: *m\n', 'in one piece'],
+    ['a word at its outermost level', 'name: a\nmodels\n', 'line 2'],
+    ['two documents', 'name: a\n---\nmodels: []\n', 'line 2'],
+    ['an end', 'name: a\n...\n', 'line 2'],
+    ['tabs', 'name: a\n\tb: 1\n', 'line 2'],
+    ['braces around it all', '{ name: a }\n', 'line 1'],
+  ])('in YAML that has %s is left alone', (_, mine, why) => {
+    const [config] = made('continue').files;
+    expect(() => config?.merge(mine)).toThrow(why);
+    expect(() => config?.merge(mine)).toThrow(ConfigurationError);
+  });
+
+  it('in YAML is still YAML, with everything it had', () => {
+    const mine = [
+      '%YAML 1.2',
+      '# mine',
+      '---',
+      '"name": Mine # called so',
+      'prompt: |',
+      '  models:',
+      '  - not: mine',
+      'flow: {',
+      '  a: 1',
+      '}',
+      'models: # the models',
+      '# a comment in the list',
+      '- name: Own',
+      '  model: x',
+      'rules:',
+      '  - one',
+      '',
+    ].join('\n');
+    const [config] = made('continue').files;
+    const text = config?.merge(mine) ?? '';
+    const before = parseYaml(mine) as { models: object[] };
+    const after = parseYaml(text) as { models: { name: string }[] };
+    expect({ ...after, models: after.models.slice(3) }).toEqual(before);
+    expect(after.models.map(({ name }) => name)).toEqual(['Steyg: Mid 1', 'Steyg: Big 1', 'Steyg: Flash', 'Own']);
+    for (const comment of ['# mine', '# called so', '# the models', '# a comment in the list']) {
+      expect(text).toContain(comment);
+    }
+    expect(config?.merge(text)).toBe(text);
+  });
+
+  it('of Aider keeps comments, and is left alone where a value runs over several lines', () => {
+    const [config] = made('aider').files;
+    const text = config?.merge('model: "gpt # not a comment" # the best\nread:\n  - a.md\n') ?? '';
+    expect(text).toContain('model: "openai/mid-1" # the best\n');
+    expect(parseYaml(text)).toMatchObject({ read: ['a.md'], 'weak-model': 'openai/flash' });
+    expect(() => config?.merge('model: >\n  gpt\n')).toThrow('several lines');
+  });
+
+  it.each<[ToolName, string]>([
+    ['claude-code', '{ "env": [] }'],
+    ['claude-code', '{ "env": "x" }'],
+    ['claude-code', '{ "env": {} } trailing'],
+    ['claude-code', '{ "env": {}, "later": {"a": } }'],
+    ['qwen-code', '{ "modelProviders": '],
+    ['qwen-code', '{ "modelProviders": [] }'],
+    ['opencode', 'not json'],
+    ['zed', '{ "agent": true }'],
+  ])('of %s that is not as it should be is left alone: %s', (tool, mine) => {
+    const [settings] = made(tool).files;
+    expect(() => settings?.merge(mine)).toThrow(ConfigurationError);
+    expect(() => settings?.merge(mine)).toThrow(/left as it is|left as it was|it was left|no JSON object/);
+  });
+
+  it.each<ToolName>(['claude-code', 'codex', 'opencode', 'qwen-code', 'continue', 'zed', 'aider'])(
+    'of %s keeps its line ends and its byte order mark',
+    (tool) => {
+      for (const { content, merge } of made(tool).files) {
+        const windows = `\uFEFF${content.replaceAll('\n', '\r\n')}`;
+        expect(merge(windows)).toBe(windows);
+        const changed = merge(windows.replace(/mid-1|kkkk/, 'other'));
+        expect(changed.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+        expect(changed.startsWith('\uFEFF')).toBe(true);
+      }
+    },
+  );
 
   it('of variables keeps the others', () => {
     expect(setEnvironment('A=1\nexport STEYG_API_KEY=old\nB=2', { STEYG_API_KEY: 'new' })).toBe(

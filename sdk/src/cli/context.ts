@@ -23,14 +23,14 @@ export interface CommonOptions {
 
 export function baseUrlOf(options: CommonOptions, { env }: Context): string {
   const baseUrl = options['base-url'] ?? env['STEYG_BASE_URL'];
-  if (baseUrl === undefined)
-    throw new ConfigurationError('Say where the service is: --base-url URL, or STEYG_BASE_URL.');
+  if (!baseUrl) throw new ConfigurationError('Say where the service is: --base-url URL, or STEYG_BASE_URL.');
   return baseUrl;
 }
 
 /** From a file or a variable; never from an argument, which every user of the machine could read. */
 export async function apiKeyOf(options: CommonOptions, { env, cwd, readInput }: Context): Promise<string | undefined> {
   const path = options['key-file'];
-  if (path === undefined) return env['STEYG_API_KEY'];
+  // A variable that is set to nothing is as good as none.
+  if (path === undefined) return env['STEYG_API_KEY'] || undefined;
   return (await (path === '-' ? readInput() : readFile(resolve(cwd, path), 'utf8'))).trim();
 }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { getJson } from '../connect/edit/json.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { doctor } from '../doctor/index.ts';
 import { apiKeyOf, baseUrlOf, type CommonOptions, type Context } from './context.ts';
+import { locate } from './files.ts';
 
 export const doctorOptions = {
   'base-url': { type: 'string' },
@@ -51,16 +51,12 @@ function line({ check, level, message, remedy }: Finding): string {
 }
 
 /** What Claude Code's settings put over the environment: the person's file, then the project's two. */
-async function readSettings({ home, cwd }: Context): Promise<Record<string, string>> {
-  const files = [
-    join(home, '.claude/settings.json'),
-    join(cwd, '.claude/settings.json'),
-    join(cwd, '.claude/settings.local.json'),
-  ];
+async function readSettings(context: Context): Promise<Record<string, string>> {
+  const files = ['~/.claude/settings.json', '.claude/settings.json', '.claude/settings.local.json'];
   const blocks = await Promise.all(
     files.map(async (path) => {
       try {
-        return getJson(await readFile(path, 'utf8'), ['env']) as Record<string, string> | undefined;
+        return getJson(await readFile(locate(path, context), 'utf8'), ['env']) as Record<string, string> | undefined;
       } catch {
         // Absent, or not readable as JSON: then the tool does not read it either.
         return undefined;

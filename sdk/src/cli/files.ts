@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { SettingsFile } from '../connect/connection.ts';
 import { ConfigurationError } from '../errors.ts';
@@ -10,41 +10,93 @@ import { ConfigurationError } from '../errors.ts';
 /** A file with what it is and what it is to become. */
 export interface PlannedFile {
   path: string;
+  /** Where it really is: `path`, or what that links to. */
+  target: string;
   before: string;
   after: string;
   holdsKey: boolean;
 }
 
-export async function plan(file: SettingsFile, places: { home: string; cwd: string }): Promise<PlannedFile> {
-  const path = file.path.startsWith('~/') ? join(places.home, file.path.slice(2)) : resolve(places.cwd, file.path);
+export interface Places {
+  home: string;
+  cwd: string;
+  env: Record<string, string | undefined>;
+}
+
+export async function plan(file: SettingsFile, places: Places): Promise<PlannedFile> {
+  const paths = [file.path, ...(file.others ?? [])].map((each) => locate(each, places));
+  const path = paths.find((each) => existsSync(each)) ?? paths[0] ?? file.path;
   const before = await readFile(path, 'utf8').catch((error: unknown) => {
     if ((error as { code?: string }).code === 'ENOENT') return '';
     throw error;
   });
-  return { path, before, after: file.merge(before), holdsKey: file.holdsKey };
+  try {
+    const target = await realPlace(path);
+    return { path, target, before, after: file.merge(before), holdsKey: file.holdsKey };
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw new ConfigurationError(`${path}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Variables that tools read to find their settings somewhere else than below the home directory. */
+const movedBy: readonly (readonly [folder: string, variable: string])[] = [
+  ['~/.claude/', 'CLAUDE_CONFIG_DIR'],
+  ['~/.codex/', 'CODEX_HOME'],
+  ['~/.config/', 'XDG_CONFIG_HOME'],
+];
+
+/** Where a file of a tool is on this machine. */
+export function locate(path: string, { home, cwd, env }: Places): string {
+  for (const [folder, variable] of movedBy) {
+    const moved = env[variable];
+    if (moved && path.startsWith(folder)) return resolve(cwd, moved, path.slice(folder.length));
+  }
+  return path.startsWith('~/') ? join(home, path.slice(2)) : resolve(cwd, path);
+}
+
+/** The place behind all links, also of what does not exist yet. */
+async function realPlace(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(await realPlace(above), basename(path));
+  }
 }
 
 /**
- * Writes a file whole or not at all. A file with the key in it is readable for its owner alone; a link keeps pointing to
- * where the file really is.
+ * Writes a file whole or not at all, with the permissions it has. A file with the key in it is readable for its owner
+ * alone.
  */
-export async function write({ path, after, holdsKey }: PlannedFile): Promise<void> {
-  const target = await realpath(path).catch(() => path);
+export async function write({ target, after, holdsKey }: PlannedFile): Promise<void> {
   await mkdir(dirname(target), { recursive: true });
+  const present = await stat(target).then(
+    ({ mode }) => mode & 0o777,
+    () => 0o644,
+  );
+  const mode = holdsKey ? present & 0o600 : present;
   const draft = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
-  await writeFile(draft, after, { mode: holdsKey ? 0o600 : 0o644 });
-  await rename(draft, target);
+  try {
+    await writeFile(draft, after, { mode: 0o600, flag: 'wx' });
+    await chmod(draft, mode);
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }
 
-/** A file with the key in it must not be one that git would commit. */
-export function refuseCommittedKey({ path, holdsKey }: PlannedFile): void {
+/** A file with the key in it must not be one that git would commit, also when it is reached by a link. */
+export function refuseCommittedKey({ path, target, holdsKey }: PlannedFile): void {
   if (!holdsKey) return;
-  const repository = findRepository(dirname(path));
+  const repository = findRepository(dirname(target));
   if (repository === null) return;
-  const { status, error } = spawnSync('git', ['-C', repository, 'check-ignore', '-q', path]);
+  const { status, error } = spawnSync('git', ['-C', repository, 'check-ignore', '-q', target]);
   if (error === undefined && status === 0) return;
+  const where = path === target ? path : `${path} (which is ${target})`;
   throw new ConfigurationError(
-    `${path} would hold the API key and is not git-ignored: add it to ${join(repository, '.gitignore')} first.`,
+    `${where} would hold the API key and is not git-ignored: add it to ${join(repository, '.gitignore')} first.`,
   );
 }
 

@@ -72,11 +72,16 @@ export interface Variable {
 export interface SettingsFile {
   /** `~/…` in the home directory, else relative to the project. */
   path: string;
+  /** Other names of the same file: if there is one of them and none at `path`, that is the one to change. */
+  others?: readonly string[] | undefined;
   /** True: it has the API key in it and must never be committed. */
   holdsKey: boolean;
   /** What a new file has in it. */
   content: string;
-  /** The file as it should be, given as it is: everything that is not about Steyg stays. */
+  /**
+   * The file as it should be, given as it is: everything that is not about Steyg stays. Throws a `ConfigurationError` for
+   * what it cannot read, or cannot change safely.
+   */
   merge: (existing: string) => string;
 }
 

@@ -25,9 +25,12 @@ export function renderConnection(connection: Connection, { showKey = false }: { 
   return showKey ? text : maskKeys(text, secretsOf(connection));
 }
 
-/** @internal Every text in which the key could stand, with the key masked. */
+/** @internal Every text in which the key could stand, with the key masked, and whatever else looks like one. */
 export function maskKeys(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((masked, secret) => masked.replaceAll(secret, `…${secret.slice(-4)}`), text);
+  const mask = (secret: string) => `…${secret.slice(-4)}`;
+  return secrets
+    .reduce((masked, secret) => masked.replaceAll(secret, mask(secret)), text)
+    .replaceAll(/\b(?:sk|tk|pk)-[A-Za-z0-9_-]{16,}/g, mask);
 }
 
 /** @internal */

@@ -22,6 +22,8 @@ interface ObjectScan {
 /** The text with the value at `path` set; objects on the way are made where they are missing. */
 export function setJson(text: string, path: readonly [string, ...string[]], value: unknown): string {
   const source = text.trim() === '' ? '{}\n' : text;
+  // The whole of it: a scan sees only what lies on the way.
+  parseJson(source);
   const open = skipSpace(source, 0);
   if (source[open] !== '{') throw new ConfigurationError('The settings file is no JSON object.');
   return setIn({ text: source, open, path, value, unit: indentUnit(source) });
@@ -30,7 +32,7 @@ export function setJson(text: string, path: readonly [string, ...string[]], valu
 /** The value at `path`, or undefined. */
 export function getJson(text: string, path: readonly string[]): unknown {
   if (text.trim() === '') return undefined;
-  let value: unknown = JSON.parse(strict(text));
+  let value = parseJson(text);
   for (const key of path) value = (value as Record<string, unknown> | null | undefined)?.[key];
   return value;
 }
@@ -51,6 +53,12 @@ function setIn({ text, open, path, value, unit }: Edit): string {
   if (member === undefined) return insert({ text, open, scan, key, value: nested, unit });
   if (rest.length > 0 && text[member.valueStart] === '{') {
     return setIn({ text, open: member.valueStart, path: rest, value, unit });
+  }
+  const present = text.slice(member.valueStart, member.valueEnd);
+  if (rest.length > 0 && present !== 'null') {
+    throw new ConfigurationError(
+      `The settings file has ${JSON.stringify(key)} as something that is no object; it was left as it is.`,
+    );
   }
   const printed = printValue(nested, indentOf(text, member.keyStart), unit);
   return text.slice(0, member.valueStart) + printed + text.slice(member.valueEnd);
@@ -135,6 +143,14 @@ function skipValue(text: string, from: number): number {
     if (depth === 0 && !match.startsWith('/')) return at;
   }
   throw broken();
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(strict(text)) as unknown;
+  } catch {
+    throw broken();
+  }
 }
 
 /** JSON as parsers take it: without comments and trailing commas. */

@@ -21,7 +21,7 @@ export function claudeCode(parts: Parts): Connection {
       'Every alias is set, also those you do not pick yourself: one that is not makes Claude Code ask for the vendor’s default model, which is refused with 400 if the catalog does not have it.',
       'A value in a settings file wins over the same variable of the shell. Variables of one shell reach neither background agents nor other terminals, so the file is the better place.',
       'Unset ANTHROPIC_API_KEY: it is a second source of credentials.',
-      'At an address that is not the vendor’s, remote control and voice input are off, and tool search is off unless you turn it on.',
+      'At an address that is not the vendor’s, remote control and voice input are off, and tool search is off unless you turn it on (ENABLE_TOOL_SEARCH=true).',
       ...(parts.scope === 'project'
         ? [
             '.claude/settings.json is committed and holds no key. The key is in .claude/settings.local.json, which must be git-ignored.',
@@ -31,7 +31,8 @@ export function claudeCode(parts: Parts): Connection {
   };
 }
 
-function variables({ baseUrl, apiKey, models }: Parts): Variable[] {
+function variables({ baseUrl, apiKey, models, chosen }: Parts): Variable[] {
+  const window = chosen[0]?.contextWindow ?? null;
   const plain = {
     ANTHROPIC_BASE_URL: baseUrl,
     ANTHROPIC_MODEL: models.main,
@@ -40,6 +41,8 @@ function variables({ baseUrl, apiKey, models }: Parts): Variable[] {
     ANTHROPIC_DEFAULT_SONNET_MODEL: models.medium,
     ANTHROPIC_DEFAULT_HAIKU_MODEL: models.small,
     ANTHROPIC_SMALL_FAST_MODEL: models.small,
+    // For a name it does not know it assumes a million tokens, and summarises too late.
+    ...(window === null ? {} : { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(window) }),
   };
   return [
     ...Object.entries(plain).map(([name, value]) => ({ name, value, secret: false })),

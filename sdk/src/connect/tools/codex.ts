@@ -13,6 +13,7 @@ export function codex(parts: Parts): Connection {
         model: parts.models.main,
         model_provider: 'steyg',
         ...(main?.contextWindow == null ? {} : { model_context_window: main.contextWindow }),
+        web_search: 'disabled',
       },
       {
         name: 'model_providers.steyg',
@@ -30,7 +31,8 @@ export function codex(parts: Parts): Connection {
     steps: [`Put ${keyVariable} into the profile of your shell, so that every terminal has it, and start Codex again.`],
     notes: [
       'Codex needs wire_api = "responses"; other values are refused when it starts.',
-      'The provider of models cannot be set for a project, only in the file in your home directory.',
+      'web_search is off on purpose: Codex would offer the model a search that its vendor carries out and charges for; where the catalog has no price for it, that is refused.',
+      'The provider of models cannot be set for a project, only in the file in your home directory. A profile that names another provider wins over it.',
     ],
   };
 }

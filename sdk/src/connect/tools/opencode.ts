@@ -32,7 +32,7 @@ export function opencode(parts: Parts): Connection {
     tool: 'opencode',
     title: 'opencode',
     baseUrl: parts.versionedUrl,
-    files: [file({ path, holdsKey: false, merge })],
+    files: [file({ path, others: [`${path}c`], holdsKey: false, merge })],
     environment: [keyInEnvironment(parts)],
     commands: [],
     code: [],

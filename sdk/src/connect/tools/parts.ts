@@ -81,6 +81,14 @@ export function userOnly({ scope }: Parts, tool: string): void {
 
 export const keyInEnvironment = ({ apiKey }: Parts): Variable => ({ name: keyVariable, value: apiKey, secret: true });
 
-export function file(facts: { path: string; holdsKey: boolean; merge: (existing: string) => string }): SettingsFile {
-  return { ...facts, content: facts.merge('') };
+export function file(facts: Omit<SettingsFile, 'content'>): SettingsFile {
+  return { ...facts, content: facts.merge(''), merge: (existing) => asWritten(existing, facts.merge) };
+}
+
+/** Merges with plain lines, and gives the text back with its byte order mark and its own line ends. */
+function asWritten(existing: string, merge: (text: string) => string): string {
+  const mark = existing.startsWith('\uFEFF') ? '\uFEFF' : '';
+  const text = existing.slice(mark.length);
+  if (!text.includes('\r\n')) return mark + merge(text);
+  return mark + merge(text.replaceAll('\r\n', '\n')).replaceAll('\n', '\r\n');
 }
