@@ -1,5 +1,6 @@
-import { escapeText, millisecondsText, percentText } from './status-text.ts';
-import { type Locale, words } from './status-words.ts';
+import { escapeText, type Locale } from '../page.ts';
+import { millisecondsText, percentText } from './status-text.ts';
+import { words } from './status-words.ts';
 import { addTallies, meanLatencyMs, type StatusReport, type Tally, uptimeRatio } from './uptime.ts';
 
 /** Small pictures for other people's pages: a model's state, its uptime or its latency, as SVG or for shields.io. */

@@ -1,5 +1,6 @@
-import { durationText, escapeText, timeText, wayText } from './status-text.ts';
-import { type Locale, type StatusWords, words } from './status-words.ts';
+import { escapeText, type Locale } from '../page.ts';
+import { durationText, timeText, wayText } from './status-text.ts';
+import { type StatusWords, words } from './status-words.ts';
 import type { Announcement, Incident, StatusReport } from './uptime.ts';
 
 /**

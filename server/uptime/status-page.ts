@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { dayText, durationText, escapeText, millisecondsText, percentText, timeText, wayText } from './status-text.ts';
-import { type Locale, type StatusWords, words } from './status-words.ts';
+import { escapeText, type Locale } from '../page.ts';
+import { dayText, durationText, millisecondsText, percentText, timeText, wayText } from './status-text.ts';
+import { type StatusWords, words } from './status-words.ts';
 import {
   type Announcement,
   addTallies,

@@ -1,5 +1,6 @@
+import type { Locale } from '../page.ts';
 import type { Way } from './incidents.ts';
-import { type Locale, type StatusWords, words } from './status-words.ts';
+import { type StatusWords, words } from './status-words.ts';
 import { type Tally, uptimeRatio } from './uptime.ts';
 
 /** How the status page, its feeds and its badges write figures and moments. */
@@ -73,9 +74,4 @@ export function durationText(ms: number, locale: Locale): string {
       new Intl.NumberFormat(tags[locale], { style: 'unit', unit, unitDisplay: 'long' }).format(count),
     )
     .join(' ');
-}
-
-/** Text for HTML and XML, in elements and in attributes. */
-export function escapeText(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,10 +1,9 @@
+import type { Locale } from '../page.ts';
 import type { Impact } from './incidents.ts';
 import type { ProbeMode, ProbeProtocol } from './probe.ts';
 import type { Announcement, State } from './uptime.ts';
 
 /** The words of the status page. Both languages have all of them, because the compiler says so. */
-
-export type Locale = 'en' | 'vi';
 
 export interface StatusWords {
   /** The language's own name. */
@@ -162,25 +161,3 @@ export const words: Record<Locale, StatusWords> = {
     unavailable: 'Hiện không đọc được số đo.',
   },
 };
-
-/**
- * The language of a page: what the address asks for, else the first of the two that the browser would rather read,
- * else English.
- */
-export function chooseLocale(asked: unknown, acceptLanguage: string | undefined): Locale {
-  if (asked === 'en' || asked === 'vi') return asked;
-  const wishes = (acceptLanguage ?? '')
-    .slice(0, 500)
-    .split(',')
-    .map((part) => {
-      const [tag = '', ...parameters] = part.trim().toLowerCase().split(';');
-      const quality = parameters
-        .map((parameter) => /^\s*q=([01](?:\.\d{1,3})?)\s*$/.exec(parameter)?.[1])
-        .find(Boolean);
-      return { language: tag.split('-')[0], quality: Number(quality ?? 1) };
-    })
-    .filter(({ quality }) => quality > 0)
-    .toSorted((a, b) => b.quality - a.quality);
-  const first = wishes.find(({ language }) => language === 'en' || language === 'vi');
-  return first?.language === 'vi' ? 'vi' : 'en';
-}

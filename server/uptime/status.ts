@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError } from '../http.ts';
+import { chooseLocale, type Locale } from '../page.ts';
 import { badgeDays, badgeKinds, badgeOf, badgeSvg, shieldsJson } from './status-badge.ts';
 import { atomFeed, rssFeed } from './status-feed.ts';
 import { statusJson } from './status-json.ts';
 import { statusPage, statusUnavailablePage, styleHash } from './status-page.ts';
-import { chooseLocale, type Locale } from './status-words.ts';
 import type { StatusReport, Uptime } from './uptime.ts';
 
 /**

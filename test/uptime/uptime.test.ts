@@ -1,8 +1,8 @@
 import Fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { chooseLocale } from '../../server/page.ts';
 import type { ProbeResult } from '../../server/uptime/probe.ts';
 import { registerStatus } from '../../server/uptime/status.ts';
-import { chooseLocale } from '../../server/uptime/status-words.ts';
 import { createUptime, meanLatencyMs, type Uptime, uptimeRatio } from '../../server/uptime/uptime.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
