@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
+import { access, constants, mkdir } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
@@ -71,7 +71,7 @@ async function freePort(host: string): Promise<number> {
 async function run(config: Config, log: Logger, stopping: Stopping): Promise<void> {
   // A file that is wrong ends the start before anything has been touched.
   if (config.catalogFile !== null) await readCatalogFile(config.catalogFile, config);
-  await mkdir(resolve(config.dataDir), { recursive: true, mode: 0o700 });
+  await openDataDir(config.dataDir);
 
   const secretKey = config.secretKey ?? (await readSecretKey(config.dataDir));
   const embedded = config.databaseUrl === null ? await useEmbeddedPostgres({ dataDir: config.dataDir, log }) : null;
@@ -102,6 +102,16 @@ async function run(config: Config, log: Logger, stopping: Stopping): Promise<voi
     }
   } finally {
     await embedded?.release();
+  }
+}
+
+async function openDataDir(dataDir: string): Promise<void> {
+  try {
+    await mkdir(resolve(dataDir), { recursive: true, mode: 0o700 });
+    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    throw new ConfigError([`DATA_DIR: ${dataDir} is no directory that can be written to (${code})`]);
   }
 }
 

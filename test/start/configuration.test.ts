@@ -87,6 +87,16 @@ describe('an environment that is wrong', () => {
     expect(existsSync(dataDir)).toBe(false);
   });
 
+  it('says so when DATA_DIR is no directory', async () => {
+    await mkdir(directory, { recursive: true });
+    const file = join(directory, 'a-file');
+    await writeFile(file, '');
+    const failed = await start({ DATA_DIR: file });
+    expect(await failed.exited).toBe(1);
+    expect(failed.errors).toContain('DATA_DIR:');
+    expect(failed.errors).not.toContain(' at ');
+  });
+
   it('refuses production without SECRET_KEY', async () => {
     const process = await start({ NODE_ENV: 'production', DATABASE_URL: database.url });
     expect(await process.exited).toBe(1);
