@@ -38,6 +38,7 @@ const endingMs = 20_000;
 const workerEndingMs = 15_000;
 
 async function main(): Promise<void> {
+  countBodiesWithTheHeap();
   const { isWorker } = cluster;
   const config = loadConfig(process.env);
   const log = createLog(config.logLevel);
