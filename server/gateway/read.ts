@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Ledger } from '../billing/ledger.ts';
 import { formatUsd } from '../billing/money.ts';
@@ -9,6 +8,7 @@ import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
 import type { Call, ModelRequest, Prepared } from './call.ts';
 import { problemRefusal, shutGate } from './problem.ts';
+import { stickiness } from './stickiness.ts';
 import { wireFor } from './wire-for.ts';
 
 /**
@@ -96,7 +96,7 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
     if (model === null) return unlessExhausted(call, refusals.modelNotFound(facts.model));
 
     const findCandidates = (): Candidates | null =>
-      router.candidates(model.id, call.protocol, () => stickiness(call, facts));
+      router.candidates(model.id, call.protocol, () => stickiness(call.principal.accountId, call.raw, facts));
     let candidates = findCandidates();
     if (candidates === null) {
       // Models and routes are read one after the other: of a new model, the routes may still be on their way.
@@ -128,14 +128,4 @@ function versionProblem(call: Call, facts: RequestFacts): WireProblem | null {
   return field === undefined
     ? null
     : { message: `${field}: not supported with anthropic-version ${versionWithoutSampling}`, param: field, code: null };
-}
-
-/** Texts that stay the same through a conversation: whose it is and how it begins. */
-function stickiness(call: Call, facts: RequestFacts): string {
-  const hash = createHash('sha256').update(call.principal.accountId);
-  for (const name of ['system', 'instructions', 'messages', 'input']) {
-    const span = facts.members.get(name);
-    if (span !== undefined) hash.update(call.raw.subarray(span.start, Math.min(span.end, span.start + 512)));
-  }
-  return hash.digest('base64');
 }

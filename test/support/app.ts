@@ -60,6 +60,13 @@ export interface TestAppOptions {
 /** Processes of one service share the key that seals what is in the database. */
 const secretKeys = new WeakMap<TestApp, Buffer>();
 
+/** What seals the vendor keys in the database of a started app. */
+export function secretKeyOf(app: TestApp): Buffer {
+  const key = secretKeys.get(app);
+  if (key === undefined) throw new Error('this app was not started here');
+  return key;
+}
+
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const { env = {}, simulator: settings = {}, catalog, serverLimits, beside } = options;
   const { overloadLagMs = Number.POSITIVE_INFINITY } = options;
