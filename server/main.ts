@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
+import { countBodiesWithTheHeap } from './collector.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { useEmbeddedPostgres } from './database/embedded.ts';
 import { MigrationRefused } from './database/migrate.ts';
