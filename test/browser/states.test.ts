@@ -1,0 +1,206 @@
+import { orThrow } from '@steyg/sdk';
+import type { Browser, Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestApp } from '../support/app.ts';
+import { findBarriers, launch, openPage } from './browser.ts';
+import { ask, createPerson, type Person, settled } from './people.ts';
+import { startService } from './service.ts';
+
+// What people meet when something is not as it should be: they keep what they have, and are told what to do.
+
+let app: TestApp;
+let browser: Browser;
+
+beforeAll(async () => {
+  [app, browser] = await Promise.all([startService(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await app.close();
+});
+
+async function openAs(person: Person, path: string) {
+  const watched = await openPage(browser, app.url);
+  await person.signIn(watched.page.context());
+  await watched.page.goto(path);
+  await settled(watched.page);
+  return watched;
+}
+
+/** Holds what the page asks for by this name; each call resolves to the next request, which is to be answered or let go. */
+async function holdOperation(page: Page, name: string): Promise<() => Promise<Route>> {
+  const arrived: Route[] = [];
+  await page.route('**/graphql', async (route) => {
+    if (route.request().postData()?.includes(name) === true) arrived.push(route);
+    else await route.continue();
+  });
+  return async () => {
+    await expect.poll(() => arrived.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    return arrived.shift() as Route;
+  };
+}
+
+describe('a change that the server refuses', () => {
+  it('is shown at once and taken back, with the reason', async () => {
+    const owner = await createPerson(app);
+    const guest = await createPerson(app);
+    orThrow(await owner.steyg.console.keys.createKey({ input: { name: 'shared' } }));
+    const mayBe = owner.steyg.console.accounts;
+    // The guest may delete keys when the page is loaded, and no more when the button is pressed.
+    await app.pool.query(
+      `INSERT INTO member (account_id, user_id, role) SELECT $1, id, 'member' FROM app_user WHERE email = $2`,
+      [owner.accountId, guest.email],
+    );
+    await app.pool.query(`DELETE FROM member WHERE account_id = $1`, [guest.accountId]);
+    const { page, unexpected } = await openAs(guest, '/keys');
+    await page.getByRole('button', { name: 'Delete key “shared”' }).click();
+    const member = (await mayBe.listMembers({}))?.find(({ email }) => email === guest.email);
+    orThrow(await mayBe.setMemberRole({ id: member?.id ?? '', role: 'VIEWER' }));
+
+    const deletion = await holdOperation(page, 'deleteKey');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    const request = await deletion();
+    // Nobody has answered yet, and the key is gone from the list already.
+    await page.getByRole('rowheader', { name: /shared/, includeHidden: true }).waitFor({ state: 'detached' });
+    await request.continue();
+    await page.getByRole('rowheader', { name: /shared/ }).waitFor();
+    await page.locator('.toast.bad').waitFor();
+    expect(await page.locator('.toast.bad').innerText()).not.toBe('');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const { rows } = await app.pool.query('SELECT deleted_at FROM api_key WHERE account_id = $1', [owner.accountId]);
+    expect(rows).toEqual([{ deleted_at: null }]);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('without a network', () => {
+  it('the page says so, keeps what it shows, refuses changes at once, and goes on by itself', async () => {
+    const person = await createPerson(app);
+    const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'kept' } }));
+    const { page, unexpected } = await openAs(person, '/keys');
+    const offline = page.getByText('There is no network at the moment.');
+    await page.context().setOffline(true);
+    await offline.waitFor();
+    await page.getByRole('rowheader', { name: /kept/ }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Create a key' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('not now');
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    await dialog.getByRole('alert').waitFor();
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('not now');
+
+    await page.context().setOffline(false);
+    await offline.waitFor({ state: 'detached' });
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    await page.locator('.secret code').waitFor();
+    expect((await ask(app, secret ?? '', 'ping')).status).toBe(200);
+    expect(unexpected(/ERR_INTERNET_DISCONNECTED/)).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('a session that has ended elsewhere', () => {
+  it('leads to the sign-in page, and from there back to where one was', async () => {
+    const person = await createPerson(app);
+    const { page, unexpected } = await openAs(person, '/keys');
+    orThrow(await person.steyg.console.people.signOut());
+    await page.getByRole('link', { name: 'Members' }).click();
+    await page.waitForURL('**/sign-in?next=*');
+    // Nothing of the account is left on the page.
+    expect(await page.content()).not.toContain(person.email);
+    await page.getByLabel('E-mail address').fill(person.email);
+    await page.getByLabel('Password').fill(person.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL('**/members');
+    await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor();
+    expect(unexpected(/status of 401/)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('takes nobody else’s data to the next person at the same browser', async () => {
+    const first = await createPerson(app, { name: 'First Person' });
+    const second = await createPerson(app, { name: 'Second Person' });
+    orThrow(await first.steyg.console.keys.createKey({ input: { name: 'of the first' } }));
+    const { page, unexpected } = await openAs(first, '/keys');
+    await page.getByRole('rowheader', { name: /of the first/ }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('link', { name: 'Sign in' }).first().click();
+    await page.getByLabel('E-mail address').fill(second.email);
+    await page.getByLabel('Password').fill(second.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByText('No keys yet.').waitFor();
+    expect(await page.content()).not.toContain('of the first');
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('what is not there yet', () => {
+  it('is announced as loading, and a failure names its request and can be tried again', async () => {
+    const person = await createPerson(app);
+    const watched = await openPage(browser, app.url);
+    const { page, unexpected } = watched;
+    await person.signIn(page.context());
+    const list = await holdOperation(page, 'listKeys');
+    await page.goto('/keys');
+    const first = await list();
+    await page.locator('main').getByRole('status', { name: 'Loading' }).first().waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    // What only reads is asked for once more by itself: it has to fail again to be a failure.
+    const broken = {
+      status: 500,
+      contentType: 'application/json',
+      headers: { 'x-request-id': '01a1fe05-3fc9-75b1-910b-9198c1ef696d' },
+      body: JSON.stringify({
+        errors: [{ message: 'Something went wrong.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+      }),
+    };
+    await first.fulfill(broken);
+    await (await list()).fulfill(broken);
+    const failure = page.locator('main').getByRole('alert');
+    await failure.getByText('01a1fe05-3fc9-75b1-910b-9198c1ef696d').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await failure.getByRole('button', { name: 'Try again' }).click();
+    await (await list()).continue();
+    await page.getByText('No keys yet.').waitFor();
+    expect(unexpected(/status of 500/)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('leads a new account on: every empty list says what to do next', async () => {
+    const person = await createPerson(app);
+    const { page, unexpected } = await openAs(person, '/');
+    for (const path of ['/', '/keys', '/activity', '/notices']) {
+      await page.goto(path);
+      await settled(page);
+      const empty = page.locator('main .empty').first();
+      await empty.waitFor();
+      expect((await empty.innerText()).length, path).toBeGreaterThan(20);
+    }
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
+  it('of a long export is shown as progress, and can be called off', async () => {
+    const person = await createPerson(app);
+    const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'csv' } }));
+    expect((await ask(app, secret ?? '', 'ping')).status).toBe(200);
+    await app.quiet(person.accountId);
+    const { page, unexpected } = await openAs(person, '/activity');
+    const { promise: asked, resolve } = Promise.withResolvers<Route>();
+    await page.route('**/downloads/**', (route) => resolve(route));
+    await page.getByRole('button', { name: 'Download CSV' }).click();
+    await asked;
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('progressbar').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});

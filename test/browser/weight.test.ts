@@ -1,0 +1,71 @@
+import { request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestApp } from '../support/app.ts';
+import { launch, openPage } from './browser.ts';
+import { ask, createPerson, settled } from './people.ts';
+import { startService } from './service.ts';
+
+// What a first visit costs: script is what phones wait for.
+
+const mostBytes = 150_000;
+
+let app: TestApp;
+let browser: Browser;
+
+beforeAll(async () => {
+  [app, browser] = await Promise.all([startService(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await app.close();
+});
+
+/** What a script weighs as it goes over the wire, compressed as every browser takes it. */
+function weigh(url: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { headers: { 'accept-encoding': 'gzip' } }, async (response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk as Buffer);
+      const bytes = Buffer.concat(chunks);
+      if (response.headers['content-encoding'] !== 'gzip' || gunzipSync(bytes).length === 0) {
+        reject(new Error(`${url} is not compressed`));
+      } else resolve(bytes.length);
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+describe('the script of a first visit', () => {
+  it.each(['nobody', 'person'] as const)('is below 150 kB for %s', async (who) => {
+    const watched = await openPage(browser, app.url);
+    const { page, unexpected } = watched;
+    if (who === 'person') {
+      const person = await createPerson(app);
+      const { secret } = await app.keys
+        .create({ accountId: person.accountId, actor: 'test' })
+        .then((made) => (made.kind === 'created' ? made : { secret: '' }));
+      // With something to draw: the chart's part is loaded too.
+      expect((await ask(app, secret, 'ping')).status).toBe(200);
+      await app.quiet(person.accountId);
+      await person.signIn(page.context());
+    }
+    const scripts: string[] = [];
+    page.on('response', (response) => {
+      if (response.request().resourceType() === 'script') scripts.push(response.url());
+    });
+    await page.goto('/');
+    await settled(page);
+    if (who === 'person') await page.locator('.bars canvas').waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(scripts.length).toBeGreaterThan(0);
+    const weights = await Promise.all([...new Set(scripts)].map(weigh));
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    expect(total).toBeLessThan(mostBytes);
+    expect(total).toBeGreaterThan(20_000);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
