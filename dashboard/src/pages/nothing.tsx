@@ -3,20 +3,28 @@ import { Page } from '../components/page.tsx';
 import { Empty } from '../components/states.tsx';
 import { useLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
+import { useMaybeSession } from '../session.tsx';
 
 export function NotFound() {
   const { t } = useLanguage();
+  const session = useMaybeSession();
   return (
-    <Page title={t.nothing.notFound}>
-      <Empty
-        title={t.nothing.notFoundText}
-        action={
+    <div className="nowhere">
+      <p className="number" aria-hidden="true">
+        404
+      </p>
+      <Page title={t.nothing.notFound}>
+        <p className="lead">{t.nothing.notFoundText}</p>
+        <div className="actions">
           <Link href={pages.home} className="button primary">
-            {t.nothing.home}
+            {session === null ? t.nothing.start : t.nothing.home}
           </Link>
-        }
-      />
-    </Page>
+          <a href="/status" className="button">
+            {t.nav.status}
+          </a>
+        </div>
+      </Page>
+    </div>
   );
 }
 

@@ -48,6 +48,7 @@ export default function Overview() {
         </>
       }
     >
+      <Welcome accountId={accountId} />
       <Loaded query={budget} skeleton={<Skeleton height="6rem" />}>
         {(sums) => <Figures sums={sums} rows={usage.data?.rows ?? []} />}
       </Loaded>
@@ -97,7 +98,7 @@ function Figures({ sums, rows }: { sums: { free: string; held: string }; rows: R
       />
       <Figure
         label={t.overview.burn}
-        value={fill(t.overview.perDay, { usd: format.usd(burn.perDay) })}
+        value={format.usd(burn.perDay)}
         note={
           daysLeft === null
             ? t.overview.noBurn
@@ -127,18 +128,7 @@ function Spend({ rows, from }: { rows: Rows; from: Date }) {
     [rows, starts, t],
   );
   const formatValue = useMemo(() => (value: number) => format.usd(String(value)), [format]);
-  if (series.length === 0) {
-    return (
-      <Empty
-        title={t.overview.noSpend}
-        action={
-          <Link className="button" href={pages.start}>
-            {t.overview.setUp}
-          </Link>
-        }
-      />
-    );
-  }
+  if (series.length === 0) return <Empty title={t.overview.noSpend} />;
   return (
     <Chart
       label={fill(t.overview.spendByDay, { days: chartDays })}
@@ -150,13 +140,35 @@ function Spend({ rows, from }: { rows: Rows; from: Date }) {
   );
 }
 
-function Recent({ accountId }: { accountId: string }) {
-  const { t } = useLanguage();
-  const entries = useAsk({
+function useRecent(accountId: string) {
+  return useAsk({
     key: ['entries', accountId, 'recent'],
     ask: (steyg, signal) => steyg.console.ledger.listEntries({ accountId, first: 8 }, { signal }),
     every: 3_000,
   });
+}
+
+/** For an account that has not asked anything yet: the figures below would all be zero. */
+function Welcome({ accountId }: { accountId: string }) {
+  const { t } = useLanguage();
+  const { data } = useRecent(accountId);
+  if (data == null || data.edges.length > 0) return null;
+  return (
+    <section className="welcome" aria-labelledby="welcome">
+      <div>
+        <h2 id="welcome">{t.overview.welcome}</h2>
+        <p>{t.overview.welcomeText}</p>
+      </div>
+      <Link className="button primary" href={pages.start}>
+        {t.overview.welcomeAction}
+      </Link>
+    </section>
+  );
+}
+
+function Recent({ accountId }: { accountId: string }) {
+  const { t } = useLanguage();
+  const entries = useRecent(accountId);
   return (
     <Card
       title={t.overview.recent}
@@ -170,14 +182,7 @@ function Recent({ accountId }: { accountId: string }) {
       <Loaded query={entries}>
         {({ edges }) =>
           edges.length === 0 ? (
-            <Empty
-              title={t.overview.noRequests}
-              action={
-                <Link className="button primary" href={pages.start}>
-                  {t.overview.firstRequest}
-                </Link>
-              }
-            />
+            <Empty title={t.overview.noRequests} />
           ) : (
             <EntryTable entries={edges.map(({ node }) => node)} caption={t.overview.recent} brief />
           )
