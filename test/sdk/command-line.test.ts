@@ -243,6 +243,8 @@ describe('steyg doctor', () => {
       expect((await steyg(home, ['doctor', '--no-spend'])).code).toBe(0);
       const { stdout } = await steyg(home, ['doctor', '--no-spend'], { ANTHROPIC_MODEL: 'claude' });
       expect(stdout).toContain('ANTHROPIC_MODEL differs');
+      await writeFile(join(home, '.claude/.credentials.json'), '{}');
+      expect((await steyg(home, ['doctor', '--no-spend'])).stdout).toContain('/logout');
       const path = join(home, '.claude/settings.json');
       await writeFile(path, (await readFile(path, 'utf8')).replace('"sim-small"', '"claude-haiku"'));
       expect((await steyg(home, ['doctor', '--no-spend'])).code).toBe(1);

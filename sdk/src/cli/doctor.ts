@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { getJson } from '../connect/edit/json.ts';
 import type { Finding } from '../doctor/finding.ts';
@@ -34,6 +35,7 @@ export async function runDoctor(options: DoctorOptions, context: Context): Promi
     models: { main: model, large, medium, small } as Partial<Record<string, string>>,
     environment: context.env,
     settings: await readSettings(context),
+    signedIn: existsSync(locate('~/.claude/.credentials.json', context)),
     spend: options['no-spend'] !== true,
   });
   if (options.json === true) context.print(`${JSON.stringify(diagnosis, null, 2)}\n`);

@@ -1,5 +1,5 @@
 import type { Steyg } from '../client.ts';
-import { AuthenticationError, SteygError } from '../errors.ts';
+import { AuthenticationError, PermissionError, RateLimitError, SteygError } from '../errors.ts';
 import type { Model, UsageReport } from '../generated/rest.ts';
 import { error, type Finding, ok, warning } from './finding.ts';
 
@@ -56,7 +56,7 @@ export async function checkKey(steyg: Steyg): Promise<{ finding: Finding; catalo
     if (cause instanceof AuthenticationError) {
       return { finding: error('key', 'The key is wrong, expired or deleted.', makeKey), catalog: null };
     }
-    return { finding: error('key', messageOf(cause), 'Mend this first, then run the check again.'), catalog: null };
+    return { finding: error('key', messageOf(cause), remedyFor(cause)), catalog: null };
   }
 }
 
@@ -69,7 +69,7 @@ export async function checkBudget(steyg: Steyg, now: () => number): Promise<Find
   try {
     report = await steyg.usage.get();
   } catch (cause) {
-    return [error('budget', messageOf(cause), 'Mend this first, then run the check again.')];
+    return [error('budget', messageOf(cause), remedyFor(cause))];
   }
   const free = report.balance.free_usd;
   const topUp = 'Buy budget in the console; the same key goes on working.';
@@ -99,6 +99,12 @@ async function checkKeyLimit(steyg: Steyg): Promise<Finding[]> {
     // The balance has been read; that the key cannot be is no fault of the set-up.
     return [];
   }
+}
+
+function remedyFor(cause: unknown): string {
+  if (cause instanceof PermissionError) return 'Another key would not help: write to whoever runs the service.';
+  if (cause instanceof RateLimitError) return 'Wait a moment, then run the check again.';
+  return 'Mend this first, then run the check again.';
 }
 
 export function messageOf(cause: unknown): string {

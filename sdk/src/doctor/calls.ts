@@ -1,6 +1,15 @@
 import { findCost } from '../account.ts';
 import type { Steyg } from '../client.ts';
-import { ApiError, BadRequestError, BudgetError, requestIdOf, ServerError } from '../errors.ts';
+import {
+  ApiError,
+  apiError,
+  BadRequestError,
+  BudgetError,
+  RateLimitError,
+  requestIdOf,
+  ServerError,
+} from '../errors.ts';
+import type { LedgerEntry } from '../generated/rest.ts';
 import { readEvents } from '../internal/sse.ts';
 import type { Fetch } from '../options.ts';
 import { messageOf } from './account.ts';
@@ -43,6 +52,7 @@ async function attempt(check: CheckName, call: () => Promise<string | null>): Pr
 function remedyFor(cause: unknown): string {
   if (cause instanceof BudgetError) return 'Buy budget in the console, or raise the limit of the key.';
   if (cause instanceof BadRequestError) return 'Compare the model with the list of models.';
+  if (cause instanceof RateLimitError) return 'Wait until other requests have ended, then try again.';
   if (cause instanceof ServerError) return 'Look at the status page before you change your set-up.';
   if (cause instanceof ApiError) return `Quote the request id ${cause.requestId ?? ''} to support.`;
   return 'Check proxy and firewall: the address itself can be reached.';
@@ -62,14 +72,20 @@ export interface Arrivals {
   firstMs: number;
   lastMs: number;
   events: number;
+  /** How long it took the service to send them, by its own account; null when it did not tell. */
+  sentWithinMs: number | null;
 }
 
 /**
- * Whether something between here and the service holds a stream back until it is complete. A stream that took more than
- * a second to make and arrived within a twentieth of that has been held back.
+ * Whether something between here and the service holds a stream back until it is complete: what took the service a while
+ * to send arrived within a small part of it. Where the service does not tell, a stream that took more than a second and
+ * arrived within a twentieth of that.
  */
-export function isHeldBack({ firstMs, lastMs, events }: Arrivals): boolean {
-  return events >= 4 && lastMs > 1_000 && lastMs - firstMs < lastMs / 20;
+export function isHeldBack({ firstMs, lastMs, events, sentWithinMs }: Arrivals): boolean {
+  if (events < 4) return false;
+  const withinMs = lastMs - firstMs;
+  if (sentWithinMs !== null) return sentWithinMs >= 100 && withinMs < sentWithinMs / 5;
+  return lastMs > 1_000 && withinMs < lastMs / 20;
 }
 
 export async function checkStreaming(request: StreamRequest): Promise<CallFinding> {
@@ -92,39 +108,65 @@ export async function checkStreaming(request: StreamRequest): Promise<CallFindin
         messages: [{ role: 'user', content: 'Count from 1 to 30, separated by spaces.' }],
       }),
     });
-    const finding = await watch(response, () => now() - startedAt);
+    if (!response.ok) throw await refusal(response);
+    const type = response.headers.get('content-type') ?? 'nothing';
+    if (!type.startsWith('text/event-stream') || response.body === null) {
+      await response.body?.cancel();
+      const message = `A stream was answered with status ${response.status} and ${type}.`;
+      return { finding: error('streaming', message, noStreams), costUsd: null };
+    }
+    const watched = await watch(response.body, () => now() - startedAt);
     const requestId = requestIdOf(response.headers);
-    const cost = requestId === null || !response.ok ? null : await findCost(steyg.usage, requestId).catch(() => null);
+    const cost = requestId === null ? null : await findCost(steyg.usage, requestId).catch(() => null);
+    const finding = judge(watched, cost?.entry ?? null, response.headers.get('content-encoding'));
     return { finding, costUsd: cost?.costUsd ?? null };
   } catch (cause) {
-    return { finding: error('streaming', messageOf(cause), 'Check proxy and firewall.'), costUsd: null };
+    return { finding: error('streaming', messageOf(cause), remedyFor(cause)), costUsd: null };
   }
 }
 
-async function watch(response: Response, sinceMs: () => number): Promise<Finding> {
-  const type = response.headers.get('content-type') ?? 'nothing';
-  if (!response.ok || !type.startsWith('text/event-stream') || response.body === null) {
-    await response.body?.cancel();
-    const remedy = 'Something in between does not let event streams through: look at its settings.';
-    return error('streaming', `A stream was answered with status ${response.status} and ${type}.`, remedy);
+const noStreams = 'Something in between does not let event streams through: look at its settings.';
+
+async function refusal(response: Response): Promise<ApiError> {
+  const { status, headers } = response;
+  const text = await response.text();
+  try {
+    return apiError({ status, headers, body: JSON.parse(text) as unknown });
+  } catch {
+    return apiError({ status, headers, body: text });
   }
-  const arrivals: Arrivals = { firstMs: 0, lastMs: 0, events: 0 };
+}
+
+interface Watched {
+  arrivals: Omit<Arrivals, 'sentWithinMs'>;
+  /** Type of the last event. */
+  last: string | null;
+}
+
+async function watch(body: ReadableStream<Uint8Array>, sinceMs: () => number): Promise<Watched> {
+  const arrivals = { firstMs: 0, lastMs: 0, events: 0 };
   let last: string | null = null;
-  for await (const event of readEvents(pieces(response.body))) {
+  for await (const event of readEvents(pieces(body))) {
     arrivals.lastMs = sinceMs();
     if (arrivals.events === 0) arrivals.firstMs = arrivals.lastMs;
     arrivals.events += 1;
     last = event.type;
   }
+  return { arrivals, last };
+}
+
+function judge({ arrivals, last }: Watched, entry: LedgerEntry | null, encoding: string | null): Finding {
   if (last !== 'message_stop') {
     const remedy = 'If it happens again, something in between cuts long answers: look at its time-outs.';
     return error('streaming', 'A stream ended before its last event.', remedy);
   }
-  const encoding = response.headers.get('content-encoding');
-  if (isHeldBack(arrivals)) {
+  const firstByteMs = entry?.time_to_first_byte_ms ?? null;
+  const sentWithinMs = entry === null || firstByteMs === null ? null : entry.latency_ms - firstByteMs;
+  const { firstMs, lastMs, events } = arrivals;
+  if (isHeldBack({ ...arrivals, sentWithinMs })) {
     return warning(
       'streaming',
-      `A stream arrived all at once, after ${Math.round(arrivals.lastMs)} ms: something in between holds it back.`,
+      `A stream arrived all at once, after ${Math.round(lastMs)} ms: something in between holds it back.`,
       'Switch buffering off for this address (nginx: proxy_buffering off), and compression of text/event-stream.',
     );
   }
@@ -135,7 +177,6 @@ async function watch(response: Response, sinceMs: () => number): Promise<Finding
       'Switch compression of text/event-stream off there: it holds events back.',
     );
   }
-  const { firstMs, lastMs, events } = arrivals;
   return ok(
     'streaming',
     `${events} events, the first after ${Math.round(firstMs)} ms, the last after ${Math.round(lastMs)} ms.`,

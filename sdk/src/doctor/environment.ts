@@ -39,15 +39,22 @@ export interface EnvironmentRequest {
   /** The `env` block of a tool's settings file. */
   settings: Variables;
   catalog: readonly { id: string }[];
+  /** The key that is examined. */
+  apiKey: string;
+  /** The messages client is signed in to its vendor's account. */
+  signedIn: boolean;
 }
 
-export function checkEnvironment({ baseUrl, environment, settings, catalog }: EnvironmentRequest): Finding[] {
+export function checkEnvironment(request: EnvironmentRequest): Finding[] {
+  const { baseUrl, environment, settings, catalog, apiKey, signedIn } = request;
   // A settings file wins over the shell, variable by variable.
   const effective: Variables = { ...environment, ...settings };
   const findings = [
     ...checkOverridden(environment, settings),
     ...checkMessagesClient(baseUrl, effective, catalog),
+    ...checkSignedIn(baseUrl, effective, signedIn),
     ...checkChatClient(baseUrl, effective),
+    ...checkOtherKeys(baseUrl, effective, apiKey),
   ];
   return findings.length > 0 ? findings : [ok('environment', 'No variable stands in the way.')];
 }
@@ -109,6 +116,26 @@ function checkMessagesClient(baseUrl: string, effective: Variables, catalog: rea
     }
   }
   return findings;
+}
+
+function checkSignedIn(baseUrl: string, { ANTHROPIC_BASE_URL: address }: Variables, signedIn: boolean): Finding[] {
+  if (!signedIn || address?.replace(/\/+$/, '') !== baseUrl) return [];
+  const message = 'Claude Code is signed in to its vendor’s account as well: two sources of credentials.';
+  return [warning('environment', message, 'Run /logout in it, so that only the key is used.')];
+}
+
+/** What was examined is one key; what a tool uses may be another. */
+function checkOtherKeys(baseUrl: string, effective: Variables, apiKey: string): Finding[] {
+  const pairs = [
+    ['ANTHROPIC_BASE_URL', baseUrl, 'ANTHROPIC_AUTH_TOKEN'],
+    ['OPENAI_BASE_URL', `${baseUrl}/v1`, 'OPENAI_API_KEY'],
+  ] as const;
+  return pairs.flatMap(([address, expected, name]) => {
+    const key = effective[name];
+    if (effective[address]?.replace(/\/+$/, '') !== expected || !key || key === apiKey) return [];
+    const message = `${name} is another key than the one that is examined here.`;
+    return [warning('environment', message, 'Make both the same, or run this with that key.')];
+  });
 }
 
 function checkChatClient(baseUrl: string, { OPENAI_BASE_URL: address, OPENAI_API_BASE: legacy }: Variables): Finding[] {

@@ -10,7 +10,7 @@ import { chooseModels } from '../connect/choose.ts';
 import type { ModelChoice } from '../connect/connection.ts';
 import { formatPico, parseDecimal } from '../internal/usd.ts';
 import type { Fetch } from '../options.ts';
-import { checkBudget, checkKey, checkKeyText } from './account.ts';
+import { checkBudget, checkKey, checkKeyText, messageOf } from './account.ts';
 import { checkAddress, checkClock, probe } from './address.ts';
 import { checkChat, checkMessages, checkStreaming } from './calls.ts';
 import { checkEnvironment, checkModels } from './environment.ts';
@@ -29,6 +29,8 @@ export interface DoctorRequest {
   environment?: Record<string, string | undefined> | undefined;
   /** The `env` block of a settings file, which wins over the environment. */
   settings?: Record<string, string | undefined> | undefined;
+  /** The messages client is signed in to its vendor's account too. Default: false. */
+  signedIn?: boolean | undefined;
   /** False: no model is called, so nothing is spent. Default: true (three tiny requests to the smallest model). */
   spend?: boolean | undefined;
   /** In place of the global `fetch`. */
@@ -52,7 +54,13 @@ export interface DoctorRequest {
 export async function doctor(request: DoctorRequest): Promise<Diagnosis> {
   const findings: Finding[] = [];
   const costs: string[] = [];
-  await examine(request, findings, costs);
+  try {
+    await examine(request, findings, costs);
+  } catch (cause) {
+    // Answers of another service can be of any shape.
+    const message = `What answers there is not understood: ${messageOf(cause)}`;
+    findings.push(error('reachability', message, 'Compare the address with the one that the console shows.'));
+  }
   return {
     healthy: findings.every(({ level }) => level !== 'error'),
     findings,
@@ -69,7 +77,7 @@ async function examine(request: DoctorRequest, findings: Finding[], costs: strin
   findings.push(...address.findings);
   if (address.baseUrl === null) return skip(findings, 'There is no address to ask.', afterAddress);
 
-  const probed = await probe(address.baseUrl, { fetch, now });
+  const probed = await probe(address.baseUrl, { fetch, now, environment: request.environment ?? {} });
   findings.push(...probed.findings);
   if (probed.baseUrl === null) return skip(findings, 'The service cannot be reached.', afterReachability);
   const { baseUrl } = probed;
@@ -90,8 +98,8 @@ async function examine(request: DoctorRequest, findings: Finding[], costs: strin
   const budget = await checkBudget(steyg, now);
   findings.push(...budget, ...checkModels({ ...request.models }, catalog));
   if (request.environment !== undefined || request.settings !== undefined) {
-    const { environment = {}, settings = {} } = request;
-    findings.push(...checkEnvironment({ baseUrl, environment, settings, catalog }));
+    const { environment = {}, settings = {}, signedIn = false } = request;
+    findings.push(...checkEnvironment({ baseUrl, environment, settings, catalog, apiKey, signedIn }));
   }
   if (!spend) return skip(findings, 'Nothing was to be spent.', calls);
   if (budget.some(({ level }) => level === 'error')) return skip(findings, 'There is no budget for a request.', calls);
