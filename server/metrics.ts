@@ -25,6 +25,8 @@ export interface Metrics {
     seconds: number;
     firstByteSeconds: number | null;
   }): void;
+  /** A request went upstream so long after its last byte had arrived. */
+  dispatched(seconds: number): void;
   upstreamAnswered(upstream: string, model: string, end: string, milliseconds: number): void;
   settled(facts: SettledFacts): void;
   budgetRefusal(reason: string): void;
@@ -42,6 +44,7 @@ export interface Metrics {
   histogram(name: string, help: string, buckets: number[]): { observe(value: number): void };
 }
 
+const overheadSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
 export const lagTickMs = 500;
@@ -88,6 +91,12 @@ export function createMetrics(): Metrics {
     buckets: seconds,
     registers,
   });
+  const overhead = new Histogram({
+    name: 'gateway_overhead_seconds',
+    help: 'Time from the last byte of a request to its dispatch: reading it, choosing a place, the hold.',
+    buckets: overheadSeconds,
+    registers,
+  });
   const upstreamDuration = new Histogram({
     name: 'gateway_upstream_duration_seconds',
     help: 'Time of one exchange with an upstream.',
@@ -102,7 +111,7 @@ export function createMetrics(): Metrics {
     registers,
   });
   const tokens = new Counter({
-    name: 'gen_ai_client_token_usage',
+    name: 'gateway_tokens_total',
     help: 'Tokens settled.',
     labelNames: ['model', 'token_type'],
     registers,
@@ -159,11 +168,11 @@ export function createMetrics(): Metrics {
   const lag = createLag(performance.now());
   setInterval(() => lag.tick(performance.now()), lagTickMs).unref();
   new Gauge({
-    name: 'gateway_event_loop_lag_milliseconds',
+    name: 'gateway_event_loop_lag_seconds',
     help: 'How late the event loop runs.',
     registers,
     collect() {
-      this.set(lag.latestMs());
+      this.set(lag.latestMs() / 1000);
     },
   });
 
@@ -202,6 +211,7 @@ export function createMetrics(): Metrics {
       durationOf(protocol, model).observe(took);
       if (firstByteSeconds !== null) firstByteOf(protocol, model).observe(firstByteSeconds);
     },
+    dispatched: (tookS) => overhead.observe(tookS),
     upstreamAnswered(upstream, model, end, milliseconds) {
       upstreamOf(upstream).observe(milliseconds / 1000);
       endOf(upstream, model, end).inc();

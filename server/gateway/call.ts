@@ -19,6 +19,8 @@ export interface Call {
   version: string | undefined;
   /** Monotonic milliseconds. */
   receivedAt: number;
+  /** The same, of the moment when its body was complete. */
+  readAt: number;
   /** Asks the database who this is, as an admission would: the principal may come from memory. Null: the key is no more. */
   confirm(): Promise<Principal | null>;
 }

@@ -78,6 +78,7 @@ export function createDeliverer(parts: DelivererParts) {
     const { facts } = request;
     const { contextWindow } = admission;
     const dispatchedAt = performance.now();
+    metrics.dispatched((dispatchedAt - call.readAt) / 1000);
     let prepared = request.first;
     for (;;) {
       const { target, wire, context } = prepared;

@@ -222,6 +222,7 @@ export function registerModelRoutes(
           version: protocol === 'messages' ? String(request.headers['anthropic-version']) : undefined,
           client,
           receivedAt: request.receivedAt,
+          readAt: performance.now(),
           confirm: () => authenticator.authenticateNow(request.headers),
         });
         metrics.requestDone({

@@ -40,13 +40,43 @@ it('counts requests, tokens and cost under names of our own', async () => {
   const text = await (await metrics(app)).text();
   expect(text).toContain('gateway_requests_total{protocol="chat-completions",model="only-chat",status="200"} 1');
   expect(text).toContain('gateway_requests_total{protocol="chat-completions",model="none",status="400"} 1');
-  expect(text).toContain('gen_ai_client_token_usage{model="only-chat",token_type="output"} 7');
+  expect(text).toContain('gateway_tokens_total{model="only-chat",token_type="output"} 7');
   expect(text).toContain(
     'gateway_settlements_total{protocol="chat-completions",outcome="completed",usage_source="reported"} 1',
   );
   expect(text).toMatch(/gateway_inflight\{protocol="chat-completions"\} 0/);
   expect(text).not.toContain('no-such');
   expect(text).not.toContain(customer.accountId);
+});
+
+it('names its figures as Prometheus has it: base units, totals, and labels that are names of our own', async () => {
+  const customer = await app.customer();
+  await (await send(app, protocols.messages, { secret: customer.secret })).text();
+  await settled(app, customer);
+  const text = await (await metrics(app)).text();
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type }));
+  const own = types.filter(({ name }) => /^(gateway|gen_ai)_/.test(name));
+  for (const { name, type } of own) {
+    expect(name).toMatch(/^[a-z][a-z0-9_]*$/);
+    expect(name.endsWith('_total'), `${name} is a ${type}`).toBe(type === 'counter');
+    expect(name).not.toMatch(/milli|micro|minute|_ms\b/);
+  }
+  const labels = new Set([...text.matchAll(/[{,]([a-z_]+)="/g)].map(([, label]) => label));
+  for (const label of ['account', 'account_id', 'key', 'key_id', 'request_id', 'path', 'user'])
+    expect(labels).not.toContain(label);
+  // What an operator is promised to see.
+  expect(own.map(({ name }) => name)).toEqual(
+    expect.arrayContaining([
+      'gateway_requests_total',
+      'gateway_overhead_seconds',
+      'gateway_upstream_duration_seconds',
+      'gen_ai_server_time_to_first_token_seconds',
+      'gateway_tokens_total',
+      'gateway_spend_usd_total',
+      'gateway_event_loop_lag_seconds',
+    ]),
+  );
+  expect(text).toMatch(/^gateway_overhead_seconds_count [1-9]/m);
 });
 
 it('every request has one line in the log, by its route and without its address', async () => {
