@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import { createPrisma } from './database/prisma.ts';
 import { createLedgerDownloads, registerDownloads } from './graphql/downloads.ts';
 import { registerGraphql } from './graphql/edge.ts';
+import { createReceiptLinks, registerReceipts } from './graphql/receipts.ts';
 import type { Keys } from './keys/keys.ts';
 import { createMailer } from './mail.ts';
 import type { Metrics } from './metrics.ts';
@@ -67,6 +68,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const people = createPeople({ prisma, pool, mailer, publicUrl, secretKey, log });
   const accounts = createAccounts({ pool });
   const downloads = createLedgerDownloads({ secretKey, publicUrl });
+  const receiptLinks = createReceiptLinks({ secretKey, publicUrl });
   const routeTester = createRouteTester({ pool, seal, simulatorUrl, allowPrivate });
   let wake = (): void => undefined;
   const webhooks = createWebhooks({
@@ -123,6 +125,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       routeTester,
       upstreamHealth: router.health,
       downloads,
+      receiptLinks,
       orders,
       transfers,
       uptime,
@@ -135,6 +138,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     log,
   });
   registerDownloads(app, { db: pool, downloads });
+  registerReceipts(app, { links: receiptLinks, accounts, orders, transfers, seller: config.bank.name });
   registerStatus(app, { uptime, publicUrl });
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],

@@ -11,6 +11,7 @@ import type { Transfers } from '../plans/transfers.ts';
 import type { UpstreamHealth } from '../upstreams/router.ts';
 import type { Uptime } from '../uptime/uptime.ts';
 import type { LedgerDownloads } from './downloads.ts';
+import type { ReceiptLinks } from './receipts.ts';
 
 /**
  * The domains that resolvers call, handed over by `app.ts`. A resolver reads through Prisma or a domain's query and
@@ -26,6 +27,7 @@ export interface Domains {
   /** How this process sees the upstreams. */
   upstreamHealth(): UpstreamHealth[];
   downloads: LedgerDownloads;
+  receiptLinks: ReceiptLinks;
   orders: Orders;
   transfers: Transfers;
   uptime: Uptime;

@@ -1,4 +1,3 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
@@ -6,10 +5,10 @@ import { z } from 'zod';
 import { formatUsd } from '../billing/money.ts';
 import type { Outcome } from '../billing/types.ts';
 import { type LedgerRecord, readLedger } from '../billing/usage.ts';
+import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
 
 /**
- * The ledger as CSV. A browser follows a plain link to it, without headers of its own; so the link itself carries who
- * may see what, signed and for a few minutes. The answer is streamed page by page, whatever its size.
+ * The ledger as CSV, behind a link that carries what it shows. The answer is streamed page by page, whatever its size.
  */
 
 export interface LedgerSelection {
@@ -21,50 +20,23 @@ export interface LedgerSelection {
   outcome: Outcome | null;
 }
 
-export interface LedgerDownloads {
-  link(selection: LedgerSelection): { url: string; expiresAt: Date };
-  /** What a link was made for; null when it was not made here or its time is over. */
-  open(grant: string): LedgerSelection | null;
-}
+export type LedgerDownloads = SignedLinks<LedgerSelection>;
 
 const validMs = 5 * 60_000;
 const path = '/downloads/ledger.csv';
 
+const moment = z.coerce.date().nullable();
 const contents = z.object({
   accountId: z.uuid(),
-  from: z.iso.datetime().nullable(),
-  to: z.iso.datetime().nullable(),
+  from: moment,
+  to: moment,
   keyId: z.uuid().nullable(),
   model: z.string().nullable(),
   outcome: z.custom<Outcome>((value) => typeof value === 'string').nullable(),
-  until: z.number(),
 });
 
 export function createLedgerDownloads(options: { secretKey: Buffer; publicUrl: string }): LedgerDownloads {
-  const key = Buffer.from(hkdfSync('sha256', options.secretKey, '', 'steyg download', 32));
-  const sign = (payload: string): Buffer => createHmac('sha256', key).update(payload).digest();
-  return {
-    link(selection) {
-      const until = Date.now() + validMs;
-      const payload = Buffer.from(JSON.stringify({ ...selection, until })).toString('base64url');
-      const grant = `${payload}.${sign(payload).toString('base64url')}`;
-      return { url: `${options.publicUrl}${path}?grant=${grant}`, expiresAt: new Date(until) };
-    },
-    open(grant) {
-      const [payload = '', signature = ''] = grant.split('.');
-      const given = Buffer.from(signature, 'base64url');
-      const expected = sign(payload);
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
-      const parsed = contents.safeParse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
-      if (!parsed.success || parsed.data.until <= Date.now()) return null;
-      const { accountId, from, to, keyId, model, outcome } = parsed.data;
-      return { accountId, from: moment(from), to: moment(to), keyId, model, outcome };
-    },
-  };
-}
-
-function moment(text: string | null): Date | null {
-  return text === null ? null : new Date(text);
+  return createSignedLinks({ ...options, purpose: 'download', path, validMs, contents });
 }
 
 /** Entries are read so many at a time: a slow reader holds a page, never the whole ledger or a connection. */
@@ -73,22 +45,14 @@ const pageSize = 1_000;
 export function registerDownloads(app: FastifyInstance, options: { db: Pool; downloads: LedgerDownloads }): void {
   const { db, downloads } = options;
   app.get<{ Querystring: { grant?: unknown } }>(path, (request, reply) => {
-    const { grant } = request.query;
-    const selection = typeof grant === 'string' && grant.length <= 4_096 ? downloads.open(grant) : null;
-    if (selection === null) {
-      return reply
-        .code(403)
-        .type('text/plain; charset=utf-8')
-        .send('This link is not valid any more; make a new one.\n');
-    }
+    const selection = downloads.open(request.query.grant);
+    if (selection === null)
+      return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
     return reply
       .headers({
+        ...linkHeaders,
         'content-type': 'text/csv; charset=utf-8',
         'content-disposition': 'attachment; filename="ledger.csv"',
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
-        // The link must not travel on to other sites.
-        'referrer-policy': 'no-referrer',
       })
       .send(Readable.from(csvOf(db, selection)));
   });

@@ -93,6 +93,12 @@ builder.node(OrderType, {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when the money has to be sent.' }),
     paidAt: t.expose('paidAt', { type: 'DateTime', nullable: true, description: 'When it was paid in full.' }),
+    receiptUrl: t.string({
+      nullable: true,
+      description:
+        'A page with its receipt, to print or to save as PDF; `&lang=en` or `&lang=vi` chooses the language. Works for an hour, without a session. Null while it is not paid.',
+      resolve: ({ id, status }, _args, { domains }) => (status === 'paid' ? domains.receiptLinks.link(id).url : null),
+    }),
     payment: t.field({
       type: PaymentType,
       nullable: true,

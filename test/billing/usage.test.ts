@@ -361,11 +361,10 @@ describe('the ledger', () => {
          VALUES ($1, '2026-01-01T00:00Z', 'big', $2, $3), ($1, '2026-01-01T01:00Z', 'big', $2, 1)`,
         [busy.accountId, busy.keyId, mostSorted],
       );
-      for (const order of orders) {
-        const reading = readLedger(db.pool, entries(busy, { order }));
-        if (order.by === 'time') expect((await reading).items).toHaveLength(1);
-        else await expect(reading).rejects.toThrow(RangeTooWide);
-      }
+      for (const order of orders.filter(({ by }) => by !== 'time'))
+        await expect(readLedger(db.pool, entries(busy, { order }))).rejects.toThrow(RangeTooWide);
+      for (const order of orders.filter(({ by }) => by === 'time'))
+        expect((await readLedger(db.pool, entries(busy, { order }))).items).toHaveLength(1);
       const order = { by: 'cost' as const, ascending: false };
       const from = new Date('2026-01-01T01:00Z');
       expect((await readLedger(db.pool, entries(busy, { order, from }))).items).toHaveLength(1);

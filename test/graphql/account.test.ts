@@ -107,7 +107,7 @@ describe('the ledger', () => {
       }
     } } }`;
     type Page = { edges: { node: { requestId: string } }[]; pageInfo: { hasNextPage: boolean; endCursor: string } };
-    const page = async (variables: object): Promise<Page> => {
+    const page = async (variables: Record<string, unknown>): Promise<Page> => {
       const answer = await owner.send(query, { variables });
       expect(answer.errors).toEqual([]);
       return (answer.data as { me: { accounts: { ledger: Page }[] } }).me.accounts[0]?.ledger as Page;

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readBalance } from '../../server/billing/usage.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { savePlan } from '../../server/plans/plans.ts';
@@ -54,6 +55,8 @@ async function buy(browser: Browser, input: object = { planId: 'starter' }): Pro
 
 const pay = (memo: string, amountVnd = 250_000n) =>
   createTransfers({ pool: plane.database.pool, accountNumbers: null }).receive(transfer({ memo, amountVnd }));
+
+const uuidOf = (id: string) => Buffer.from(id, 'base64').toString().split(':')[1] ?? '';
 
 async function operator(email: string): Promise<Browser> {
   const browser = await createPerson(plane, email);
@@ -119,6 +122,68 @@ describe('an order', () => {
       payments: [{ amountVnd: '250000' }],
     });
     expect((await binh.send(receiptOf, { variables: { id: order.id } })).data?.['receipt']).toBeNull();
+  });
+
+  it('that is paid has a receipt to print, behind a link that shows nothing else', async () => {
+    const link = async (browser: Browser, id: string): Promise<string | null> => {
+      const { data } = await browser.send('query ($id: ID!) { order(id: $id) { receiptUrl } }', { variables: { id } });
+      return (data?.['order'] as { receiptUrl: string | null } | null)?.receiptUrl ?? null;
+    };
+    const open = (url: string, headers = {}) =>
+      plane.app.inject({ method: 'GET', url: url.replace(/^http:\/\/[^/]+/, ''), headers });
+    const [order, other] = [await buy(an), await buy(an)];
+    expect(await link(an, order.id)).toBeNull();
+    await pay(order.memo, 100_000n);
+    expect(await link(an, order.id)).toBeNull();
+    await pay(order.memo, 151_000n);
+    expect(await link(binh, order.id)).toBeNull();
+    const url = (await link(an, order.id)) ?? '';
+    await plane.database.pool.query(
+      `UPDATE account SET name = '<script>alert(1)</script>' WHERE email = 'an@example.com'`,
+    );
+
+    const english = await open(url);
+    expect(english.statusCode).toBe(200);
+    expect(english.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(english.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+    for (const text of ['Receipt', order.memo, '₫250,000', '₫251,000', '₫1,000', '10 USD', 'an@example.com'])
+      expect(english.body).toContain(text);
+    // What people wrote stays text, and the page asks for nothing from anywhere.
+    expect(english.body).toContain('&#60;script&#62;alert(1)');
+    expect(english.body).toContain('STEYG &#60;TEST&#62;');
+    expect(english.body).not.toMatch(/<script>alert|\ssrc=|@import|url\(|<link/);
+    expect(english.body).toContain('@media print');
+
+    const vietnamese = await open(`${url}&lang=vi`);
+    for (const text of ['lang="vi"', 'Biên nhận', '250.000', 'giờ Việt Nam']) expect(vietnamese.body).toContain(text);
+    expect((await open(url, { 'accept-language': 'vi-VN,vi;q=0.9' })).body).toContain('lang="vi"');
+
+    // The policy lets in exactly the style and the script that stand in the page.
+    const policy = String(english.headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    for (const tag of ['style', 'script']) {
+      const text = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(english.body)?.[1] ?? '';
+      expect(policy).toContain(`${tag}-src 'sha256-${createHash('sha256').update(text).digest('base64')}'`);
+    }
+
+    // A grant speaks for one receipt, for an hour, and for nothing else.
+    const grant = new URL(url).searchParams.get('grant') ?? '';
+    const [payload = '', signature = ''] = grant.split('.');
+    const forged = Buffer.from(payload, 'base64url').toString().replace(uuidOf(order.id), uuidOf(other.id));
+    expect(forged).toContain(uuidOf(other.id));
+    for (const stray of [
+      '/downloads/receipt',
+      '/downloads/receipt?grant=',
+      `/downloads/receipt?grant=${Buffer.from(forged).toString('base64url')}.${signature}`,
+      `/downloads/receipt?grant=${payload}`,
+      `/downloads/receipt?grant=${grant}&grant=${grant}`,
+      `/downloads/ledger.csv?grant=${grant}`,
+    ])
+      expect((await open(stray)).statusCode).toBe(403);
+    vi.useFakeTimers({ now: Date.now() + 61 * 60_000, toFake: ['Date'] });
+    const late = await open(url);
+    vi.useRealTimers();
+    expect(late.statusCode).toBe(403);
   });
 
   it('is the same for the same idempotency key, and refused for other arguments', async () => {

@@ -28,7 +28,7 @@ const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}
 const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displayName last7Days{...Uptime}last24Hours{...Uptime}last30Days{...Uptime}last90Days{...Uptime}modelId simulated state ways{...ProbedWay}}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt facts id kind mailed}';
 const noticeSettings = 'fragment NoticeSettings on NoticeSettings{lowBalance mail}';
-const order = 'fragment Order on Order{budget createdAt expiresAt id memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receivedVnd status upgrades validDays}';
+const order = 'fragment Order on Order{budget createdAt expiresAt id memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
 const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankReference bookedAt}';
 const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
 const paymentInstructions = 'fragment PaymentInstructions on PaymentInstructions{amountVnd bank{...BankAccount}memo qrPayload qrPng qrSvg}';
@@ -89,7 +89,7 @@ export const documents = {
   updateKey: 'mutation updateKey($input:UpdateKeyInput!){updateKey(input:$input){__typename ...ApiKey ...Problem}}' + apiKey + keySpend + problem + spendLimits,
   rotateKey: 'mutation rotateKey($graceSeconds:Int$id:ID!){rotateKey(graceSeconds:$graceSeconds id:$id){__typename ...CreatedKey ...Problem}}' + apiKey + createdKey + keySpend + problem + spendLimits,
   deleteKey: 'mutation deleteKey($id:ID!){deleteKey(id:$id){__typename ...ApiKey ...Problem}}' + apiKey + keySpend + problem + spendLimits,
-  listEntries: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int){account(id:$accountId){ledger(after:$after filter:$filter first:$first){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + receiptLine + spendLimits + tokens,
+  listEntries: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + receiptLine + spendLimits + tokens,
   entry: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + keySpend + ledgerEntry + receiptLine + spendLimits + tokens,
   usage: 'query usage($accountId:ID$after:String$by:[UsageGroup!]$first:Int$from:DateTime$keyId:ID$model:String$period:UsagePeriod$timeZone:String$to:DateTime){account(id:$accountId){usage(after:$after by:$by first:$first from:$from keyId:$keyId model:$model period:$period timeZone:$timeZone to:$to){rows{...UsageRow}next}}}' + tokens + usageRow,
   budget: 'query budget($accountId:ID){account(id:$accountId){budget{...Budget}}}' + budget + grant,

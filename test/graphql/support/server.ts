@@ -10,6 +10,7 @@ import { openPool } from '../../../server/database/pool.ts';
 import { createPrisma } from '../../../server/database/prisma.ts';
 import { createLedgerDownloads, registerDownloads } from '../../../server/graphql/downloads.ts';
 import { registerGraphql } from '../../../server/graphql/edge.ts';
+import { createReceiptLinks, registerReceipts } from '../../../server/graphql/receipts.ts';
 import { createKeys } from '../../../server/keys/keys.ts';
 import { createMailer, type Mail } from '../../../server/mail.ts';
 import { createNotices } from '../../../server/notices/notices.ts';
@@ -80,6 +81,10 @@ export async function createControlPlane(
   const secretKey = randomBytes(32);
   const people = createPeople({ prisma, pool, mailer, publicUrl: address, secretKey, log });
   const downloads = createLedgerDownloads({ secretKey, publicUrl: address });
+  const receiptLinks = createReceiptLinks({ secretKey, publicUrl: address });
+  const accounts = createAccounts({ pool });
+  const orders = createOrders({ pool, bank: { bin: '970436', account: '0011001234567', name: 'STEYG TEST' } });
+  const transfers = createTransfers({ pool, accountNumbers: null });
   const seal = createSeal({ secretKeys: [secretKey] });
   const routeTester = createRouteTester({ pool, seal, simulatorUrl: null, allowPrivate: false, timeoutMs: 500 });
   const webhooks = createWebhooks({ pool, seal, checkAddress: (url) => checkBaseUrl(url, false) });
@@ -94,20 +99,22 @@ export async function createControlPlane(
   });
   const app = Fastify({ trustProxy: false });
   registerDownloads(app, { db: pool, downloads });
+  registerReceipts(app, { links: receiptLinks, accounts, orders, transfers, seller: 'STEYG <TEST>' });
   await registerGraphql(app, {
     prisma,
     db: pool,
     domains: {
       people,
-      accounts: createAccounts({ pool }),
+      accounts,
       keys: createKeys({ pool }),
       catalog: createCatalog({ pool }),
       catalogChanges: createCatalogChanges({ pool, seal, allowPrivate: false }),
       routeTester,
       upstreamHealth: () => [],
       downloads,
-      orders: createOrders({ pool, bank: { bin: '970436', account: '0011001234567', name: 'STEYG TEST' } }),
-      transfers: createTransfers({ pool, accountNumbers: null }),
+      receiptLinks,
+      orders,
+      transfers,
       uptime: createUptime({ pool }),
       notices,
       webhooks,

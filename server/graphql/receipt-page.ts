@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import { formatUsd } from '../billing/money.ts';
+import { escapeText, type Locale } from '../page.ts';
+import type { Order } from '../plans/orders.ts';
+import type { Transfer } from '../plans/transfers.ts';
+
+/** The receipt of a paid order: one HTML document that asks for nothing else, made for paper. */
+
+export interface PrintedReceipt {
+  order: Order;
+  paidAt: Date;
+  account: { name: string; email: string };
+  /** The transfers that paid it. */
+  payments: readonly Transfer[];
+  /** Whom the money went to. */
+  seller: string;
+}
+
+interface Words {
+  language: string;
+  title: string;
+  number: string;
+  issued: string;
+  seller: string;
+  buyer: string;
+  item: string;
+  budget: (usd: string) => string;
+  upgrade: string;
+  validity: string;
+  validDays: (days: number) => string;
+  validForever: string;
+  price: string;
+  payments: string;
+  bookedAt: string;
+  reference: string;
+  amount: string;
+  received: string;
+  surplus: string;
+  paid: string;
+  notInvoice: string;
+  print: string;
+}
+
+const words: Record<Locale, Words> = {
+  en: {
+    language: 'English',
+    title: 'Receipt',
+    number: 'Number',
+    issued: 'Paid on',
+    seller: 'Paid to',
+    buyer: 'Paid by',
+    item: 'Item',
+    budget: (usd) => `Budget of ${usd} USD for model requests`,
+    upgrade: 'upgrade: the difference to the plan before',
+    validity: 'Validity',
+    validDays: (days) => `${days} days from the payment`,
+    validForever: 'does not expire',
+    price: 'Price',
+    payments: 'Bank transfers',
+    bookedAt: 'Booked at',
+    reference: 'Bank’s reference',
+    amount: 'Amount',
+    received: 'Received',
+    surplus: 'of which more than the price',
+    paid: 'Paid in full',
+    notInvoice: 'This receipt confirms a payment. It is not a VAT invoice.',
+    print: 'Print or save as PDF',
+  },
+  vi: {
+    language: 'Tiếng Việt',
+    title: 'Biên nhận thanh toán',
+    number: 'Số',
+    issued: 'Ngày thanh toán',
+    seller: 'Bên nhận',
+    buyer: 'Bên thanh toán',
+    item: 'Nội dung',
+    budget: (usd) => `Ngân sách ${usd} USD cho các yêu cầu gửi tới mô hình`,
+    upgrade: 'nâng cấp: phần chênh lệch so với gói trước',
+    validity: 'Thời hạn sử dụng',
+    validDays: (days) => `${days} ngày kể từ khi thanh toán`,
+    validForever: 'không hết hạn',
+    price: 'Giá',
+    payments: 'Các khoản chuyển khoản',
+    bookedAt: 'Thời điểm ghi nhận',
+    reference: 'Mã giao dịch của ngân hàng',
+    amount: 'Số tiền',
+    received: 'Đã nhận',
+    surplus: 'trong đó vượt giá',
+    paid: 'Đã thanh toán đủ',
+    notInvoice: 'Biên nhận này xác nhận việc thanh toán, không phải là hóa đơn giá trị gia tăng.',
+    print: 'In hoặc lưu thành PDF',
+  },
+};
+
+export function receiptPage(receipt: PrintedReceipt, locale: Locale): string {
+  const { order, paidAt, account, payments, seller } = receipt;
+  const w = words[locale];
+  const other: Locale = locale === 'en' ? 'vi' : 'en';
+  const surplusVnd = order.receivedVnd - order.priceVnd;
+  const plan = `${escapeText(order.planName)}${order.upgrades === null ? '' : ` (${w.upgrade})`}`;
+  const validity = order.validDays === null ? w.validForever : w.validDays(order.validDays);
+  const rows = payments.map(
+    (payment) =>
+      `<tr><td>${timeText(payment.bookedAt, locale)}</td><td>${escapeText(payment.bankReference ?? '–')}</td><td class="sum">${vndText(payment.amountVnd, locale)}</td></tr>`,
+  );
+  return `<!doctype html>
+<html lang="${locale}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${w.title} ${order.memo}</title>
+<style>${style}</style>
+</head>
+<body>
+<nav class="screen"><button type="button" hidden>${w.print}</button> <a hreflang="${other}" lang="${other}">${words[other].language}</a></nav>
+<main>
+<header><p class="brand">Steyg</p><h1>${w.title}</h1><p class="state">${w.paid}</p></header>
+<dl>
+<div><dt>${w.number}</dt><dd><code>${order.memo}</code></dd></div>
+<div><dt>${w.issued}</dt><dd>${timeText(paidAt, locale)}</dd></div>
+<div><dt>${w.seller}</dt><dd>${escapeText(seller)}</dd></div>
+<div><dt>${w.buyer}</dt><dd>${escapeText(account.name)}<br>${escapeText(account.email)}</dd></div>
+</dl>
+<table>
+<thead><tr><th scope="col">${w.item}</th><th scope="col" class="sum">${w.price}</th></tr></thead>
+<tbody><tr><td><strong>${plan}</strong><br>${w.budget(usdText(order.budget, locale))}<br>${w.validity}: ${validity}</td><td class="sum">${vndText(order.priceVnd, locale)}</td></tr></tbody>
+</table>
+<h2>${w.payments}</h2>
+<table>
+<thead><tr><th scope="col">${w.bookedAt}</th><th scope="col">${w.reference}</th><th scope="col" class="sum">${w.amount}</th></tr></thead>
+<tbody>${rows.join('')}</tbody>
+<tfoot><tr><th scope="row" colspan="2">${w.received}</th><td class="sum">${vndText(order.receivedVnd, locale)}</td></tr>${
+    surplusVnd > 0n
+      ? `<tr><th scope="row" colspan="2">${w.surplus}</th><td class="sum">${vndText(surplusVnd, locale)}</td></tr>`
+      : ''
+  }</tfoot>
+</table>
+<p class="note">${w.notInvoice}</p>
+</main>
+<script>${script}</script>
+</body>
+</html>
+`;
+}
+
+const tags: Record<Locale, string> = { en: 'en-US', vi: 'vi-VN' };
+/** Who reads Vietnamese reads Vietnam's clocks; the others get the time that everybody can convert. */
+const zones: Record<Locale, string> = { en: 'UTC', vi: 'Asia/Ho_Chi_Minh' };
+
+function timeText(moment: Date, locale: Locale): string {
+  const text = new Intl.DateTimeFormat(tags[locale], {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: zones[locale],
+  }).format(moment);
+  return `<time datetime="${moment.toISOString()}">${text} (${locale === 'vi' ? 'giờ Việt Nam' : 'UTC'})</time>`;
+}
+
+function vndText(amountVnd: bigint, locale: Locale): string {
+  return new Intl.NumberFormat(tags[locale], { style: 'currency', currency: 'VND' }).format(amountVnd);
+}
+
+/** Exact: a number of the language's own form would be rounded. */
+function usdText(amount: bigint, locale: Locale): string {
+  return locale === 'vi' ? formatUsd(amount).replace('.', ',') : formatUsd(amount);
+}
+
+const style = `
+body{margin:2rem auto;max-width:44rem;padding:0 1.25rem;font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;color:#17201f;background:#fff;overflow-wrap:anywhere}
+nav{display:flex;justify-content:flex-end;align-items:center;gap:1rem;margin-bottom:1.5rem}
+button{font:inherit;padding:.4rem .9rem;border:1px solid #0f766e;border-radius:.4rem;background:#0f766e;color:#fff;cursor:pointer}
+a{color:#0f766e}
+:focus-visible{outline:3px solid #0f766e;outline-offset:2px}
+header{display:flex;align-items:baseline;gap:.5rem 1.25rem;flex-wrap:wrap;border-bottom:2px solid #17201f;margin-bottom:1.25rem}
+header p,h1{margin:0 0 .5rem}.brand{font-weight:700;font-size:1.15rem}.state{margin-left:auto;font-weight:650;color:#146c3c}
+h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}
+dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(14rem,1fr));gap:.9rem 1.5rem;margin:0 0 1.75rem}
+dt{color:#55625f;font-size:.875rem}dd{margin:0}
+table{width:100%;border-collapse:collapse}
+th,td{text-align:left;vertical-align:top;padding:.5rem .75rem .5rem 0;border-bottom:1px solid #d7dddb}
+thead th{color:#55625f;font-weight:400;font-size:.875rem}
+.sum{text-align:right;padding-right:0;white-space:nowrap;font-variant-numeric:tabular-nums}
+.note{color:#55625f;font-size:.875rem;margin-top:1.75rem}
+@page{margin:18mm}
+@media print{.screen{display:none}body{margin:0;max-width:none;padding:0;font-size:11pt}tr{break-inside:avoid}}
+`;
+
+// The address holds the grant: a link to the other language is made from it, so that it is written nowhere else.
+const script = `
+const button = document.querySelector('button');
+button.hidden = false;
+button.addEventListener('click', () => print());
+const address = new URL(location.href);
+const other = document.querySelector('nav a');
+address.searchParams.set('lang', other.lang);
+other.href = address.href;
+`;
+
+const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** Only what stands in the page itself, and nothing that leads out of it. */
+export const receiptPolicy: string = `default-src 'none'; style-src ${hash(style)}; script-src ${hash(script)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

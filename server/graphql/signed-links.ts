@@ -1,0 +1,64 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+
+/**
+ * Links that a browser can follow without headers of its own: the link itself carries who may see what, signed and for
+ * a while. Whoever has the link has what it shows, so it is short-lived and never sent on to other sites.
+ */
+export interface SignedLinks<Contents> {
+  link(contents: Contents): SignedLink;
+  /** What a link was made for; null when it was not made here or its time is over. */
+  open(grant: unknown): Contents | null;
+}
+
+export interface SignedLink {
+  url: string;
+  expiresAt: Date;
+}
+
+/** Nothing that is signed here comes near it. */
+const longestGrant = 4_096;
+
+export function createSignedLinks<Contents>(options: {
+  secretKey: Buffer;
+  publicUrl: string;
+  /** What the links are for: a grant of one purpose opens nothing of another. */
+  purpose: string;
+  path: string;
+  validMs: number;
+  contents: z.ZodType<Contents>;
+}): SignedLinks<Contents> {
+  const { publicUrl, path, validMs } = options;
+  const key = Buffer.from(hkdfSync('sha256', options.secretKey, '', `steyg ${options.purpose}`, 32));
+  const sign = (payload: string): Buffer => createHmac('sha256', key).update(payload).digest();
+  const shape = z.object({ contents: z.unknown(), until: z.number() });
+  return {
+    link(contents) {
+      const until = Date.now() + validMs;
+      const payload = Buffer.from(JSON.stringify({ contents, until })).toString('base64url');
+      const grant = `${payload}.${sign(payload).toString('base64url')}`;
+      return { url: `${publicUrl}${path}?grant=${grant}`, expiresAt: new Date(until) };
+    },
+    open(grant) {
+      if (typeof grant !== 'string' || grant.length > longestGrant) return null;
+      const [payload = '', signature = ''] = grant.split('.');
+      const given = Buffer.from(signature, 'base64url');
+      const expected = sign(payload);
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+      const parsed = shape.safeParse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
+      if (!parsed.success || parsed.data.until <= Date.now()) return null;
+      const { data } = options.contents.safeParse(parsed.data.contents);
+      return data ?? null;
+    },
+  };
+}
+
+/** What every answer to such a link carries: it is nobody else's, and its address must not travel on. */
+export const linkHeaders: Record<string, string> = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+/** What is answered to a link that opens nothing. */
+export const deadLink = 'This link is not valid any more; make a new one.\n';
