@@ -58,6 +58,6 @@ export type { Answer, CallFacts } from './internal/data-plane.ts';
 export type { Pending, WithResponse } from './internal/pending.ts';
 export type { MessageStream, Messages } from './messages.ts';
 export type { EventFacts, Fetch, RequestOptions, SteygEvent, SteygOptions } from './options.ts';
-export { type Receipt, type ReceiptCheck, verifyReceipt } from './receipt.ts';
+export { type Receipt, type ReceiptCheck, type ReceiptWithLines, verifyReceipt } from './receipt.ts';
 export type { ResponseStream, Responses } from './responses.ts';
 export type { CallCost, ModelStream } from './streams.ts';

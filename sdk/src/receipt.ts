@@ -7,16 +7,27 @@ import { formatPico, parseDecimal } from './internal/usd.ts';
  * ever rounded.
  */
 
-/** The part of a ledger entry that its cost follows from. Token counts may be strings, as the control plane has them. */
+/** The part of a ledger entry that its cost follows from. Token counts may be strings. */
 export interface Receipt {
-  usage: Record<Pool, number | string | bigint>;
-  prices: { input: string; cache_hit: string; cache_write_5m: string; cache_write_1h: string; output: string };
+  usage: Record<`${Pool}_tokens`, Count>;
+  prices: Record<Pool, string>;
   cost_usd: string;
   charged_usd: string;
 }
 
+/** The same of the control plane's ledger entries: a line for each kind of token. */
+export interface ReceiptWithLines {
+  receipt: readonly { pool: string; tokens: Count; pricePerMillion: string; amount: string }[];
+  cost: string;
+  charged: string;
+}
+
+type Count = number | string | bigint;
+
 /** The five kinds of tokens that have a price. */
-type Pool = `${'input' | 'cache_hit' | 'cache_write_5m' | 'cache_write_1h' | 'output'}_tokens`;
+type Pool = (typeof pools)[number];
+
+const pools = ['input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output'] as const;
 
 /** What a recomputation found. */
 export interface ReceiptCheck {
@@ -35,7 +46,8 @@ export interface ReceiptCheck {
 }
 
 /**
- * Recomputes what a request cost, to the last pico-USD. Throws a `RangeError` on an amount or count that is none.
+ * Recomputes what a request cost, to the last pico-USD, from an entry of either plane. Throws a `RangeError` on an amount
+ * or count that is none.
  *
  * @example
  * ```ts
@@ -44,34 +56,68 @@ export interface ReceiptCheck {
  * if (!matches) console.error(problems);
  * ```
  */
-export function verifyReceipt(entry: Receipt | LedgerEntry): ReceiptCheck {
-  const { usage, prices } = entry;
-  const parts = {
-    input: count(usage.input_tokens) * perToken(prices.input),
-    cacheHit: count(usage.cache_hit_tokens) * perToken(prices.cache_hit),
-    cacheWrite5m: count(usage.cache_write_5m_tokens) * perToken(prices.cache_write_5m),
-    cacheWrite1h: count(usage.cache_write_1h_tokens) * perToken(prices.cache_write_1h),
-    output: count(usage.output_tokens) * perToken(prices.output),
-  };
-  const costPico = Object.values(parts).reduce((sum, part) => sum + part, 0n);
-  const statedPico = parseDecimal(entry.cost_usd, 12);
-  const chargedPico = parseDecimal(entry.charged_usd, 12);
-  const problems = [
-    ...(costPico === statedPico
-      ? []
-      : [`The cost is stated as ${entry.cost_usd} USD and comes to ${formatPico(costPico)} USD.`]),
-    ...(chargedPico <= costPico
-      ? []
-      : [`${entry.charged_usd} USD were charged for a cost of ${formatPico(costPico)} USD.`]),
-  ];
+export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): ReceiptCheck {
+  const { lines, cost, charged } = 'receipt' in entry ? fromLines(entry as ReceiptWithLines) : fromPools(entry);
+  const problems: string[] = [];
+  const sums: Record<Pool, bigint> = { input: 0n, cache_hit: 0n, cache_write_5m: 0n, cache_write_1h: 0n, output: 0n };
+  for (const { pool, tokens, price, amount } of lines) {
+    const part = count(tokens) * perToken(price);
+    if (amount !== null && parseDecimal(amount, 12) !== part) {
+      problems.push(`${pool} is stated as ${amount} USD and comes to ${formatPico(part)} USD.`);
+    }
+    sums[pool] += part;
+  }
+  const costPico = Object.values(sums).reduce((sum, part) => sum + part, 0n);
+  const statedPico = parseDecimal(cost, 12);
+  if (costPico !== statedPico) {
+    problems.push(`The cost is stated as ${cost} USD and comes to ${formatPico(costPico)} USD.`);
+  }
+  if (parseDecimal(charged, 12) > costPico) {
+    problems.push(`${charged} USD were charged for a cost of ${formatPico(costPico)} USD.`);
+  }
+  const { input, cache_hit: cacheHit, cache_write_5m: cacheWrite5m, cache_write_1h: cacheWrite1h, output } = sums;
+  const parts = { input, cacheHit, cacheWrite5m, cacheWrite1h, output };
   return { matches: problems.length === 0, costUsd: formatPico(costPico), costPico, statedPico, parts, problems };
+}
+
+/** One kind of token: how many, USD per 1,000,000 of them, and the amount where one is stated. */
+interface Line {
+  pool: Pool;
+  tokens: Count;
+  price: string;
+  amount: string | null;
+}
+
+interface Lines {
+  lines: Line[];
+  cost: string;
+  charged: string;
+}
+
+function fromPools({ usage, prices, cost_usd: cost, charged_usd: charged }: Receipt): Lines {
+  const lines = pools.map((pool) => ({ pool, tokens: usage[`${pool}_tokens`], price: prices[pool], amount: null }));
+  return { lines, cost, charged };
+}
+
+function fromLines({ receipt, cost, charged }: ReceiptWithLines): Lines {
+  const lines = receipt.map(({ pool: name, tokens, pricePerMillion: price, amount }) => {
+    const pool = pools.find((each) => each.replaceAll('_', '') === name.toLowerCase());
+    if (pool === undefined) throw new RangeError(`${JSON.stringify(name)} is no kind of token that has a price.`);
+    return { pool, tokens, price, amount };
+  });
+  return { lines, cost, charged };
 }
 
 /** USD per 1,000,000 tokens as pico-USD per token. */
 const perToken = (price: string): bigint => parseDecimal(price, 6);
 
-function count(tokens: number | string | bigint): bigint {
-  const whole = BigInt(tokens);
-  if (whole < 0n) throw new RangeError(`${tokens} is no count of tokens.`);
-  return whole;
+function count(tokens: Count): bigint {
+  const isCount =
+    typeof tokens === 'number'
+      ? Number.isSafeInteger(tokens) && tokens >= 0
+      : typeof tokens === 'bigint'
+        ? tokens >= 0n
+        : typeof tokens === 'string' && /^\d+$/.test(tokens);
+  if (!isCount) throw new RangeError(`${String(tokens)} is no count of tokens.`);
+  return BigInt(tokens);
 }

@@ -1,5 +1,6 @@
-import { verifyReceipt } from '@steyg/sdk';
+import { type Steyg, verifyReceipt } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccessTokens } from '../../server/people/access-tokens.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { asked, clientOf, events, json, ping, scripted } from './support.ts';
 
@@ -172,6 +173,94 @@ describe('the cost of a stream', () => {
     const { steyg, seen } = scripted([stream(), json({ error: { message: 'm' } }, 401)]);
     await expect(steyg.messages.stream(ping).cost()).rejects.toMatchObject({ status: 401 });
     expect(seen).toHaveLength(2);
+  });
+});
+
+describe('the receipt of a call', () => {
+  const usage = {
+    messages: {
+      input_tokens: 11,
+      output_tokens: 23,
+      cache_read_input_tokens: 1_024,
+      cache_creation_input_tokens: 300,
+      cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 200 },
+    },
+    chat: {
+      prompt_tokens: 1_435,
+      completion_tokens: 23,
+      total_tokens: 1_458,
+      prompt_tokens_details: { cached_tokens: 1_024, cache_write_tokens: 300 },
+    },
+    responses: {
+      input_tokens: 1_435,
+      output_tokens: 23,
+      total_tokens: 1_458,
+      input_tokens_details: { cached_tokens: 1_024, cache_write_tokens: 300 },
+    },
+  };
+  const textOf = (protocol: keyof typeof usage) => `[[len 3]] [[usage ${JSON.stringify(usage[protocol])}]]`;
+  const whole = {
+    messages: async (steyg: Steyg) => (await steyg.messages.create(asked.messages(textOf('messages')))).steyg,
+    chat: async (steyg: Steyg) => (await steyg.chat.completions.create(asked.chat(textOf('chat')))).steyg,
+    responses: async (steyg: Steyg) => (await steyg.responses.create(asked.responses(textOf('responses')))).steyg,
+  };
+  const streamed = {
+    messages: (steyg: Steyg) => steyg.messages.stream(asked.messages(textOf('messages'))).cost(),
+    chat: (steyg: Steyg) => steyg.chat.completions.stream(asked.chat(textOf('chat'))).cost(),
+    responses: (steyg: Steyg) => steyg.responses.stream(asked.responses(textOf('responses'))).cost(),
+  };
+
+  it.each(['messages', 'chat', 'responses'] as const)(
+    'over %s can be recomputed with its cache pools, and an altered one cannot',
+    async (protocol) => {
+      const steyg = client();
+      const [facts, { entry, costUsd }] = await Promise.all([whole[protocol](steyg), streamed[protocol](steyg)]);
+      await app.quiet(customer.accountId);
+      for (const each of [entry, await steyg.usage.entry(facts.requestId ?? '')]) {
+        const { cache_write_5m_tokens, cache_write_1h_tokens, ...others } = each.usage;
+        expect(others).toMatchObject({ cache_hit_tokens: 1_024, output_tokens: 23 });
+        expect(cache_write_5m_tokens + cache_write_1h_tokens).toBe(300);
+        expect(each.cost_usd).toBe(facts.costUsd);
+        expect(verifyReceipt(each)).toMatchObject({ matches: true, costUsd: each.cost_usd, problems: [] });
+        for (const [name, tokens] of Object.entries(each.usage)) {
+          const altered = { ...each, usage: { ...each.usage, [name]: (tokens as number) + 1 } };
+          expect(verifyReceipt(altered).matches).toBe(false);
+        }
+        for (const [pool, price] of Object.entries(each.prices)) {
+          const altered = { ...each, prices: { ...each.prices, [pool]: `${Number(price) + 1}` } };
+          const counted = each.usage[`${pool}_tokens`] !== 0;
+          expect(verifyReceipt(altered).matches).toBe(!counted);
+        }
+        expect(verifyReceipt({ ...each, cost_usd: `${each.cost_usd.padEnd(13, '0')}1`.slice(0, 14) }).matches).toBe(
+          false,
+        );
+        expect(verifyReceipt({ ...each, charged_usd: '1' }).matches).toBe(false);
+      }
+      expect(costUsd).toBe(entry.cost_usd);
+    },
+  );
+
+  it('is the same to the control plane', async () => {
+    const steyg = client();
+    const { requestId } = await steyg.messages.stream(asked.messages(textOf('messages'))).cost();
+    const tokens = createAccessTokens({ pool: app.pool });
+    const { accountId } = customer;
+    const token = await tokens.create(
+      { accountId, name: 'test', scopes: ['read'], expiresAt: null, createdBy: null },
+      'test',
+    );
+    if (token.kind !== 'created') throw new Error(token.kind);
+    const reader = clientOf(app, customer, { accessToken: token.secret });
+    const entry = await reader.console.ledger.entry({ requestId });
+    if (entry === null) throw new Error('no entry');
+    const own = await steyg.usage.entry(requestId);
+    expect(verifyReceipt(entry)).toEqual(verifyReceipt(own));
+    expect(verifyReceipt(entry).matches).toBe(true);
+    const [first, ...others] = entry.receipt;
+    if (first === undefined) throw new Error('no line');
+    const more = { ...first, tokens: `${BigInt(first.tokens) + 1n}` };
+    expect(verifyReceipt({ ...entry, receipt: [more, ...others] }).problems).toHaveLength(2);
+    expect(verifyReceipt({ ...entry, receipt: others }).matches).toBe(false);
   });
 });
 

@@ -70,6 +70,29 @@ describe('a receipt', () => {
     expect(() => verifyReceipt(receipt({ input_tokens }, '0'))).toThrow(RangeError);
   });
 
+  it.each(['', ' 1', '1.0', '0x1', 'many', 2 ** 53, true, null, undefined, {}])('has no count %j', (input_tokens) => {
+    const usage = { input_tokens } as unknown as Partial<typeof none>;
+    expect(() => verifyReceipt(receipt(usage, '0'))).toThrow(RangeError);
+  });
+
+  it('in lines is recomputed line by line', () => {
+    const line = (pool: string, tokens: string, pricePerMillion: string, amount: string) => ({
+      pool,
+      tokens,
+      pricePerMillion,
+      amount,
+    });
+    const lines = [line('input', '2', '3', '0.000006'), line('cacheWrite1h', '1', '6', '0.000006')];
+    const entry = { receipt: lines, cost: '0.000012', charged: '0' };
+    expect(verifyReceipt(entry)).toMatchObject({
+      matches: true,
+      parts: { input: 6_000_000n, cacheWrite1h: 6_000_000n },
+    });
+    const swapped = [line('input', '2', '3', '0.000007'), line('cacheWrite1h', '1', '6', '0.000005')];
+    expect(verifyReceipt({ ...entry, receipt: swapped }).problems).toHaveLength(2);
+    expect(() => verifyReceipt({ ...entry, receipt: [line('extras', '1', '1', '0')] })).toThrow(RangeError);
+  });
+
   it('of any tokens and prices matches its own recomputation and no other', () => {
     const tokens = nat(100_000_000);
     const price = nat(10_000_000_000).map(

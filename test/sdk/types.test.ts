@@ -68,6 +68,8 @@ describe('what methods return', () => {
     expectTypeOf<Answer<MessagesResponse>['steyg']['costUsd']>().toEqualTypeOf<string | null>();
     expectTypeOf<UsageReport['balance']['free_usd']>().toBeString();
     expectTypeOf<LedgerEntry>().toExtend<Parameters<typeof verifyReceipt>[0]>();
+    type ConsoleEntry = NonNullable<Awaited<ReturnType<Steyg['console']['ledger']['entry']>>>;
+    expectTypeOf<ConsoleEntry>().toExtend<Parameters<typeof verifyReceipt>[0]>();
     expectTypeOf<ReturnType<typeof verifyReceipt>['costPico']>().toEqualTypeOf<bigint>();
   });
 });
