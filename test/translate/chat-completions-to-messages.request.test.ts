@@ -389,6 +389,16 @@ describe('the other fields', () => {
     expect(translate(to, { ...minimal, ...harmless })).toBe(translate(to, minimal));
   });
 
+  test.each([
+    [{ type: 'object' }, 'A bill.'],
+    [{ description: 'All amounts in cents.', type: 'object' }, 'A bill.\n\nAll amounts in cents.'],
+  ])('what a response schema is for moves into the schema %o', (schema, description) => {
+    const asking = { type: 'json_schema', json_schema: { name: 'bill', description: 'A bill.', strict: true, schema } };
+    expect(translated(to, { ...minimal, response_format: asking }).output_config).toEqual({
+      format: { type: 'json_schema', schema: { type: 'object', description } },
+    });
+  });
+
   test('58 a temperature above 1 becomes 1, where the model takes one', () => {
     expect(translated(to, { ...minimal, temperature: 1.6 }).temperature).toBe(1);
     expect(translated(to, { ...minimal, temperature: 0.3 }).temperature).toBe(0.3);

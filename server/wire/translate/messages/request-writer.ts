@@ -195,7 +195,14 @@ function writeToolChoice(choice: ToolChoice | null, parallelCalls: boolean | nul
 }
 
 function writeFormat(format: AnswerFormat | null): Body {
-  return format?.kind === 'schema' ? { format: { type: 'json_schema', schema: format.schema } } : {};
+  return format?.kind === 'schema' ? { format: { type: 'json_schema', schema: describedSchema(format) } } : {};
+}
+
+/** What the answer is for stands beside the schema in the other protocols, and can only stand in it here. */
+function describedSchema({ schema, description }: AnswerFormat & { kind: 'schema' }): JsonObject {
+  if (description === null || description === '') return schema;
+  const own = typeof schema.description === 'string' ? [schema.description] : [];
+  return { ...schema, description: [description, ...own].join('\n\n') };
 }
 
 interface ThinkingPlan {
