@@ -1,8 +1,11 @@
 import { orThrow } from '@steyg/sdk';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { en } from '../../dashboard/src/language/en.ts';
+import { fill } from '../../dashboard/src/language/fill.ts';
+import { vi } from '../../dashboard/src/language/vi.ts';
 import type { TestApp } from '../support/app.ts';
-import { launch, openPage, watch } from './browser.ts';
+import { findBarriers, launch, openPage, watch } from './browser.ts';
 import { ask, createPerson, mailTo, oneTimeCode, settled, signInOperator, transferMoney } from './people.ts';
 import { startService } from './service.ts';
 
@@ -19,51 +22,69 @@ afterAll(async () => {
   await app.close();
 });
 
+/** A text of the page with anything in its places. */
+function like(text: string): RegExp {
+  const parts = text.split(/\{\w+\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(parts.join('.+'));
+}
+
 describe('an account holder', () => {
-  it('signs up, confirms the address in another tab, makes a key and sees the first request arrive', async () => {
-    const { page, unexpected } = await openPage(browser, app.url);
-    await page.goto('/');
-    await page.getByRole('link', { name: 'Sign up' }).first().click();
-    const email = 'an@example.com';
-    await page.getByLabel('Name').fill('An');
-    await page.getByLabel('E-mail address').fill(email);
-    await page.getByLabel('Password').fill('a long enough password');
-    await page.getByRole('button', { name: 'Sign up' }).click();
-    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+  it.each([
+    ['English', 'en-US', en],
+    ['Vietnamese', 'vi-VN', vi],
+  ] as const)(
+    'signs up in %s, confirms the address in another tab, makes a key and sees the first request arrive',
+    async (name, locale, t) => {
+      const { page, unexpected } = await openPage(browser, app.url, { locale });
+      await page.goto('/');
+      await page.getByRole('link', { name: t.nav.signUp, exact: true }).first().click();
+      const email = `an-${name.toLowerCase()}@example.com`;
+      await page.getByLabel(t.signUp.name, { exact: true }).fill('An');
+      await page.getByLabel(t.signIn.email).fill(email);
+      await page.getByLabel(t.signIn.password, { exact: true }).fill('a long enough password');
+      await page.getByRole('button', { name: t.signUp.action, exact: true }).click();
+      await page.getByRole('heading', { name: t.signUp.mailTitle }).waitFor();
 
-    const [link = ''] = (await mailTo(app, email)).links;
-    const second = await watch(await page.context().newPage(), app.url);
-    await second.page.goto(link);
-    // Both tabs go on by themselves: the first one knows the password, the second one has its cookie.
-    await page.waitForURL('**/start');
-    await second.page.waitForURL('**/start');
-    await second.page.close();
+      const [link = ''] = (await mailTo(app, email)).links;
+      const second = await watch(await page.context().newPage(), app.url);
+      await second.page.goto(link);
+      // Both tabs go on by themselves: the first one knows the password, the second one has its cookie.
+      await page.waitForURL('**/start');
+      await second.page.waitForURL('**/start');
+      await second.page.close();
 
-    await page.getByText('$5.00 to try it, until').waitFor();
-    await page.getByLabel('Name').fill('laptop');
-    await page.getByRole('button', { name: 'Create a key' }).click();
-    const secret = await page.locator('.secret code').innerText();
-    expect(secret).toMatch(/^sk-steyg-/);
-    // The settings of the tool carry the key that was just made.
-    await page.getByLabel('Tool').selectOption('claude-code');
-    expect(await page.locator('.connection pre').first().innerText()).toContain(`"ANTHROPIC_AUTH_TOKEN": "${secret}"`);
-    await page.getByText('Waiting for the first request with your new key').waitFor();
+      await page.getByText(like(t.start.trial)).waitFor();
+      await page.getByLabel(t.keys.name, { exact: true }).fill('laptop');
+      await page.getByRole('button', { name: t.keys.create, exact: true }).click();
+      const secret = await page.locator('.secret code').innerText();
+      expect(secret).toMatch(/^sk-steyg-/);
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await page.getByRole('button', { name: fill(t.common.copyWhat, { what: t.keys.secret }) }).click();
+      await page.getByRole('button', { name: t.common.copied }).waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
+      // The settings of the tool carry the key that was just made.
+      await page.getByLabel(t.connect.tool, { exact: true }).selectOption('claude-code');
+      expect(await page.locator('.connection pre').first().innerText()).toContain(
+        `"ANTHROPIC_AUTH_TOKEN": "${secret}"`,
+      );
+      await page.getByText(t.start.waiting).waitFor();
 
-    expect((await ask(app, secret, 'ping')).status).toBe(200);
-    await page.getByText('It arrived: sim-small').waitFor();
-    await page.getByRole('link', { name: 'To the overview' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.getByRole('cell', { name: 'sim-small' }).first().waitFor();
+      expect((await ask(app, secret, 'ping')).status).toBe(200);
+      await page.getByText(like(t.start.arrived)).waitFor();
+      await page.getByRole('link', { name: t.start.finish }).click();
+      await page.getByRole('heading', { name: t.overview.title }).waitFor();
+      await page.getByRole('cell', { name: 'sim-small' }).first().waitFor();
 
-    // Nobody can read the key again, and the page keeps it nowhere.
-    await page.getByRole('link', { name: 'API keys' }).click();
-    await page.getByRole('rowheader', { name: /laptop/ }).waitFor();
-    expect(await page.content()).not.toContain(secret);
-    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain(secret);
-    expect(unexpected()).toEqual([]);
-    expect(second.unexpected()).toEqual([]);
-    await page.context().close();
-  });
+      // Nobody can read the key again, and the page keeps it nowhere.
+      await page.getByRole('link', { name: t.nav.keys, exact: true }).click();
+      await page.getByRole('rowheader', { name: /laptop/ }).waitFor();
+      expect(await page.content()).not.toContain(secret);
+      expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain(secret);
+      expect(unexpected()).toEqual([]);
+      expect(second.unexpected()).toEqual([]);
+      await page.context().close();
+    },
+  );
 
   it('uses the budget up, tops up by a bank transfer, and the same key works again', async () => {
     const person = await createPerson(app);
@@ -218,6 +239,58 @@ describe('an account holder', () => {
     await page.context().close();
   });
 
+  it('talks to a model in either protocol, sees what went over the wire and what it cost, and leaves nothing behind', async () => {
+    const person = await createPerson(app);
+    const { page, unexpected } = await openPage(browser, app.url);
+    await person.signIn(page.context());
+    await page.goto('/playground?model=sim-medium');
+    await settled(page);
+    await page.getByRole('button', { name: 'Make one for an hour' }).click();
+    await page.getByText('Key in use:').waitFor();
+    const talk = async (protocol: string, word: string, path: string, event: string) => {
+      await page.getByRole('radio', { name: protocol }).click();
+      await page.getByLabel('Message', { exact: true }).fill(`Hello there [[say ${word} is the answer.]]`);
+      await page.getByRole('button', { name: 'Send' }).click();
+      const exchange = page.locator('.exchange').last();
+      await exchange.locator('.answer', { hasText: `${word} is the answer.` }).waitFor();
+      // Tokens, cost and times, with the way to the receipt.
+      await exchange.getByText(/input, .* cache and .* output tokens · \$/).waitFor();
+      await exchange.getByText(/first byte after .* whole in /).waitFor();
+      await exchange.getByText(/Raw request and events/).click();
+      const raw = await exchange.locator('.raw').innerText();
+      expect(raw).toContain(`POST ${path}`);
+      expect(raw).toContain('"model": "sim-medium"');
+      expect(raw).toContain(event);
+      expect(raw).not.toMatch(/sk-steyg-\w/);
+      return exchange;
+    };
+    await talk('Messages', 'Mango', '/api/v1/messages', '"type":"content_block_delta"');
+    expect(await findBarriers(page)).toEqual([]);
+    const last = await talk(
+      'Chat completions',
+      'Papaya',
+      '/api/v1/chat/completions',
+      '"object":"chat.completion.chunk"',
+    );
+    await app.quiet(person.accountId);
+    const entries = await app.ledger(person.accountId);
+    expect(entries.map(({ model, protocol, stream }) => [model, protocol, stream])).toEqual([
+      ['sim-medium', 'chat-completions', true],
+      ['sim-medium', 'messages', true],
+    ]);
+    // The second question carried the first exchange along: a conversation, across protocols.
+    const body = app.simulator.requests().at(-1)?.body.toString('utf8') ?? '';
+    expect(body).toContain('Mango is the answer.');
+    await last.getByRole('link', { name: 'Receipt' }).click();
+    await page.getByRole('heading', { name: 'Request', level: 1 }).waitFor();
+    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toMatch(
+      /Papaya|sk-steyg/,
+    );
+    expect(app.logged.filter((line) => line.includes('Papaya'))).toEqual([]);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
   it('takes the ledger home as CSV', async () => {
     const person = await createPerson(app);
     const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'csv' } }));
@@ -305,6 +378,44 @@ describe('an operator', () => {
     await page.goto('/operator/audit');
     await page.getByRole('button', { name: 'Show: price.add model:lotus-1' }).first().click();
     await page.getByRole('dialog').getByText(/10/).first().waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
+  it('cannot change a price before one-time codes are set up; afterwards it counts from the next request', async () => {
+    const person = await createPerson(app);
+    const customer = await app.customer();
+    await app.pool.query('UPDATE app_user SET operator = true WHERE email = $1', [person.email]);
+    const { page, unexpected } = await openPage(browser, app.url);
+    await person.signIn(page.context());
+    await page.goto('/operator/catalog/sim-small');
+    const prices = page.getByRole('form', { name: 'Prices' });
+    await prices.getByLabel('Output').fill('2.5');
+    await prices.getByRole('button', { name: 'Set the prices' }).click();
+    await prices.getByText('What moves money or prices asks for a one-time code').waitFor();
+    await ask(app, customer.secret, 'ping');
+    await app.quiet(customer.accountId);
+
+    await page.getByRole('link', { name: 'Set it up' }).click();
+    await page.getByRole('button', { name: 'Set up one-time codes' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Your password, once more').fill(person.password);
+    await dialog.getByRole('button', { name: 'Next' }).click();
+    const secret = await dialog.locator('.copy-value code').innerText();
+    expect(await findBarriers(page)).toEqual([]);
+    await dialog.getByLabel('I have stored it').check();
+    await dialog.getByLabel('Code', { exact: true }).fill(oneTimeCode(secret));
+    await dialog.getByRole('button', { name: 'Set up one-time codes' }).click();
+    await page.getByText('Signing in asks for a code').waitFor();
+
+    await page.goto('/operator/catalog/sim-small');
+    await prices.getByLabel('Output').fill('2.5');
+    await prices.getByRole('button', { name: 'Set the prices' }).click();
+    await page.getByText('Price history (2)').waitFor();
+    await ask(app, customer.secret, 'ping');
+    await app.quiet(customer.accountId);
+    const [latest, first] = await app.ledger(customer.accountId);
+    expect([first?.['price_output'], latest?.['price_output']].map(String)).toEqual(['1250000', '2500000']);
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });
