@@ -27,6 +27,11 @@ import type { Settlement } from './types.ts';
 export interface Spool {
   /** Writes a line. Synchronous: when it returns, a kill of this process loses nothing. Never throws. */
   append(settlement: Settlement): SpoolReceipt;
+  /**
+   * Writes a line at the end of this turn of the event loop, together with the others of the turn, and calls `written`
+   * after that: what a call of the disk costs does not depend on how many lines it takes. `written` must not throw.
+   */
+  appendSoon(settlement: Settlement, written: (receipt: SpoolReceipt) => void): void;
   /** The database has it. */
   acknowledge(receipt: SpoolReceipt): void;
   /** Keeps something aside that cannot be settled, for a person. False when not even that works. */
@@ -76,7 +81,7 @@ export interface SpoolParts {
 }
 
 /** A segment this large is worth deleting as soon as it is done; smaller ones are kept and appended to. */
-const worthDeletingBytes = 65_536;
+const worthDeletingBytes = 512 * 1_024;
 const retryMs = 1_000;
 const quarantineName = 'quarantine.log';
 
@@ -85,6 +90,8 @@ export function createSpool(parts: SpoolParts): Spool {
   const quarantinePath = join(directory, quarantineName);
   /** Lines that the disk did not take. */
   const unwritten = new Set<SpoolReceipt>();
+  /** Lines of this turn. */
+  let soon: { receipt: SpoolReceipt; written: (receipt: SpoolReceipt) => void }[] = [];
   const segments = new Set<Segment>();
   let current: Segment | null = null;
   let number = 0;
@@ -113,24 +120,24 @@ export function createSpool(parts: SpoolParts): Spool {
     segment.bytes += bytes.length;
   };
 
-  const write = (receipt: SpoolReceipt): void => {
+  const write = (receipts: readonly SpoolReceipt[]): void => {
     try {
       current ??= openSegment();
-      put(current, receipt.line);
-      // Somebody who took this process for dead has settled the file and deleted it: the line needs another one.
+      put(current, linesOf(receipts));
+      // Somebody who took this process for dead has settled the file and deleted it: the lines need another one.
       if (fstatSync(current.fd).nlink === 0) {
         moveOut(current);
         current = openSegment();
-        for (const lost of [receipt, ...unwritten]) {
+        for (const lost of [...receipts, ...unwritten]) {
           put(current, lost.line);
           keep(lost, current);
         }
         return;
       }
-      keep(receipt, current);
+      for (const receipt of receipts) keep(receipt, current);
       if (current.bytes >= segmentBytes) current = null;
     } catch (error) {
-      unwritten.add(receipt);
+      for (const receipt of receipts) unwritten.add(receipt);
       // What failed once is not appended to again.
       if (current?.waiting.size === 0) remove(current);
       current = null;
@@ -169,11 +176,25 @@ export function createSpool(parts: SpoolParts): Spool {
       for (const line of lines) unwritten.add(line);
       return;
     }
-    for (const line of lines) write(line);
+    for (const line of lines) write([line]);
     if (unwritten.size > 0) return;
     if (retry !== null) clearInterval(retry);
     retry = null;
     log.info({ lines: lines.length }, 'the spool can be written again');
+  };
+
+  const writeOrKeep = (receipts: readonly SpoolReceipt[]): void => {
+    // While the disk is full every try costs time; the retry writes what waits.
+    if (retry === null) write(receipts);
+    else for (const receipt of receipts) unwritten.add(receipt);
+  };
+
+  const writeSoon = (): void => {
+    const turn = soon;
+    soon = [];
+    if (turn.length === 0) return;
+    writeOrKeep(turn.map(({ receipt }) => receipt));
+    for (const { receipt, written } of turn) written(receipt);
   };
 
   const remove = (segment: Segment): void => {
@@ -205,10 +226,13 @@ export function createSpool(parts: SpoolParts): Spool {
   return {
     append(settlement) {
       const receipt: SpoolReceipt = { line: encode(settlement), segment: null };
-      // While the disk is full every try costs time; the retry writes what waits.
-      if (retry === null) write(receipt);
-      else unwritten.add(receipt);
+      writeOrKeep([receipt]);
       return receipt;
+    },
+
+    appendSoon(settlement, written) {
+      soon.push({ receipt: { line: encode(settlement), segment: null }, written });
+      if (soon.length === 1) setImmediate(writeSoon);
     },
 
     acknowledge(receipt) {
@@ -261,6 +285,7 @@ export function createSpool(parts: SpoolParts): Spool {
     },
 
     close() {
+      writeSoon();
       if (retry !== null) clearInterval(retry);
       // A straggler gets a file of its own.
       current = null;
@@ -327,9 +352,28 @@ function openReader(path: string) {
   };
 }
 
+function linesOf(receipts: readonly SpoolReceipt[]): string {
+  let lines = '';
+  for (const { line } of receipts) lines += line;
+  return lines;
+}
+
 /** Amounts are decimal strings, as everywhere outside the program. */
 function encode(settlement: Settlement): string {
-  return `${JSON.stringify(settlement, (_key, value) => (typeof value === 'bigint' ? value.toString() : value))}\n`;
+  const { id, input, cacheHit, cacheWrite5m, cacheWrite1h, output } = settlement.price;
+  const line = {
+    ...settlement,
+    price: {
+      id,
+      input: String(input),
+      cacheHit: String(cacheHit),
+      cacheWrite5m: String(cacheWrite5m),
+      cacheWrite1h: String(cacheWrite1h),
+      output: String(output),
+    },
+    upstreamCost: settlement.upstreamCost === null ? null : String(settlement.upstreamCost),
+  };
+  return `${JSON.stringify(line)}\n`;
 }
 
 /** A line as a settlement; null for a line that is none. */

@@ -40,35 +40,38 @@ export function createRelay(parts: RelayParts): Relay {
    * Step five: the line on disk, then the last bytes. The ledger follows in its own time, and nobody waits for it: a
    * database that is away must keep neither the client nor the account's slots.
    */
-  const settle = (call: Call, request: ModelRequest, admission: Admitted, delivered: Delivered): void => {
-    const { metered, target } = delivered;
+  const settle = async (
+    call: Call,
+    request: ModelRequest,
+    admission: Admitted,
+    { metered, target, complete }: Delivered,
+  ): Promise<void> => {
     const now = performance.now();
     const cost = costOf(metered.usage, admission.price);
-    ledger
-      .settle(
-        toSettlement({
-          accountId: call.principal.accountId,
-          keyId: call.principal.keyId,
-          requestId: call.requestId,
-          model: request.model.id,
-          route: target.route,
-          facts: request.facts,
-          price: admission.price,
-          metered,
-          latencyMs: now - call.receivedAt,
-          // A whole answer has not been written yet: its first byte is about to go out.
-          timeToFirstByteMs:
-            metered.outcome === 'client_closed' && call.client.firstByteAt === null
-              ? null
-              : (call.client.firstByteAt ?? now) - call.receivedAt,
-        }),
-      )
-      .catch((error: unknown) => {
+    const settlement = toSettlement({
+      accountId: call.principal.accountId,
+      keyId: call.principal.keyId,
+      requestId: call.requestId,
+      model: request.model.id,
+      route: target.route,
+      facts: request.facts,
+      price: admission.price,
+      metered,
+      latencyMs: now - call.receivedAt,
+      // A whole answer has not been written yet: its first byte is about to go out.
+      timeToFirstByteMs:
+        metered.outcome === 'client_closed' && call.client.firstByteAt === null
+          ? null
+          : (call.client.firstByteAt ?? now) - call.receivedAt,
+    });
+    await new Promise<void>((written) => {
+      ledger.settle(settlement, written).catch((error: unknown) => {
         // It is on disk or set aside; the ledger has said why. This line says which request.
         metrics.fault('settlement');
         log.error({ requestId: call.requestId, ...describeError(error) }, 'a settlement did not reach the ledger');
       });
-    delivered.complete(formatUsd(cost));
+    });
+    complete(formatUsd(cost));
     metrics.settled({
       protocol: call.protocol,
       model: request.model.id,
@@ -107,7 +110,7 @@ export function createRelay(parts: RelayParts): Relay {
         return refusedBy(call, request.first.target, { outcome: 'upstream_error', refusal: refusals.internal() });
       });
       try {
-        settle(call, request, admission, delivered);
+        await settle(call, request, admission, delivered);
       } catch (error) {
         metrics.fault('settlement');
         log.error({ requestId: call.requestId, ...describeError(error) }, 'an answer could not be completed');

@@ -115,6 +115,30 @@ describe('segments', () => {
     expect((await adoptAll(spool())).map((each) => each.requestId)).toEqual(['1', '2']);
   });
 
+  test('lines of one turn are written together, before anybody is told', async () => {
+    const own = spool();
+    const onDisk: number[] = [];
+    const told = ['1', '2', '3'].map(
+      (id) =>
+        new Promise<void>((resolve) => {
+          own.appendSoon(line(id), () => {
+            onDisk.push(readFileSync(join(directory, files()[0] as string), 'utf8').split('\n').length - 2);
+            resolve();
+          });
+        }),
+    );
+    expect(onDisk).toEqual([]);
+    await Promise.all(told);
+    expect(onDisk).toEqual([3, 3, 3]);
+  });
+
+  test('lines of the last turn are written before the end', async () => {
+    const own = spool(theirs);
+    own.appendSoon(line('1'), () => {});
+    own.close();
+    expect((await adoptAll(spool())).map((each) => each.requestId)).toEqual(['1']);
+  });
+
   test('are deleted when all their lines are in the database, so a busy process keeps a few', () => {
     const own = spool(mine, 2_000);
     const receipts = Array.from({ length: 40 }, (_, i) => own.append(line(String(i))));
@@ -129,10 +153,10 @@ describe('segments', () => {
 
   test('a large one that is done is not appended to for ever', () => {
     const own = spool();
-    for (let i = 0; i < 300; i += 1) own.acknowledge(own.append(line(String(i))));
+    for (let i = 0; i < 3_000; i += 1) own.acknowledge(own.append(line(String(i))));
     const sizes = files().map((name) => statSync(join(directory, name)).size);
     expect(sizes).toHaveLength(1);
-    expect(sizes[0]).toBeLessThan(70_000);
+    expect(sizes[0]).toBeLessThan(530_000);
   });
 });
 
