@@ -49,7 +49,7 @@ export function EntryTable({
       cell: ({ model, protocol }) => (
         <>
           <code>{model}</code>
-          {brief ? null : <span className="note">{t.protocols[protocol]}</span>}
+          {brief ? null : <span className="note line">{t.protocols[protocol]}</span>}
         </>
       ),
     },
@@ -68,7 +68,7 @@ export function EntryTable({
         <>
           {format.milliseconds(latencyMs)}
           {brief || timeToFirstByteMs === null ? null : (
-            <span className="note">
+            <span className="note line">
               {fill(t.activity.firstByteAfter, { time: format.milliseconds(timeToFirstByteMs) })}
             </span>
           )}

@@ -374,7 +374,7 @@ export const en = {
     cost: 'Cost',
     latency: 'Latency',
     firstByte: 'First byte',
-    firstByteAfter: 'first after {time}',
+    firstByteAfter: 'first: {time}',
     outcome: 'Outcome',
   },
   outcomes: {
@@ -704,6 +704,7 @@ export const en = {
     bodyEn: 'Text, in English',
     bodyVi: 'Text, in Vietnamese',
     booksLead: 'Whether the money adds up, and what is odd about it.',
+    budget: 'Budget',
     broken: 'Rule {invariant} does not hold.',
     byItself: 'by itself',
     byModel: 'By model',

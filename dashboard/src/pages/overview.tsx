@@ -50,7 +50,7 @@ export default function Overview() {
     >
       <Welcome accountId={accountId} />
       <Loaded query={budget} skeleton={<Skeleton height="6rem" />}>
-        {(sums) => <Figures sums={sums} rows={usage.data?.rows ?? []} />}
+        {(sums) => <Figures sums={sums} rows={usage.data?.rows ?? null} />}
       </Loaded>
       <div className="columns level">
         <Card title={t.overview.lots}>
@@ -69,15 +69,12 @@ export default function Overview() {
 
 type Rows = readonly Pick<UsageRow, 'charged' | 'start' | 'model' | 'requests'>[];
 
-function Figures({ sums, rows }: { sums: { free: string; held: string }; rows: Rows }) {
-  const { t, format, count } = useLanguage();
-  const since = (days: number) => {
-    const start = daysAgo(days - 1).getTime();
-    return rows.filter((row) => row.start !== null && new Date(row.start).getTime() >= start);
-  };
-  const spent = (days: number) => format.usd(addUsd(since(days).map(({ charged }) => charged)));
-  const burn = burnOf(since(burnDays), burnDays, sums.free);
-  const { daysLeft } = burn;
+/** Of what is not known yet, or cannot be asked for, nothing is said: a zero would be a lie. */
+const unknown = '–';
+
+/** `rows` is null while it is not known what was spent. */
+function Figures({ sums, rows }: { sums: { free: string; held: string }; rows: Rows | null }) {
+  const { t, format } = useLanguage();
   return (
     <dl className="figures">
       <Figure
@@ -86,6 +83,28 @@ function Figures({ sums, rows }: { sums: { free: string; held: string }; rows: R
         note={Number(sums.held) > 0 ? fill(t.overview.held, { held: format.usd(sums.held) }) : undefined}
         {...(Number(sums.free) <= 0 ? { tone: 'bad' as const } : {})}
       />
+      {rows === null ? (
+        [t.overview.today, t.overview.days7, t.overview.days30, t.overview.burn].map((label) => (
+          <Figure key={label} label={label} value={unknown} />
+        ))
+      ) : (
+        <Spent free={sums.free} rows={rows} />
+      )}
+    </dl>
+  );
+}
+
+function Spent({ free, rows }: { free: string; rows: Rows }) {
+  const { t, format, count } = useLanguage();
+  const since = (days: number) => {
+    const start = daysAgo(days - 1).getTime();
+    return rows.filter((row) => row.start !== null && new Date(row.start).getTime() >= start);
+  };
+  const spent = (days: number) => format.usd(addUsd(since(days).map(({ charged }) => charged)));
+  const burn = burnOf(since(burnDays), burnDays, free);
+  const { daysLeft } = burn;
+  return (
+    <>
       <Figure label={t.overview.today} value={spent(1)} />
       <Figure label={t.overview.days7} value={spent(7)} />
       <Figure
@@ -108,7 +127,7 @@ function Figures({ sums, rows }: { sums: { free: string; held: string }; rows: R
         }
         {...(daysLeft !== null && daysLeft < 3 ? { tone: 'warn' as const } : {})}
       />
-    </dl>
+    </>
   );
 }
 
@@ -174,8 +193,13 @@ function Recent({ accountId }: { accountId: string }) {
       title={t.overview.recent}
       actions={
         <span className="live">
-          <span className="pulse" aria-hidden="true" />
-          {t.overview.live} · <Link href={pages.activity}>{t.overview.all}</Link>
+          {entries.isError || entries.isPaused ? null : (
+            <>
+              <span className="pulse" aria-hidden="true" />
+              {t.overview.live} ·{' '}
+            </>
+          )}
+          <Link href={pages.activity}>{t.overview.all}</Link>
         </span>
       }
     >

@@ -76,7 +76,7 @@ function Details({ account }: { account: Account }) {
       </dl>
       <CopyValue label={t.operator.accountId} text={account.id} />
       <div className="columns">
-        <Card title={t.overview.lots}>
+        <Card title={t.operator.budget}>
           <Lots grants={budget.grants} />
         </Card>
         <Invariants id={account.id} />

@@ -47,7 +47,9 @@ export default function Plans() {
                   names: true,
                   cell: ({ name, planId }) => (
                     <>
-                      {name} <code>{planId}</code>
+                      {name}
+                      <br />
+                      <code>{planId}</code>
                     </>
                   ),
                 },

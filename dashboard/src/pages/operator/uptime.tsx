@@ -12,6 +12,7 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
 import { fill, useLanguage } from '../../language/language.tsx';
+import type { Texts } from '../../language/texts.ts';
 
 type Status = NonNullable<ServiceStatusAnswer>;
 type ModelStatus = Status['models'][number];
@@ -174,7 +175,10 @@ function Incidents() {
                     <Badge tone={impact === 'MAJOR' ? 'bad' : 'warn'}>{t.operator.impacts[impact]}</Badge>
                   ),
                 },
-                { head: t.operator.affected, cell: ({ affected }) => format.list(affected) },
+                {
+                  head: t.operator.affected,
+                  cell: ({ affected }) => format.list(affected.map((way) => wayText(way, t))),
+                },
                 { head: t.operator.began, cell: ({ startedAt }) => <Moment at={startedAt} /> },
                 {
                   head: t.operator.ended,
@@ -292,4 +296,12 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
       </Form>
     </Dialog>
   );
+}
+
+/** `chat-completions/stream` as people say it; what is new to this page stays as it is. */
+function wayText(way: string, t: Texts): string {
+  const [protocol = '', mode = ''] = way.toUpperCase().replaceAll('-', '_').split('/');
+  const isKnown = Object.hasOwn(t.protocols, protocol) && Object.hasOwn(t.operator.modes, mode);
+  if (!isKnown) return way;
+  return `${t.protocols[protocol as keyof Texts['protocols']]} (${t.operator.modes[mode as keyof Texts['operator']['modes']]})`;
 }
