@@ -1,3 +1,5 @@
+import DataLoader from 'dataloader';
+import type { Protocol } from '../billing/types.ts';
 import type { CatalogModel } from '../catalog/catalog.ts';
 import { listPlans, type Plan } from '../plans/plans.ts';
 import { builder } from './builder.ts';
@@ -77,6 +79,33 @@ export const TokenPriceType = builder.objectRef<PriceView>('TokenPrice').impleme
   }),
 });
 
+interface RouteFacts {
+  protocol: Protocol;
+  simulated: boolean;
+}
+
+const everyProtocol: readonly Protocol[] = ['messages', 'chat-completions', 'responses'];
+
+/** Where models can run now, read in one query an operation: the routes that are on, of upstreams that are on. */
+const routeLoaders = new WeakMap<GraphqlContext, DataLoader<string, RouteFacts[]>>();
+
+function routesOf(context: GraphqlContext): DataLoader<string, RouteFacts[]> {
+  let loader = routeLoaders.get(context);
+  if (loader === undefined) {
+    loader = new DataLoader(async (ids: readonly string[]) => {
+      const { rows } = await context.db.query<RouteFacts & { modelId: string }>(
+        `SELECT r.model_id AS "modelId", u.protocol, u.simulated FROM route r JOIN upstream u ON u.id = r.upstream_id
+         WHERE r.model_id = ANY ($1) AND r.enabled AND u.enabled`,
+        [ids],
+      );
+      const byModel = Map.groupBy(rows, ({ modelId }) => modelId);
+      return ids.map((id) => byModel.get(id) ?? []);
+    });
+    routeLoaders.set(context, loader);
+  }
+  return loader;
+}
+
 const step = { cacheHit: 150_000n, input: 30_000n, output: 4_000n };
 const fiveUsd = 5_000_000_000_000n;
 
@@ -108,8 +137,20 @@ builder.node(ModelType, {
     }),
     protocols: t.field({
       type: [ProtocolType],
-      description: 'Protocols over which it can be called.',
-      resolve: () => ['messages', 'chat-completions', 'responses'] as const,
+      description:
+        'Protocols over which it can be called: all of them, by translation where no route of it speaks one, and none while it has no route.',
+      resolve: async ({ id }, _args, context) => {
+        const routes = await routesOf(context).load(id);
+        return routes.length === 0 ? [] : everyProtocol;
+      },
+    }),
+    nativeProtocols: t.field({
+      type: [ProtocolType],
+      description: 'Protocols that its routes speak themselves: such requests are forwarded as they are.',
+      resolve: async ({ id }, _args, context) => {
+        const routes = await routesOf(context).load(id);
+        return everyProtocol.filter((protocol) => routes.some((route) => route.protocol === protocol));
+      },
     }),
     input: t.field({
       type: TokenPriceType,
@@ -147,20 +188,12 @@ builder.node(ModelType, {
         'How many illustrative agent steps (150,000 tokens from the cache, 30,000 new, 4,000 written) 5 USD pay for; null when they are free.',
       resolve: ({ price }) => agentSteps(price),
     }),
-    simulated: t.loadable({
-      type: 'Boolean',
+    simulated: t.boolean({
       description: 'Whether it runs on the built-in simulator: nothing it says comes from a model.',
-      load: async (ids: string[], { prisma }) => {
-        const routes = await prisma.route.findMany({
-          where: { modelId: { in: ids }, enabled: true, upstream: { enabled: true } },
-          select: { modelId: true, upstream: { select: { simulated: true } } },
-        });
-        return ids.map((id) => {
-          const own = routes.filter(({ modelId }) => modelId === id);
-          return own.length > 0 && own.every(({ upstream }) => upstream.simulated);
-        });
+      resolve: async ({ id }, _args, context) => {
+        const routes = await routesOf(context).load(id);
+        return routes.length > 0 && routes.every(({ simulated }) => simulated);
       },
-      resolve: ({ id }) => id,
     }),
   }),
 });
