@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { publint } from 'publint';
 import { build } from 'vite';
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-async function bundle(source: string): Promise<{ entry: string; whole: string }> {
+async function bundle(source: string, format: 'es' | 'iife' = 'es'): Promise<{ entry: string; whole: string }> {
   const id = '\0entry';
   const result = await build({
     configFile: false,
@@ -34,7 +35,16 @@ async function bundle(source: string): Promise<{ entry: string; whole: string }>
         load: (name) => (name === id ? source : null),
       },
     ],
-    build: { write: false, minify: true, rolldownOptions: { input: 'entry', preserveEntrySignatures: 'strict' } },
+    build: {
+      write: false,
+      minify: true,
+      modulePreload: false,
+      rolldownOptions: {
+        input: 'entry',
+        preserveEntrySignatures: format === 'es' ? 'strict' : false,
+        output: format === 'es' ? {} : { format, codeSplitting: false },
+      },
+    },
   });
   const { output } = (Array.isArray(result) ? result[0] : result) as {
     output: { type: string; isEntry?: boolean; code?: string }[];
@@ -132,6 +142,7 @@ function handle(event: MessagesEvent): void {
 
 describe('a project somewhere else', () => {
   it.each([
+    ['node16', 'node16'],
     ['nodenext', 'nodenext'],
     ['esnext', 'bundler'],
   ])('type-checks against the packed tarball, strictly: module %s', async (module, moduleResolution) => {
@@ -200,5 +211,65 @@ describe('a program of its own', () => {
     const { code, stdout: findings } = await run(path, [doctor, 'doctor', '--json'], { cwd: project, env });
     expect(JSON.parse(findings)).toMatchObject({ healthy: true });
     expect(code).toBe(0);
+  });
+
+  it('runs where there is nothing but what the web has', async () => {
+    const given = { url: app.baseUrl, apiKey: env['STEYG_API_KEY'] };
+    const { whole: script } = await bundle(
+      `
+      import { Steyg, BadRequestError, verifyReceipt } from '@steyg/sdk';
+      import { connect } from '@steyg/sdk/connect';
+      import { doctor } from '@steyg/sdk/doctor';
+      const { url, apiKey } = given;
+      const request = (content) => ({ model: 'sim-small', max_tokens: 64, messages: [{ role: 'user', content }] });
+      async function run() {
+        const steyg = new Steyg({ baseUrl: url, apiKey });
+        const stream = steyg.messages.stream(request('[[say Xin chào 👋]]'));
+        const text = await stream.finalText();
+        const left = steyg.messages.stream(request('[[hang 3]]'));
+        for await (const { type } of left) if (type === 'content_block_delta') break;
+        const refusal = await steyg.messages.create({ ...request('x'), model: 'nope' }).catch((error) => error);
+        const unsigned = await steyg.console.keys.createKey({ input: { name: 'x' } }).catch((error) => error.code);
+        return {
+          text,
+          receipt: verifyReceipt((await stream.cost()).entry).matches,
+          left: (await left.cost()).entry.outcome,
+          refused: refusal instanceof BadRequestError,
+          unsigned,
+          healthy: (await doctor({ baseUrl: url, apiKey })).healthy,
+          tool: connect({ tool: 'codex', baseUrl: url, models: { main: 'sim-small' } }).title,
+        };
+      }
+      globalThis.outcome = run();
+      `,
+      'iife',
+    );
+    // No process, no Buffer, no setImmediate, no require, no import.
+    const web = {
+      AbortController,
+      AbortSignal,
+      Headers,
+      ReadableStream,
+      Response,
+      TextDecoder,
+      TextEncoder,
+      URL,
+      URLSearchParams,
+      clearTimeout,
+      crypto,
+      fetch,
+      setTimeout,
+    };
+    const context = createContext({ ...web, given, outcome: undefined });
+    runInContext(script, context);
+    expect(JSON.parse(JSON.stringify(await (context['outcome'] as Promise<unknown>)))).toEqual({
+      text: 'Xin chào 👋',
+      receipt: true,
+      left: 'client_closed',
+      refused: true,
+      unsigned: 'UNAUTHENTICATED',
+      healthy: true,
+      tool: 'Codex',
+    });
   });
 });
