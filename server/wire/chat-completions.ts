@@ -1,11 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { type Edit, insertMember, modelEdits, removeMember, splice } from './body.ts';
 import { disguised, errorEvent, errorType, nativeError, statusOfError } from './envelope.ts';
-import { createEventRelay, noBytes, type Verdict } from './event-relay.ts';
+import { createEventRelay, noBytes, type Verdict, type Words } from './event-relay.ts';
 import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from './json.ts';
 import {
   answerLimits,
   answerModelEdits,
+  count,
   countJson,
   countText,
   type DataEvent,
@@ -13,6 +14,7 @@ import {
   type Generated,
   noUsage,
   scrubEvent,
+  wordsOf,
 } from './native.ts';
 import {
   type Account,
@@ -138,12 +140,22 @@ const chunkShape = shape({
   model: leaf,
   choices: listOf(shape({ index: leaf, delta: messageShape, finish_reason: leaf, usage: leaf })),
   usage: leaf,
+  obfuscation: leaf,
   error: shape({ type: leaf, code: leaf, message: leaf }),
   type: leaf,
   code: leaf,
   message: leaf,
   x_groq: shape({ usage: leaf }),
 });
+
+/** Where the content of a chunk stands that carries one piece of it. */
+function wordsOfChunk(root: JsonNode, pieces: number): Words {
+  const delta = root.members.get('choices')?.items[0]?.members.get('delta')?.members;
+  const call = delta?.get('tool_calls')?.items[0];
+  const texts = ['content', 'reasoning_content', 'reasoning'].map((name) => delta?.get(name));
+  const args = call?.members.get('function')?.members.get('arguments');
+  return wordsOf(pieces, [...texts, args], root.members.get('obfuscation'));
+}
 
 function createChatStream(facts: RequestFacts, context: WireContext): WireStream {
   const generated: Generated = { bytes: 0, pieces: 0 };
@@ -168,10 +180,12 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
     }
     // The protocol has no such event, and its clients would read the data as a chunk.
     if (event.type === 'ping') return { kind: 'hide' };
+    const before = generated.pieces;
     readChunk(data, root);
     const state = finished.size > 0 && finished.size >= Math.max(facts.answers, begun.size) ? 'finished' : null;
     const verdict = show(event, root);
-    return state === null ? verdict : { ...verdict, state };
+    if (state !== null) return { ...verdict, state };
+    return verdict.kind === 'hide' ? verdict : { ...verdict, words: wordsOfChunk(root, generated.pieces - before) };
   }
 
   function readChunk(data: Buffer, root: JsonNode): void {
@@ -209,6 +223,9 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
     maxEventBytes: MAX_EVENT_BYTES,
     dialect: {
       read,
+      repeated(bytes) {
+        count(generated, bytes);
+      },
       unread(bytes) {
         generated.bytes += bytes;
       },

@@ -1,6 +1,9 @@
 import { Buffer } from 'node:buffer';
+import type { Edit } from './body.ts';
+import { asBuffer } from './json.ts';
 import type { DataEvent } from './native.ts';
-import type { StreamError, StreamState } from './protocol.ts';
+import type { Span, StreamError, StreamState } from './protocol.ts';
+import { createRepetition } from './repetition.ts';
 import { createSseReader, type SseEvent } from './sse.ts';
 
 /**
@@ -11,12 +14,18 @@ import { createSseReader, type SseEvent } from './sse.ts';
 /** The answer has said how it ends, or has ended. */
 type EndState = Extract<StreamState, 'finished' | 'terminated'>;
 
+/**
+ * Strings of the event's data, quotes included: an event that differs in nothing but these means the same. The first
+ * of them is generated content, which `repeated` counts.
+ */
+export type Words = readonly Span[] | null;
+
 /** What a protocol decides about one event that carries data. */
 export type Verdict =
   /** Out it goes, as it came. */
-  | { kind: 'pass'; state?: EndState }
-  /** Out goes something else in its place. */
-  | { kind: 'replace'; with: Uint8Array; state?: EndState }
+  | { kind: 'pass'; state?: EndState; words?: Words }
+  /** Out goes something else in its place; `edits` make it of the event's bytes, if they do. */
+  | { kind: 'replace'; with: Uint8Array; edits?: readonly Edit[]; state?: EndState; words?: Words }
   /** The client did not ask for it. */
   | { kind: 'hide'; state?: EndState }
   /** A sign of life; no reason to believe that the answer has begun. */
@@ -26,6 +35,8 @@ export type Verdict =
 
 export interface Dialect {
   read(event: DataEvent): Verdict;
+  /** Bytes of content in an event that is as the last one of which `words` were given, but for these. */
+  repeated?(bytes: number): void;
   /** Bytes of an event that is too big to be read. */
   unread(bytes: number): void;
 }
@@ -47,6 +58,9 @@ export interface EventRelay {
 const MAX_PRELUDE_BYTES = 65_536;
 
 export const noBytes: Uint8Array = Buffer.alloc(0);
+const LF = 0x0a;
+/** Up to so many bytes are copied one by one, which is faster than a call into the runtime. */
+const SHORT_BYTES = 48;
 
 export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect; maxEventBytes: number }): EventRelay {
   let state: StreamState = 'waiting';
@@ -54,7 +68,9 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
   let complete = false;
   let prelude: Uint8Array[] = [];
   let preludeBytes = 0;
-  let output = createOutput();
+  const output = createOutput();
+  const repetition =
+    dialect.repeated === undefined ? null : createRepetition({ output, count: (bytes) => dialect.repeated?.(bytes) });
 
   const ended = (): boolean => error !== null || state === 'terminated' || state === 'failed';
 
@@ -99,15 +115,28 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
       case 'hide':
         break;
     }
-    if (verdict.state === undefined) return;
-    state = verdict.state;
-    complete = true;
+    if (verdict.state !== undefined) {
+      state = verdict.state;
+      complete = true;
+    } else if (verdict.kind !== 'hide') learn(event, verdict);
+  }
+
+  function learn({ bytes, start, end, dataStart }: SseEvent, verdict: Extract<Verdict, { words?: Words }>): void {
+    const { words } = verdict;
+    const edits = verdict.kind === 'pass' ? [] : verdict.edits;
+    if (words == null || edits === undefined || dataStart === null || bytes[end - 1] !== LF) return;
+    const shift = dataStart - start;
+    const within = words.map((word) => ({ start: word.start + 1 + shift, end: word.end - 1 + shift }));
+    repetition?.learn(bytes.subarray(start, end), within, edits);
   }
 
   const reader = createSseReader({
     maxEventBytes,
     sink: {
       event: take,
+      ...(repetition === null
+        ? {}
+        : { repeated: (bytes: Buffer, start: number) => (state === 'open' ? repetition.take(bytes, start) : -1) }),
       oversized(bytes, start, end) {
         if (ended()) return;
         open();
@@ -131,6 +160,7 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
       return reader.inOversized;
     },
     write(chunk) {
+      output.expect(chunk.length);
       reader.write(chunk);
       return output.take();
     },
@@ -150,7 +180,7 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
     close(next) {
       state = next;
       prelude = [];
-      output = createOutput();
+      output.take();
       return reader.inOversized ? '\n\n' : '';
     },
   };
@@ -173,40 +203,64 @@ function endsLine({ bytes, end }: SseEvent): boolean {
   return bytes[end - 1] === 0x0a || bytes[end - 1] === 0x0d;
 }
 
-/** Gathers what goes out; neighbouring ranges stay one range, so that an untouched chunk goes out as itself. */
+/**
+ * Gathers what goes out. Neighbouring ranges stay one range, so that an untouched chunk goes out as itself; as soon as
+ * something else comes in between, everything is copied behind one another, each byte once.
+ */
 function createOutput() {
-  let parts: Uint8Array[] = [];
   let source: Buffer | null = null;
   let from = 0;
   let to = 0;
+  let gathered: Buffer | null = null;
+  let length = 0;
+  let expected = 0;
 
-  function flush(): void {
-    if (source === null) return;
-    parts.push(from === 0 && to === source.length ? source : source.subarray(from, to));
-    source = null;
+  function copy(bytes: Uint8Array, start: number, end: number): void {
+    const more = end - start;
+    if (gathered === null || length + more > gathered.length) {
+      const larger = Buffer.allocUnsafe(Math.max(expected, (length + more) * 2));
+      if (gathered !== null) gathered.copy(larger, 0, 0, length);
+      gathered = larger;
+    }
+    if (more <= SHORT_BYTES)
+      for (let at = start; at < end; at += 1) gathered[length + at - start] = bytes[at] as number;
+    else gathered.set(bytes.subarray(start, end), length);
+    length += more;
   }
 
-  return {
-    range(bytes: Buffer, start: number, end: number): void {
-      if (source === bytes && to === start) {
-        to = end;
-        return;
-      }
-      flush();
+  function range(bytes: Buffer, start: number, end: number): void {
+    if (gathered !== null) return copy(bytes, start, end);
+    if (source === null) {
       source = bytes;
       from = start;
       to = end;
+    } else if (source === bytes && to === start) to = end;
+    else {
+      copy(source, from, to);
+      source = null;
+      copy(bytes, start, end);
+    }
+  }
+
+  function whole(): Buffer | undefined {
+    if (source === null) return undefined;
+    return from === 0 && to === source.length ? source : source.subarray(from, to);
+  }
+
+  return {
+    range,
+    /** What is about to come is made of so many bytes. */
+    expect(bytes: number): void {
+      expected = bytes;
     },
     add(bytes: Uint8Array): void {
-      flush();
-      parts.push(bytes);
+      range(asBuffer(bytes), 0, bytes.length);
     },
     take(): Uint8Array {
-      flush();
-      if (parts.length === 0) return noBytes;
-      const [only] = parts;
-      const all = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
-      parts = [];
+      const all = gathered?.subarray(0, length) ?? whole() ?? noBytes;
+      source = null;
+      gathered = null;
+      length = 0;
       return all;
     },
   };

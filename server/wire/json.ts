@@ -383,27 +383,10 @@ class Scanner {
     return this.fail(byte === NO_BYTE ? 'ends within a string' : 'has a control character in a string', at);
   }
 
-  /** Skips the escape at `at`. Lone surrogates (`\ud800`) are legal JSON and none of our business. */
   private escape(at: number): number {
     this.escaped = true;
-    switch (this.bytes[at + 1] ?? NO_BYTE) {
-      case QUOTE:
-      case BACKSLASH:
-      case 0x2f:
-      case 0x62:
-      case 0x66:
-      case 0x6e:
-      case 0x72:
-      case 0x74:
-        return at + 2;
-      case 0x75:
-        for (let digit = at + 2; digit < at + 6; digit += 1) {
-          if (!isHexDigit(this.bytes[digit])) this.fail('has a malformed escape', at);
-        }
-        return at + 6;
-      default:
-        return this.fail('has a malformed escape', at);
-    }
+    const end = endOfEscape(this.bytes, at);
+    return end < 0 ? this.fail('has a malformed escape', at) : end;
   }
 
   private fail(what: string, at: number = this.at): never {
@@ -418,6 +401,28 @@ function isPlain(word: number): boolean {
   const found =
     ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash) | ((word - 0x20202020) & ~word);
   return (found & 0x80808080) === 0;
+}
+
+/** Where the escape at `at` ends; -1 when it is none. Lone surrogates (`\ud800`) are legal JSON and none of our business. */
+export function endOfEscape(bytes: Uint8Array, at: number): number {
+  switch (bytes[at + 1] ?? NO_BYTE) {
+    case QUOTE:
+    case BACKSLASH:
+    case 0x2f:
+    case 0x62:
+    case 0x66:
+    case 0x6e:
+    case 0x72:
+    case 0x74:
+      return at + 2;
+    case 0x75:
+      for (let digit = at + 2; digit < at + 6; digit += 1) {
+        if (!isHexDigit(bytes[digit])) return -1;
+      }
+      return at + 6;
+    default:
+      return -1;
+  }
 }
 
 function isHexDigit(byte: number | undefined): boolean {

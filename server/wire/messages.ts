@@ -6,6 +6,7 @@ import { type JsonNode, leaf, listOf, shape, textOf, tryScanJson, valueOf } from
 import {
   answerLimits,
   answerModelEdits,
+  count,
   countJson,
   countText,
   type DataEvent,
@@ -13,6 +14,7 @@ import {
   type Generated,
   noUsage,
   scrubEvent,
+  wordsOf,
 } from './native.ts';
 import {
   type Account,
@@ -94,6 +96,8 @@ const eventShape = shape({
   error: shape({ type: leaf, message: leaf }),
 });
 
+const deltaTexts = ['text', 'partial_json', 'thinking', 'content'];
+
 function createMessagesStream(context: WireContext): WireStream {
   const generated: Generated = { bytes: 0, pieces: 0 };
   const usage = createMessagesUsage();
@@ -128,9 +132,10 @@ function createMessagesStream(context: WireContext): WireStream {
       }
       case 'content_block_delta': {
         const delta = root.members.get('delta');
-        for (const name of ['text', 'partial_json', 'thinking', 'content'])
-          countText(generated, delta?.members.get(name));
-        return { kind: 'pass' };
+        const before = generated.pieces;
+        const texts = deltaTexts.map((name) => delta?.members.get(name));
+        for (const text of texts) countText(generated, text);
+        return { kind: 'pass', words: wordsOf(generated.pieces - before, texts, undefined) };
       }
       case 'content_block_stop':
         if (index !== undefined) openBlocks.delete(data.toString('latin1', index.start, index.end));
@@ -165,6 +170,9 @@ function createMessagesStream(context: WireContext): WireStream {
     maxEventBytes: MAX_EVENT_BYTES,
     dialect: {
       read,
+      repeated(bytes) {
+        count(generated, bytes);
+      },
       unread(bytes) {
         generated.bytes += bytes;
       },

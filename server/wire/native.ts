@@ -29,7 +29,7 @@ export function editEvent(event: DataEvent, edits: readonly Edit[]): Extract<Ver
   if (dataStart !== null) {
     const shift = dataStart - event.start;
     const shifted = edits.map((edit) => ({ ...edit, start: edit.start + shift, end: edit.end + shift }));
-    return { kind: 'replace', with: splice(bytes.subarray(event.start, event.end), shifted) };
+    return { kind: 'replace', with: splice(bytes.subarray(event.start, event.end), shifted), edits: shifted };
   }
   // Data of several lines was joined in a buffer of its own; JSON stays the same JSON when its line breaks go.
   const name = event.type === null ? '' : `event: ${event.type}\n`;
@@ -42,6 +42,22 @@ export function scrubEvent(event: SseEvent, requestId: string): Buffer | null {
   const text = event.bytes.toString('utf8', event.start, event.end);
   const scrubbed = scrubIdentifiers(text, requestId);
   return scrubbed === text ? null : Buffer.from(scrubbed);
+}
+
+/**
+ * The strings of an event that the next one may have others for: the one that was counted first, then those that mean
+ * nothing. Null when something else was counted than one of `candidates`, or nothing.
+ */
+export function wordsOf(
+  pieces: number,
+  candidates: readonly (JsonNode | undefined)[],
+  meaningless: JsonNode | undefined,
+): readonly JsonNode[] | null {
+  const full = candidates.filter((node) => node?.kind === 'string' && node.end - node.start > 2);
+  const [word] = full;
+  if (pieces !== 1 || full.length !== 1 || word === undefined) return null;
+  if (meaningless === undefined) return [word];
+  return meaningless.kind === 'string' && meaningless.start > word.end ? [word, meaningless] : null;
 }
 
 /** Generated content seen so far. */
@@ -64,7 +80,8 @@ export function countJson(generated: Generated, node: JsonNode | undefined): voi
   if (bytes > 2) count(generated, bytes);
 }
 
-function count(generated: Generated, bytes: number): void {
+/** Counts one piece of so many bytes. */
+export function count(generated: Generated, bytes: number): void {
   if (bytes === 0) return;
   generated.bytes += bytes;
   generated.pieces += 1;

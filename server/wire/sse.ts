@@ -27,6 +27,11 @@ export interface SseEvent {
 export interface SseSink {
   event(event: SseEvent): void;
   /**
+   * Asked where an event begins: a sink that knows it by its bytes takes it at once and says where it ends (behind the
+   * LF of its empty line). -1: it does not, and gets it as any other.
+   */
+  repeated?(bytes: Buffer, start: number): number;
+  /**
    * A piece of an event that is larger than the limit: its bytes pass in order and unread. `last` marks the piece
    * that ends it.
    */
@@ -91,6 +96,17 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
     return first;
   }
 
+  /** Hands over the events from `start` on that the sink knows; returns where they end. */
+  function skipRepeated(chunk: Buffer, start: number): number {
+    if (sink.repeated === undefined || heldBytes > 0 || oversized || afterCr || !lineIsEmpty) return start;
+    let end = start;
+    for (;;) {
+      const next = sink.repeated(chunk, end);
+      if (next < 0) return end;
+      end = next;
+    }
+  }
+
   return {
     get inOversized(): boolean {
       return oversized;
@@ -98,8 +114,8 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
 
     write(bytes): void {
       const chunk = asBuffer(bytes);
-      let start = 0;
-      for (let at = 0; at < chunk.length; at += 1) {
+      let start = skipRepeated(chunk, 0);
+      for (let at = start; at < chunk.length; at += 1) {
         const byte = chunk[at] as number;
         if (byte > CR && !afterCr) {
           lineIsEmpty = false;
@@ -109,7 +125,8 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
           afterCr = false;
           if (lineIsEmpty) {
             finish(chunk, start, at + 1);
-            start = at + 1;
+            start = skipRepeated(chunk, at + 1);
+            at = start - 1;
           }
           lineIsEmpty = true;
           continue;
