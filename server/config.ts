@@ -23,13 +23,18 @@ export class ConfigError extends Error {
 
 const milliseconds = (fallback: number, least = 1) =>
   z.coerce
-    .number('must be a whole number of milliseconds')
-    .int('must be whole')
+    .number(`must be a whole number of milliseconds from ${least} to 86400000`)
+    .int(`must be a whole number of milliseconds from ${least} to 86400000`)
     .min(least)
     .max(86_400_000)
     .default(fallback);
 const count = (fallback: number, most: number) =>
-  z.coerce.number('must be a whole number').int('must be whole').min(1).max(most).default(fallback);
+  z.coerce
+    .number(`must be a whole number from 1 to ${most}`)
+    .int(`must be a whole number from 1 to ${most}`)
+    .min(1)
+    .max(most)
+    .default(fallback);
 const flag = z
   .enum(['0', '1'], 'must be 0 or 1')
   .default('0')

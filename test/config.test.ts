@@ -33,6 +33,15 @@ describe('the address people see', () => {
   });
 });
 
+it.each([
+  ['WORKERS', '0', /from 1 to 64/],
+  ['WORKERS', 'many', /from 1 to 64/],
+  ['DRAIN_MS', '-1', /milliseconds from 0 to 86400000/],
+  ['KEEPALIVE_MS', '1.5', /milliseconds from 1 to 86400000/],
+])('%s=%s says what it takes', (name, value, sentence) => {
+  expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(sentence)]);
+});
+
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
     loadConfig(env);

@@ -108,8 +108,10 @@ async function keyOf({ pool }: Surroundings, given: Given): Promise<ApiKey> {
 
 /** The catalog ids behind `--models`. A slip of the pen would make a key that opens nothing. */
 async function modelIds({ pool }: Surroundings, given: Given): Promise<string[]> {
-  const asked = given.list('models') ?? [];
-  if (asked.length === 0) return [];
+  const asked = given.list('models');
+  if (asked === undefined) return [];
+  // No list is every model; an empty one was meant to be something else.
+  if (asked.length === 0) throw new CommandError('invalid_input', '--models must name models, separated by commas');
   const { createCatalog } = await import('../catalog/catalog.ts');
   const catalog = createCatalog({ pool });
   await catalog.refresh();

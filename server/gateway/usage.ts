@@ -13,7 +13,7 @@ import {
   readUsage,
   type UsageRecord,
 } from '../billing/usage.ts';
-import type { Refusals } from '../errors.ts';
+import type { Refusal, Refusals } from '../errors.ts';
 import { isRequestId, requestIdHeaders } from '../http.ts';
 import type { Principal } from '../keys/keyring.ts';
 import type { Keys } from '../keys/keys.ts';
@@ -40,10 +40,23 @@ const query = z.strictObject({
     .transform((text) => text.split(',').map((name) => name.trim()))
     .pipe(z.array(z.enum(['day', 'model', 'key'], 'must name day, model or key')).max(3))
     .default(['day', 'model']),
-  limit: z.coerce.number('must be a number').int('must be whole').min(1).max(1_000).default(100),
+  limit: z.coerce
+    .number('must be a whole number from 1 to 1000')
+    .int('must be a whole number from 1 to 1000')
+    .min(1)
+    .max(1_000)
+    .default(100),
   cursor: z.string().max(500).optional(),
   request_id: z.string().refine(isRequestId, 'must be a request id').optional(),
 });
+
+function queryRefusal(refusals: Refusals, { issues: [issue] }: z.ZodError): Refusal {
+  if (issue?.code === 'unrecognized_keys') {
+    return refusals.invalidRequest(`query: takes ${Object.keys(query.shape).join(', ')} and nothing else`);
+  }
+  const param = String(issue?.path[0] ?? 'query');
+  return refusals.invalidRequest(`${param}: ${issue?.message ?? 'invalid'}`, param);
+}
 
 /** A request that has just been answered may still be on its way into the ledger: it is waited for, briefly. */
 const entryWaitsMs = [0, 20, 60, 150, 400];
@@ -54,15 +67,7 @@ export function registerUsageRoutes(app: FastifyInstance, { pool, keys, refusals
   app.get('/v1/usage', { config }, async (request, response) => {
     const { accountId } = principalOf(request);
     const parsed = query.safeParse(request.query);
-    if (!parsed.success) {
-      const [issue] = parsed.error.issues;
-      throw new RefusalError(
-        refusals.invalidRequest(
-          `${issue?.path.join('.') || 'query'}: ${issue?.message ?? 'invalid'}`,
-          issue?.path.join('.') || null,
-        ),
-      );
-    }
+    if (!parsed.success) throw new RefusalError(queryRefusal(refusals, parsed.error));
     response.headers(requestIdHeaders(request.id));
     const { request_id: requestId, group_by: groups, from, to, limit, cursor } = parsed.data;
     if (requestId !== undefined) {

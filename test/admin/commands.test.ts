@@ -347,6 +347,8 @@ describe('what an operator gets wrong is said in words, with exit code 1', () =>
     ['unknown_account', ['budget', 'show', '--account', '\0']],
     ['unknown_account', ['key', 'create', '--account', crypto.randomUUID()]],
     ['unknown_model', ['key', 'create', '--account', 'new@example.com', '--models', 'small,nope']],
+    ['invalid_input', ['key', 'create', '--account', 'new@example.com', '--models', ',']],
+    ['invalid_input', ['key', 'create', '--account', 'new@example.com', '--models', '']],
     ['invalid_input', ['key', 'create', '--account', 'new@example.com', '--name', 'a\u200b']],
     ['invalid_input', ['key', 'create', '--account', 'new@example.com', '--limit-day', '0']],
     ['unknown_key', ['key', 'delete', '--id', 'x']],
