@@ -6,6 +6,7 @@ import { bankName } from '../banks.ts';
 import { Button } from '../components/button.tsx';
 import { CopyValue } from '../components/copy.tsx';
 import { Confirm } from '../components/dialog.tsx';
+import { Icon } from '../components/icon.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { Banner, Failure, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
@@ -20,6 +21,9 @@ type Order = NonNullable<OrderAnswer>;
 
 const isOpen = ({ status }: Pick<Order, 'status'>) => status === 'PENDING' || status === 'PARTIAL';
 
+/** The receipt's address works for an hour; a page that stays open keeps one that does. */
+const renewMs = 30 * 60_000;
+
 /** How to pay an order; it turns to paid by itself when the money arrives. */
 export default function OrderPage() {
   const { t } = useLanguage();
@@ -28,7 +32,7 @@ export default function OrderPage() {
   const order = useAsk({
     key: ['order', id],
     ask: (steyg, signal) => steyg.console.orders.order({ id }, { signal }),
-    every: (data) => (data !== undefined && data !== null && isOpen(data) ? 3_000 : false),
+    every: (data) => (data == null ? false : isOpen(data) ? 3_000 : renewMs),
   });
   const status = order.data?.status;
   useEffect(() => {
@@ -174,7 +178,7 @@ function Payment({ payment }: { payment: NonNullable<Order['payment']> }) {
 }
 
 function ReceiptCard({ order }: { order: Order }) {
-  const { t, format } = useLanguage();
+  const { t, format, locale } = useLanguage();
   const receipt = useAsk({
     key: ['receipt', order.id],
     ask: (steyg, signal) => steyg.console.orders.receipt({ orderId: order.id }, { signal }),
@@ -183,9 +187,17 @@ function ReceiptCard({ order }: { order: Order }) {
     <Card
       title={t.order.receipt}
       actions={
-        <Button small onClick={() => print()}>
-          {t.order.print}
-        </Button>
+        order.receiptUrl === null ? null : (
+          <a
+            className="button small"
+            href={`${order.receiptUrl}&lang=${locale}`}
+            target="_blank"
+            rel="noreferrer"
+            aria-label={t.order.printNew}
+          >
+            {t.order.print} <Icon name="external" />
+          </a>
+        )
       }
     >
       <Loaded query={receipt}>
