@@ -19,6 +19,8 @@ let vendor: Server;
 let landings: Landing[] = [];
 /** Keys that the vendor answers with this status. */
 const refusedKeys = new Map<string, number>();
+/** What the vendor says it ran, where that is not what it was asked for. */
+let ran: string | null = null;
 
 let app: TestApp;
 
@@ -40,7 +42,7 @@ beforeAll(async () => {
       const status = refusedKeys.get(key) ?? 200;
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(
-        JSON.stringify(status === 200 ? answer(model) : { type: 'error', error: { type: 'x', message: 'x' } }),
+        JSON.stringify(status === 200 ? answer(ran ?? model) : { type: 'error', error: { type: 'x', message: 'x' } }),
       );
     });
   });
@@ -76,6 +78,7 @@ afterAll(async () => {
 beforeEach(() => {
   landings = [];
   refusedKeys.clear();
+  ran = null;
 });
 
 function answer(model: string) {
@@ -278,5 +281,44 @@ describe('the keys of one upstream', () => {
       expect(status).toBe(to.protocol === 'messages' ? 529 : 503);
       expect(await settled(app, customer)).toMatchObject([{ outcome: 'upstream_error', cost: 0n }]);
     }
+  });
+});
+
+describe.each(everyProtocol)('an upstream that runs another model: $protocol', (to) => {
+  const warnings = (): Record<string, unknown>[] =>
+    app.logged
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => msg === 'the upstream answered with another model');
+  const count = async (): Promise<number> => {
+    const metric = await app.app.metrics.registry.getSingleMetric('gateway_anomalies_total')?.get();
+    const own = metric?.values.filter(
+      ({ labels }) => labels['kind'] === 'model_mismatch' && labels['upstream'] === 'b',
+    );
+    return (own ?? []).reduce((sum, { value }) => sum + value, 0);
+  };
+
+  it('is written down with the request, and counted, so that it can ring a bell', async () => {
+    const { secret } = await app.customer();
+    const [before, lines] = [await count(), warnings().length];
+    ran = 'cheaper-model';
+    const response = await ask(to, secret, { model: 'ranked' });
+    await response.text();
+    expect(await count()).toBe(before + 1);
+    expect(warnings().slice(lines)).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        requestId: response.headers.get('x-request-id'),
+        upstream: 'b',
+        model: 'vendor-first',
+      }),
+    ]);
+  });
+
+  it('a dated name of the same model rings none', async () => {
+    const { secret } = await app.customer();
+    const before = await count();
+    ran = 'vendor-first-2026-05-01';
+    await (await ask(to, secret, { model: 'ranked' })).text();
+    expect(await count()).toBe(before);
   });
 });
