@@ -89,6 +89,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   const processId = randomUUID();
   const spool = createSpool({ directory: join(config.dataDir, 'spool'), processId, log, metrics });
   const ledger = createLedger({ pool: lane, processId, spool, holdLeaseMs: config.holdLeaseMs, log, metrics });
+  metrics.gauge('gateway_holds', 'Requests of this process that budget is held for.', () => ledger.holds);
+  metrics.gauge('gateway_spool_depth', 'Settlements that the database does not have yet.', () => spool.depth);
 
   const keyring = createKeyring({ pool });
   const upstreams = createUpstreams({ pool, secretKey, simulatorUrl: parts.simulatorUrl, log });

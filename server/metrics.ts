@@ -39,9 +39,10 @@ export interface Metrics {
   inFlight: { add(protocol: string): void; remove(protocol: string): void };
   /** Milliseconds by which the event loop keeps being late. */
   loopLagMs(): number;
+  /** So many operations of the ledger were committed in one transaction. */
+  batch(operations: number): void;
   /** Registers a gauge whose value is read when metrics are collected. */
   gauge(name: string, help: string, read: () => number): void;
-  histogram(name: string, help: string, buckets: number[]): { observe(value: number): void };
 }
 
 const overheadSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
@@ -165,6 +166,13 @@ export function createMetrics(): Metrics {
     registers,
   });
 
+  const batches = new Histogram({
+    name: 'gateway_ledger_batch_operations',
+    help: 'Operations of the ledger that were committed in one transaction.',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    registers,
+  });
+
   const lag = createLag(performance.now());
   setInterval(() => lag.tick(performance.now()), lagTickMs).unref();
   new Gauge({
@@ -236,6 +244,7 @@ export function createMetrics(): Metrics {
       remove: (protocol) => running.labels({ protocol }).dec(),
     },
     loopLagMs: () => lag.lastingMs(),
+    batch: (operations) => batches.observe(operations),
     gauge(name, help, read) {
       new Gauge({
         name,
@@ -246,6 +255,5 @@ export function createMetrics(): Metrics {
         },
       });
     },
-    histogram: (name, help, buckets) => new Histogram({ name, help, buckets, registers }),
   };
 }

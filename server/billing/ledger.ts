@@ -51,6 +51,8 @@ export interface Ledger {
   balance(accountId: string): Promise<Balance>;
   /** False while nothing can be promised: the database or the disk is out of reach, or it has not started. */
   readonly healthy: boolean;
+  /** Requests of this process that budget is held for. */
+  readonly holds: number;
   /** Commits what waits (up to a few seconds), then gives the lease up. What could not be committed stays on disk. */
   close(): Promise<void>;
 
@@ -86,6 +88,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   const { pool, processId, spool, holdLeaseMs, log, metrics, closeLimitMs = 5_000 } = parts;
   const connection = keepConnection(pool);
   const touched = new Set<string>();
+  const held = new Set<string>();
   let started = false;
   /** Monotonic. */
   let leaseRenewedAt = Number.NEGATIVE_INFINITY;
@@ -98,6 +101,7 @@ export function createLedger(parts: LedgerParts): Ledger {
       const isLeaseDue = now - leaseRenewedAt >= holdLeaseMs / 4;
       const lease = isLeaseDue ? [renewLease(processId, String(holdLeaseMs))] : [];
       const results = operations.length === 0 ? [] : await together(client, operations, lease);
+      count(operations, results);
       // Without operations it is only about the lease, or about whether the database answers.
       if (operations.length === 0) await flight(client, isLeaseDue ? lease : [ping()]);
       if (isLeaseDue) leaseRenewedAt = now;
@@ -105,6 +109,18 @@ export function createLedger(parts: LedgerParts): Ledger {
     } catch (error) {
       await connection.recover(client, error);
       throw error;
+    }
+  };
+
+  /** What metrics tell of a batch that has been committed. */
+  const count = (operations: readonly Operation[], results: readonly Result[]): void => {
+    if (operations.length === 0) return;
+    metrics?.batch?.(operations.length);
+    for (const [index, operation] of operations.entries()) {
+      if (operation.kind === 'admit') {
+        if (results[index]?.kind === 'admitted') held.add(operation.ask.requestId);
+      } else if (operation.kind === 'settle') held.delete(operation.settlement.requestId);
+      else if (operation.kind === 'release') held.delete(operation.requestId);
     }
   };
 
@@ -191,6 +207,10 @@ export function createLedger(parts: LedgerParts): Ledger {
 
     get healthy() {
       return isHealthy();
+    },
+
+    get holds() {
+      return held.size;
     },
 
     async close() {

@@ -9,4 +9,6 @@ export interface BillingLog {
 export interface BillingMetrics {
   /** Something that a person has to look at: `ledger_quarantine`, `spool_unwritable`, `invariant_broken`. */
   fault(where: string): void;
+  /** So many operations were committed together. */
+  batch?(operations: number): void;
 }

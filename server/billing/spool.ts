@@ -38,6 +38,8 @@ export interface Spool {
   quarantine(settlement: Settlement | string, reason: string): boolean;
   /** False while the disk takes no lines. Lines that wait are written as soon as it does. */
   readonly writable: boolean;
+  /** Lines that the database does not have yet, on disk or waiting for it. */
+  readonly depth: number;
   /** Files of other processes. */
   others(): SpoolFile[];
   /**
@@ -247,6 +249,12 @@ export function createSpool(parts: SpoolParts): Spool {
 
     get writable() {
       return retry === null;
+    },
+
+    get depth() {
+      let lines = unwritten.size + soon.length;
+      for (const { waiting } of segments) lines += waiting.size;
+      return lines;
     },
 
     others() {

@@ -74,9 +74,34 @@ it('names its figures as Prometheus has it: base units, totals, and labels that 
       'gateway_tokens_total',
       'gateway_spend_usd_total',
       'gateway_event_loop_lag_seconds',
+      'gateway_holds',
+      'gateway_spool_depth',
+      'gateway_ledger_batch_operations',
     ]),
   );
   expect(text).toMatch(/^gateway_overhead_seconds_count [1-9]/m);
+});
+
+it('shows what is held and what the ledger commits together', async () => {
+  const customer = await app.customer();
+  const figure = async (name: string): Promise<number> =>
+    Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await (await metrics(app)).text())?.[1]);
+  const before = await figure('gateway_ledger_batch_operations_sum');
+  const running = await send(app, protocols.chat, {
+    secret: customer.secret,
+    text: '[[hang 3]] [[len 9]]',
+    more: { stream: true, model: 'only-chat' },
+    signal: AbortSignal.timeout(60_000),
+  });
+  const reader = running.body?.getReader();
+  await reader?.read();
+  expect(await figure('gateway_holds')).toBe(1);
+  await reader?.cancel();
+  await settled(app, customer);
+  // The line is done with when its commit has been heard of, and the hold is gone with the same commit.
+  await expect.poll(() => figure('gateway_spool_depth')).toBe(0);
+  expect(await figure('gateway_holds')).toBe(0);
+  expect((await figure('gateway_ledger_batch_operations_sum')) - before).toBe(2);
 });
 
 it('every request has one line in the log, by its route and without its address', async () => {
