@@ -69,6 +69,13 @@ describe('the README', () => {
     ];
     const more = [
       'instanceof',
+      'abort()',
+      'tool_use',
+      'StreamError',
+      'withResponse()',
+      'idempotencyKey',
+      'fetch:',
+      'subscribe<',
       'onEvent',
       'console.',
       'graphql',
@@ -99,7 +106,36 @@ describe('the README', () => {
       expect(stdout.match(/^ran example/gm)).toHaveLength(files.length);
       expect(stdout).toContain('model_not_found');
       expect(stdout).toContain('PENDING');
+      expect(stdout).toContain('client_closed\nAbortedError');
+      expect(stdout).toContain("get_weather { city: 'Huế' }");
     });
+  });
+});
+
+describe('the README', () => {
+  const readme = readFileSync(join(root, 'sdk/README.md'), 'utf8');
+
+  it('has commands that work', async () => {
+    const commands = fenced(readme, 'sh')
+      .join('')
+      .split('\n')
+      .flatMap((line) => /^npx @steyg\/sdk (.*?)\s*(#.*)?$/.exec(line)?.[1] ?? []);
+    expect(commands.length).toBeGreaterThan(2);
+    await withDirectory(async (directory) => {
+      const steyg = join(root, 'sdk/bin/steyg.js');
+      for (const command of commands) {
+        const { code, stderr } = await run(process.execPath, [steyg, ...command.split(' ')], { cwd: directory, env });
+        expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: '' });
+      }
+    });
+  });
+
+  it('names errors that there are, and all that have a status', () => {
+    const errors = Object.keys(sdk).filter((name) => name.endsWith('Error'));
+    const named = [...new Set(readme.match(/\b[A-Z]\w+Error\b/g))];
+    expect(named.filter((name) => !errors.includes(name))).toEqual([]);
+    const general = ['ApiError', 'SteygError', 'ResultError', 'GraphqlError'];
+    expect(errors.filter((name) => !named.includes(name) && !general.includes(name))).toEqual([]);
   });
 });
 
