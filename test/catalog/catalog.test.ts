@@ -64,7 +64,8 @@ describe('what a client means by a name', () => {
       `INSERT INTO model (id, display_name, family, context_window, max_output_tokens) VALUES ('steyg/big-1', 'X', 'x', 1, 1)`,
     );
     await database.pool.query(
-      `INSERT INTO price (id, model_id, input, cache_hit, output) VALUES (gen_random_uuid(), 'steyg/big-1', 2, 1, 1)`,
+      `INSERT INTO price (id, model_id, input, cache_hit, output, valid_from)
+       VALUES (gen_random_uuid(), 'steyg/big-1', 2, 1, 1, now() - interval '1 second')`,
     );
     expect((await (await open()).resolve('steyg/big-1'))?.id).toBe('steyg/big-1');
     await database.pool.query(`UPDATE model SET enabled = false WHERE id = 'steyg/big-1'`);
