@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { agents } from '../clients/agents.ts';
+import { connectionOf } from '../clients/readme.ts';
+
+const section = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  .split(/^## /m)
+  .find((part) => part.startsWith('Connect your tools\n'));
+
+it.each(agents)('README.md says how $name is connected, and which version of it was seen to work', (agent) => {
+  const { shell, files } = connectionOf(agent.name);
+  expect(shell + [...files.values()].join('')).toContain('http://127.0.0.1:8787/api');
+  expect(section?.replaceAll(/\s+/g, ' ')).toContain(`${agent.name} ${agent.version}`);
+});
