@@ -18,7 +18,6 @@ export const en = {
     language: 'Language',
     loading: 'Loading',
     more: 'Show more',
-    none: 'None',
     notFound: 'There is nothing here that you may see.',
     offline: 'There is no network at the moment. What you see may be old; it is brought up to date by itself.',
     others: 'Others',

@@ -20,7 +20,6 @@ export const vi: Texts = {
     language: 'Ngôn ngữ',
     loading: 'Đang tải',
     more: 'Xem thêm',
-    none: 'Không có',
     notFound: 'Ở đây không có gì mà bạn được xem.',
     offline: 'Hiện không có mạng. Những gì bạn thấy có thể đã cũ và sẽ tự được cập nhật.',
     others: 'Khác',

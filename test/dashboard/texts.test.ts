@@ -1,0 +1,136 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSync } from 'vite';
+import { describe, expect, it } from 'vitest';
+import { en } from '../../dashboard/src/language/en.ts';
+
+// Every text of the pages stands in the language files, and every text of the language files on some page.
+
+const root = join(import.meta.dirname, '../../dashboard/src');
+const files = globSync('**/*.{ts,tsx}', { cwd: root })
+  .filter((path) => !path.startsWith('language/') || path.endsWith('.tsx'))
+  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+
+/** A node of a syntax tree, as far as this looks at it. */
+interface Node {
+  type: string;
+  start: number;
+  [member: string]: unknown;
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && typeof (value as Node).type === 'string';
+
+function* walk(node: Node, above: readonly Node[] = []): Generator<{ node: Node; above: readonly Node[] }> {
+  yield { node, above };
+  for (const value of Object.values(node).flat()) if (isNode(value)) yield* walk(value, [...above, node]);
+}
+
+function treeOf(path: string, text: string): Node {
+  return parseSync(path, text).program as unknown as Node;
+}
+
+/** Names, signs and what is the same in every language. */
+const sameEverywhere = /^(?:Steyg|English|Tiếng Việt|USD|VND|CSV|JSON|POST)?$/;
+/** Members of the API that an operator sets by their names. */
+const isName = (text: string) => /^[a-z]+(?:[A-Z][a-z]+)+$/.test(text);
+const hasWords = (text: string) => /\p{L}{2}/u.test(text) && !sameEverywhere.test(text.trim()) && !isName(text);
+/** At least two words, the first with a capital: said to a person, not to a program. */
+const isSentence = (text: string) => /^\p{Lu}\p{Ll}*[’']?\p{Ll}*,? \p{L}{2,}/u.test(text);
+const spoken = new Set(['aria-label', 'title', 'placeholder', 'alt', 'label', 'hint', 'caption', 'lead', 'head']);
+
+/** What a person would read that comes from the code itself. */
+function textsIn(path: string, text: string): string[] {
+  const found: string[] = [];
+  for (const { node, above } of walk(treeOf(path, text))) {
+    const value = node['value'];
+    if (node.type === 'JSXText' && hasWords(String(value))) found.push(String(value).trim());
+    if (node.type !== 'Literal' || typeof value !== 'string') continue;
+    const parent = above.at(-1);
+    const isSpokenAttribute =
+      parent?.type === 'JSXAttribute' && spoken.has(String((parent['name'] as Node | undefined)?.['name']));
+    // What is thrown is for engineers: people get the words of `explain`.
+    const isThrown = above.some(({ type }) => type === 'ThrowStatement');
+    if ((isSpokenAttribute && hasWords(value)) || (isSentence(value) && hasWords(value) && !isThrown))
+      found.push(value);
+  }
+  return found;
+}
+
+describe('the code of the pages', () => {
+  it('says nothing to people in words of its own', () => {
+    const own = files.flatMap(({ path, text }) => textsIn(path, text).map((words) => `${path}: ${words}`));
+    expect(own).toEqual([]);
+  });
+
+  it('would be caught if it did', () => {
+    expect(textsIn('a.tsx', '<p>Hello <b>{name}</b></p>')).toEqual(['Hello']);
+    expect(textsIn('a.tsx', '<button aria-label="Close it" className="Close it" />')).toContain('Close it');
+    expect(textsIn('a.tsx', "const text = 'Something went wrong';")).toEqual(['Something went wrong']);
+    expect(textsIn('a.tsx', "throw new Error('Nobody is signed in');")).toEqual([]);
+    expect(textsIn('a.tsx', '<p className="big">{t.common.copy} · 5</p>')).toEqual([]);
+  });
+});
+
+/** `t.a.b` wherever it stands, and whether the rest of the way is computed. */
+function referencesIn(path: string, text: string): { way: string; computed: boolean }[] {
+  const found: { way: string; computed: boolean }[] = [];
+  for (const { node, above } of walk(treeOf(path, text))) {
+    if (node.type !== 'Identifier' || node['name'] !== 't') continue;
+    const way: string[] = [];
+    let computed = false;
+    let inner: Node = node;
+    for (const outer of above.toReversed()) {
+      if (outer.type === 'TSAsExpression' || outer.type === 'ParenthesizedExpression') {
+        inner = outer;
+        continue;
+      }
+      if (outer.type !== 'MemberExpression' || outer['object'] !== inner) break;
+      if (outer['computed'] === true) {
+        computed = true;
+        break;
+      }
+      const name = String((outer['property'] as Node)['name']);
+      if (name === 'map') break;
+      way.push(name);
+      inner = outer;
+    }
+    if (way.length > 0) found.push({ way: way.join('.'), computed });
+  }
+  return found;
+}
+
+function leavesOf(value: unknown, way: readonly string[] = []): string[][] {
+  return typeof value === 'string'
+    ? [[...way]]
+    : Object.entries(value as object).flatMap(([name, inner]) => leavesOf(inner, [...way, name]));
+}
+
+describe('the language files', () => {
+  it('have no text that no page says', () => {
+    const references = files.flatMap(({ path, text }) => referencesIn(path, text));
+    expect(references.length).toBeGreaterThan(300);
+    const whole = new Set(references.filter(({ computed }) => !computed).map(({ way }) => way));
+    const computed = new Set(references.filter((reference) => reference.computed).map(({ way }) => way));
+    const code = files.map(({ text }) => text).join('\n');
+    const server = globSync(['schema.graphql', 'server/{graphql,people,plans}/**/*.ts'], { cwd: join(root, '../..') })
+      .map((path) => readFileSync(join(root, '../..', path), 'utf8'))
+      .join('\n');
+    // The server's codes are its words in capitals.
+    const isNamed = (name: string) =>
+      /^[A-Z_]+$/.test(name)
+        ? new RegExp(`\\b${name}\\b`, 'i').test(`${server}\n${code}`)
+        : /^\d+$/.test(name) || new RegExp(`\\b${name}\\b`).test(code);
+    const unused = leavesOf(en).filter((way) => {
+      for (let length = way.length; length > 0; length -= 1) {
+        const start = way.slice(0, length).join('.');
+        // The whole list or the whole set of forms is handed on.
+        if (whole.has(start) && length > 1) return false;
+        // Picked by a name that is worked out: one of the page's own, or one that the server gives.
+        if (computed.has(start) && isNamed(way[length] ?? '')) return false;
+      }
+      return true;
+    });
+    expect(unused.map((way) => way.join('.'))).toEqual([]);
+  });
+});
