@@ -4,6 +4,7 @@ import { cookieNames } from './auth.ts';
 import { type Caller, headersOf, tokenIn } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { localeOf, securityMail } from './mails.ts';
+import { useCode } from './one-time-codes.ts';
 import { badInput, type Done, done, type Refusal, throttled, type Wrong } from './outcomes.ts';
 import { longestPasswordBytes, passwordProblem } from './passwords.ts';
 import type { UserPrincipal } from './principal.ts';
@@ -94,9 +95,10 @@ export function createSettings(parts: IdentityParts): Settings {
     return answer.kind === 'answered' ? null : ({ kind: 'wrong' } as const);
   };
 
-  const verifyCode = async (code: string, caller: Caller) => {
-    const body = { code: code.replaceAll(/\s/g, '').slice(0, 64) };
-    return ask(() => auth.api.verifyTOTP({ ...asking(caller), body }));
+  const verifyCode = async (me: UserPrincipal, text: string, caller: Caller) => {
+    const code = text.replaceAll(/\s/g, '').slice(0, 64);
+    if (!(await useCode(throttle, me.userId, code))) return { kind: 'refused' as const };
+    return ask(() => auth.api.verifyTOTP({ ...asking(caller), body: { code } }));
   };
 
   return {
@@ -151,7 +153,7 @@ export function createSettings(parts: IdentityParts): Settings {
     async confirmSecondFactor(me, input, caller) {
       const refusal = await mayAsk(me);
       if (refusal !== null) return refusal;
-      const answer = await verifyCode(input.code, caller);
+      const answer = await verifyCode(me, input.code, caller);
       if (answer.kind === 'busy') return answer;
       if (answer.kind === 'refused') return { kind: 'wrong' };
       // Sessions from before, in whichever browser, were opened without a code.
@@ -165,7 +167,7 @@ export function createSettings(parts: IdentityParts): Settings {
     async disableSecondFactor(me, input, caller) {
       const refusal = await verifyPassword(me, input.password, caller);
       if (refusal !== null) return refusal;
-      const code = await verifyCode(input.code, caller);
+      const code = await verifyCode(me, input.code, caller);
       if (code.kind === 'busy') return code;
       if (code.kind === 'refused') return { kind: 'wrong' };
       const body = { password: input.password };

@@ -1,7 +1,8 @@
 import { personAddress } from './address.ts';
 import { cookieNames } from './auth.ts';
-import { type Caller, cookieValue, tokenOf } from './caller.ts';
+import { type Caller, cookieValue, tokenIn, tokenOf } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
+import { useCode } from './one-time-codes.ts';
 import { type BadToken, badInput, type Done, done, type Refusal, throttled, type Wrong } from './outcomes.ts';
 import { longestPasswordBytes, passwordProblem } from './passwords.ts';
 import { sessionDigest } from './session-tokens.ts';
@@ -111,7 +112,14 @@ export function createSignIn(parts: IdentityParts): SignIn {
           : auth.api.verifyTOTP({ ...asking(challenge), body: { code } }),
       );
       if (answer.kind === 'busy') return answer;
-      if (answer.kind === 'answered') return arrive(answer.response.user.id, caller, answer.setCookies);
+      if (answer.kind === 'answered') {
+        const { id } = answer.response.user;
+        if (input.backup || (await useCode(throttle, id, code))) return arrive(id, caller, answer.setCookies);
+        // Somebody looked over a shoulder: the session is over before anybody has its cookie, and so is the challenge.
+        const token = tokenIn(answer.setCookies, names.session);
+        if (token !== null) await prisma.session.deleteMany({ where: { token: sessionDigest(token) } });
+        return { kind: 'bad_token' };
+      }
       switch (answer.code) {
         case 'ACCOUNT_TEMPORARILY_LOCKED':
           return throttled(900);

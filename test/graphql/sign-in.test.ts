@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type Browser,
   type ControlPlane,
@@ -276,6 +276,10 @@ describe('a forgotten password', () => {
 });
 
 describe('one-time codes', () => {
+  // Codes change with the clock: it stands still, so that the one before and the one after stay what they are.
+  beforeEach(() => void vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] }));
+  afterEach(() => void vi.useRealTimers());
+
   it('are asked for at sign-in once they are on', async () => {
     const browser = await createPerson(plane, 'ida@example.com', '198.51.100.40');
     const elsewhere = plane.browser('198.51.100.41');
@@ -307,7 +311,8 @@ describe('one-time codes', () => {
     expect((await next.send(withCode, { variables: { code: '000000' } })).data).toMatchObject({
       signInWithCode: { code: 'INVALID_CREDENTIALS' },
     });
-    expect((await next.send(withCode, { variables: { code: codeOf(uri) } })).data).toMatchObject({
+    // The next one, because an app's code works once.
+    expect((await next.send(withCode, { variables: { code: codeOf(uri, 1) } })).data).toMatchObject({
       signInWithCode: { __typename: 'SignedIn' },
     });
     expect((await next.send('{ me { user { email } } }')).data).toEqual({ me: { user: { email: 'ida@example.com' } } });
@@ -323,6 +328,29 @@ describe('one-time codes', () => {
     await signIn(third, 'ida@example.com');
     expect((await third.send(withCode, { variables })).data).toMatchObject({
       signInWithCode: { code: 'INVALID_CREDENTIALS' },
+    });
+    // A code that somebody saw being typed opens nothing: neither the one of the set-up, nor that of the sign-in.
+    const used = codeOf(uri, -1);
+    const thief = plane.browser('198.51.100.44');
+    await signIn(thief, 'ida@example.com');
+    const disable = `mutation ($password: String!, $code: String!) {
+      disableSecondFactor(password: $password, code: $code) { __typename ... on Error { code } }
+    }`;
+    const twins = await Promise.all(
+      ['198.51.100.45', '198.51.100.46', '198.51.100.47'].map(async (ip) => {
+        const twin = plane.browser(ip);
+        await signIn(twin, 'ida@example.com');
+        return (await twin.send(withCode, { variables: { code: used } })).data;
+      }),
+    );
+    expect(twins.filter((data) => JSON.stringify(data).includes('SignedIn'))).toHaveLength(1);
+    expect((await thief.send(withCode, { variables: { code: used } })).data).toMatchObject({
+      signInWithCode: { code: 'INVALID_TOKEN' },
+    });
+    expect((await thief.send('{ me { scopes } }')).data).toEqual({ me: null });
+    expect(thief.cookies.has('steyg-sid')).toBe(false);
+    expect((await next.send(disable, { variables: { password, code: used } })).data).toMatchObject({
+      disableSecondFactor: { code: 'INVALID_CREDENTIALS' },
     });
     // Without the challenge of a password nothing can be tried.
     expect((await plane.send(withCode, { variables: { code: codeOf(uri) } })).data).toMatchObject({
