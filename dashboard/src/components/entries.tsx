@@ -48,7 +48,7 @@ export function EntryTable({
       head: t.activity.model,
       cell: ({ model, protocol }) => (
         <>
-          <code>{model}</code>
+          <code className="line">{model}</code>
           {brief ? null : <span className="note line">{t.protocols[protocol]}</span>}
         </>
       ),

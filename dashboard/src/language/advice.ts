@@ -15,8 +15,8 @@ const sentences: Readonly<Record<string, string>> = {
     'Giá trị trong tệp cài đặt thắng biến cùng tên của shell. Biến của một shell không đến được tác nhân chạy nền hay cửa sổ dòng lệnh khác, nên đặt trong tệp là tốt hơn.',
   'Unset ANTHROPIC_API_KEY: it is a second source of credentials.':
     'Hãy bỏ biến ANTHROPIC_API_KEY: đó là nguồn xác thực thứ hai.',
-  'At an address that is not the vendor’s, remote control and voice input are off, and tool search is off unless you turn it on.':
-    'Với địa chỉ không phải của hãng, điều khiển từ xa và nhập bằng giọng nói bị tắt, tìm kiếm công cụ cũng tắt trừ khi bạn bật lên.',
+  'At an address that is not the vendor’s, remote control and voice input are off, and tool search is off unless you turn it on (ENABLE_TOOL_SEARCH=true).':
+    'Với địa chỉ không phải của hãng, điều khiển từ xa và nhập bằng giọng nói bị tắt, tìm kiếm công cụ cũng tắt trừ khi bạn bật lên (ENABLE_TOOL_SEARCH=true).',
   '.claude/settings.json is committed and holds no key. The key is in .claude/settings.local.json, which must be git-ignored.':
     '.claude/settings.json được commit và không chứa khóa. Khóa nằm trong .claude/settings.local.json, tệp này phải có trong .gitignore.',
   'The weak model is set on purpose: commit messages and summaries are made with it.':
@@ -46,8 +46,10 @@ const sentences: Readonly<Record<string, string>> = {
     'Đặt STEYG_API_KEY vào tệp cấu hình của shell để mọi cửa sổ dòng lệnh đều có, rồi khởi động lại Codex.',
   'Codex needs wire_api = "responses"; other values are refused when it starts.':
     'Codex cần wire_api = "responses"; giá trị khác bị từ chối khi khởi động.',
-  'The provider of models cannot be set for a project, only in the file in your home directory.':
-    'Không đặt được nhà cung cấp mô hình riêng cho một dự án, chỉ đặt được trong tệp ở thư mục cá nhân của bạn.',
+  'The provider of models cannot be set for a project, only in the file in your home directory. A profile that names another provider wins over it.':
+    'Không đặt được nhà cung cấp mô hình riêng cho một dự án, chỉ đặt được trong tệp ở thư mục cá nhân của bạn. Profile nêu nhà cung cấp khác sẽ thắng thiết lập này.',
+  'web_search is off on purpose: Codex would offer the model a search that its vendor carries out and charges for; where the catalog has no price for it, that is refused.':
+    'web_search được tắt có chủ đích: nếu bật, Codex đưa cho mô hình một công cụ tìm kiếm do hãng thực hiện và tính tiền; danh mục không có giá cho việc đó thì yêu cầu bị từ chối.',
   'Choose the model in Continue’s picker; it reads the file again when it is saved.':
     'Chọn mô hình trong danh sách của Continue; tệp được đọc lại mỗi khi lưu.',
   'A config.json beside config.yaml is ignored.': 'config.json nằm cạnh config.yaml sẽ bị bỏ qua.',
