@@ -70,12 +70,23 @@ export function createClient(
     drainListener?.();
   });
 
+  /** What one read of the upstream has brought so far: a vendor's pieces come many at a time, and each write is dear. */
+  let unsent: Uint8Array[] = [];
+
+  const flush = (): void => {
+    const [first] = unsent;
+    if (first === undefined) return;
+    const bytes = unsent.length === 1 ? first : Buffer.concat(unsent);
+    unsent = [];
+    if (!gone && !response.write(bytes)) stalledSince ??= lastWriteAt;
+  };
+
+  /** Takes bytes for the socket, which get there before anything else happens. */
   const send = (bytes: Uint8Array): boolean => {
     if (gone) return true;
     lastWriteAt = now();
-    if (response.write(bytes)) return true;
-    stalledSince ??= lastWriteAt;
-    return false;
+    if (unsent.push(bytes) === 1) queueMicrotask(flush);
+    return stalledSince === null;
   };
 
   /**
@@ -120,6 +131,7 @@ export function createClient(
     },
     end() {
       if (gone) return;
+      flush();
       response.end();
       boundTheRest();
     },
