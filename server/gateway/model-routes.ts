@@ -164,15 +164,27 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
   app.setErrorHandler(async (error: FastifyError | RefusalError, request, response) => {
     const protocol = request.routeOptions.config.protocol ?? protocolOf(request.url.split('?', 1)[0] ?? '');
     const refusal = error instanceof RefusalError ? error.refusal : refusalOfFastify(error)?.(refusals);
-    if (refusal !== undefined) return reply(response, protocol, await unlessDeleted(request, refusal));
+    const refuse = (final: Refusal) => {
+      // What the relay never saw is counted here.
+      if (request.routeOptions.config.authenticate === 'admission')
+        metrics.requestDone({
+          protocol,
+          model: 'none',
+          status: final.status,
+          seconds: (performance.now() - request.receivedAt) / 1000,
+          firstByteSeconds: null,
+        });
+      return reply(response, protocol, final);
+    };
+    if (refusal !== undefined) return refuse(await unlessDeleted(request, refusal));
     if ('statusCode' in error && error.statusCode !== undefined && error.statusCode < 500) {
       const sentence = publicSentence(error) ?? 'The request could not be read.';
-      return reply(response, protocol, refusals.invalidRequest(sentence));
+      return refuse(refusals.invalidRequest(sentence));
     }
     metrics.fault('edge');
     request.log.error({ ...describeRequest(request), ...describeError(error) }, 'request failed');
     // The only thing a request needs before its admission is the database: without it nobody can be let in.
-    return reply(response, protocol, isUnreachable(error) ? refusals.unavailable() : refusals.internal());
+    return refuse(isUnreachable(error) ? refusals.unavailable() : refusals.internal());
   });
 }
 

@@ -30,6 +30,22 @@ it('shows its figures to this machine only, or to whoever has the token', async 
   expect((await metrics(guarded, { authorization: 'Bearer a-token-of-sixteen' })).status).toBe(200);
 });
 
+it('counts what is refused before it is read', async () => {
+  const customer = await app.customer();
+  const url = app.baseUrl + protocols.messages.path;
+  const authorization = `Bearer ${customer.secret}`;
+  const json = { 'content-type': 'application/json' };
+  const post = async (headers: Record<string, string>) =>
+    (await fetch(url, { method: 'POST', headers, body: '{}' })).status;
+  expect(await post({ ...json, authorization: 'Bearer wrong' })).toBe(401);
+  expect(await post({ 'content-type': 'text/plain', authorization })).toBe(415);
+  expect(await post({ ...json, authorization, 'content-encoding': 'gzip' })).toBe(415);
+  expect(await post({ ...json, authorization })).toBe(400);
+  const text = await (await metrics(app)).text();
+  for (const [status, times] of Object.entries({ 401: 1, 415: 2, 400: 1 }))
+    expect(text).toContain(`gateway_requests_total{protocol="messages",model="none",status="${status}"} ${times}\n`);
+});
+
 it('counts requests, tokens and cost under names of our own', async () => {
   const customer = await app.customer();
   await (
