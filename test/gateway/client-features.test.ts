@@ -310,3 +310,65 @@ describe.each(models)('thinking of %s', (model) => {
     expect(after.output_text).toBe('pong');
   });
 });
+
+describe('a conversation that goes on with another model in the middle of every tool loop', () => {
+  const orders = models.flatMap((first) =>
+    models.filter((other) => other !== first).map((second) => [first, second, first, second] as const),
+  );
+  const ask = (model: string): string =>
+    `[[think hm]] [[say looking]] [[tool look {"n":12345678901234567890}${model === 'only-messages' ? '' : ' functions.look:0'}]]`;
+  const next = (order: readonly string[], index: number): string => order[(index + 1) % order.length] ?? '';
+
+  it.each(orders)('anthropic, streamed: %s, %s and back', async (...order) => {
+    const tools = [{ name: 'look', input_schema: { type: 'object' as const } }];
+    const messages: Anthropic.MessageParam[] = [];
+    const say = async (model: string) => {
+      const body = { model, max_tokens: 4_000, tools, messages, thinking: { type: 'adaptive' as const } };
+      const message = await anthropic().messages.stream(body).finalMessage();
+      messages.push({ role: 'assistant', content: message.content });
+      return message;
+    };
+    for (const [index, model] of order.entries()) {
+      messages.push({ role: 'user', content: ask(model) });
+      const call = (await say(model)).content.find((block) => block.type === 'tool_use');
+      messages.push({ role: 'user', content: [{ type: 'tool_result', tool_use_id: call?.id ?? '', content: 'seen' }] });
+      expect((await say(next(order, index))).content.at(-1)).toMatchObject({ type: 'text', text: 'tool done' });
+    }
+  });
+
+  it.each(orders)('openai, chat completions: %s, %s and back', async (...order) => {
+    const tools = [{ type: 'function' as const, function: { name: 'look', parameters: { type: 'object' } } }];
+    const messages: OpenAI.ChatCompletionMessageParam[] = [];
+    const say = async (model: string) => {
+      const completion = await openai().chat.completions.create({ model, tools, messages, reasoning_effort: 'low' });
+      const [choice] = completion.choices;
+      if (choice === undefined) throw new Error('no choice');
+      messages.push(choice.message);
+      return choice.message;
+    };
+    for (const [index, model] of order.entries()) {
+      messages.push({ role: 'user', content: ask(model) });
+      const [call] = (await say(model)).tool_calls ?? [];
+      expect(call).toMatchObject({ function: { arguments: '{"n":12345678901234567890}' } });
+      messages.push({ role: 'tool', tool_call_id: call?.id ?? '', content: 'seen' });
+      expect((await say(next(order, index))).content).toBe('tool done');
+    }
+  });
+
+  it.each(orders)('openai, responses: %s, %s and back', async (...order) => {
+    const tools = [{ type: 'function' as const, name: 'look', parameters: { type: 'object' }, strict: false }];
+    const input: OpenAI.Responses.ResponseInputItem[] = [];
+    const say = async (model: string) => {
+      const response = await openai().responses.create({ model, tools, input, store: false });
+      input.push(...(response.output as OpenAI.Responses.ResponseInputItem[]));
+      return response;
+    };
+    for (const [index, model] of order.entries()) {
+      input.push({ role: 'user', content: ask(model) });
+      const call = (await say(model)).output.find((item) => item.type === 'function_call');
+      expect(call?.arguments).toBe('{"n":12345678901234567890}');
+      input.push({ type: 'function_call_output', call_id: call?.call_id ?? '', output: 'seen' });
+      expect((await say(next(order, index))).output_text).toBe('tool done');
+    }
+  });
+});
