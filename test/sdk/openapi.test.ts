@@ -7,9 +7,10 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { readEvents } from '../../sdk/src/internal/sse.ts';
+import { openApiDocument } from '../../server/gateway/openapi/document.ts';
 import * as schemas from '../../server/gateway/openapi/schemas.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
-import { clientOf } from './support.ts';
+import { asked, clientOf } from './support.ts';
 
 // The OpenAPI document is held against what published clients really send and really get: it validates nothing at run
 // time, so this is what keeps it true, and with it the SDK's types.
@@ -288,5 +289,98 @@ describe('what published clients exchange is what the document says', () => {
     const { faults, seen } = await witness.found();
     expect(faults).toEqual([]);
     expect(seen).toMatchObject({ answers: 6, errors: 2 });
+  });
+});
+
+describe('the statuses that the service answers with', () => {
+  interface Operation {
+    responses: Record<string, { headers?: Record<string, unknown> }>;
+  }
+  const document = openApiDocument('https://steyg.example/api') as { paths: Record<string, Record<string, Operation>> };
+  const faults: string[] = [];
+  const seen = new Map<string, Set<number>>();
+
+  interface Asked {
+    method?: string;
+    body?: string;
+    headers?: Record<string, string>;
+    key?: string;
+  }
+
+  /** Sends a request and compares status and headers with what is documented. */
+  async function send(path: string, { key = customer.secret, ...init }: Asked = {}): Promise<void> {
+    const template = Object.keys(document.paths).find((each) =>
+      new RegExp(`^${each.replace('{id}', '[^/]+')}$`).test(path.split('?')[0] ?? ''),
+    );
+    const method = init.method ?? 'GET';
+    const operation = document.paths[template ?? '']?.[method.toLowerCase()];
+    const headers = { 'anthropic-version': '2023-06-01', authorization: `Bearer ${key}`, ...init.headers };
+    const response = await fetch(`${app.baseUrl}${path}`, { ...init, headers });
+    await response.text();
+    const { status } = response;
+    const what = `${method} ${path} ${status}`;
+    const documented = operation?.responses[String(status)];
+    seen.set(template ?? path, (seen.get(template ?? path) ?? new Set()).add(status));
+    if (documented === undefined) return void faults.push(`${what} is not documented`);
+    for (const name of ['request-id', 'x-request-id', 'retry-after', 'x-should-retry', 'x-steyg-cost-usd']) {
+      if (response.headers.has(name) && documented.headers?.[name] === undefined)
+        faults.push(`${what}: ${name} is not documented`);
+    }
+  }
+
+  const bodies: Record<string, (text: string) => object> = {
+    '/v1/messages': (text) => ({ ...asked.messages(text) }),
+    '/v1/messages/count_tokens': (text) => ({ model: 'sim-small', messages: asked.messages(text).messages }),
+    '/v1/chat/completions': asked.chat,
+    '/v1/responses': asked.responses,
+  };
+  const post = (path: string, body: unknown, more: Asked = {}) =>
+    send(path, {
+      method: 'POST',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...more,
+      headers: { 'content-type': 'application/json', ...more.headers },
+    });
+
+  it('are documented, with their headers', async () => {
+    const poor = (await app.customer({ usd: '0' })).secret;
+    const limited = (await app.customer({ terms: { models: ['sim-large'] } })).secret;
+    const suspended = await app.customer();
+    await app.accounts.suspend({ accountId: suspended.accountId, actor: 'test' });
+    for (const [path, body] of Object.entries(bodies)) {
+      const counts = path.endsWith('count_tokens');
+      await post(path, body('hi'));
+      await post(path, '{');
+      await post(path, { ...body('hi'), model: 'nope' });
+      await post(path, body('hi'), { key: 'wrong' });
+      await post(path, body('hi'), { key: poor });
+      await post(path, body('hi'), { key: limited });
+      await post(path, body('hi'), { key: suspended.secret });
+      await post(path, body('hi'), { headers: { 'content-encoding': 'gzip' } });
+      await post(path, body('hi'), { headers: { 'content-type': 'text/plain' } });
+      if (counts) continue;
+      for (const status of [400, 401, 404, 413, 422, 429, 500, 503, 504, 529])
+        await post(path, body(`[[status ${status}]]`));
+      await post(path, body('[[drop]]'));
+    }
+    for (const path of [
+      '/v1/models',
+      '/v1/models/sim-small',
+      '/v1/models/nope',
+      '/v1/usage',
+      '/v1/usage?limit=x',
+      '/v1/key',
+      '/v1/credits',
+    ]) {
+      await send(path);
+      await send(path, { key: 'wrong' });
+      await send(path, { key: suspended.secret });
+      await send(path, { key: poor });
+    }
+    await send('/v1/usage?request_id=01a1fd79-6730-7dbe-9441-15fff6f36e22');
+    expect(faults).toEqual([]);
+    expect([...(seen.get('/v1/messages') ?? [])].toSorted((a, b) => a - b)).toEqual([
+      200, 400, 401, 402, 403, 413, 415, 422, 502, 504, 529,
+    ]);
   });
 });

@@ -73,8 +73,10 @@ const sentences: Record<string, string> = {
   402: 'The prepaid budget, or the limit of this key, is used up. The same key works again after a top-up.',
   403: 'The account is suspended, or the key may not call this model.',
   404: 'There is nothing at this address.',
+  408: 'The request did not arrive in time.',
   413: 'The request is larger than 32 MB.',
   415: 'The body is not uncompressed JSON in UTF-8.',
+  422: "The model's upstream understood the request and will not do it; in the vendor's own words.",
   429: 'The rest of the budget is reserved by running requests, or too many run at once. Try again after `retry-after` seconds.',
   500: 'A fault of the service.',
   502: "The model's upstream failed or could not be reached.",
@@ -91,7 +93,7 @@ const errors = (schema: z.ZodType, statuses: number[]): Json =>
         description: sentences[status],
         headers: {
           ...requestIds,
-          ...(status === 400 || status === 401 || status === 402
+          ...([400, 401, 402, 403].includes(status)
             ? { 'x-should-retry': { description: '`false`: another try cannot succeed.', schema: { type: 'string' } } }
             : {}),
           ...(status === 429 || status >= 503
@@ -167,7 +169,7 @@ const cost: Json = {
     schema: { type: 'string' },
   },
 };
-const modelStatuses = [400, 401, 402, 403, 413, 415, 429, 500, 502, 503, 504];
+const modelStatuses = [400, 401, 402, 403, 408, 413, 415, 422, 429, 500, 502, 503, 504];
 
 /** `baseUrl` is the address whose path ends in `/api`. */
 export function openApiDocument(baseUrl: string): Json {
@@ -215,7 +217,7 @@ export function openApiDocument(baseUrl: string): Json {
         example: { model: 'sim-small', messages: [{ role: 'user', content: 'ping' }] },
         response: schemas.countTokensResponse,
         error: schemas.messagesError,
-        statuses: [400, 401, 403, 413, 415, 503],
+        statuses: [400, 401, 403, 408, 413, 415, 503],
         parameters: [version],
         headers: { 'x-token-count': { description: '`estimated`, or absent.', schema: { type: 'string' } } },
       }),
