@@ -53,7 +53,8 @@ export function Table<Row>({
                     className={figure === true ? 'figure' : ''}
                     data-head={silentHead === true ? undefined : head}
                   >
-                    {cell(row)}
+                    {/* One box, so that a folded row has two columns: the head and all of the cell. */}
+                    <div>{cell(row)}</div>
                   </Cell>
                 );
               })}

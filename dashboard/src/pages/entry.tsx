@@ -1,4 +1,5 @@
 import type { EntryAnswer } from '@steyg/sdk';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { CopyValue } from '../components/copy.tsx';
 import { OutcomeBadge } from '../components/entries.tsx';
@@ -11,6 +12,7 @@ import { useLanguage } from '../language/language.tsx';
 import { addUsd, parseUsd } from '../money.ts';
 import { pages } from '../pages.ts';
 import { useAccount } from '../session.tsx';
+import { sumOf } from '../usage.ts';
 
 /** One request to its last digit: what it cost can be computed again from what stands here. */
 export default function EntryPage() {
@@ -35,28 +37,42 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
   const pools = t.entry.pools as Record<string, string>;
   return (
     <>
-      <CopyValue label={t.common.requestId} text={entry.requestId} />
       <dl className="figures">
-        <Figure label={t.activity.outcome} value={<OutcomeBadge outcome={entry.outcome} />} />
-        <Figure label={t.activity.time} value={format.dateTime(entry.createdAt)} />
-        <Figure label={t.activity.model} value={<code>{entry.model}</code>} />
-        <Figure
-          label={t.activity.protocol}
-          value={t.protocols[entry.protocol]}
-          note={entry.stream ? t.entry.streamed : t.entry.whole}
-        />
-        <Figure
-          label={t.activity.key}
-          value={entry.key?.name ?? '–'}
-          note={entry.key === null ? undefined : `…${entry.key.last4}`}
-        />
+        <Figure label={t.activity.charged} value={format.usd(entry.charged)} />
+        <Figure label={t.entry.tokens} value={format.number(sumOf(entry.receipt, ({ tokens }) => tokens))} />
         <Figure label={t.activity.latency} value={format.milliseconds(entry.latencyMs)} />
         <Figure
           label={t.activity.firstByte}
           value={entry.timeToFirstByteMs === null ? '–' : format.milliseconds(entry.timeToFirstByteMs)}
         />
-        <Figure label={t.entry.source} value={t.entry.sources[entry.usageSource]} />
       </dl>
+      <Card>
+        <dl className="sums">
+          <Fact name={t.activity.outcome}>
+            <OutcomeBadge outcome={entry.outcome} />
+          </Fact>
+          <Fact name={t.activity.time}>
+            {format.date(entry.createdAt)} {format.time(entry.createdAt)}
+          </Fact>
+          <Fact name={t.activity.model}>
+            <code>{entry.model}</code>
+          </Fact>
+          <Fact name={t.activity.protocol}>
+            {t.protocols[entry.protocol]}, {entry.stream ? t.entry.streamed : t.entry.whole}
+          </Fact>
+          <Fact name={t.activity.key}>
+            {entry.key === null ? (
+              '–'
+            ) : (
+              <>
+                {entry.key.name} <code>…{entry.key.last4}</code>
+              </>
+            )}
+          </Fact>
+          <Fact name={t.entry.source}>{t.entry.sources[entry.usageSource]}</Fact>
+        </dl>
+        <CopyValue label={t.common.requestId} text={entry.requestId} />
+      </Card>
       <Card
         title={t.entry.receipt}
         actions={<Badge tone={addsUp ? 'good' : 'bad'}>{addsUp ? t.entry.addsUp : t.entry.doesNotAddUp}</Badge>}
@@ -73,30 +89,27 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
           ]}
         />
         <dl className="sums">
-          <div>
-            <dt>{t.activity.cost}</dt>
-            <dd>{format.usdExact(entry.cost)}</dd>
-          </div>
-          <div>
-            <dt>{t.activity.charged}</dt>
-            <dd>{format.usdExact(entry.charged)}</dd>
-          </div>
-          <div>
-            <dt>{t.entry.freeAfter}</dt>
-            <dd>{format.usdExact(entry.freeAfter)}</dd>
-          </div>
+          <Fact name={t.activity.cost}>{format.usdExact(entry.cost)}</Fact>
+          <Fact name={t.activity.charged}>{format.usdExact(entry.charged)}</Fact>
+          <Fact name={t.entry.freeAfter}>{format.usdExact(entry.freeAfter)}</Fact>
           {entry.upstream === null ? null : (
-            <div>
-              <dt>{t.entry.upstream}</dt>
-              <dd>
-                <code>{entry.upstream}</code>
-                {entry.upstreamCost === null ? '' : ` · ${format.usdExact(entry.upstreamCost)}`}
-              </dd>
-            </div>
+            <Fact name={t.entry.upstream}>
+              <code>{entry.upstream}</code>
+              {entry.upstreamCost === null ? '' : ` · ${format.usdExact(entry.upstreamCost)}`}
+            </Fact>
           )}
         </dl>
         <p className="hint">{t.entry.kept}</p>
       </Card>
     </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
   );
 }

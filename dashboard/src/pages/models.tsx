@@ -29,17 +29,24 @@ export default function Models() {
           return (
             <>
               {all.some(({ simulated }) => simulated) ? <Banner>{t.models.simulatedHint}</Banner> : null}
-              <TextField label={t.common.search} type="search" value={text} onChange={setText} />
+              {all.length > 6 ? (
+                <div className="filters">
+                  <TextField label={t.common.search} type="search" value={text} onChange={setText} />
+                </div>
+              ) : null}
               {shown.length === 0 ? (
                 <Empty title={t.models.noMatch} />
               ) : (
                 <>
                   <PriceTable models={shown} />
-                  <p className="hint">{t.models.stepsHint}</p>
-                  <p className="hint">{t.models.pairHint}</p>
-                  {shown.map((model) => (
-                    <Details key={model.id} model={model} />
-                  ))}
+                  <p className="hint">
+                    {t.models.stepsHint} {t.models.pairHint}
+                  </p>
+                  <div className="columns even">
+                    {shown.map((model) => (
+                      <Details key={model.id} model={model} />
+                    ))}
+                  </div>
                 </>
               )}
             </>
