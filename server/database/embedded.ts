@@ -13,6 +13,7 @@ import {
   ensureDatabase,
   initCluster,
   isAlive,
+  isForsaken,
   readPostmasterPid,
   StartFailed,
   serverSettings,
@@ -181,9 +182,10 @@ async function ensureRunning(options: Start): Promise<string> {
       }
       continue;
     }
-    // The process id belongs to somebody else by now, which PostgreSQL itself cannot tell. If nobody has it, the file
-    // stays: PostgreSQL finds by it whether the killed server's other processes are gone.
-    if (server && (await isAlive(server.pid))) await rm(join(place.cluster, 'postmaster.pid'), { force: true });
+    // The process id belongs to somebody else by now, or there is none in the file, and PostgreSQL itself cannot tell
+    // what that means. If nobody has it, the file stays: PostgreSQL finds by it whether the killed server's other processes are gone.
+    if (server ? await isAlive(server.pid) : await isForsaken(place.cluster))
+      await rm(join(place.cluster, 'postmaster.pid'), { force: true });
     const started = await tryStart(options);
     if (started !== null) return started;
     if (performance.now() > giveUpAt) throw new Error(`The embedded PostgreSQL does not start; see ${place.log}`);

@@ -22,7 +22,7 @@ import { tryLock } from '../../server/database/file-lock.ts';
 import { binariesIn, findBinaries } from '../../server/database/postgres/binaries.ts';
 import { prepareHome } from '../../server/database/postgres/home.ts';
 import { chooseIdentity, succeeds } from '../../server/database/postgres/identity.ts';
-import { initCluster, isAlive, readPostmasterPid } from '../../server/database/postgres/postmaster.ts';
+import { initCluster, isAlive, isForsaken, readPostmasterPid } from '../../server/database/postgres/postmaster.ts';
 import { createDirectory } from '../support/directory.ts';
 
 const quiet = { info: () => {}, warn: () => {} };
@@ -131,6 +131,20 @@ describe('one program', () => {
     await expect(query(postgres.url, `SELECT 'hush-hush'::int`)).rejects.toThrow('invalid input');
     await postgres.release();
     expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).not.toContain('hush');
+  });
+
+  it.each(['', 'no number\n'])('starts again when a crash of the machine left %j in postmaster.pid', async (text) => {
+    await (await start()).release();
+    writeFileSync(join(dataDir, 'postgres', 'postmaster.pid'), text);
+    const postgres = await start();
+    expect(await query(postgres.url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    // Not from under a server that runs: two on one cluster would destroy it.
+    const claim = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'));
+    writeFileSync(join(dataDir, 'postgres', 'postmaster.pid'), text);
+    expect(await isForsaken(join(dataDir, 'postgres'))).toBe(false);
+    writeFileSync(join(dataDir, 'postgres', 'postmaster.pid'), claim);
+    await postgres.release();
+    expect(await isForsaken(join(dataDir, 'postgres'))).toBe(false);
   });
 
   it('starts again when initdb was killed half-way', async () => {

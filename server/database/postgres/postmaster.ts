@@ -1,6 +1,6 @@
 import { type ChildProcess } from 'node:child_process';
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { chown, mkdir, open, readFile, readlink, rename, rm } from 'node:fs/promises';
+import { chown, mkdir, open, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -184,6 +184,20 @@ export async function readPostmasterPid(directory: string): Promise<Postmaster |
   const lines = text.split('\n');
   const pid = Number(lines[0]);
   return Number.isSafeInteger(pid) && pid > 0 ? { pid, socketDirectory: lines[4] ?? '' } : null;
+}
+
+/**
+ * Whether `postmaster.pid` is there, names nobody, and nobody runs on the cluster. A crash of the machine or a full disk
+ * can leave it empty, and PostgreSQL would refuse to start beside it for ever. Every process of a server has its cluster
+ * as working directory; where that cannot be looked up, the file is left to a person.
+ */
+export async function isForsaken(directory: string): Promise<boolean> {
+  if (process.platform !== 'linux' || !existsSync(join(directory, 'postmaster.pid'))) return false;
+  if ((await readPostmasterPid(directory)) !== null) return false;
+  const cluster = realpathSync(directory);
+  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const places = await Promise.all(processes.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)));
+  return !places.includes(cluster);
 }
 
 /**
