@@ -109,16 +109,6 @@ export function ConnectionView({ connection, brief = false }: { connection: Conn
       <p>
         {t.connect.baseUrl}: <code>{baseUrl}</code>
       </p>
-      {steps.length === 0 ? null : (
-        <>
-          <h3>{t.connect.steps}</h3>
-          <ol>
-            {steps.map((step) => (
-              <li key={step}>{advice(step)}</li>
-            ))}
-          </ol>
-        </>
-      )}
       {files.map(({ path, content, holdsKey }) => (
         <div key={path}>
           <h3>
@@ -127,15 +117,23 @@ export function ConnectionView({ connection, brief = false }: { connection: Conn
           <Code text={content} what={fill(t.connect.fileOf, { path, title })} title={path} />
         </div>
       ))}
-      {exports === '' || (brief && files.length > 0) ? null : (
+      {steps.length === 0 ? null : (
         <>
-          <h3>{t.connect.environment}</h3>
-          <Code
-            text={exports}
-            what={`${title}: ${t.connect.environment}`}
-            title={files.length > 0 ? t.connect.insteadOfFiles : ''}
-          />
+          <h3>{files.length > 0 ? t.connect.afterFiles : t.connect.steps}</h3>
+          <ol>
+            {steps.map((step) => (
+              <li key={step}>{advice(step)}</li>
+            ))}
+          </ol>
         </>
+      )}
+      {exports === '' || (brief && files.length > 0) ? null : files.length > 0 ? (
+        <details>
+          <summary>{t.connect.insteadOfFiles}</summary>
+          <Code text={exports} what={`${title}: ${t.connect.environment}`} title={t.connect.environment} />
+        </details>
+      ) : (
+        <Code text={exports} what={`${title}: ${t.connect.environment}`} title={t.connect.environment} />
       )}
       {commands.length === 0 ? null : (
         <>

@@ -155,7 +155,7 @@ export const en = {
     },
     stepsTitle: 'Running in a minute',
     steps: [
-      { title: 'Sign up', text: 'With your e-mail address. 5 USD are there at once.' },
+      { title: 'Sign up', text: 'With your e-mail address. You get 5 USD at once.' },
       { title: 'Create a key', text: 'One key for every model, over every protocol.' },
       { title: 'Paste the settings', text: 'Exact settings for your tool, ready to copy.' },
     ],
@@ -328,7 +328,8 @@ export const en = {
     holdsKey: 'holds the key: never commit it',
     fileOf: '{title}: {path}',
     environment: 'Environment variables',
-    insteadOfFiles: 'In place of the files',
+    insteadOfFiles: 'Environment variables, in place of the files',
+    afterFiles: 'Then',
     commands: 'Commands',
     notes: 'To know',
     rulesTitle: 'Rules for every tool',
