@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestApp } from '../support/app.ts';
 import { launch, openPage } from './browser.ts';
-import { ask, createPerson, type Person, settled, signInOperator } from './people.ts';
+import { ask, createPerson, haveAsked, type Person, settled, signInOperator } from './people.ts';
 import { startService } from './service.ts';
 
 // Whoever has no mouse gets everywhere, and always sees where they are.
@@ -16,7 +16,7 @@ beforeAll(async () => {
   [app, browser] = await Promise.all([startService(), launch()]);
   person = await createPerson(app, { name: 'Lan Anh' });
   const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'laptop' } }));
-  expect((await ask(app, secret ?? '', 'Say something')).status).toBe(200);
+  await haveAsked(app, secret ?? '', 'Say something');
   await app.quiet(person.accountId);
 });
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { en } from '../../dashboard/src/language/en.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
 import type { TestApp } from '../support/app.ts';
 import { findBarriers, launch, openPage } from './browser.ts';
-import { ask, createPerson, type Person, settled, signInOperator } from './people.ts';
+import { createPerson, haveAsked, type Person, settled, signInOperator } from './people.ts';
 import { placesOf, type Subjects, unseenPages, type Who } from './places.ts';
 import { startService } from './service.ts';
 
@@ -22,9 +22,9 @@ beforeAll(async () => {
   const { console: control } = person.steyg;
   const { secret } = orThrow(await control.keys.createKey({ input: { name: 'laptop', limits: { day: '2' } } }));
   for (const model of ['sim-small', 'sim-medium', 'sim-large']) {
-    expect((await ask(app, secret ?? '', 'Say something', model)).status).toBe(200);
+    await haveAsked(app, secret ?? '', 'Say something', { model });
   }
-  expect((await ask(app, secret ?? '', '[[status 500]]')).status).toBe(502);
+  await haveAsked(app, secret ?? '', '[[status 500]]', { status: 502 });
   await app.quiet(person.accountId);
   const order = orThrow(await control.orders.createOrder({ input: { planId: 'starter' } }));
   orThrow(await control.accounts.inviteMember({ email: 'friend@example.com', role: 'VIEWER' }));
@@ -166,6 +166,31 @@ describe('language and theme', () => {
     await page.getByRole('radio', { name: 'English' }).first().click();
     await page.getByRole('heading', { name: 'Top up' }).waitFor();
     expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the watch over pages', () => {
+  it('notices a script that fails, words on the console, what the policy forbids, and a request to elsewhere', async () => {
+    const { page, unexpected } = await open('nobody', {});
+    await page.goto('/');
+    await settled(page);
+    expect(unexpected()).toEqual([]);
+    const noticed = async (what: RegExp, act: string) => {
+      const before = unexpected().length;
+      await page.evaluate(act);
+      await expect.poll(() => unexpected().slice(before).join('\n'), { timeout: 5_000 }).toMatch(what);
+    };
+    await noticed(/^script: Error: broken/, `setTimeout(() => { throw new Error('broken'); }) && 0`);
+    await noticed(/^console: careless/, `console.error('careless')`);
+    await noticed(
+      /policy: script-src-elem inline/,
+      `{ const script = document.createElement('script'); script.textContent = '1'; document.head.append(script); }`,
+    );
+    await noticed(
+      /policy: img-src http:\/\/elsewhere\.invalid/,
+      `{ new Image().src = 'http://elsewhere.invalid/a.png'; }`,
+    );
     await page.context().close();
   });
 });

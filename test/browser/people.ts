@@ -123,7 +123,7 @@ function createSession(site: Site): Pick<Person, 'steyg' | 'signIn'> {
 /** The code that an authenticator app shows now (RFC 6238: SHA-1, 30 seconds, six digits). */
 export function oneTimeCode(secret: string, now: number = Date.now()): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-  const bits = [...secret.replace(/=+$/, '')].map((c) => alphabet.indexOf(c).toString(2).padStart(5, '0')).join('');
+  const bits = Array.from(secret.replace(/=+$/, ''), (c) => alphabet.indexOf(c).toString(2).padStart(5, '0')).join('');
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(now / 30_000)));
@@ -139,6 +139,18 @@ export async function ask(site: Site, secret: string, content: string, model = '
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model, messages: [{ role: 'user', content }] }),
   });
+}
+
+/** Has a model asked before a test begins: nothing but an answer of this status will do. */
+export async function haveAsked(
+  site: Site,
+  secret: string,
+  content: string,
+  { model = 'sim-small', status = 200 } = {},
+) {
+  const answer = await ask(site, secret, content, model);
+  await answer.text();
+  if (answer.status !== status) throw new Error(`a request was answered with ${answer.status}`);
 }
 
 let transfers = 0;

@@ -73,7 +73,14 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
   browser = await chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--host-resolver-rules=MAP steyg.test 127.0.0.1',
+    ],
   });
   page = await browser.newPage();
   await page.goto(`http://127.0.0.1:${(origin.address() as AddressInfo).port}/page`);
@@ -178,6 +185,28 @@ describe('in Chromium', () => {
     });
     expect(models).toEqual(['sim-large', 'sim-medium', 'sim-small']);
     expect([loadedBefore, loadedAfter]).toEqual([0, 1]);
+  });
+
+  it('the page’s own fetch can be handed over', async () => {
+    const count = await inPage(async ({ sdk, apiKey }) => {
+      const { fetch } = globalThis;
+      const { data } = await new sdk.Steyg({ baseUrl: `${location.origin}/api`, apiKey, fetch }).models.list();
+      return data.length;
+    });
+    expect(count).toBe(3);
+  });
+
+  it('a page without TLS, which has less to make ids from, can make things too', async () => {
+    const plain = await browser.newPage();
+    await plain.goto(`http://steyg.test:${(origin.address() as AddressInfo).port}/page`);
+    const outcome = await plain.evaluate(async () => {
+      const { sdk } = globalThis as unknown as Pick<InPage, 'sdk'>;
+      const steyg = new sdk.Steyg({ baseUrl: `${location.origin}/api` });
+      const failure = await steyg.console.keys.createKey({ input: { name: 'x' } }).catch((error: unknown) => error);
+      return { isSecureContext, code: (failure as { code?: string }).code };
+    });
+    expect(outcome).toEqual({ isSecureContext: false, code: 'UNAUTHENTICATED' });
+    await plain.close();
   });
 
   it('the doctor finds nothing wrong', async () => {
