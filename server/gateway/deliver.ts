@@ -7,6 +7,7 @@ import { UnreadableReply, type WireReply } from '../wire/protocol.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import { createBrake } from './brake.ts';
 import type { Call, ModelRequest, Prepared } from './call.ts';
+import type { DispatchRequest } from './dispatch.ts';
 import { estimateInput } from './estimate.ts';
 import { type FailedEnd, type Failure, judge } from './failure.ts';
 import { upstreamHeaders } from './headers.ts';
@@ -81,24 +82,26 @@ export function createDeliverer(parts: DelivererParts) {
     metrics.dispatched((dispatchedAt - call.readAt) / 1000);
     let prepared = request.first;
     for (;;) {
-      const { target, wire, context } = prepared;
+      const running = prepared;
+      const { target, wire, context } = running;
       const stream = facts.stream ? wire.stream(facts, context) : null;
       const startedAt = performance.now();
+      const upstreamRequest: DispatchRequest = {
+        dispatcher: target.dispatcher,
+        origin: target.origin,
+        path: target.basePath + prepared.path,
+        headers: upstreamHeaders({
+          rawHeaders: call.rawHeaders,
+          client: call.protocol,
+          upstream: target.route.upstream.protocol,
+          secret: target.key?.secret ?? null,
+        }),
+        body: prepared.body,
+        headersTimeoutMs: facts.stream ? timeouts.headersMs : timeouts.replyMs,
+        idleTimeoutMs: timeouts.idleMs,
+      };
       const end = await attempt({
-        request: {
-          dispatcher: target.dispatcher,
-          origin: target.origin,
-          path: target.basePath + prepared.path,
-          headers: upstreamHeaders({
-            rawHeaders: call.rawHeaders,
-            client: call.protocol,
-            upstream: target.route.upstream.protocol,
-            secret: target.key?.secret ?? null,
-          }),
-          body: prepared.body,
-          headersTimeoutMs: facts.stream ? timeouts.headersMs : timeouts.replyMs,
-          idleTimeoutMs: timeouts.idleMs,
-        },
+        request: upstreamRequest,
         secret: target.key?.secret ?? null,
         stream,
         client,
@@ -109,6 +112,8 @@ export function createDeliverer(parts: DelivererParts) {
         // Contexts are large and streams are long: what will not be sent again need not be kept.
         onContent() {
           call.raw = empty;
+          upstreamRequest.body = empty;
+          running.body = empty;
         },
         usageSoFar: (account) => meterStream('budget_stopped', account, facts, contextWindow).usage,
         brake: (stop, resume) =>

@@ -50,6 +50,30 @@ export interface Exchange {
   abort(): void;
 }
 
+/** Below this, what a body takes is not worth the steps that letting go of it needs. */
+const largeBodyBytes = 65_536;
+
+/**
+ * A dispatcher keeps a buffer that it was given until the answer is over. Contexts are large and streams are long, so
+ * that large ones go out of an iterator, which holds them only until then.
+ */
+function sendable({ headers, body }: DispatchRequest): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
+  if (body.length < largeBodyBytes) return { headers, body };
+  let unsent: Uint8Array | null = body;
+  const pieces: IterableIterator<Uint8Array> = {
+    [Symbol.iterator]: () => pieces,
+    next() {
+      const value = unsent;
+      unsent = null;
+      return value === null ? { done: true, value: undefined } : { done: false, value };
+    },
+  };
+  return {
+    headers: { ...headers, 'content-length': String(body.length) }, // It takes any iterable; its types leave that out.
+    body: pieces as unknown as Uint8Array,
+  };
+}
+
 const aborted = new Error('exchange ended by the gateway');
 const empty = Buffer.alloc(0);
 
@@ -130,8 +154,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
         origin: request.origin,
         path: request.path,
         method: 'POST',
-        headers: request.headers,
-        body: request.body,
+        ...sendable(request),
         headersTimeout: request.headersTimeoutMs,
         bodyTimeout: request.idleTimeoutMs,
       },

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Agent } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DispatchRequest, dispatch, type Receiver } from '../../server/gateway/dispatch.ts';
+
+/** Contexts are large and streams are long: what was sent is not kept until the answer is over. */
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Answers with a stream that begins when the whole body has come, and never ends. */
+let upstream: Server;
+const bodies: string[] = [];
+const sockets = new Set<Socket>();
+let agent: Agent;
+
+beforeAll(async () => {
+  upstream = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    let text = '';
+    socket.setEncoding('latin1').on('data', (piece: string) => {
+      text += piece;
+      const [head = '', body] = text.split('\r\n\r\n', 2);
+      if (body === undefined || body.length < Number(/content-length: (\d+)/i.exec(head)?.[1])) return;
+      bodies.push(body);
+      text = '';
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {}\n\n');
+    });
+  });
+  upstream.listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  agent = new Agent();
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await agent.destroy();
+  upstream.close();
+});
+
+function requestOf(body: Uint8Array): DispatchRequest {
+  return {
+    dispatcher: agent,
+    origin: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
+    path: '/',
+    headers: { 'content-type': 'application/json' },
+    body,
+    headersTimeoutMs: 5_000,
+    idleTimeoutMs: 5_000,
+  };
+}
+
+/** Sends a body; resolves when the answer has begun. */
+async function begin(request: DispatchRequest) {
+  const begun = Promise.withResolvers<void>();
+  const receiver: Receiver = {
+    head: () => 'pieces',
+    piece() {
+      begun.resolve();
+      return true;
+    },
+    end: () => begun.reject(new Error('the answer ended')),
+    fault: (fault) => begun.reject(new Error(fault)),
+  };
+  const exchange = dispatch(request, receiver);
+  await begun.promise;
+  return exchange;
+}
+
+describe('the body of a request', () => {
+  it.each([1_000, 100_000, 3_000_000])('of %i bytes arrives as it is', async (bytes) => {
+    const body = Buffer.alloc(bytes, 'abcdefg');
+    const exchange = await begin(requestOf(body));
+    expect(exchange.sent).toBe(true);
+    expect(bodies.at(-1) === body.toString('latin1')).toBe(true);
+    exchange.abort();
+  });
+
+  it('is let go of when it was sent, while the answer goes on', async () => {
+    const request = requestOf(Buffer.alloc(1_000_000, 'x'));
+    const body = new WeakRef(request.body);
+    const exchange = await begin(request);
+    request.body = new Uint8Array(0);
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+    expect(body.deref()).toBeUndefined();
+    exchange.abort();
+  });
+});
