@@ -660,7 +660,7 @@ export const en = {
     you: 'You',
     thinking: 'Thinking',
     first: 'first byte after {time}',
-    took: 'done in {time}',
+    took: 'whole in {time}',
     tokens: '{input} input, {cache} cache and {output} output tokens',
     cost: '{usd}',
     receipt: 'Receipt',
