@@ -149,12 +149,47 @@ describe('a stream', () => {
     expect(verifyReceipt(entry).matches).toBe(true);
   });
 
-  it('that is aborted ends upstream too, and still has a cost', async () => {
-    const stream = client().messages.stream(asked.messages('[[hang 3]]'));
-    for await (const event of stream) if (event.type === 'content_block_delta') break;
-    await expect(stream.finalMessage()).rejects.toMatchObject({ name: 'AbortedError' });
-    const { entry } = await stream.cost();
-    expect(entry.outcome).toBe('client_closed');
+  it('that is left, aborted, or ended by its signal ends upstream too, and what was generated has its price', async () => {
+    const steyg = client();
+    const text = '[[hang 5]] [[len 50]]';
+    const left = steyg.messages.stream(asked.messages(text));
+    for await (const event of left) if (event.type === 'content_block_delta') break;
+
+    const aborted = steyg.chat.completions.stream(asked.chat(text));
+    const controller = new AbortController();
+    const signalled = steyg.responses.stream(asked.responses(text), { signal: controller.signal });
+    const untilText = async (stream: AsyncIterable<unknown>, stop: () => void) => {
+      for await (const event of stream) if (JSON.stringify(event).includes('w0')) stop();
+    };
+    await expect(untilText(aborted, () => aborted.abort())).rejects.toMatchObject({ name: 'AbortedError' });
+    await expect(untilText(signalled, () => controller.abort())).rejects.toMatchObject({ name: 'AbortedError' });
+    for (const stream of [left, aborted, signalled]) {
+      await expect(stream.finalMessage()).rejects.toMatchObject({ name: 'AbortedError' });
+      const { entry } = await stream.cost();
+      expect(entry.outcome).toBe('client_closed');
+      expect(entry.usage.output_tokens).toBeGreaterThan(0);
+      expect(entry.usage.output_tokens).toBeLessThan(50);
+      expect(Number(entry.charged_usd)).toBeGreaterThan(0);
+      expect(verifyReceipt(entry).matches).toBe(true);
+    }
+  });
+
+  it.each([
+    ['at random, with CRLF', { split: 'random', lineEnding: '\r\n' }],
+    ['byte by byte, with CR', { split: 1, lineEnding: '\r' }],
+  ] as const)('means the same when the upstream cuts it %s', async (_, chunking) => {
+    const awkward = await startApp({ simulator: { chunking } });
+    try {
+      const steyg = clientOf(awkward, await awkward.customer());
+      const streams = [
+        steyg.messages.stream(asked.messages(texts.text)),
+        steyg.chat.completions.stream(asked.chat(texts.text)),
+        steyg.responses.stream(asked.responses(texts.text)),
+      ];
+      for (const stream of streams) expect(await stream.finalText()).toBe(texts.expected);
+    } finally {
+      await awkward.close();
+    }
   });
 });
 
@@ -186,16 +221,21 @@ describe('the receipt of a call', () => {
       cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 200 },
     },
     chat: {
-      prompt_tokens: 1_435,
+      prompt_tokens: 1_335,
       completion_tokens: 23,
-      total_tokens: 1_458,
+      total_tokens: 1_358,
       prompt_tokens_details: { cached_tokens: 1_024, cache_write_tokens: 300 },
     },
+    // Runs on a route of either of the others, so it is in the words of both.
     responses: {
-      input_tokens: 1_435,
+      input_tokens: 11,
       output_tokens: 23,
-      total_tokens: 1_458,
-      input_tokens_details: { cached_tokens: 1_024, cache_write_tokens: 300 },
+      cache_read_input_tokens: 1_024,
+      cache_creation_input_tokens: 300,
+      prompt_tokens: 1_335,
+      completion_tokens: 23,
+      total_tokens: 1_358,
+      prompt_tokens_details: { cached_tokens: 1_024, cache_write_tokens: 300 },
     },
   };
   const textOf = (protocol: keyof typeof usage) => `[[len 3]] [[usage ${JSON.stringify(usage[protocol])}]]`;
@@ -218,7 +258,7 @@ describe('the receipt of a call', () => {
       await app.quiet(customer.accountId);
       for (const each of [entry, await steyg.usage.entry(facts.requestId ?? '')]) {
         const { cache_write_5m_tokens, cache_write_1h_tokens, ...others } = each.usage;
-        expect(others).toMatchObject({ cache_hit_tokens: 1_024, output_tokens: 23 });
+        expect(others).toMatchObject({ input_tokens: 11, cache_hit_tokens: 1_024, output_tokens: 23 });
         expect(cache_write_5m_tokens + cache_write_1h_tokens).toBe(300);
         expect(each.cost_usd).toBe(facts.costUsd);
         expect(verifyReceipt(each)).toMatchObject({ matches: true, costUsd: each.cost_usd, problems: [] });
