@@ -51,7 +51,7 @@ export interface LaneParts {
   signal: AbortSignal;
 }
 
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 
 export async function openLane(parts: LaneParts): Promise<Lane> {
   const { agent, gateway, directory } = parts;
