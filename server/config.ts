@@ -63,6 +63,10 @@ function urlOf(host: string, port: number): string {
   return new URL(`http://${reached}:${port}`).origin;
 }
 
+const secretKey = z
+  .base64('must be base64')
+  .refine((value) => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64');
+
 const variables = z.object({
   NODE_ENV: z.string().default('development'),
   HOST: host.default('127.0.0.1'),
@@ -81,11 +85,14 @@ const variables = z.object({
   DATA_DIR: z.string().default('.data'),
   CATALOG_FILE: z.string().optional(),
   UPSTREAMS_FROM_ENV: flag,
-  SECRET_KEY: z
-    .base64('must be base64')
-    .refine((value) => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64')
-    .optional(),
+  SECRET_KEY: secretKey.optional(),
+  SECRET_KEY_PREVIOUS: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.array(secretKey))
+    .default([]),
   ALLOW_PRIVATE_UPSTREAMS: flag,
+  ALLOW_PRIVATE_WEBHOOKS: flag,
   WORKERS: count(1, 64),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
@@ -149,7 +156,11 @@ export interface Config {
   upstreamsFromEnv: boolean;
   /** 32 bytes; null: generated into `dataDir` on the first start (never in production). */
   secretKey: Buffer | null;
+  /** Keys that were used before: what they sealed is sealed anew at the start. */
+  previousSecretKeys: readonly Buffer[];
   allowPrivateUpstreams: boolean;
+  /** Apart from upstreams, because customers choose these addresses, and operators those. */
+  allowPrivateWebhooks: boolean;
   workers: number;
   logLevel: string;
   admin: { email: string | null; password: string | null };
@@ -234,7 +245,9 @@ export function loadConfig(
     catalogFile: v.CATALOG_FILE ?? null,
     upstreamsFromEnv: v.UPSTREAMS_FROM_ENV,
     secretKey: v.SECRET_KEY === undefined ? null : Buffer.from(v.SECRET_KEY, 'base64'),
+    previousSecretKeys: v.SECRET_KEY_PREVIOUS.map((key) => Buffer.from(key, 'base64')),
     allowPrivateUpstreams: v.ALLOW_PRIVATE_UPSTREAMS,
+    allowPrivateWebhooks: v.ALLOW_PRIVATE_WEBHOOKS,
     workers: v.WORKERS,
     logLevel: v.LOG_LEVEL,
     admin: { email: v.ADMIN_EMAIL ?? null, password: v.ADMIN_PASSWORD ?? null },

@@ -74,9 +74,9 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const webhooks = createWebhooks({
     pool,
     seal,
-    checkAddress: (url) => checkBaseUrl(url, allowPrivate),
+    checkAddress: (url) => checkBaseUrl(url, config.allowPrivateWebhooks),
     onDue: () => wake(),
-    ...(allowPrivate ? {} : { lookup: publicLookup }),
+    ...(config.allowPrivateWebhooks ? {} : { lookup: publicLookup }),
   });
   const notices = createNotices({
     pool,

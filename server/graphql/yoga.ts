@@ -44,7 +44,7 @@ export function createEngine(options: {
       validation({ limits, production }),
       execution({ production }),
       subscriptionLimit(),
-      requestIdOfInternalErrors(),
+      completeErrors(),
     ],
   });
 }
@@ -191,13 +191,17 @@ function exposed(error: ExpectedError): GraphQLError {
   });
 }
 
-/** People quote the request id when they report a failure; the log line of it carries the same one. */
-function requestIdOfInternalErrors(): Plugin<GraphqlContext> {
+/**
+ * Every error has a code: what the library says by itself, before anything runs, is about variables. People quote the
+ * request id when they report a failure; the log line of it carries the same one.
+ */
+function completeErrors(): Plugin<GraphqlContext> {
   return {
     onExecutionResult: ({ result, context }) => {
       for (const one of Array.isArray(result) ? result : [result]) {
         for (const error of (one as { errors?: readonly GraphQLError[] } | undefined)?.errors ?? []) {
-          if (error.extensions?.['code'] === 'INTERNAL')
+          error.extensions['code'] ??= 'BAD_USER_INPUT';
+          if (error.extensions['code'] === 'INTERNAL')
             error.extensions['requestId'] = (context as unknown as GraphqlContext).requestId;
         }
       }

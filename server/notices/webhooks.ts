@@ -164,7 +164,7 @@ export function createWebhooks(deps: WebhookDeps) {
           terms.description,
           distinct(terms.events),
           terms.enabled,
-          deps.seal.seal(placeOf(id), secret),
+          deps.seal.seal(placeOfWebhookSecret(id), secret),
         ],
       );
       const endpoint = only(rows);
@@ -207,7 +207,7 @@ export function createWebhooks(deps: WebhookDeps) {
       const secret = createWebhookSecret();
       await client.query('UPDATE webhook_endpoint SET sealed = $2 WHERE id = $1', [
         endpoint.id,
-        deps.seal.seal(placeOf(endpoint.id), secret),
+        deps.seal.seal(placeOfWebhookSecret(endpoint.id), secret),
       ]);
       await audit(client, input.actor, 'webhook.rotate', endpoint, endpoint);
       return { kind: 'rotated', endpoint, secret };
@@ -363,7 +363,7 @@ export function createWebhooks(deps: WebhookDeps) {
 
   /** Sends one delivery. The problem is a word of ours: nothing that a private network answered leaks to the customer. */
   async function send(due: Leased): Promise<{ status: number | null; problem: string | null }> {
-    const secret = deps.seal.unseal(placeOf(due.endpointId), due.sealed);
+    const secret = deps.seal.unseal(placeOfWebhookSecret(due.endpointId), due.sealed);
     if (secret === null) return { status: null, problem: 'secret_lost' };
     if (deps.checkAddress(bareAddress(due.url)) !== null) return { status: null, problem: 'address_refused' };
     try {
@@ -537,7 +537,8 @@ function problemOf(error: unknown): string {
   return 'no_connection';
 }
 
-function placeOf(endpointId: string) {
+/** Where the secret of an endpoint is kept: a sealed text opens nowhere else. */
+export function placeOfWebhookSecret(endpointId: string) {
   return { table: 'webhook_endpoint', rowId: endpointId, column: 'sealed' };
 }
 

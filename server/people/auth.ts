@@ -56,7 +56,7 @@ export function createAuth(options: {
     appName: 'Steyg',
     baseURL: publicUrl,
     basePath: '/auth-is-not-mounted',
-    secret: deriveSecret(secretKey),
+    secret: signInSecret(secretKey),
     database: hashedSessionAdapter(prisma, { provider: 'postgresql', transaction: true }),
     logger: { disabled: true },
     telemetry: { enabled: false },
@@ -110,6 +110,7 @@ export function createAuth(options: {
 
 export type Auth = ReturnType<typeof createAuth>;
 
-function deriveSecret(secretKey: Buffer): string {
+/** What better-auth signs cookies and encrypts the secrets of one-time codes with. */
+export function signInSecret(secretKey: Buffer): string {
   return Buffer.from(hkdfSync('sha256', secretKey, '', 'steyg sign-in', 32)).toString('base64url');
 }

@@ -6,10 +6,14 @@ import { createSeal } from '../upstreams/seal.ts';
 import { applyCatalog } from './catalog-apply.ts';
 import { type CatalogSurroundings, readCatalogFile } from './catalog-file.ts';
 import { type FirstStart, type FirstStartParts, firstStart } from './first-start.ts';
+import { resealSecrets } from './reseal.ts';
 
 /** The part of the configuration that a start needs; `Config` has it. */
 export type StartSettings = CatalogSurroundings &
-  Pick<FirstStartParts, 'upstreamsFromEnv' | 'admin'> & { catalogFile: string | null };
+  Pick<FirstStartParts, 'upstreamsFromEnv' | 'admin'> & {
+    catalogFile: string | null;
+    previousSecretKeys: readonly Buffer[];
+  };
 
 /**
  * Brings a database up to where a server can work on it: migrations, the catalog file, whatever a first start makes. Safe
@@ -32,6 +36,11 @@ export async function prepareDatabase(options: {
   const seal = createSeal({ secretKeys: [secretKey] });
   const pool = openPool({ url: databaseUrl, name: 'start', max: 1, log });
   try {
+    const previous = config.previousSecretKeys;
+    if (previous.length > 0) {
+      const counts = await transaction(pool, (client) => resealSecrets(client, { current: secretKey, previous }));
+      log.info({ ...counts }, 'sealed anew what previous secret keys had sealed; they are needed no more');
+    }
     if (content !== null) {
       const name = config.catalogFile ?? '';
       await transaction(pool, (client) => applyCatalog(client, { content, seal, actor: system, name }));

@@ -130,6 +130,8 @@ export async function saveUpstream(client: ClientBase, upstream: Upstream, actor
   return before === null ? 'created' : 'changed';
 }
 
+const shortestShown = 12;
+
 /**
  * Makes `secret` the key of an upstream: others are deleted. Nothing happens when it is among the upstream's keys
  * already, so that keys which were added elsewhere stay.
@@ -159,7 +161,7 @@ export async function saveUpstreamKey(
     action: 'upstream.set_key',
     subject: `upstream:${upstreamId}`,
     before: { keys: rows.map((row) => row.last4) },
-    after: { keys: [secret.slice(-4)] },
+    after: { keys: [endOf(secret)] },
   });
   return rows.length === 0 ? 'created' : 'changed';
 }
@@ -175,9 +177,14 @@ export async function addUpstreamKey(
     actor,
     action: 'upstream.add_key',
     subject: `upstream:${upstreamId}`,
-    after: { keyId, last4: secret.slice(-4) },
+    after: { keyId, last4: endOf(secret) },
   });
   return keyId;
+}
+
+/** What a key is recognised by later. Of a short one the end would be too much of it. */
+function endOf(secret: string): string {
+  return secret.length < shortestShown ? '' : secret.slice(-4);
 }
 
 async function insertKey(
@@ -190,7 +197,7 @@ async function insertKey(
     keyId,
     upstreamId,
     seal.seal(placeOfKey(keyId), secret),
-    secret.slice(-4),
+    endOf(secret),
   ]);
   return keyId;
 }

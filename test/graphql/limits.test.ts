@@ -242,7 +242,7 @@ describe('text', () => {
       emailVerified: true,
     };
     const answer = await plane.send(signUp, { variables: { input } });
-    expect(answer.errors.length).toBeGreaterThan(0);
+    expect(answer.errors[0]?.extensions['code']).toBe('BAD_USER_INPUT');
     expect(answer.data).toBeNull();
     const { rowCount } = await plane.database.pool.query(`SELECT FROM app_user WHERE email = 'x@example.com'`);
     expect(rowCount).toBe(0);

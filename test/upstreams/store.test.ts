@@ -201,6 +201,11 @@ describe('writing', () => {
     const everything = JSON.stringify([rows, await audited('upstream:w3')]);
     expect(everything).not.toMatch(/sk-(first|second)/);
     expect(rows[0].sealed.includes('sk-second')).toBe(false);
+    // The end of a short key would be most of it.
+    expect(await setKey('w3', 'sk-short')).toBe('changed');
+    const short = await database.pool.query(`SELECT last4 FROM upstream_key WHERE upstream_id = 'w3'`);
+    expect(short.rows).toEqual([{ last4: '' }]);
+    expect(JSON.stringify(await audited('upstream:w3'))).not.toContain('hort');
   });
 
   test('a key that was sealed with an older secret key is sealed anew', async () => {
