@@ -65,6 +65,16 @@ const responsesAnswer = {
 };
 
 describe('whole answers', () => {
+  test('calls to which the vendor gave the same id are told apart', () => {
+    const tool_calls = [call('a', 'f', '{"x":1}'), call('a', 'f', '{"x":2}')];
+    const message = { role: 'assistant', content: null, tool_calls };
+    const answer = { ...chatAnswer, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
+    expect(replied(M_TO_C, answer).content).toMatchObject([
+      { id: 'a', input: { x: 1 } },
+      { id: 'a_2', input: { x: 2 } },
+    ]);
+  });
+
   test('51 52 56 chat completions upstream, messages client', () => {
     const { body } = exchange(M_TO_C).reply(chatAnswer);
     const whole = new TextDecoder().decode(body);

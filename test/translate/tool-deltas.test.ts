@@ -53,6 +53,19 @@ const run = (deltas: readonly Record<string, unknown>[]) =>
 describe('awkward tool deltas', () => {
   const cases: [string, Record<string, unknown>[], unknown[]][] = [
     [
+      'the same id for several calls',
+      [
+        piece({ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":1}' } }),
+        piece({ index: 1, id: 'a_2', function: { name: 'f', arguments: '{"x":2}' } }),
+        piece({ index: 2, id: 'a', function: { name: 'g', arguments: '{"x":3}' } }),
+      ],
+      [
+        { id: 'a', tool: 'f', input: '{"x":1}' },
+        { id: 'a_2', tool: 'f', input: '{"x":2}' },
+        { id: 'a_3', tool: 'g', input: '{"x":3}' },
+      ],
+    ],
+    [
       'interleaved arguments of two calls',
       [
         piece({ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":' } }),

@@ -13,6 +13,7 @@ import {
 } from './answer.ts';
 import { createBlockOrder } from './block-order.ts';
 import { encodeText } from './json.ts';
+import { createDistinctIds } from './tool-ids.ts';
 
 /** A Responses upstream repeats the whole request in its last event; beyond this no event is sane. */
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
@@ -42,6 +43,7 @@ export function createTranslatedStream({
   let outputBytes = 0;
   let outputPieces = 0;
   let called = false;
+  const distinct = createDistinctIds();
   /** The upstream itself said why the answer ended. */
   let complete = false;
 
@@ -89,7 +91,7 @@ export function createTranslatedStream({
     call(key, call) {
       begin();
       called = true;
-      blocks.call(key, restoreCall(call));
+      blocks.call(key, { ...restoreCall(call), id: distinct(call.id) });
     },
     callArguments(key, text) {
       count(text);

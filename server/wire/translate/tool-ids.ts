@@ -27,3 +27,17 @@ function unwrap(id: string): string | null {
   if (id.startsWith(WIDE_PREFIX)) return Buffer.from(id.slice(WIDE_PREFIX.length), 'base64url').toString('utf16le');
   return null;
 }
+
+/**
+ * Tells the calls of one answer apart where the vendor gave several of them the same id: nobody could say afterwards which
+ * result belongs to which, and the Messages protocol refuses such a history. The first one keeps its id.
+ */
+export function createDistinctIds(): (id: string) => string {
+  const seen = new Set<string>();
+  return (id) => {
+    let own = id;
+    for (let ordinal = 2; seen.has(own); ordinal += 1) own = `${id}_${ordinal}`;
+    seen.add(own);
+    return own;
+  };
+}

@@ -35,6 +35,7 @@ import { echoRequest } from './responses/response-object.ts';
 import { createResponsesStreamReader } from './responses/stream-reader.ts';
 import { createResponsesStreamWriter } from './responses/stream-writer.ts';
 import { createTranslatedStream } from './stream.ts';
+import { createDistinctIds } from './tool-ids.ts';
 import { mapToolNames, NAME_LIMIT } from './tool-names.ts';
 
 /** What a protocol can do where the client speaks it. */
@@ -163,8 +164,9 @@ export function translatingWire(client: Protocol, upstream: Protocol): Wire {
   function reply(bytes: Uint8Array, facts: RequestFacts, context: WireContext): WireReply {
     const answer = readAnswer(bytes, context);
     const prepared = answerContext(facts, context);
+    const distinct = createDistinctIds();
     const blocks = answer.blocks.map((block) =>
-      block.kind === 'call' ? { ...block, ...restoreCall(block, prepared.notes) } : block,
+      block.kind === 'call' ? { ...block, ...restoreCall(block, prepared.notes), id: distinct(block.id) } : block,
     );
     const { reading } = answer.usage;
     const pieces = blocks.map((block) => (block.kind === 'call' ? block.arguments : block.text)).filter(Boolean);
