@@ -43,13 +43,17 @@ export type UnreportedInput =
 /** Usage of an answer that ended before its own account of itself: what was reported, and estimates for the rest. */
 export function usageSoFar(
   account: Account,
-  inputTokens: number,
+  facts: RequestFacts,
+  contextWindow: number,
   unreported: UnreportedInput,
 ): { usage: Usage; estimated: boolean } {
-  const output = estimateOutput(account);
+  // No answer is longer than the window of its model. (What the request asked for is no bound: an upstream may not heed
+  // it, and whoever leaves before the account of such an answer would get the rest for nothing.)
+  const output = Math.min(estimateOutput(account), contextWindow * facts.answers);
   if (account.usage !== null) {
     return { usage: { ...account.usage, output: Math.max(account.usage.output, output) }, estimated: false };
   }
+  const inputTokens = estimateInput(facts, contextWindow);
   return {
     usage: {
       input: unreported === 'input' ? inputTokens : 0,

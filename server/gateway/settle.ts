@@ -31,7 +31,7 @@ export function meterWhole(
 ): Metered {
   if (account.usage !== null && !account.partial)
     return { usage: account.usage, usageSource: account.clamped ? 'clamped' : 'reported', outcome };
-  const { usage, estimated } = usageSoFar(account, estimateInput(facts, contextWindow), 'input');
+  const { usage, estimated } = usageSoFar(account, facts, contextWindow, 'input');
   return { usage, usageSource: estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial', outcome };
 }
 
@@ -52,7 +52,7 @@ export function meterStream(
   const ours =
     ending === 'upstream_error' || ending === 'upstream_cut' || ending === 'timeout' || ending === 'shutdown';
   if (ours && account.outputPieces === 0 && account.outputBytes === 0) return unmetered(ending);
-  const { usage, estimated } = usageSoFar(account, estimateInput(facts, contextWindow), ours ? 'cache_hit' : 'input');
+  const { usage, estimated } = usageSoFar(account, facts, contextWindow, ours ? 'cache_hit' : 'input');
   return { usage, usageSource: estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial', outcome: ending };
 }
 

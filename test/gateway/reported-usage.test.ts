@@ -59,6 +59,22 @@ describe.each(places)('$name on $model, stream: $stream', ({ protocol, model, st
   });
 });
 
+it.each(everyProtocol.filter(({ protocol }) => protocol !== 'responses'))(
+  'fault 29: $protocol: a giant line is not estimated at more than any answer can have',
+  async (protocol) => {
+    const customer = await app.customer();
+    const line = Buffer.from(`data: ${'a'.repeat(1_200_000)}\n\n`).toString('base64');
+    const response = await send(app, protocol, {
+      secret: customer.secret,
+      text: `[[headers {"content-type":"text/event-stream"}]] [[raw ${line}]]`,
+      more: { model: protocol.only, stream: true },
+    });
+    await response.text();
+    const rows = await settled(app, customer);
+    expect(rows).toMatchObject([{ output: 200_000n, usage_source: 'estimated', outcome: 'upstream_cut' }]);
+  },
+);
+
 function within(expected: number | null): (tokens: number) => boolean {
   return expected === null ? (tokens) => tokens > 5 : (tokens) => tokens === expected;
 }
