@@ -66,29 +66,29 @@ export async function buildDashboard(): Promise<boolean> {
   // The server answers these addresses with the page, and no others.
   await writeFile(join(next, 'pages.json'), JSON.stringify(Object.values(pages)));
   await writeFile(join(next, digestFile), digest);
-  await keepParts(next);
+  await keepParts(site, next);
   await swap(next);
   return true;
 }
 
 /** The parts of so many builds are there: the present one's and those of the ones before. */
-const keptBuilds = 8;
+export const keptBuilds = 8;
 const partsFile = 'parts.json';
 
 /**
  * Takes the parts of earlier builds over. Their names change with what is in them, and they are still asked for: by a
  * server that was started before, and by pages that people have left open.
  */
-async function keepParts(next: string): Promise<void> {
-  const list = await readFile(join(site, partsFile), 'utf8').catch(() => '[]');
-  const present = await readdir(join(next, 'assets'));
+export async function keepParts(from: string, to: string): Promise<void> {
+  const list = await readFile(join(from, partsFile), 'utf8').catch(() => '[]');
+  const present = await readdir(join(to, 'assets'));
   const builds = [present, ...(JSON.parse(list) as string[][])].slice(0, keptBuilds);
   const there = new Set(present);
   for (const name of new Set(builds.flat())) {
     // Another name for the same file. One that somebody deleted meanwhile is no reason not to build.
-    if (!there.has(name)) await link(join(site, 'assets', name), join(next, 'assets', name)).catch(() => undefined);
+    if (!there.has(name)) await link(join(from, 'assets', name), join(to, 'assets', name)).catch(() => undefined);
   }
-  await writeFile(join(next, partsFile), JSON.stringify(builds));
+  await writeFile(join(to, partsFile), JSON.stringify(builds));
 }
 
 /** A server that runs meanwhile finds either the old files or the new ones. */

@@ -126,10 +126,8 @@ describe('an account holder', () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const copied = async (what: string) => {
       await page.getByRole('button', { name: `Copy: ${what}`, exact: true }).click();
-      await page.getByRole('button', { name: 'Copied' }).waitFor();
-      const text = (await page.evaluate('navigator.clipboard.readText()')) as string;
-      await page.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
-      return text;
+      await page.getByRole('button', { name: 'Copied' }).first().waitFor();
+      return (await page.evaluate('navigator.clipboard.readText()')) as string;
     };
     const memo = await copied('Memo');
     const amountVnd = Number(await copied('Amount'));
