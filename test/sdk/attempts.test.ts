@@ -210,8 +210,12 @@ describe('a time-out', () => {
 
   it('may be none, or longer than timers go', async () => {
     for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 40]) {
-      const slow = () => new Promise<Response>((resolve) => setTimeout(() => resolve(json(models)), 10));
-      expect(await scripted([slow], { timeoutMs }).steyg.models.list()).toEqual(models);
+      const slow = ({ signal }: { signal: AbortSignal }) =>
+        new Promise<Response>((resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+          setTimeout(() => resolve(json(models)), 10);
+        });
+      expect(await scripted([slow], { timeoutMs, maxRetries: 0 }).steyg.models.list()).toEqual(models);
     }
   });
 

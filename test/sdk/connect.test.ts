@@ -113,6 +113,7 @@ describe('every tool', () => {
     const holdsKey =
       connection.environment.some(({ secret }) => secret) || connection.files.some((file) => file.holdsKey);
     expect(renderConnection(connection, { showKey: true }).includes(apiKey)).toBe(holdsKey);
+    expect(renderConnection(connection).includes('masked')).toBe(holdsKey);
   });
 
   it.each(tools)('%s: works without a key, with a placeholder', (tool) => {

@@ -184,6 +184,15 @@ describe('a subscription', () => {
     expect(seen[6]?.body).toEqual(seen[0]?.body);
   });
 
+  it('that tells something each time may break off as often as it likes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const often = Array.from({ length: 15 }, (_, n) => events([next(`${n}`)]));
+    const { steyg: fake } = scripted([...often, events([complete])]);
+    const ids = idsOf(fake.console.orders.orderStatus({ id: '1' }));
+    await vi.runAllTimersAsync();
+    expect(await ids).toHaveLength(15);
+  });
+
   it('that breaks off again and again without an event is given up', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     const { steyg: fake, seen } = scripted([() => events([': keep-alive\n\n'])]);

@@ -22,7 +22,11 @@ export function renderConnection(connection: Connection, { showKey = false }: { 
     section('To know', notes.map((note) => `- ${note}`).join('\n')),
   ];
   const text = `${sections.filter((each) => each !== '').join('\n\n')}\n`;
-  return showKey ? text : maskKeys(text, secretsOf(connection));
+  if (showKey) return text;
+  const masked = maskKeys(text, secretsOf(connection));
+  return masked === text
+    ? text
+    : `${masked}\n(The key is masked here: --show-key prints it, --write puts it where it belongs.)\n`;
 }
 
 /** @internal Every text in which the key could stand, with the key masked, and whatever else looks like one. */
