@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { formatUsd } from '../billing/money.ts';
-import { escapeText, type Locale } from '../page.ts';
+import { escapeText, type Locale, momentText } from '../page.ts';
 import type { Order } from '../plans/orders.ts';
 import type { Transfer } from '../plans/transfers.ts';
 
@@ -144,16 +144,9 @@ export function receiptPage(receipt: PrintedReceipt, locale: Locale): string {
 }
 
 const tags: Record<Locale, string> = { en: 'en-US', vi: 'vi-VN' };
-/** Who reads Vietnamese reads Vietnam's clocks; the others get the time that everybody can convert. */
-const zones: Record<Locale, string> = { en: 'UTC', vi: 'Asia/Ho_Chi_Minh' };
 
 function timeText(moment: Date, locale: Locale): string {
-  const text = new Intl.DateTimeFormat(tags[locale], {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone: zones[locale],
-  }).format(moment);
-  return `<time datetime="${moment.toISOString()}">${text} (${locale === 'vi' ? 'giờ Việt Nam' : 'UTC'})</time>`;
+  return `<time datetime="${moment.toISOString()}">${momentText(moment, locale)}</time>`;
 }
 
 function vndText(amountVnd: bigint, locale: Locale): string {

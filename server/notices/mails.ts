@@ -1,4 +1,5 @@
 import type { Mail } from '../mail.ts';
+import { momentText } from '../page.ts';
 import type { NoticeFacts, NoticeKind } from './rules.ts';
 
 /** Notices as mails: what is the case, what it means, where to do something about it. In the language of the reader. */
@@ -82,6 +83,5 @@ const texts: Record<Locale, Record<NoticeKind, (facts: NoticeFacts, locale: Loca
 };
 
 function moment(iso: string | undefined, locale: Locale): string {
-  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-  return iso === undefined ? '' : `${format.format(new Date(iso))} UTC`;
+  return iso === undefined ? '' : momentText(new Date(iso), locale);
 }

@@ -1,5 +1,5 @@
-import { escapeText, type Locale } from '../page.ts';
-import { durationText, timeText, wayText } from './status-text.ts';
+import { escapeText, type Locale, momentText } from '../page.ts';
+import { durationText, wayText } from './status-text.ts';
 import { type StatusWords, words } from './status-words.ts';
 import type { Announcement, Incident, StatusReport } from './uptime.ts';
 
@@ -86,11 +86,11 @@ function incidentItem({ id, model, impact, affected, startedAt, endedAt }: Incid
   const until =
     endedAt === null
       ? w.goesOn
-      : `${timeText(endedAt, locale)}, ${w.took} ${durationText(endedAt.getTime() - startedAt.getTime(), locale)}`;
+      : `${momentText(endedAt, locale)}, ${w.took} ${durationText(endedAt.getTime() - startedAt.getTime(), locale)}`;
   return {
     id: `incident-${id}`,
     title: `${model}: ${w.impacts[impact]} (${endedAt === null ? w.open : w.over})`,
-    text: `${timeText(startedAt, locale)} – ${until}. ${w.affected}: ${affected.map((way) => wayText(way, w)).join(', ')}.`,
+    text: `${momentText(startedAt, locale)} – ${until}. ${w.affected}: ${affected.map((way) => wayText(way, w)).join(', ')}.`,
     at: startedAt,
     changedAt: endedAt ?? startedAt,
   };
@@ -102,7 +102,7 @@ function announcementItem(item: Announcement, locale: Locale, w: StatusWords): I
   return {
     id: `announcement-${item.id}`,
     title: `${w.kinds[item.kind]}: ${title}`,
-    text: `${timeText(item.startsAt, locale)}${item.endsAt === null ? '' : ` – ${timeText(item.endsAt, locale)}`}. ${body}`,
+    text: `${momentText(item.startsAt, locale)}${item.endsAt === null ? '' : ` – ${momentText(item.endsAt, locale)}`}. ${body}`,
     at: item.createdAt,
     changedAt: item.createdAt,
   };

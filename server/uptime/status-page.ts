@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { escapeText, type Locale } from '../page.ts';
-import { dayText, durationText, millisecondsText, percentText, timeText, wayText } from './status-text.ts';
+import { escapeText, type Locale, momentText } from '../page.ts';
+import { dayText, durationText, millisecondsText, percentText, wayText } from './status-text.ts';
 import { type StatusWords, words } from './status-words.ts';
 import {
   type Announcement,
@@ -189,7 +189,7 @@ function incidents(list: readonly Incident[], locale: Locale, w: StatusWords): s
 }
 
 function time(moment: Date, locale: Locale): string {
-  return `<time datetime="${moment.toISOString()}">${escapeText(timeText(moment, locale))}</time>`;
+  return `<time datetime="${moment.toISOString()}">${escapeText(momentText(moment, locale))}</time>`;
 }
 
 const style = `

@@ -7,12 +7,6 @@ import { type Tally, uptimeRatio } from './uptime.ts';
 
 const tags: Record<Locale, string> = { en: 'en-US', vi: 'vi-VN' };
 
-/**
- * A page without script cannot know where its reader is. Vietnamese is read in Vietnam; the rest of the world is told
- * the time that every engineer can convert.
- */
-const zones: Record<Locale, string> = { en: 'UTC', vi: 'Asia/Ho_Chi_Minh' };
-
 /** Made once: making a format takes a hundred times as long as using it, and a page has a figure for every day. */
 const formats: Record<Locale, ReturnType<typeof formatsOf>> = { en: formatsOf('en'), vi: formatsOf('vi') };
 
@@ -23,12 +17,10 @@ function formatsOf(locale: Locale) {
     month: locale === 'vi' ? '2-digit' : 'short',
     year: 'numeric',
   };
-  const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
   return {
     percent: new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: 3 }),
     whole: new Intl.NumberFormat(tag),
     day: new Intl.DateTimeFormat(tag, { ...day, timeZone: 'UTC' }),
-    time: new Intl.DateTimeFormat(tag, { ...day, ...clock, timeZone: zones[locale] }),
   };
 }
 
@@ -39,10 +31,6 @@ export function percentText(tally: Pick<Tally, 'up' | 'down'>, locale: Locale): 
 
 export function millisecondsText(value: number, locale: Locale): string {
   return `${formats[locale].whole.format(value)} ms`;
-}
-
-export function timeText(moment: Date, locale: Locale): string {
-  return `${formats[locale].time.format(moment)} (${words[locale].zone})`;
 }
 
 /** A day as the report has it (`2026-11-21`, UTC). */

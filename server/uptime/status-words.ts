@@ -51,7 +51,6 @@ export interface StatusWords {
   feed: string;
   programs: string;
   reload: string;
-  zone: string;
   unavailable: string;
 }
 
@@ -105,7 +104,6 @@ export const words: Record<Locale, StatusWords> = {
     feed: 'Feed',
     programs: 'For programs',
     reload: 'Reload',
-    zone: 'UTC',
     unavailable: 'The measurements cannot be read at the moment.',
   },
   vi: {
@@ -157,7 +155,6 @@ export const words: Record<Locale, StatusWords> = {
     feed: 'Nguồn tin',
     programs: 'Cho chương trình',
     reload: 'Tải lại',
-    zone: 'giờ Việt Nam',
     unavailable: 'Hiện không đọc được số đo.',
   },
 };
