@@ -178,10 +178,12 @@ function createPaged(ask: (after: string | null) => Promise<WithResponse<Page>>)
 
 /** A key of its own for every call that has none, so that a retry after a lost answer makes nothing twice. */
 function withIdempotencyKey(variables: Variables, place: 'variables' | 'input'): Variables {
-  const key = { idempotencyKey: randomId() };
-  return place === 'variables'
-    ? { ...key, ...variables }
-    : { ...variables, input: { ...key, ...(variables['input'] as object) } };
+  const keyed = (holder: Variables): Variables => ({
+    ...holder,
+    idempotencyKey: holder['idempotencyKey'] ?? randomId(),
+  });
+  if (place === 'variables') return keyed(variables);
+  return { ...variables, input: keyed((variables['input'] ?? {}) as Variables) };
 }
 
 /** 128 bits by chance. `randomUUID` would do, but a page that came without TLS has none. */

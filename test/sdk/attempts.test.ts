@@ -286,6 +286,18 @@ describe('what is sent', () => {
     });
   });
 
+  it('has each header once, however its name is spelt', async () => {
+    const { steyg, seen } = scripted([json({ content: [] })], { headers: { 'Anthropic-Version': '2026-10-21' } });
+    await steyg.messages.create(ping, { headers: { Authorization: 'Bearer other', 'X-App': 'a' } });
+    expect(seen[0]?.headers).toEqual({
+      accept: 'application/json',
+      authorization: 'Bearer sk-steyg-test',
+      'anthropic-version': '2026-10-21',
+      'content-type': 'application/json',
+      'x-app': 'a',
+    });
+  });
+
   it('is sent with a function that is called by itself, as a browser’s own has to be', async () => {
     const fetch = vi.fn<() => Promise<Response>>(() => Promise.resolve(json(models)));
     await new Steyg({ baseUrl, apiKey: 'k', fetch }).models.list();

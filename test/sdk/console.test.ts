@@ -255,6 +255,8 @@ describe('idempotency', () => {
     expect(keys[1]).toBe(keys[0]);
     await fake.console.keys.createKey({ input: { name: 'a', idempotencyKey: 'mine' } });
     expect(seen[2]?.body).toMatchObject({ variables: { input: { idempotencyKey: 'mine' } } });
+    await fake.console.keys.createKey({ input: { name: 'a', idempotencyKey: null } });
+    expect(seen[3]?.body).toMatchObject({ variables: { input: { idempotencyKey: expect.any(String) } } });
   });
 
   it('holds with the server: twice the same is one key', async () => {

@@ -201,12 +201,16 @@ function headersOf(settings: Settings, call: Call, options: RequestOptions): Rec
   return {
     accept: call.stream === true ? 'text/event-stream' : 'application/json',
     ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-    ...call.headers,
-    ...settings.headers,
-    ...options.headers,
+    ...inLowerCase(call.headers),
+    ...inLowerCase(settings.headers),
+    ...inLowerCase(options.headers),
     ...(secret ? { authorization: `Bearer ${secret}` } : {}),
   };
 }
+
+/** One name in two spellings would be sent as one header with both values. */
+const inLowerCase = (headers: Record<string, string> = {}) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 function foreignAnswer(what: string, status: number, requestId: string | null): InvalidAnswerError {
   const message = `The answer is ${what}. Is the base address the one of the service, ending in /api, and nothing in between answers in its place?`;
