@@ -365,8 +365,10 @@ class Scanner {
       }
       const byte = bytes[at] ?? NO_BYTE;
       if (byte === QUOTE) return at + 1;
-      if (byte === BACKSLASH) at = this.escape(at);
-      else if (byte < 0x20) this.failInString(byte, at);
+      if (byte === BACKSLASH) {
+        this.escaped = true;
+        at = simpleEscapes[bytes[at + 1] ?? 0] === 1 ? at + 2 : this.escape(at);
+      } else if (byte < 0x20) this.failInString(byte, at);
       else at += 1;
     }
   }
@@ -402,6 +404,10 @@ function isPlain(word: number): boolean {
     ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash) | ((word - 0x20202020) & ~word);
   return (found & 0x80808080) === 0;
 }
+
+/** 1 for the characters that are an escape right behind a backslash. */
+const simpleEscapes = new Uint8Array(256);
+for (const character of '"\\/bfnrt') simpleEscapes[character.charCodeAt(0)] = 1;
 
 /** Where the escape at `at` ends; -1 when it is none. Lone surrogates (`\ud800`) are legal JSON and none of our business. */
 export function endOfEscape(bytes: Uint8Array, at: number): number {
