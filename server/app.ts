@@ -49,6 +49,8 @@ export interface AppParts {
   prepare(): Promise<void>;
   /** Whether this process takes part in what happens by the clock: probes, mails, webhooks. */
   scheduled: boolean;
+  /** Which of several processes behind one port this is; absent: the only one. */
+  worker?: number;
   /** How patient the HTTP server is; tests shorten it. */
   serverLimits?: ServerLimits;
   /** How late the event loop may keep being before new requests are refused, in milliseconds. */
@@ -73,7 +75,7 @@ const lastWordsMs = 1_000;
 export async function createApp(parts: AppParts): Promise<App> {
   const { config, log, databaseUrl, secretKey, overloadLagMs = usualOverloadLagMs } = parts;
   const fastify = createHttpServer(log, parts.serverLimits, config.trustedProxies);
-  const metrics = createMetrics();
+  const metrics = createMetrics({ worker: parts.worker ?? null });
   const { publicUrl } = config;
   const refusals = createRefusals({ topUpUrl: `${publicUrl}/topup`, statusUrl: `${publicUrl}/status` });
 

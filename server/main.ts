@@ -133,6 +133,7 @@ async function serve(config: Config, log: Logger, boot: Boot, stopping: Stopping
     simulatorUrl,
     log,
     scheduled: true,
+    ...(cluster.worker === undefined ? {} : { worker: cluster.worker.id }),
     async prepare() {
       // What a first start makes is shown once: nothing is made by a process whose port is taken.
       await listening.promise;

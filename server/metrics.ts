@@ -67,8 +67,13 @@ export function createLag(startedAt: number) {
   };
 }
 
-export function createMetrics(): Metrics {
+/**
+ * `worker`: which of several processes behind one port this is; null: the only one. A scrape meets one of them, and
+ * figures of different processes under one name would look like counters that run backwards.
+ */
+export function createMetrics({ worker = null }: { worker?: number | null } = {}): Metrics {
   const registry = new Registry();
+  if (worker !== null) registry.setDefaultLabels({ worker: String(worker) });
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
 

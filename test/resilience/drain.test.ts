@@ -123,6 +123,9 @@ it('two workers: a dead one is replaced, a deleted key counts on both, Ctrl-C re
   const after = await bothAnswer(200);
   expect(after).not.toContain(victim);
   expect(server.output.match(/is ready at/g)).toHaveLength(1);
+  // A scrape meets one of them: its figures must not be taken for those of the other.
+  const figures = await (await fetch(`${server.url}/metrics`)).text();
+  expect(figures).toMatch(/^gateway_holds\{worker="\d"\} \d+$/m);
 
   const deleted = await service.customer();
   expect((await ask(server, deleted.secret, 'ping')).status).toBe(200);
