@@ -226,7 +226,7 @@ h3 .state{margin-left:auto;font-weight:500;font-size:.94rem}
 .bars i{flex:1;background:var(--up);background-clip:content-box;padding:0 .5px;position:relative;border-radius:1px}
 .bars i.most{background-color:var(--most)}.bars i.poor{background-color:var(--down)}
 .bars i.none{background-color:var(--sunken);background-image:repeating-linear-gradient(45deg,var(--line) 0 2px,transparent 2px 4px)}
-.bars i:hover{opacity:.75}
+.bars i:hover{outline:2px solid var(--text);outline-offset:-1px}
 .bars i:hover::after{content:attr(data-day);position:absolute;z-index:1;bottom:calc(100% + .35rem);left:0;padding:.2rem .55rem;border-radius:.35rem;background:var(--text);color:var(--page);font:.8rem/1.5 system-ui,sans-serif;white-space:nowrap;pointer-events:none}
 .bars i:nth-child(n+46):hover::after{left:auto;right:0}
 .scale{display:flex;justify-content:space-between;margin:0 0 .5rem 10rem;font-size:.8rem}

@@ -1,11 +1,14 @@
 import { useEffect, useRef } from 'react';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { useLanguage } from '../language/language.tsx';
 import { useDark } from '../theme.tsx';
 import { type ChartProps, seriesColors } from './chart.tsx';
 
 /** The drawn part of a chart. Its figures are in a table beside it, so this is for eyes alone. */
 export default function Bars({ starts, series, formatStart, formatValue }: ChartProps) {
+  const { t } = useLanguage();
+  const totalName = t.common.total;
   const box = useRef<HTMLDivElement>(null);
   const dark = useDark();
 
@@ -69,7 +72,9 @@ export default function Bars({ starts, series, formatStart, formatValue }: Chart
               const lines = series
                 .filter(({ values }) => (values[at] ?? 0) > 0)
                 .map(({ label, values }) => `${label}: ${formatValue(values[at] ?? 0)}`);
-              tip.textContent = [formatStart(start), ...lines].join('\n');
+              const sum = series.reduce((whole, { values }) => whole + (values[at] ?? 0), 0);
+              const total = lines.length < 2 ? [] : [`${totalName}: ${formatValue(sum)}`];
+              tip.textContent = [formatStart(start), ...lines, ...total].join('\n');
               const left = drawn.cursor.left ?? 0;
               tip.style.translate =
                 left > drawn.over.clientWidth / 2 ? `${left - tip.offsetWidth - 12}px` : `${left + 12}px`;
@@ -89,7 +94,7 @@ export default function Bars({ starts, series, formatStart, formatValue }: Chart
       plot.destroy();
     };
     // The colours come from the theme.
-  }, [starts, series, formatStart, formatValue, dark]);
+  }, [starts, series, formatStart, formatValue, totalName, dark]);
 
   return <div ref={box} className="bars" />;
 }
