@@ -18,8 +18,8 @@ beforeAll(async () => {
   [app, browser] = await Promise.all([startService(), launch()]);
 });
 afterAll(async () => {
-  await browser.close();
-  await app.close();
+  await browser?.close();
+  await app?.close();
 });
 
 /** A text of the page with anything in its places. */
@@ -141,6 +141,17 @@ describe('an account holder', () => {
     // Without anybody loading the page again.
     await page.getByText('$10.00 of budget is yours').waitFor();
     await page.getByRole('heading', { name: 'Receipt' }).waitFor();
+    // To keep: a page of its own, which works without a session and in both languages.
+    const href = (await page.getByRole('link', { name: /^Print or save/ }).getAttribute('href')) ?? '';
+    const receipt = await openPage(browser, app.url);
+    await receipt.page.goto(href);
+    await receipt.page.getByText(memo).first().waitFor();
+    expect(await findBarriers(receipt.page)).toEqual([]);
+    await receipt.page.locator('nav a[hreflang="vi"], nav a[lang="vi"]').click();
+    await receipt.page.getByText('250.000\u00a0₫').first().waitFor();
+    expect(await findBarriers(receipt.page)).toEqual([]);
+    expect(receipt.unexpected()).toEqual([]);
+    await receipt.page.context().close();
 
     expect((await ask(app, secret, 'ping')).status).toBe(200);
     await page.getByRole('link', { name: 'Overview', exact: true }).click();

@@ -20,8 +20,8 @@ beforeAll(async () => {
   await app.quiet(person.accountId);
 });
 afterAll(async () => {
-  await browser.close();
-  await app.close();
+  await browser?.close();
+  await app?.close();
 });
 
 /** Where the focus is: what a reader would be told, whether it shows, and whether something lies over it. */

@@ -39,8 +39,8 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await browser.close();
-  await app.close();
+  await browser?.close();
+  await app?.close();
 });
 
 async function open(who: Who, options: BrowserContextOptions) {
@@ -165,6 +165,18 @@ describe('language and theme', () => {
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(14, 20, 19)');
     await page.getByRole('radio', { name: 'English' }).first().click();
     await page.getByRole('heading', { name: 'Top up' }).waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('pages for engineers', () => {
+  // Made by others, so only what they load and run is looked at.
+  it.each(['/api/docs', '/graphql'])('%s asks nobody else for anything, and has no complaints', async (path) => {
+    const { page, unexpected } = await open('nobody', {});
+    await page.goto(path);
+    await page.waitForLoadState('networkidle');
+    expect((await page.locator('body').innerText()).length).toBeGreaterThan(200);
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

@@ -15,8 +15,8 @@ beforeAll(async () => {
   [app, browser] = await Promise.all([startService(), launch()]);
 });
 afterAll(async () => {
-  await browser.close();
-  await app.close();
+  await browser?.close();
+  await app?.close();
 });
 
 async function openAs(person: Person, path: string) {

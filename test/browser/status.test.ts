@@ -42,9 +42,9 @@ beforeAll(async () => {
   orThrow(await operator.setRoutes({ modelId, routes: [{ upstreamId: 'lotus', upstreamModel: 'sim-small' }] }));
 });
 afterAll(async () => {
-  await browser.close();
-  await elsewhere.close().catch(() => undefined);
-  await app.close();
+  await browser?.close();
+  await elsewhere?.close().catch(() => undefined);
+  await app?.close();
 });
 
 /** `tools`: the page has no script of its own either way, but a checker is one. */

@@ -20,8 +20,8 @@ beforeAll(async () => {
   [app, browser] = await Promise.all([startService(), launch()]);
 });
 afterAll(async () => {
-  await browser.close();
-  await app.close();
+  await browser?.close();
+  await app?.close();
 });
 
 /** What a script weighs as it goes over the wire, compressed as every browser takes it. */
