@@ -29,7 +29,7 @@ export default function Bars({ starts, series, formatStart, formatValue }: Chart
       {
         width: element.clientWidth,
         height: 220,
-        padding: [12, 8, 0, 0],
+        padding: [12, 18, 0, 0],
         legend: { show: false },
         cursor: { drag: { setScale: false }, points: { show: false }, x: true, y: false },
         scales: {

@@ -238,6 +238,8 @@ export const en = {
     yearLeft: 'more than a year left',
     noBurn: 'nothing spent yet',
     lots: 'Your budget',
+    enough: 'Enough for about',
+    steps: '{n} agent steps',
     noLots: 'No budget is left. Buy a plan, and the same keys work again.',
     leftOf: '{free} of {amount} left',
     ends: 'expires {end} ({relative})',

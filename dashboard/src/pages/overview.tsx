@@ -7,7 +7,7 @@ import { Card, Figure, Page } from '../components/page.tsx';
 import { Empty, Loaded, Skeleton } from '../components/states.tsx';
 import { useAsk } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
-import { addUsd } from '../money.ts';
+import { addUsd, stepsFor } from '../money.ts';
 import { pages } from '../pages.ts';
 import { useAccount } from '../session.tsx';
 import { burnOf, daysAgo, seriesOf, startsBetween, sumOf, timeZone, type UsageRow } from '../usage.ts';
@@ -54,7 +54,14 @@ export default function Overview() {
       </Loaded>
       <div className="columns level">
         <Card title={t.overview.lots}>
-          <Loaded query={budget}>{({ grants }) => <Lots grants={grants} />}</Loaded>
+          <Loaded query={budget}>
+            {({ grants, free }) => (
+              <>
+                <Lots grants={grants} />
+                <Enough free={free} />
+              </>
+            )}
+          </Loaded>
         </Card>
         <Card title={fill(t.overview.spendByDay, { days: chartDays })}>
           <Loaded query={usage} skeleton={<Skeleton height="14rem" />}>
@@ -64,6 +71,38 @@ export default function Overview() {
       </div>
       <Recent accountId={accountId} />
     </Page>
+  );
+}
+
+/** More lines would say less: whoever wants them all finds them with the plans. */
+const mostModels = 4;
+
+/** What is left, in steps of an agent. Says nothing when nothing is left, or before the catalog is known. */
+function Enough({ free }: { free: string }) {
+  const { t, format } = useLanguage();
+  const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
+  const steps = (models.data ?? []).slice(0, mostModels).flatMap(({ id, displayName, input, cacheHit, output }) => {
+    const count = stepsFor(free, {
+      input: input.usdPerMillion,
+      cacheHit: cacheHit.usdPerMillion,
+      output: output.usdPerMillion,
+    });
+    return count === null || count <= 0n ? [] : [{ id, displayName, count }];
+  });
+  if (steps.length === 0) return null;
+  return (
+    <div className="enough">
+      <h3>{t.overview.enough}</h3>
+      <dl className="sums">
+        {steps.map(({ id, displayName, count }) => (
+          <div key={id}>
+            <dt>{displayName}</dt>
+            <dd>{fill(t.overview.steps, { n: format.number(count) })}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="hint">{t.models.stepsHint}</p>
+    </div>
   );
 }
 
