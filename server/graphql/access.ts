@@ -1,4 +1,4 @@
-import { type Ability, abilitiesOn, accountsWith } from '../people/principal.ts';
+import { type Ability, abilitiesOn, accountsWith, isSuspended } from '../people/principal.ts';
 import { isUuid } from '../uuid.ts';
 import type { GraphqlContext } from './context.ts';
 import { badInput, NotAllowedError, NotFoundError } from './errors.ts';
@@ -46,12 +46,17 @@ export function accountFor(context: GraphqlContext, id: string | null | undefine
 /** Throws `NotAllowedError` unless the principal, who sees the account, may do this. */
 export function requireAbility(context: GraphqlContext, accountId: string, ability: Ability): void {
   if (abilitiesOn(context.principal, accountId).has(ability)) return;
+  if (isSuspended(context.principal, accountId)) throw new NotAllowedError(suspendedSentence);
   throw new NotAllowedError(
     context.principal.kind === 'token'
       ? `This access token lacks the scope \`${ability}\`.`
       : 'Your role in this account does not allow that.',
   );
 }
+
+/** What is said where an account could be changed if it were not suspended. */
+export const suspendedSentence =
+  'This account is suspended: it can be looked at, and nothing else. Please contact support to have it reviewed.';
 
 /** Idempotency keys are the client's; only their size is ours. */
 export function checkIdempotencyKey(key: string | null | undefined): string | null {

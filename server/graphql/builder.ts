@@ -9,6 +9,7 @@ import ValidationPlugin from '@pothos/plugin-validation';
 import type PrismaTypes from '../database/generated/pothos-types.ts';
 import { getDatamodel } from '../database/generated/pothos-types.ts';
 import { abilitiesOn, accountsWith, isOperator, isTrustedOperator } from '../people/principal.ts';
+import { suspendedSentence } from './access.ts';
 import type { GraphqlContext } from './context.ts';
 import { InputError, transportError } from './errors.ts';
 import { largestPage, pageLength, pageSize, usualPage } from './pages.ts';
@@ -108,6 +109,8 @@ export const builder = new SchemaBuilder<{
           'Set up a one-time code for your sign-in first: what moves money or prices asks for it.',
         );
       }
+      // Whoever has nothing but suspended accounts would be left guessing.
+      if (principal.suspended.size > 0) return transportError('ACCOUNT_SUSPENDED', suspendedSentence);
       return transportError('FORBIDDEN', `You may not use ${info.parentType.name}.${info.fieldName}.`);
     },
   },

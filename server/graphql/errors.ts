@@ -122,6 +122,7 @@ export class BusyError extends ExpectedError {
 
 export type TransportCode =
   | 'UNAUTHENTICATED'
+  | 'ACCOUNT_SUSPENDED'
   | 'FORBIDDEN'
   | 'SECOND_FACTOR_REQUIRED'
   | 'BAD_USER_INPUT'

@@ -45,11 +45,17 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
       const parsed = parseToken(secret);
       if (parsed === null) return null;
       // The scope `operator` is only as good as the operator who made the token; the command line answers for itself.
-      const { rows } = await pool.query<{ id: string; account_id: string; scopes: string[]; stale: boolean }>(
+      const { rows } = await pool.query<{
+        id: string;
+        account_id: string;
+        scopes: string[];
+        stale: boolean;
+        suspended: boolean;
+      }>(
         `SELECT t.id, t.account_id, CASE WHEN t.created_by IS NULL OR u.operator THEN t.scopes
                                          ELSE array_remove(t.scopes, 'operator') END AS scopes,
-                coalesce(t.last_used_at < now() - interval '1 minute', true) AS stale
-           FROM access_token t LEFT JOIN app_user u ON u.id = t.created_by
+                coalesce(t.last_used_at < now() - interval '1 minute', true) AS stale, a.status = 'suspended' AS suspended
+           FROM access_token t JOIN account a ON a.id = t.account_id LEFT JOIN app_user u ON u.id = t.created_by
           WHERE t.hash = $1 AND t.deleted_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())`,
         [parsed.hash],
       );
@@ -61,6 +67,7 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
         tokenId: row.id,
         accountId: row.account_id,
         scopes: new Set(scopes.filter((scope) => row.scopes.includes(scope))),
+        suspended: new Set(row.suspended ? [row.account_id] : []),
       };
     },
 

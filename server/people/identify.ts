@@ -31,7 +31,8 @@ export function createIdentify(
                     u.email_verified AS "emailVerified", u.operator, u.two_factor_enabled AS "secondFactor",
                     s.expires_at <= now() OR s.created_at <= now() - make_interval(secs => $2) AS over,
                     s.expires_at <= now() + make_interval(secs => $3) AS due,
-                    ARRAY(SELECT m.account_id::text || ' ' || m.role FROM member m WHERE m.user_id = u.id
+                    ARRAY(SELECT m.account_id::text || ' ' || m.role || ' ' || a.status
+                          FROM member m JOIN account a ON a.id = m.account_id WHERE m.user_id = u.id
                           ORDER BY m.created_at, m.account_id) AS memberships
                FROM user_session s JOIN app_user u ON u.id = s.user_id WHERE s.token = $1`,
       values: [sessionDigest(token), absoluteS, idleS - prolongAfterS],
@@ -45,7 +46,12 @@ export function createIdentify(
     const { over: _over, due: _due, memberships, ...person } = row;
     return {
       setCookies: prolonged?.headers.getSetCookie() ?? [],
-      principal: { kind: 'user', ...person, memberships: new Map(memberships.flatMap(membershipOf)) },
+      principal: {
+        kind: 'user',
+        ...person,
+        memberships: new Map(memberships.flatMap(membershipOf)),
+        suspended: new Set(memberships.flatMap(suspendedOf)),
+      },
     };
   };
 
@@ -72,13 +78,18 @@ interface SessionRow {
   secondFactor: boolean;
   over: boolean;
   due: boolean;
-  /** `<account id> <role>` */
+  /** `<account id> <role> <status>` */
   memberships: string[];
 }
 
 function membershipOf(text: string): [string, Role][] {
   const [accountId = '', role = ''] = text.split(' ');
   return isRole(role) ? [[accountId, role]] : [];
+}
+
+function suspendedOf(text: string): string[] {
+  const [accountId = '', , status] = text.split(' ');
+  return status === 'suspended' ? [accountId] : [];
 }
 
 function isRole(role: string): role is Role {

@@ -27,6 +27,8 @@ export interface UserPrincipal {
   secondFactor: boolean;
   /** Accounts the person belongs to, oldest membership first. */
   memberships: ReadonlyMap<string, Role>;
+  /** Those of them that an operator has suspended. */
+  suspended: ReadonlySet<string>;
 }
 
 export interface TokenPrincipal {
@@ -34,6 +36,8 @@ export interface TokenPrincipal {
   tokenId: string;
   accountId: string;
   scopes: ReadonlySet<Scope>;
+  /** Its account, if an operator has suspended it. */
+  suspended: ReadonlySet<string>;
 }
 
 export interface NobodyPrincipal {
@@ -66,8 +70,22 @@ export function scopesOf(role: Role): Scope[] {
   );
 }
 
-/** The abilities a principal has on an account. Empty for an account that is not theirs. */
+/**
+ * The abilities a principal has on an account. Empty for an account that is not theirs. A suspended account can be
+ * looked at and nothing else: its people may see what they paid for, but not buy or make anything.
+ */
 export function abilitiesOn(principal: Principal, accountId: string): ReadonlySet<Ability> {
+  const abilities = givenAbilities(principal, accountId);
+  if (!isSuspended(principal, accountId)) return abilities;
+  return new Set(abilities.has('read') ? ['read' as const] : []);
+}
+
+/** Whether an account of the principal is suspended. */
+export function isSuspended(principal: Principal, accountId: string): boolean {
+  return principal.kind !== 'nobody' && principal.suspended.has(accountId);
+}
+
+function givenAbilities(principal: Principal, accountId: string): ReadonlySet<Ability> {
   if (principal.kind === 'user') {
     const role = principal.memberships.get(accountId);
     return new Set(role === undefined ? [] : roleAbilities[role]);

@@ -304,6 +304,38 @@ describe('accounts', () => {
     await operator.send(status, { variables: { id: accountId, status: 'ACTIVE' } });
   });
 
+  it('that are suspended can be looked at by their people and programs, and nothing else', async () => {
+    const accountId = await accountOf('customer@example.com');
+    const made = await customer.send(
+      'mutation { createAccessToken(input: { name: "t", scopes: [KEYS, BILLING] }) { ... on CreatedAccessToken { secret } } }',
+    );
+    const { secret } = (made.data as { createAccessToken: { secret: string } }).createAccessToken;
+    const authorization = `Bearer ${secret}`;
+    const setStatus = (status: string) =>
+      operator.send(
+        'mutation ($id: ID!, $status: AccountStatus!) { setAccountStatus(accountId: $id, status: $status) { __typename } }',
+        { variables: { id: accountId, status } },
+      );
+    await setStatus('SUSPENDED');
+    const acts = [
+      'mutation { createKey(input: {}) { __typename } }',
+      'mutation { createOrder(input: { planId: "starter" }) { __typename } }',
+      'mutation { inviteMember(email: "friend@example.com", role: VIEWER) { ... on Error { message } } }',
+      'mutation { createWebhookEndpoint(input: { url: "https://example.com/" }) { __typename } }',
+    ];
+    for (const act of acts) expect((await customer.send(act)).text).toContain('This account is suspended');
+    for (const act of acts.slice(0, 2))
+      expect((await plane.send(act, { headers: { authorization } })).text).toContain('This account is suspended');
+    const look = '{ account { status ledger(first: 1) { edges { cursor } } orders(first: 1) { edges { cursor } } } }';
+    for (const answer of [await customer.send(look), await plane.send(look, { headers: { authorization } })]) {
+      expect(answer.errors).toEqual([]);
+      expect(answer.data).toMatchObject({ account: { status: 'SUSPENDED' } });
+    }
+    await setStatus('ACTIVE');
+    const { data } = await customer.send('mutation { createKey(input: {}) { __typename } }');
+    expect(data).toEqual({ createKey: { __typename: 'CreatedKey' } });
+  });
+
   it('show what they brought in, what that cost, and what does not add up', async () => {
     const accountId = await accountOf('customer@example.com');
     const made = await customer.send('mutation { createKey(input: {}) { ... on CreatedKey { key { id } } } }');
