@@ -79,7 +79,11 @@ export function registerModelsRoutes(app: FastifyInstance, { catalog, refusals }
     { config: { protocol: 'chat-completions', authenticate: 'now' } },
     async (request, response) => {
       const id = (request.params as { '*': string })['*'];
-      const model = (await callable(request.principal?.models ?? null)).find((candidate) => candidate.id === id);
+      if (id === '') return reply(response, 'chat-completions', refusals.notFound());
+      const models = await callable(request.principal?.models ?? null);
+      // Whatever name a request may be made under can be looked up under it.
+      const named = await catalog.resolve(id);
+      const model = models.find((candidate) => candidate.id === named?.id);
       if (model === undefined) {
         return reply(response, 'chat-completions', {
           ...refusals.notFound(`Requested model ${id} is not available in the service`),
