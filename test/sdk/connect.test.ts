@@ -280,6 +280,19 @@ describe('the others', () => {
     });
   });
 
+  it('the SDKs: in both languages, the address with /v1 and without', () => {
+    const languages = (tool: ToolName) =>
+      made(tool).code.map(({ language, text }) => [language, text.match(/https:[^'"]+/)?.[0]]);
+    expect(languages('openai-sdk')).toEqual([
+      ['ts', 'https://steyg.test/api/v1'],
+      ['python', 'https://steyg.test/api/v1'],
+    ]);
+    expect(languages('anthropic-sdk')).toEqual([
+      ['ts', 'https://steyg.test/api'],
+      ['python', 'https://steyg.test/api'],
+    ]);
+  });
+
   it('Zed: the provider, and the default model', () => {
     expect(jsonOf(made('zed'), '~/.config/zed/settings.json')).toMatchObject({
       language_models: {

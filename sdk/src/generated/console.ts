@@ -806,7 +806,7 @@ export interface ConsoleOperator {
    */
   catalog(variables?: CatalogQueryVariables, options?: RequestOptions): Pending<CatalogAnswer>;
   /**
-   * What came in, what upstreams cost, what is left, by period and model.
+   * What customers were charged, what upstreams cost, what is left, by period and model. Uptime is measured with an account of its own, which is not among them.
    *
    * @example
    * ```ts

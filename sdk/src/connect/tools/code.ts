@@ -87,6 +87,19 @@ export function anthropicSdk(parts: Parts): Connection {
           'console.log(message.content);',
         ].join('\n'),
       },
+      {
+        language: 'python',
+        text: [
+          'import os',
+          'from anthropic import Anthropic',
+          '',
+          `client = Anthropic(base_url="${parts.baseUrl}", auth_token=os.environ["${keyVariable}"])`,
+          'message = client.messages.create(',
+          `    model="${parts.models.main}", max_tokens=16, messages=[{"role": "user", "content": "ping"}]`,
+          ')',
+          'print(message.content)',
+        ].join('\n'),
+      },
     ],
     notes: [perClient, 'This client appends /v1 itself: its base address has none.'],
   });
