@@ -122,6 +122,8 @@ export class BadCursor extends Error {
 export interface UsageQuery {
   /** Null: all accounts, for the operator. */
   accountId: string | null;
+  /** With all accounts: only those of customers, or only those that uptime is measured with. */
+  kind?: 'customer' | 'probe';
   /** Length of the periods; null: one for all time. */
   period: 'hour' | 'day' | 'month' | null;
   byModel: boolean;
@@ -162,6 +164,7 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Page<
              WHERE ($1::uuid IS NULL OR account_id = $1) AND hour >= coalesce($2::timestamptz, '-infinity')
                AND hour < coalesce($3::timestamptz, 'infinity') AND ($4::text IS NULL OR model = $4)
                AND ($5::uuid IS NULL OR key_id = $5) AND $6::text IS NOT NULL
+               AND ($12::text IS NULL OR account_id IN (SELECT id FROM account WHERE kind = 'probe') = ($12 = 'probe'))
              GROUP BY 1, 2, 3
            ) AS grouped
            WHERE NOT $7::boolean
@@ -180,6 +183,7 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Page<
       after !== null,
       ...(after ?? ['-infinity', '', '']),
       limit + 1,
+      query.kind ?? null,
     ],
   });
   return page(rows.map(usageOf), limit, ({ start, model, keyId }) => [

@@ -322,18 +322,26 @@ const exceptionArgs = (args: {
 builder.objectFields(OperatorType, (t) => ({
   revenue: t.field({
     type: RevenuePageType,
-    description: 'What came in, what upstreams cost, what is left, by period and model.',
+    description:
+      'What customers were charged, what upstreams cost, what is left, by period and model. Uptime is measured with an account of its own, which is not among them.',
     args: {
       from: t.arg({ type: 'DateTime', description: 'From this moment on.' }),
       to: t.arg({ type: 'DateTime', description: 'Before this moment.' }),
       period: t.arg({ type: UsagePeriod, defaultValue: 'day', description: 'How long the periods are.' }),
       model: t.arg.string({ description: 'Only this catalog id.' }),
       timeZone: t.arg.string({ defaultValue: 'UTC', description: 'Where days and months begin.' }),
+      probes: t.arg.boolean({ defaultValue: false, description: 'What measuring uptime used, instead of customers.' }),
       first: t.arg.int({ description: 'At most so many rows.' }),
       after: t.arg.string({ description: 'Rows after this cursor.' }),
     },
-    resolve: (_operator, args, { db }) =>
-      usagePage(() => readUsage(db, { accountId: null, ...usageQuery({ ...args, by: ['model'] }) })),
+    resolve: (_operator, { probes, ...args }, { db }) =>
+      usagePage(() =>
+        readUsage(db, {
+          accountId: null,
+          kind: probes === true ? 'probe' : 'customer',
+          ...usageQuery({ ...args, by: ['model'] }),
+        }),
+      ),
   }),
   shortfalls: t.field({
     type: [ShortfallType],

@@ -175,7 +175,7 @@ export const UpstreamType = builder.prismaNode('Upstream', {
     health: t.field({
       type: UpstreamHealthType,
       nullable: true,
-      description: 'How it has been doing, as the process that answers sees it; null: nothing is known yet.',
+      description: 'How it has been doing, as the process that answers sees it; null: nothing speaks against it.',
       select: { id: true },
       resolve: ({ id }, _args, { domains }) =>
         domains.upstreamHealth().find(({ upstreamId }) => upstreamId === id) ?? null,

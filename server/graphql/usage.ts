@@ -96,7 +96,8 @@ export function usageQuery(args: UsageArguments) {
   const end = to ?? new Date();
   const span = end.getTime() - (from ?? new Date(0)).getTime();
   if (span < 0) throw badInput('to', 'to must not be before from.');
-  if (period === 'hour' && span > longestHourly) throw badInput('from', 'Hours can be asked for 92 days at once.');
+  if (period === 'hour' && span > longestHourly)
+    throw badInput('from', 'Hours can be asked for 92 days at once: give a `from` that is closer to `to`.');
   return {
     from: from ?? null,
     to: to ?? null,

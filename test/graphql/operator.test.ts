@@ -354,8 +354,15 @@ describe('accounts', () => {
     } finally {
       await ledger.close();
     }
+    // What the service spends on watching itself is no revenue, and is seen by itself.
+    await plane.database.pool.query(
+      `WITH probe AS (INSERT INTO account (id, name, email, kind) VALUES (gen_random_uuid(), 'Probe', 'probe@steyg.invalid', 'probe') RETURNING id)
+       INSERT INTO usage_hour (account_id, hour, model, key_id, requests, charged, cost)
+       SELECT id, date_trunc('hour', now(), 'UTC'), 'big-1', gen_random_uuid(), 7, 7, 7 FROM probe`,
+    );
     const answer = await operator.send(`{ operator {
       revenue(period: DAY) { rows { model requests charged upstreamCost margin shortfall } }
+      probes: revenue(period: DAY, probes: true) { rows { model requests charged } }
       anomalies { model usageSource } shortfalls { requestId } holds { amount }
       invariants(accountId: "${accountId}") { invariant rows }
     } }`);
@@ -374,6 +381,7 @@ describe('accounts', () => {
             },
           ],
         },
+        probes: { rows: [{ model: 'big-1', requests: '7', charged: '0.000000000007' }] },
         anomalies: [{ model: 'big-1', usageSource: 'estimated' }],
         shortfalls: [],
         holds: [{ amount: expect.any(String) }],
