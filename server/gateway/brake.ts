@@ -49,7 +49,6 @@ export function createBrake({ held, prices, estimatedInputTokens, extend, stop, 
   let extending = false;
   let dry = false;
   let stopped = false;
-  let waiting = false;
   /** Below this many output tokens, and with the same reported input, nothing needs to be computed. */
   let nextCheckAt = 0;
   let knownInput = false;
@@ -71,7 +70,7 @@ export function createBrake({ held, prices, estimatedInputTokens, extend, stop, 
     if (stopped || free) return;
     const output = outputOf(account);
     if (extending) {
-      waiting = costSoFar(account, output) >= reserved;
+      brake.waiting = costSoFar(account, output) >= reserved;
       return;
     }
     const inputIsKnown = account.usage !== null;
@@ -88,7 +87,7 @@ export function createBrake({ held, prices, estimatedInputTokens, extend, stop, 
       return;
     }
     extending = true;
-    waiting = cost >= reserved;
+    brake.waiting = cost >= reserved;
     void more((cost > reserved ? cost - reserved : 0n) + extensionTokens * prices.output, account);
   };
 
@@ -102,18 +101,14 @@ export function createBrake({ held, prices, estimatedInputTokens, extend, stop, 
     if (dry && costSoFar(account, outputOf(account)) >= reserved) {
       stopped = true;
       stop();
-    } else if (waiting) {
-      waiting = false;
+    } else if (brake.waiting) {
+      brake.waiting = false;
       resume();
     }
   };
 
-  return {
-    check,
-    get waiting() {
-      return waiting;
-    },
-  };
+  const brake: { -readonly [K in keyof Brake]: Brake[K] } = { check, waiting: false };
+  return brake;
 }
 
 function outputOf(account: Account): number {

@@ -50,23 +50,18 @@ export function createClient(
   requestId: string,
   { stallMs = 60_000, now = () => performance.now() }: ClientSettings = {},
 ): Client {
-  let streaming = false;
-  let firstByteAt: number | null = null;
-  let lastWriteAt = now();
-  let stalledSince: number | null = null;
-  let gone = response.destroyed;
   let goneListener: (() => void) | undefined;
   let drainListener: (() => void) | undefined;
 
   // 'close' also comes after a normal end; only an answer that did not finish means that the client has left.
   response.on('close', () => {
-    if (response.writableFinished || gone) return;
-    gone = true;
+    if (response.writableFinished || client.gone) return;
+    client.gone = true;
     goneListener?.();
   });
   response.on('error', () => undefined);
   response.on('drain', () => {
-    stalledSince = null;
+    client.stalledSince = null;
     drainListener?.();
   });
 
@@ -78,15 +73,15 @@ export function createClient(
     if (first === undefined) return;
     const bytes = unsent.length === 1 ? first : Buffer.concat(unsent);
     unsent = [];
-    if (!gone && !response.write(bytes)) stalledSince ??= lastWriteAt;
+    if (!client.gone && !response.write(bytes)) client.stalledSince ??= client.lastWriteAt;
   };
 
   /** Takes bytes for the socket, which get there before anything else happens. */
   const send = (bytes: Uint8Array): boolean => {
-    if (gone) return true;
-    lastWriteAt = now();
+    if (client.gone) return true;
+    client.lastWriteAt = now();
     if (unsent.push(bytes) === 1) queueMicrotask(flush);
-    return stalledSince === null;
+    return client.stalledSince === null;
   };
 
   /**
@@ -97,47 +92,38 @@ export function createClient(
     if (response.writableLength > 0) response.socket?.setTimeout(stallMs);
   };
 
-  return {
-    get gone() {
-      return gone;
-    },
-    get streaming() {
-      return streaming;
-    },
-    get firstByteAt() {
-      return firstByteAt;
-    },
-    get lastWriteAt() {
-      return lastWriteAt;
-    },
-    get stalledSince() {
-      return stalledSince;
-    },
+  // Plain members, not getters: an object with getters of its own takes ten times the memory, for as long as it streams.
+  const client: { -readonly [K in keyof Client]: Client[K] } = {
+    gone: response.destroyed,
+    streaming: false,
+    firstByteAt: null,
+    lastWriteAt: now(),
+    stalledSince: null,
     startStream() {
-      if (streaming || gone) return;
-      streaming = true;
-      lastWriteAt = now();
+      if (client.streaming || client.gone) return;
+      client.streaming = true;
+      client.lastWriteAt = now();
       response.writeHead(200, { ...streamHead, ...requestIdHeaders(requestId) });
       response.flushHeaders();
     },
     write(bytes) {
-      firstByteAt ??= now();
+      client.firstByteAt ??= now();
       return send(bytes);
     },
     keepAlive(bytes) {
       // A socket that is full needs no sign of life, and buffering more would only grow memory.
-      if (stalledSince === null) send(bytes);
-      else lastWriteAt = now();
+      if (client.stalledSince === null) send(bytes);
+      else client.lastWriteAt = now();
     },
     end() {
-      if (gone) return;
+      if (client.gone) return;
       flush();
       response.end();
       boundTheRest();
     },
     answer(status, headers, body) {
-      if (gone) return;
-      firstByteAt ??= now();
+      if (client.gone) return;
+      client.firstByteAt ??= now();
       const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
       response.writeHead(status, { ...headers, ...requestIdHeaders(requestId), 'content-length': String(length) });
       response.end(body);
@@ -151,7 +137,8 @@ export function createClient(
     },
     onGone(listener) {
       goneListener = listener;
-      if (gone) listener();
+      if (client.gone) listener();
     },
   };
+  return client;
 }

@@ -88,13 +88,24 @@ function faultOf(error: Error, connected: boolean, headed: boolean): DispatchFau
 export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange {
   let controller: Dispatcher.DispatchController | undefined;
   let connected = false;
-  let sent = false;
   let headed = false;
   let over = false;
   let starting = true;
   let wanted: 'pieces' | 'nothing' | number = 0;
   let pieces: Buffer[] = [];
   let size = 0;
+
+  const exchange: { -readonly [K in keyof Exchange]: Exchange[K] } = {
+    sent: false,
+    resume() {
+      controller?.resume();
+    },
+    abort() {
+      over = true;
+      pieces = [];
+      controller?.abort(aborted);
+    },
+  };
 
   const finish = (report: () => void): void => {
     if (over) return;
@@ -110,7 +121,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
       if (over) started.abort(aborted);
     },
     onRequestSent() {
-      sent = true;
+      exchange.sent = true;
     },
     onResponseStart(current, status, headers) {
       // 1xx answers come before the one that counts.
@@ -165,17 +176,5 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
   }
   starting = false;
 
-  return {
-    get sent() {
-      return sent;
-    },
-    resume() {
-      controller?.resume();
-    },
-    abort() {
-      over = true;
-      pieces = [];
-      controller?.abort(aborted);
-    },
-  };
+  return exchange;
 }

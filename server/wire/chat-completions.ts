@@ -281,7 +281,7 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
       return relay.error;
     },
     get keepAlive() {
-      return relay.inEvent ? noBytes : keepAlive;
+      return relay.inEvent() ? noBytes : keepAlive;
     },
     write: relay.write,
     end: relay.end,

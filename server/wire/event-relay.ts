@@ -51,7 +51,7 @@ export interface EventRelay {
   /** Ends the relay from our side; returns what must precede the ending so that it is an event of its own. */
   close(state: 'terminated' | 'failed'): string;
   /** In the middle of an event of which a part is out: nothing may be inserted now. */
-  readonly inEvent: boolean;
+  inEvent(): boolean;
 }
 
 /** Signs of life before the answer has begun are kept up to this size, to go out with its first event. */
@@ -63,27 +63,24 @@ const LF = 0x0a;
 const SHORT_BYTES = 48;
 
 export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect; maxEventBytes: number }): EventRelay {
-  let state: StreamState = 'waiting';
-  let error: StreamError | null = null;
-  let complete = false;
   let prelude: Uint8Array[] = [];
   let preludeBytes = 0;
   const output = createOutput();
   const repetition =
     dialect.repeated === undefined ? null : createRepetition({ output, count: (bytes) => dialect.repeated?.(bytes) });
 
-  const ended = (): boolean => error !== null || state === 'terminated' || state === 'failed';
+  const ended = (): boolean => relay.error !== null || relay.state === 'terminated' || relay.state === 'failed';
 
   function open(): void {
-    if (state !== 'waiting') return;
-    state = 'open';
+    if (relay.state !== 'waiting') return;
+    relay.state = 'open';
     for (const bytes of prelude) output.add(bytes);
     prelude = [];
   }
 
   /** Comments and pings: in order once the answer runs, kept back before. */
   function idle(event: SseEvent): void {
-    if (state !== 'waiting') return output.range(event.bytes, event.start, event.end);
+    if (relay.state !== 'waiting') return output.range(event.bytes, event.start, event.end);
     const bytes = Buffer.from(event.bytes.subarray(event.start, event.end));
     preludeBytes += bytes.length;
     if (preludeBytes <= MAX_PRELUDE_BYTES) prelude.push(bytes);
@@ -98,11 +95,11 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
       case 'idle':
         return idle(event);
       case 'error':
-        error = verdict.error;
-        if (state === 'waiting') return;
+        relay.error = verdict.error;
+        if (relay.state === 'waiting') return;
         if (verdict.with === null) output.range(event.bytes, event.start, event.end);
         else output.add(verdict.with);
-        state = 'failed';
+        relay.state = 'failed';
         return;
       case 'pass':
         open();
@@ -116,8 +113,8 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
         break;
     }
     if (verdict.state !== undefined) {
-      state = verdict.state;
-      complete = true;
+      relay.state = verdict.state;
+      relay.complete = true;
     } else if (verdict.kind !== 'hide') learn(event, verdict);
   }
 
@@ -136,7 +133,9 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
       event: take,
       ...(repetition === null
         ? {}
-        : { repeated: (bytes: Buffer, start: number) => (state === 'open' ? repetition.take(bytes, start) : -1) }),
+        : {
+            repeated: (bytes: Buffer, start: number) => (relay.state === 'open' ? repetition.take(bytes, start) : -1),
+          }),
       oversized(bytes, start, end) {
         if (ended()) return;
         open();
@@ -146,19 +145,11 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
     },
   });
 
-  return {
-    get state() {
-      return state;
-    },
-    get error() {
-      return error;
-    },
-    get complete() {
-      return complete;
-    },
-    get inEvent() {
-      return reader.inOversized;
-    },
+  const relay: { -readonly [K in keyof EventRelay]: EventRelay[K] } = {
+    state: 'waiting',
+    error: null,
+    complete: false,
+    inEvent: () => reader.inOversized,
     write(chunk) {
       output.expect(chunk.length);
       reader.write(chunk);
@@ -178,12 +169,13 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
       return output.take();
     },
     close(next) {
-      state = next;
+      relay.state = next;
       prelude = [];
       output.take();
       return reader.inOversized ? '\n\n' : '';
     },
   };
+  return relay;
 }
 
 /** Whether an event that lacks its empty line carries complete data. */

@@ -227,7 +227,7 @@ function createMessagesStream(context: WireContext): WireStream {
       return relay.error;
     },
     get keepAlive() {
-      return relay.inEvent ? noBytes : ping;
+      return relay.inEvent() ? noBytes : ping;
     },
     write: relay.write,
     end: relay.end,

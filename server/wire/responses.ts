@@ -256,7 +256,7 @@ function createResponsesStream(context: WireContext): WireStream {
       return relay.error;
     },
     get keepAlive() {
-      return relay.inEvent ? noBytes : keepAlive;
+      return relay.inEvent() ? noBytes : keepAlive;
     },
     write: relay.write,
     end: relay.end,

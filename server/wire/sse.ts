@@ -54,7 +54,6 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
   /** The unfinished event's earlier bytes; a buffer of our own that is grown by doubling and given away when read. */
   let held: Buffer | null = null;
   let heldBytes = 0;
-  let oversized = false;
   let atStart = true;
   // Where the line machine stands. A CR ends a line, but whether an LF belongs to it shows only with the next byte.
   let lineIsEmpty = true;
@@ -75,11 +74,11 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
   /** Ends the event that started at `start` (or in what is held) right before `end`. */
   function finish(chunk: Buffer, start: number, end: number): void {
     const bytesInAll = heldBytes + end - start;
-    if (oversized || bytesInAll > maxEventBytes) {
+    if (reader.inOversized || bytesInAll > maxEventBytes) {
       takeStart();
       if (heldBytes > 0 && held !== null) sink.oversized(held, 0, heldBytes, false);
       sink.oversized(chunk, start, end, true);
-      oversized = false;
+      reader.inOversized = false;
     } else if (heldBytes > 0) {
       hold(chunk.subarray(0, end), start);
       if (held !== null) sink.event(parse(held, 0, heldBytes, takeStart()));
@@ -98,7 +97,7 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
 
   /** Hands over the events from `start` on that the sink knows; returns where they end. */
   function skipRepeated(chunk: Buffer, start: number): number {
-    if (sink.repeated === undefined || heldBytes > 0 || oversized || afterCr || !lineIsEmpty) return start;
+    if (sink.repeated === undefined || heldBytes > 0 || reader.inOversized || afterCr || !lineIsEmpty) return start;
     let end = start;
     for (;;) {
       const next = sink.repeated(chunk, end);
@@ -107,10 +106,8 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
     }
   }
 
-  return {
-    get inOversized(): boolean {
-      return oversized;
-    },
+  const reader: { -readonly [K in keyof SseReader]: SseReader[K] } = {
+    inOversized: false,
 
     write(bytes): void {
       const chunk = asBuffer(bytes);
@@ -143,12 +140,12 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
         if (byte === CR) afterCr = true;
         else lineIsEmpty = false;
       }
-      if (oversized) {
+      if (reader.inOversized) {
         if (start < chunk.length) sink.oversized(chunk, start, chunk.length, false);
         return;
       }
       if (heldBytes + chunk.length - start > maxEventBytes) {
-        oversized = true;
+        reader.inOversized = true;
         atStart = false;
         if (held !== null) sink.oversized(held, 0, heldBytes, false);
         sink.oversized(chunk, start, chunk.length, false);
@@ -167,6 +164,7 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
       return rest;
     },
   };
+  return reader;
 }
 
 /** Reads the fields of one event. `first`: the stream's very first bytes, where a byte order mark may stand. */
