@@ -8,7 +8,8 @@ export default defineConfig({
     globalSetup: ['test/support/postgres.ts', 'test/sdk/build.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
+    // There to end what hangs: a browser on a busy machine is slow.
+    testTimeout: 180_000,
     hookTimeout: 120_000,
   },
 });

@@ -191,8 +191,10 @@ describe('an account holder', () => {
     await dialog.getByLabel('Name').fill('tight');
     await dialog.getByLabel('sim-small').check();
     await dialog.getByLabel('A day').fill('0.5');
+    expect(await findBarriers(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Create a key' }).click();
     const secret = await page.locator('.secret code').innerText();
+    expect(await findBarriers(page)).toEqual([]);
     // Shown once: the dialog closes when people say that they have it, and not by accident.
     await page.keyboard.press('Escape');
     await page.locator('.secret code').waitFor();
@@ -331,6 +333,7 @@ describe('an operator', () => {
     await page.goto('/operator/catalog');
     await page.getByRole('button', { name: 'Add a model' }).click();
     const dialog = page.getByRole('dialog');
+    expect(await findBarriers(page)).toEqual([]);
     await dialog.getByLabel('Catalog id').fill('lotus-1');
     await dialog.getByLabel('Name', { exact: true }).fill('Lotus 1');
     await dialog.getByLabel('Family').fill('lotus');
@@ -343,6 +346,7 @@ describe('an operator', () => {
     await prices.getByLabel('Cache hit').fill('0.2');
     await prices.getByLabel('Output').fill('8');
     await prices.getByText('What this changes').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
     await prices.getByRole('button', { name: 'Set the prices' }).click();
     await page.getByText('Price history (1)').waitFor();
 
@@ -440,6 +444,7 @@ describe('an operator', () => {
     await page.getByRole('link', { name: 'Bình Minh' }).click();
     await page.getByRole('button', { name: 'Give budget' }).click();
     const dialog = page.getByRole('dialog');
+    expect(await findBarriers(page)).toEqual([]);
     await dialog.getByLabel('Amount in USD').fill('2.5');
     await dialog.getByLabel('Reason').fill('For the outage of Monday');
     await dialog.getByRole('button', { name: 'Give budget' }).click();
