@@ -1,4 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describeError } from '../http.ts';
 import type { MailLog } from '../mail.ts';
 import { textProblem } from '../plain-text.ts';
@@ -37,6 +38,9 @@ const mailsPerAddress = { attempts: 5, windowS: 3_600 };
 const mailRequestsPerNetwork = { attempts: 30, windowS: 3_600 };
 const linksPerNetwork = { attempts: 60, windowS: 600 };
 
+/** Longer than a sign-up takes, but for a password queue that is full, which is everybody's. */
+const leastAnswerMs = 60;
+
 export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: MailLog }): SignUp {
   const { prisma, pool, auth, throttle, passwords, mailer, bindings, publicUrl, openAccount, log } = parts;
 
@@ -71,6 +75,8 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
         (await throttle.take(`mail:${email}`, mailsPerAddress));
       if (wait !== null) return throttled(wait);
 
+      // Writing a person down takes longer than finding one: who measures must not learn which of the two it was.
+      const leaveTogether = delay(leastAnswerMs);
       const known = await prisma.user.findUnique({ where: { email } });
       try {
         if (known === null) {
@@ -92,6 +98,7 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
         if (error instanceof PasswordsBusyError) return { kind: 'busy' };
         throw error;
       }
+      await leaveTogether;
       return done();
     },
 
