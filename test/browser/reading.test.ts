@@ -1,0 +1,121 @@
+import { orThrow } from '@steyg/sdk';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestApp } from '../support/app.ts';
+import { launch, openPage } from './browser.ts';
+import { ask, createPerson, settled, signInOperator } from './people.ts';
+import { startService } from './service.ts';
+
+// What a page says is so, and it says what people came to read.
+
+let app: TestApp;
+let browser: Browser;
+
+beforeAll(async () => {
+  [app, browser] = await Promise.all([startService(), launch()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await app?.close();
+});
+
+describe('the first page', () => {
+  it('shows a request over either protocol, what it costs, and the settings of every tool', async () => {
+    const { page, unexpected } = await openPage(browser, app.url, { locale: 'vi-VN' });
+    await page.goto('/');
+    await settled(page);
+    const example = page.locator('.example');
+    await example.getByText('/api/v1/chat/completions').waitFor();
+    await example.getByRole('radio', { name: 'Messages' }).check();
+    await example.getByText('/api/v1/messages').waitFor();
+    await example.getByText('anthropic-version: 2023-06-01').waitFor();
+    // The pair of amounts of the dearest model, and what the trial's budget is enough for.
+    const row = (await page.getByRole('row', { name: /Simulated Large/ }).innerText()).replaceAll('\u00a0', ' ');
+    expect(row).toMatch(/375\.000 ₫ →\s*đến\s*345\.000 ₫\s+25$/);
+    const tools = page.getByRole('group', { name: 'Công cụ' });
+    const names = await tools.getByRole('radio').count();
+    expect(names).toBeGreaterThan(10);
+    for (let at = 0; at < names; at += 1) {
+      await tools.getByRole('radio').nth(at).check();
+      await page.locator('.connection', { hasText: app.url }).waitFor();
+    }
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the settings of tools', () => {
+  it('go from a tool that has some for a project to one that has none', async () => {
+    const person = await createPerson(app);
+    const { page, unexpected } = await openPage(browser, app.url);
+    await person.signIn(page.context());
+    await page.goto('/connect');
+    await settled(page);
+    await page.getByRole('radio', { name: 'In one project' }).check();
+    const tool = page.getByRole('combobox', { name: 'Tool', exact: true });
+    for (const name of ['codex', 'cline', 'cursor', 'zed', 'continue']) {
+      await tool.selectOption(name);
+      await page.getByRole('radio', { name: 'In one project' }).waitFor({ state: 'detached' });
+      await page.locator('.connection', { hasText: app.url }).waitFor();
+    }
+    await tool.selectOption('claude-code');
+    await page.getByText('.claude/settings.local.json').first().waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the overview', () => {
+  it('says nothing of what was spent while that cannot be asked for', async () => {
+    const person = await createPerson(app);
+    const { console: control } = person.steyg;
+    const { secret } = orThrow(await control.keys.createKey({ input: {} }));
+    await ask(app, secret ?? '', 'ping');
+    await app.quiet(person.accountId);
+    const { page } = await openPage(browser, app.url);
+    await person.signIn(page.context());
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes('query usage') === true ? route.abort() : route.continue(),
+    );
+    await page.goto('/');
+    const figure = (name: string) => page.locator('.figure-box', { hasText: name });
+    await figure('Budget left').getByText('$4.99').waitFor();
+    expect(await figure('Spent today').locator('dd').innerText()).toBe('–');
+    await page.unroute('**/graphql');
+    await page.getByRole('button', { name: 'Try again' }).first().click();
+    await figure('Spent today').getByText('$0.00').waitFor();
+    await page.context().close();
+  });
+
+  it('leads on who has not asked anything, and shows requests as they arrive', async () => {
+    const person = await createPerson(app);
+    const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: {} }));
+    const { page, unexpected } = await openPage(browser, app.url);
+    await person.signIn(page.context());
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Get started' }).waitFor();
+    await ask(app, secret ?? '', 'ping');
+    await page.getByRole('row', { name: /sim-small/ }).waitFor();
+    expect(await page.getByRole('link', { name: 'Get started' }).count()).toBe(0);
+    await ask(app, secret ?? '', 'ping', 'sim-large');
+    await page.locator('tr.arrived', { hasText: 'sim-large' }).waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the books', () => {
+  it('are checked for every account, however many there are', async () => {
+    const before = await app.pool.query(`SELECT count(*)::int AS n FROM account`);
+    // More than one answer has.
+    for (let count = 0; count < 30; count += 1) await app.customer();
+    const { page, unexpected } = await openPage(browser, app.url);
+    await (await signInOperator(app)).signIn(page.context());
+    await page.goto('/operator/books');
+    await page.getByRole('button', { name: 'Check all accounts' }).click();
+    await page.getByText('Every rule holds.').waitFor();
+    await page.getByText(`Accounts checked: ${before.rows[0].n + 30}`).waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
