@@ -126,7 +126,10 @@ function bars(name: string, days: readonly Day[], locale: Locale, w: StatusWords
   const said = (day: Day) => `${dayText(day.date, locale)}: ${percentText(day, locale)}`;
   const troubled = days.filter(({ down }) => down > 0).toReversed();
   const trouble = troubled.length === 0 ? w.noTrouble : `${w.troubled}: ${troubled.map(said).join('; ')}`;
-  const label = `${name}: ${percentText(addTallies(days), locale)}. ${trouble}.`;
+  const unknown = days.filter((day) => uptimeRatio(day) === null).length;
+  // A day on which nothing was measured is no day without failures.
+  const gaps = unknown === 0 ? '' : ` ${w.unmeasured}: ${unknown}.`;
+  const label = `${name}: ${percentText(addTallies(days), locale)}. ${trouble}.${gaps}`;
   const cells = days.map((day) => `<i class="${grade(day)}" data-day="${said(day)}"></i>`);
   return `<div class="bars" role="img" aria-label="${label}">${cells.join('')}</div>`;
 }

@@ -33,6 +33,7 @@ export interface StatusWords {
   noData: string;
   details: string;
   troubled: string;
+  unmeasured: string;
   noTrouble: string;
   protocols: Record<ProbeProtocol, string>;
   daysAgo: string;
@@ -87,6 +88,7 @@ export const words: Record<Locale, StatusWords> = {
     noData: 'no data',
     details: 'Latest measurements, and days with failures',
     troubled: 'Days with failures',
+    unmeasured: 'Days without data',
     noTrouble: 'No day with failures',
     protocols: { messages: 'Messages', 'chat-completions': 'Chat completions', responses: 'Responses' },
     daysAgo: '90 days ago',
@@ -138,6 +140,7 @@ export const words: Record<Locale, StatusWords> = {
     noData: 'không có dữ liệu',
     details: 'Lần đo gần nhất và những ngày có lỗi',
     troubled: 'Những ngày có lỗi',
+    unmeasured: 'Số ngày không có dữ liệu',
     noTrouble: 'Không có ngày nào có lỗi',
     protocols: { messages: 'Messages', 'chat-completions': 'Chat completions', responses: 'Responses' },
     daysAgo: '90 ngày trước',

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSimulator, type Simulator } from '../../server/upstreams/simulator/simulator.ts';
 import { createProbeAccount, createProbeRound } from '../../server/uptime/round.ts';
 import { dayText, percentText } from '../../server/uptime/status-text.ts';
+import { words } from '../../server/uptime/status-words.ts';
 import { createUptime, type Uptime } from '../../server/uptime/uptime.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { findBarriers, launch, openPage } from './browser.ts';
@@ -127,6 +128,9 @@ describe('the status page', () => {
           const days = picture.locator('> *');
           expect(await days.count()).toBe(90);
           const heard = (await picture.getAttribute('aria-label')) ?? '';
+          const unmeasured = await picture.locator('.none').count();
+          expect(unmeasured).toBeGreaterThan(8);
+          expect(heard).toContain(`${words[locale].unmeasured}: ${unmeasured}.`);
           for (const ago of [5, 40, 80]) {
             const day = days.nth(89 - ago);
             await day.hover();

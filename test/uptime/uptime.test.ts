@@ -227,8 +227,12 @@ describe('the status page', () => {
     const pictures = section.split('role="img"').slice(1);
     expect(pictures).toHaveLength(2);
     const [messages = '', chat = ''] = pictures.map((picture) => picture.split('</div>')[0] ?? '');
-    expect(messages).toContain(`aria-label="Messages, 90 days: 50%. Days with failures: ${today}: 50%."`);
-    expect(chat).toContain('aria-label="Chat completions, 90 days: 100%. No day with failures."');
+    expect(messages).toContain(
+      `aria-label="Messages, 90 days: 50%. Days with failures: ${today}: 50%. Days without data: 89."`,
+    );
+    expect(chat).toContain(
+      'aria-label="Chat completions, 90 days: 100%. No day with failures. Days without data: 89."',
+    );
     for (const picture of [messages, chat]) expect(picture.match(/<i class="\w+" data-day="[^"]+">/g)).toHaveLength(90);
     expect(messages).toContain(`<i class="poor" data-day="${today}: 50%">`);
     expect(messages.match(/class="none"/g)).toHaveLength(89);
