@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { type Edit, splice } from './body.ts';
-import { endOfEscape } from './json.ts';
+import { asBuffer, endOfEscape } from './json.ts';
 import type { Span } from './protocol.ts';
 
 /**
@@ -72,7 +72,7 @@ export function createRepetition({ output, count }: RepetitionParts): Repetition
         const within = edits.filter((edit) => edit.start >= from && edit.end <= start);
         const text = Buffer.from(event.subarray(from, start));
         const shifted = within.map((edit) => ({ ...edit, start: edit.start - from, end: edit.end - from }));
-        segments.push({ text, shown: Buffer.from(splice(text, shifted)) });
+        segments.push({ text, shown: asBuffer(splice(text, shifted)) });
         from = end;
       }
     },
