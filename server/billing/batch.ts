@@ -93,6 +93,8 @@ export interface Changes {
 }
 
 interface Posting {
+  /** Null: any. The first of a request has the request's, so that postings lie in the order of time. */
+  id: string | null;
   accountId: string;
   grantId: string;
   kind: 'charge' | 'expire';
@@ -254,12 +256,15 @@ function openBook(facts: Facts) {
   ): void => {
     if (movements.length === 0) return;
     grants.set(accountId, budget.apply(grantsOf(accountId), movements));
+    let id = request?.requestId ?? null;
     for (const { kind, grantId, amount, fromHold } of movements) {
       if (kind === 'charge' && request !== null) {
         const heldAt = fromHold ? request.heldAt : null;
-        postings.push({ accountId, grantId, kind, amount, requestId: request.requestId, heldAt });
+        postings.push({ id, accountId, grantId, kind, amount, requestId: request.requestId, heldAt });
+        id = null;
       }
-      if (kind === 'expire') postings.push({ accountId, grantId, kind, amount, requestId: null, heldAt: null });
+      if (kind === 'expire')
+        postings.push({ id: null, accountId, grantId, kind, amount, requestId: null, heldAt: null });
     }
   };
 

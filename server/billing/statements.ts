@@ -88,7 +88,7 @@ const readKeySpend = statement(
                     ${lookup('h', 'key_id', 'hold', 'account_id = ref.account_id AND request_id = ref.request_id')}) AS asked
    ${lookup(
      's',
-     'account_id, key_id, charged, held, day, day_charged, month, month_charged',
+     'account_id, key_id, charged, held, day, day_charged, month, month_charged, ctid',
      'key_spend',
      'account_id = asked.account_id AND key_id = asked.key_id',
    )}`,
@@ -173,21 +173,30 @@ export async function readFacts(
   const answers = await flight(client, sent);
   const rowsOf = (read: Statement | null): Row[] => (read === null ? [] : (answers[sent.indexOf(read)]?.rows ?? []));
   const grants = rowsOf(reads.grants);
+  const keySpend = rowsOf(reads.keySpend);
   const holds = new Map(rowsOf(reads.holds).map((row) => [pairKey(text(row[0]), text(row[1])), holdOf(row)]));
   const facts: Facts = {
     today: text(rowsOf(reads.today)[0]?.[0]),
     grants: grantsOf(grants),
-    keySpend: new Map(rowsOf(reads.keySpend).map((row) => [pairKey(text(row[0]), text(row[1])), keySpendOf(row)])),
+    keySpend: new Map(keySpend.map((row) => [pairKey(text(row[0]), text(row[1])), keySpendOf(row)])),
     holds,
     entries: await entriesOf(client, operations, holds),
     keys: new Map(rowsOf(reads.keys).map((row) => [text(row[0]), keyOf(row)])),
     models: new Map(rowsOf(reads.models).map((row) => [text(row[0]), modelOf(row)])),
   };
-  return { facts, places: new Map(grants.map(([, id, place]) => [text(id), text(place)])) };
+  const places = {
+    grants: new Map(grants.map(([, id, place]) => [text(id), text(place)])),
+    keySpend: new Map(keySpend.map((row) => [pairKey(text(row[0]), text(row[1])), text(row[8])])),
+  };
+  return { facts, places };
 }
 
-/** Where the locked grants are, by id. Nobody can move them while they are locked. */
-type Places = ReadonlyMap<string, string>;
+/** Where rows are that nobody else can move: the locked grants by id, and what their lock guards. */
+interface Places {
+  grants: ReadonlyMap<string, string>;
+  /** By `pairKey(accountId, keyId)`. */
+  keySpend: ReadonlyMap<string, string>;
+}
 
 /** A settlement whose hold is there has no entry yet. Only the others have to be looked up: late ones and duplicates. */
 async function entriesOf(
@@ -410,14 +419,20 @@ const keySpendColumns: Column<Changes['keySpend'][number]>[] = [
 ];
 const keySpendNames = keySpendColumns.map(([name]) => name).join(', ');
 
-/** Complete values, not additions: whoever writes them has locked the account. */
-const writeKeySpend = bulk(
-  'write_key_spend',
+const insertKeySpend = bulk(
+  'insert_key_spend',
   keySpendColumns,
+  (rows) => `INSERT INTO key_spend (${keySpendNames}, last_used_at) SELECT ${keySpendNames}, ${moment} FROM ${rows}`,
+);
+
+/** Complete values, not additions: whoever writes them has locked the account. */
+const writeKeySpend = bulkOfExisting<Changes['keySpend'][number] & { place: string }>(
+  'write_key_spend',
+  [['place', 'tid', ({ place }) => place], ...keySpendColumns.slice(2)],
   (rows) =>
-    `INSERT INTO key_spend (${keySpendNames}, last_used_at) SELECT ${keySpendNames}, ${moment} FROM ${rows}
-     ON CONFLICT (account_id, key_id) DO UPDATE SET (${keySpendNames}, last_used_at) =
-       (${keySpendNames.replaceAll(/\w+/g, 'excluded.$&')}, excluded.last_used_at)`,
+    `UPDATE key_spend k SET charged = new.charged, held = new.held, day = new.day, day_charged = new.day_charged,
+       month = new.month, month_charged = new.month_charged, last_used_at = ${moment}
+     FROM ${rows} WHERE k.ctid = new.place`,
 );
 
 const endHolds = bulkOfExisting<RequestRef>(
@@ -495,6 +510,7 @@ const insertEntries = bulk(
 const insertPostings = bulk<Changes['postings'][number]>(
   'insert_postings',
   [
+    ['id', 'uuid', (posting) => posting.id],
     ['account_id', 'uuid', (posting) => posting.accountId],
     ['grant_id', 'uuid', (posting) => posting.grantId],
     ['kind', 'text', (posting) => posting.kind],
@@ -503,8 +519,8 @@ const insertPostings = bulk<Changes['postings'][number]>(
     ['held_at', 'timestamptz', (posting) => posting.heldAt],
   ],
   (rows) =>
-    `INSERT INTO posting (account_id, grant_id, kind, amount, request_id, held_at, created_at)
-     SELECT account_id, grant_id, kind, amount, request_id, held_at, ${moment} FROM ${rows}`,
+    `INSERT INTO posting (account_id, id, grant_id, kind, amount, request_id, held_at, created_at)
+     SELECT account_id, coalesce(id, gen_random_uuid()), grant_id, kind, amount, request_id, held_at, ${moment} FROM ${rows}`,
 );
 
 const usageSums = `requests, failures, input, cache_hit, cache_write_5m, cache_write_1h, output, cost, charged, upstream_cost`;
@@ -540,11 +556,18 @@ const addUsage = bulk<Changes['usage'][number]>(
 
 /** The statements that write the changes. Empty when nothing changed. */
 export function writes(changes: Changes, places: Places, processId: string): Statement[] {
-  const grants = changes.grants.map(({ grant }) => ({ ...grant, place: places.get(grant.id) ?? '' }));
+  const grants = changes.grants.map(({ grant }) => ({ ...grant, place: places.grants.get(grant.id) ?? '' }));
+  const [known, unknown] = [[], []] as [(Changes['keySpend'][number] & { place: string })[], Changes['keySpend']];
+  for (const item of changes.keySpend) {
+    const place = places.keySpend.get(pairKey(item.accountId, item.keyId));
+    if (place === undefined) unknown.push(item);
+    else known.push({ ...item, place });
+  }
   const placed = changes.holdsPlaced.map((hold) => ({ ...hold, processId }));
   return [
     ...(grants.length > 0 ? [writeGrants(grants)] : []),
-    ...(changes.keySpend.length > 0 ? [writeKeySpend(changes.keySpend)] : []),
+    ...(known.length > 0 ? [writeKeySpend(known)] : []),
+    ...(unknown.length > 0 ? [insertKeySpend(unknown)] : []),
     ...(changes.holdsEnded.length > 0 ? [endHolds(changes.holdsEnded)] : []),
     ...(changes.holdsExtended.length > 0 ? [extendHolds(changes.holdsExtended)] : []),
     ...(placed.length > 0 ? [placeHolds(placed)] : []),

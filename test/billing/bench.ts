@@ -23,8 +23,6 @@ const postgres = await createPostgres(
 await ensureDatabase(postgres.url('postgres'), 'bench');
 await migrate({ url: postgres.url('bench') });
 const db = new Pool({ connectionString: postgres.url('bench'), max: 4 });
-if (option('hot', 0) === 1)
-  await db.query('DROP INDEX grant_open; CREATE INDEX grant_open ON "grant" (account_id, expires_at, id)');
 await addModel(db, { id: 'big' });
 const customers: Customer[] = [];
 for (let i = 0; i < accounts; i += 1) customers.push(await addCustomer(db, { budget: '100000' }));
