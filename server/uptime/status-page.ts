@@ -64,7 +64,7 @@ function document(locale: Locale, w: StatusWords, main: string): string {
 <h1>${w.title}</h1>
 ${main}
 </main>
-<footer class="quiet"><p>${w.feed}: <a href="/status/history.atom?lang=${locale}">Atom</a> · <a href="/status/history.rss?lang=${locale}">RSS</a></p><p>${w.programs}: <a href="/status.json">status.json</a></p></footer>
+<footer class="quiet"><p>${w.feed}: <a href="/status/history.atom?lang=${locale}">Atom</a> · <a href="/status/history.rss?lang=${locale}">RSS</a></p><p>${w.programs}: <a href="/status.json">status.json</a></p><p>${w.badge}: <a href="/status/badge.svg?lang=${locale}">badge.svg</a></p></footer>
 </body>
 </html>
 `;

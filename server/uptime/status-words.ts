@@ -51,6 +51,7 @@ export interface StatusWords {
   home: string;
   feed: string;
   programs: string;
+  badge: string;
   reload: string;
   unavailable: string;
 }
@@ -105,6 +106,7 @@ export const words: Record<Locale, StatusWords> = {
     home: 'Home',
     feed: 'Feed',
     programs: 'For programs',
+    badge: 'For your own page',
     reload: 'Reload',
     unavailable: 'The measurements cannot be read at the moment.',
   },
@@ -157,6 +159,7 @@ export const words: Record<Locale, StatusWords> = {
     home: 'Trang chủ',
     feed: 'Nguồn tin',
     programs: 'Cho chương trình',
+    badge: 'Cho trang của bạn',
     reload: 'Tải lại',
     unavailable: 'Hiện không đọc được số đo.',
   },
