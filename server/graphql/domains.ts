@@ -4,6 +4,7 @@ import type { Keys } from '../keys/keys.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
 import type { CatalogChanges } from '../operation/catalog-changes.ts';
+import type { ModelMismatches } from '../operation/model-mismatches.ts';
 import type { RouteTester } from '../operation/test-route.ts';
 import type { People } from '../people/people.ts';
 import type { Orders } from '../plans/orders.ts';
@@ -24,6 +25,7 @@ export interface Domains {
   catalog: Catalog;
   catalogChanges: CatalogChanges;
   routeTester: RouteTester;
+  modelMismatches: ModelMismatches;
   /** How this process sees the upstreams. */
   upstreamHealth(): UpstreamHealth[];
   downloads: LedgerDownloads;

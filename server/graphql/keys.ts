@@ -184,8 +184,10 @@ function tooMany(limit: number): never {
   throw new ConflictError(`An account has at most ${limit} keys.`, 'TOO_MANY_KEYS');
 }
 
+type ApiKeyRow = Pick<typeof ApiKeyType.$inferType, 'accountId' | 'id' | 'models'>;
+
 /** The account of a key that the principal sees and whose keys they may handle. */
-async function accountOfKey(context: GraphqlContext, keyId: string | null): Promise<{ accountId: string; id: string }> {
+async function accountOfKey(context: GraphqlContext, keyId: string | null): Promise<ApiKeyRow> {
   const key =
     keyId === null
       ? null
@@ -203,6 +205,23 @@ const limitsOf = (limits: typeof SpendLimitsInput.$inferInput): SpendLimits => (
   lifetime: limits.lifetime ?? null,
 });
 
+/** A key that has ended when it is made, or that is restricted to nothing that exists, is a slip of the pen. */
+async function checkTerms(
+  context: GraphqlContext,
+  terms: { models?: readonly string[] | null | undefined; expiresAt?: Date | null | undefined },
+  /** What the key may call so far: models that are gone since may stay on its list. */
+  had: readonly string[] = [],
+): Promise<void> {
+  if (terms.expiresAt && terms.expiresAt.getTime() <= Date.now())
+    throw badInput(['input', 'expiresAt'], 'expiresAt must be in the future; to end a key now, delete it.');
+  const added = (terms.models ?? []).filter((model) => !had.includes(model));
+  if (added.length === 0) return;
+  const known = new Set((await context.domains.catalog.list()).map(({ id }) => id));
+  const unknown = added.find((model) => !known.has(model));
+  if (unknown !== undefined)
+    throw badInput(['input', 'models'], `There is no model ${JSON.stringify(unknown.slice(0, 256))} in the catalog.`);
+}
+
 builder.mutationField('createKey', (t) =>
   t.field({
     type: MadeKeyType,
@@ -214,6 +233,7 @@ builder.mutationField('createKey', (t) =>
       const accountId = accountFor(context, input.accountId, 'keys');
       const idempotencyKey = checkIdempotencyKey(input.idempotencyKey);
       const { name, models, limits, expiresAt } = input;
+      await checkTerms(context, { models, expiresAt });
       const terms = {
         ...(typeof name === 'string' ? { name } : {}),
         ...(models ? { models } : {}),
@@ -250,10 +270,12 @@ builder.mutationField('updateKey', (t) =>
     errors: { types: writes },
     args: { input: t.arg({ type: UpdateKeyInput, required: true, description: 'What is to change.' }) },
     resolve: async (query, _root, { input }, context) => {
-      const ref = await accountOfKey(context, decodeUuid('ApiKey', input.id));
+      const key = await accountOfKey(context, decodeUuid('ApiKey', input.id));
       const { name, models, limits, expiresAt } = input;
+      await checkTerms(context, { models, expiresAt }, key.models);
       const outcome = await context.domains.keys.change({
-        ...ref,
+        accountId: key.accountId,
+        id: key.id,
         actor: actorOf(context.principal),
         ...(typeof name === 'string' ? { name } : {}),
         ...(models ? { models } : {}),

@@ -12,6 +12,7 @@ import './access-tokens.ts';
 import './catalog.ts';
 import './upstreams.ts';
 import './operator.ts';
+import './model-mismatches.ts';
 import './plans.ts';
 import './orders.ts';
 import './transfers.ts';

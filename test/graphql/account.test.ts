@@ -54,11 +54,30 @@ describe('keys', () => {
     expect(other.data).toMatchObject({ createKey: { code: 'IDEMPOTENCY_CONFLICT' } });
   });
 
-  it('says what is wrong with a key that cannot be made', async () => {
-    const answer = await owner.send(createKey, { variables: { input: { name: ' ' } } });
-    expect(answer.data).toMatchObject({
-      createKey: { __typename: 'InputError', code: 'BAD_INPUT', problems: [{ path: ['input', 'name'] }] },
-    });
+  it.each([
+    ['name', { name: ' ' }],
+    ['models', { models: ['big', 'bog'] }],
+    ['limits', { limits: { day: '0' } }],
+    ['expiresAt', { expiresAt: '2026-01-01T00:00:00Z' }],
+  ])('says that the %s of a key cannot be', async (field, input) => {
+    const problem = { __typename: 'InputError', code: 'BAD_INPUT', problems: [{ path: ['input', field] }] };
+    const made = await owner.send(createKey, { variables: { input } });
+    expect(made.data).toMatchObject({ createKey: problem });
+    const changed = await owner.send(
+      `mutation ($input: UpdateKeyInput!) { updateKey(input: $input) {
+        __typename ... on Error { code } ... on InputError { problems { path } } } }`,
+      { variables: { input: { ...input, id: keyId } } },
+    );
+    expect(changed.data).toMatchObject({ updateKey: problem });
+  });
+
+  it('leaves a key restricted to a model that is gone', async () => {
+    await plane.database.pool.query(`UPDATE api_key SET models = '{big,gone}' WHERE id = $1`, [keyId]);
+    const changed = await owner.send(
+      `mutation ($id: ID!) { updateKey(input: { id: $id, models: ["gone", "big"] }) { ... on ApiKey { models } } }`,
+      { variables: { id: keyId } },
+    );
+    expect(changed.data).toEqual({ updateKey: { models: ['gone', 'big'] } });
   });
 });
 

@@ -277,6 +277,7 @@ describe('an id of somebody else', () => {
 const operatorFields = new Set([
   'Operator.account',
   'Operator.invariants',
+  'Mutation.closeModelMismatch',
   'Mutation.closeTransferReview',
   'Mutation.deleteUpstreamKey',
   'Mutation.endAnnouncement',

@@ -16,6 +16,7 @@ import { createMailer, type Mail } from '../../../server/mail.ts';
 import { createNotices } from '../../../server/notices/notices.ts';
 import { createWebhooks } from '../../../server/notices/webhooks.ts';
 import { createCatalogChanges } from '../../../server/operation/catalog-changes.ts';
+import { createModelMismatches } from '../../../server/operation/model-mismatches.ts';
 import { createRouteTester } from '../../../server/operation/test-route.ts';
 import { createPeople } from '../../../server/people/people.ts';
 import { createOrders } from '../../../server/plans/orders.ts';
@@ -110,6 +111,7 @@ export async function createControlPlane(
       catalog: createCatalog({ pool }),
       catalogChanges: createCatalogChanges({ pool, seal, allowPrivate: false }),
       routeTester,
+      modelMismatches: createModelMismatches({ pool, log }),
       upstreamHealth: () => [],
       downloads,
       receiptLinks,
