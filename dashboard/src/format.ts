@@ -103,7 +103,8 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
     relative(moment, now) {
       const ms = new Date(moment).getTime() - now.getTime();
       const [unit, length] = spans.find(([, span]) => Math.abs(ms) >= span) ?? ['second', 1_000];
-      return relative.format(Math.trunc(ms / length), unit);
+      // "Hôm qua" is capital even in the middle of a sentence.
+      return relative.format(Math.trunc(ms / length), unit).toLocaleLowerCase(tag);
     },
     milliseconds: (value) => (value >= 10_000 ? `${seconds(value / 1_000)} s` : `${whole(value)} ms`),
     list: (items) => lists.format(items),

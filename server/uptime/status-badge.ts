@@ -78,6 +78,7 @@ interface Part {
 
 const partOf = (text: string): Part => ({ text: escapeText(text), length: Math.round(text.length * letterPx) });
 
+/** Nothing in it has an id: several may stand in one document. */
 export function badgeSvg({ label, message, tone }: Badge): string {
   const left = partOf(label);
   const right = partOf(message);
@@ -85,6 +86,6 @@ export function badgeSvg({ label, message, tone }: Badge): string {
   const width = leftWidth + right.length + 2 * sidePx;
   const draw = ({ text, length }: Part, x: number) =>
     `<text x="${x}" y="14" textLength="${length}" lengthAdjust="spacingAndGlyphs">${text}</text>`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" role="img" aria-label="${left.text}: ${right.text}"><title>${left.text}: ${right.text}</title><clipPath id="r"><rect width="${width}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${leftWidth}" height="20" fill="#3b4644"/><rect x="${leftWidth}" width="${width - leftWidth}" height="20" fill="${colors[tone]}"/></g><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${draw(left, sidePx)}${draw(right, leftWidth + sidePx)}</g></svg>
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" role="img" aria-label="${left.text}: ${right.text}"><title>${left.text}: ${right.text}</title><rect width="${width}" height="20" rx="4" fill="${colors[tone]}"/><path d="M4 0H${leftWidth}V20H4A4 4 0 0 1 0 16V4A4 4 0 0 1 4 0Z" fill="#3b4644"/><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${draw(left, sidePx)}${draw(right, leftWidth + sidePx)}</g></svg>
 `;
 }

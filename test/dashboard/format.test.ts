@@ -59,6 +59,13 @@ describe('dates', () => {
     expect(vi.moment(moment, new Date('2026-12-30T00:00:00Z'))).toBe('19:03 5/11');
   });
 
+  it('that are near are said in words, as they stand within a sentence', () => {
+    const now = new Date(moment);
+    const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000);
+    expect([vi.relative(inDays(-1), now), vi.relative(inDays(2), now)]).toEqual(['hôm qua', 'ngày kia']);
+    expect([en.relative(inDays(-1), now), en.relative(inDays(6.9), now)]).toEqual(['yesterday', 'in 6 days']);
+  });
+
   it('are those of the reader’s zone', () => {
     expect(vi.date('2026-11-05T17:00:00Z')).toBe('06/11/2026');
     expect(createFormat('vi', 'UTC').date('2026-11-05T17:00:00Z')).toBe('05/11/2026');
