@@ -89,7 +89,8 @@ function usageOf(pids: number[]): { cpuSeconds: number; residentMb: number } {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      ticks += Number(fields[11]) + Number(fields[12]);
+      // Its own, and that of its children that have ended: a database has a process for each connection.
+      for (const field of fields.slice(11, 15)) ticks += Number(field);
       kilobytes += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
     } catch {
       // A process that ended counts no more.
@@ -276,6 +277,7 @@ async function insertHistory(client: Client, accountId: string, keyId: string, c
   );
   await client.query(rollUp, [accountId]);
   await client.query('VACUUM (ANALYZE) ledger_entry, posting, usage_hour');
+  await client.query('CHECKPOINT');
 }
 
 async function main(): Promise<void> {
@@ -456,30 +458,42 @@ const rollUp = `INSERT INTO usage_hour (account_id, hour, model, key_id, request
   FROM ledger_entry WHERE account_id = $1 GROUP BY 1, 2, 3, 4
   ON CONFLICT (account_id, hour, model, key_id) DO UPDATE SET requests = excluded.requests, input = excluded.input, output = excluded.output, cost = excluded.cost, charged = excluded.charged`;
 
+/** What an idle stream takes: of the bare proxy's too, because two sockets and their parsers are most of it. */
 async function measureIdle(): Promise<void> {
   const { url } = await whereabouts(spawned(['test/bench/fast-upstream.ts', '--idle']));
+  const proxy = spawned(['test/bench/bare-proxy.ts', '--upstream', url]);
+  await holdIdle('bare proxy', proxy, (await whereabouts(proxy)).url, 'x');
+  await stop(proxy);
   const place = await startGateway(url);
   const { secrets } = await addCustomers(place.dataDir, 1);
-  const pid = place.child.pid ?? 0;
+  await holdIdle('steyg', place.child, place.url, secrets[0] ?? '');
+  await stop(place.child);
+}
+
+async function holdIdle(subject: string, child: ChildProcess, url: string, key: string): Promise<void> {
+  const pid = child.pid ?? 0;
   const load = {
-    url: place.url,
+    url,
     path: '/api/v1/chat/completions',
-    headers: { authorization: `Bearer ${secrets[0]}` },
+    headers: { authorization: `Bearer ${key}` },
     body: chatBody(true),
   };
-  // A first wave fills pools and compiles code, so that the second shows what a stream itself needs.
+  // A process that has worked has its pools filled, its code compiled and its young generation grown: none of that is
+  // what a stream needs.
+  await runLoad({ ...load, body: chatBody(false), connections: 64, durationMs: 2_000 });
   const warm = await holdStreams({ ...load, streams: 200 });
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const before = usageOf([pid]).residentMb;
   const held = await holdStreams({ ...load, streams: 2_000 });
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   const after = usageOf([pid]).residentMb;
+  const kilobytes = ((after - before) * 1_024) / held.open;
   process.stderr.write(
-    `idle streams: ${held.open} open, ${held.lost} lost, ${(((after - before) * 1_024) / held.open).toFixed(1)} KB each\n`,
+    `idle streams: ${subject} ${held.open} open, ${held.lost} lost, ${kilobytes.toFixed(1)} KB each\n`,
   );
   rows.push({
     case: '2,000 idle streams',
-    subject: 'steyg, KB each',
+    subject: `${subject}, KB each`,
     perSecond: 0,
     p50: 0,
     p95: 0,
@@ -488,11 +502,10 @@ async function measureIdle(): Promise<void> {
     databaseMicroseconds: 0,
     residentMb: after,
     errors: held.lost,
-    ratio: ((after - before) * 1_024) / held.open,
+    ratio: kilobytes,
   });
   held.release();
   warm.release();
-  await stop(place.child);
 }
 
 async function startPortkey(upstreamUrl: string): Promise<Subject | null> {
