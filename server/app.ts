@@ -27,6 +27,7 @@ import { createHttpServer, type ServerLimits } from './http-server.ts';
 import { createKeyring } from './keys/keyring.ts';
 import { createKeys } from './keys/keys.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { createModelMismatches } from './operation/model-mismatches.ts';
 import { createRouter } from './upstreams/router.ts';
 import { createUpstreams } from './upstreams/store.ts';
 
@@ -100,6 +101,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const router = createRouter({ source: upstreams, allowPrivate: config.allowPrivateUpstreams });
   const keys = createKeys({ pool });
   const authenticator = createAuthenticator({ keyring });
+  const mismatches = createModelMismatches({ pool, log });
 
   const state = { prepared: false, draining: false, now: false };
   const closing = new AbortController();
@@ -126,6 +128,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     refusals,
     slots,
     pulse,
+    mismatches,
     metrics,
     log,
     timeouts: config.timeouts,
@@ -171,6 +174,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     keys,
     catalog,
     router,
+    mismatches,
     metrics,
     log,
   });
@@ -251,6 +255,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await Promise.all([stopListening(), stopSweep()]);
       await ledger.close();
       await control.close();
+      await mismatches.close();
       pulse.close();
       await Promise.all([router.close(), lane.end(), pool.end()]);
     },

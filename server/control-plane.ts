@@ -15,6 +15,8 @@ import type { Metrics } from './metrics.ts';
 import { createNotices } from './notices/notices.ts';
 import { createWebhooks } from './notices/webhooks.ts';
 import { createCatalogChanges } from './operation/catalog-changes.ts';
+import { createMismatchMails } from './operation/mismatch-mails.ts';
+import type { ModelMismatches } from './operation/model-mismatches.ts';
 import { createRouteTester } from './operation/test-route.ts';
 import { createPeople } from './people/people.ts';
 import { registerBankWebhooks } from './plans/bank-webhooks.ts';
@@ -46,6 +48,7 @@ export interface ControlPlaneParts {
   keys: Keys;
   catalog: Catalog;
   router: Pick<Router, 'health'>;
+  mismatches: ModelMismatches;
   metrics: Metrics;
   log: Logger;
 }
@@ -59,7 +62,20 @@ export interface ControlPlane {
 const connections = 8;
 
 export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
-  const { config, databaseUrl, publicUrl, secretKey, simulatorUrl, pool, keys, catalog, router, metrics, log } = parts;
+  const {
+    config,
+    databaseUrl,
+    publicUrl,
+    secretKey,
+    simulatorUrl,
+    pool,
+    keys,
+    catalog,
+    router,
+    mismatches,
+    metrics,
+    log,
+  } = parts;
   const allowPrivate = config.allowPrivateUpstreams;
   const { sepay, casso, payos, listing } = config.bankProviders;
   const prisma = createPrisma({ url: databaseUrl, max: connections, log });
@@ -87,6 +103,12 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     settingsUrl: `${publicUrl}/settings`,
     log,
   });
+  const mismatchMails = createMismatchMails({
+    pool,
+    deliverMail: mailer.deliver,
+    booksUrl: `${publicUrl}/operator/books`,
+    log,
+  });
   const orders = createOrders({ pool, bank: config.bank });
   const transfers = createTransfers({
     pool,
@@ -107,6 +129,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     transferSource: listing === null ? null : createSepayListing({ ...listing, accountNumber: config.bank.account }),
     uptime,
     notices,
+    mismatchMails,
     webhooks,
     people,
     log,
@@ -123,6 +146,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       catalog,
       catalogChanges: createCatalogChanges({ pool, seal, allowPrivate }),
       routeTester,
+      modelMismatches: mismatches,
       upstreamHealth: router.health,
       downloads,
       receiptLinks,

@@ -3,6 +3,7 @@ import { createJobs, type JobLog, type Jobs } from './jobs.ts';
 import type { Keys } from './keys/keys.ts';
 import type { Notices } from './notices/notices.ts';
 import type { Webhooks } from './notices/webhooks.ts';
+import type { MismatchMails } from './operation/mismatch-mails.ts';
 import type { People } from './people/people.ts';
 import type { Orders } from './plans/orders.ts';
 import { reconcile, type TransferSource } from './plans/reconciliation.ts';
@@ -25,6 +26,7 @@ export interface ScheduleParts {
   transferSource: TransferSource | null;
   uptime: Uptime;
   notices: Pick<Notices, 'check' | 'sendMails'>;
+  mismatchMails: MismatchMails;
   webhooks: Pick<Webhooks, 'deliverDue' | 'prune'>;
   people: Pick<People, 'sweep'>;
   log: JobLog;
@@ -53,6 +55,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     transferSource,
     uptime,
     notices,
+    mismatchMails,
     webhooks,
     people,
     log,
@@ -84,6 +87,8 @@ export function createSchedule(parts: ScheduleParts): Schedule {
           await notices.sendMails();
         },
       },
+      // An alarm is not late by more than a minute, and there are not more mails than one a minute.
+      { name: 'alarms', cron: '* * * * *', run: mismatchMails.sendMails },
       { name: 'webhooks', cron: '* * * * *', run: webhooks.deliverDue },
       { name: 'people', cron: '23 * * * *', run: people.sweep },
       {

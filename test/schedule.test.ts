@@ -29,6 +29,7 @@ it('a start probes at once, an event is delivered without waiting for the clock,
     uptime: { ...uptime, endAbandoned: async () => probed.resolve() },
     people: { sweep: async () => undefined },
     notices: { check: async () => 0, sendMails: async () => 0 },
+    mismatchMails: { sendMails: async () => 0 },
     webhooks: {
       deliverDue: async () => {
         delivered.resolve();
@@ -44,6 +45,7 @@ it('a start probes at once, an event is delivered without waiting for the clock,
   await delivered.promise;
   const { rows } = await pool.query<{ key: string }>('SELECT key FROM pgboss.schedule ORDER BY key');
   expect(rows.map(({ key }) => key)).toEqual([
+    'alarms',
     'notices',
     'orders',
     'people',

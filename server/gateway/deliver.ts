@@ -2,6 +2,7 @@ import type { Admitted, Ledger } from '../billing/ledger.ts';
 import type { GatewayTimeouts } from '../config.ts';
 import type { Refusals } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
+import type { ModelMismatches } from '../operation/model-mismatches.ts';
 import type { Router, Target } from '../upstreams/router.ts';
 import { UnreadableReply, type WireReply } from '../wire/protocol.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
@@ -24,6 +25,8 @@ export interface DelivererParts {
   pulse: Pulse;
   timeouts: GatewayTimeouts;
   shutdown: { readonly now: boolean };
+  /** Told of answers by another model; must take no time. */
+  mismatches: Pick<ModelMismatches, 'note'>;
   metrics: Metrics;
   log: { warn(fields: object, text: string): void; error(fields: object, text: string): void };
 }
@@ -62,12 +65,13 @@ export function refusedBy(
 }
 
 export function createDeliverer(parts: DelivererParts) {
-  const { ledger, router, refusals, pulse, timeouts, shutdown, metrics, log } = parts;
+  const { ledger, router, refusals, pulse, timeouts, shutdown, mismatches, metrics, log } = parts;
 
-  const watchModel = (call: Call, target: Target, reported: string | null): void => {
+  const watchModel = (call: Call, model: string, target: Target, reported: string | null): void => {
     const { upstreamModel, upstream } = target.route;
     if (reported === null || isSameModel(upstreamModel, reported)) return;
     metrics.anomaly('model_mismatch', upstream.id);
+    mismatches.note({ requestId: call.requestId, model, upstream: upstream.id, asked: upstreamModel, reported });
     log.warn(
       { requestId: call.requestId, upstream: upstream.id, model: upstreamModel },
       'the upstream answered with another model',
@@ -143,7 +147,7 @@ export function createDeliverer(parts: DelivererParts) {
               ? 'failed'
               : 'fine',
           );
-          watchModel(call, target, end.account.model);
+          watchModel(call, request.model.id, target, end.account.model);
           return {
             target,
             metered: meterStream(end.ending, end.account, facts, contextWindow),
@@ -164,7 +168,7 @@ export function createDeliverer(parts: DelivererParts) {
             break;
           }
           router.report(target, 'fine');
-          watchModel(call, target, reply.account.model);
+          watchModel(call, request.model.id, target, reply.account.model);
           return {
             target,
             metered: meterWhole(reply.account, facts, contextWindow, end.clientLeft ? 'client_closed' : 'completed'),

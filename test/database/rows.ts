@@ -8,6 +8,7 @@ export const grant = randomUUID();
 const order = randomUUID();
 const transfer = randomUUID();
 const endpoint = randomUUID();
+const mismatch = randomUUID();
 
 export interface Statement {
   text: string;
@@ -143,6 +144,18 @@ export const rows: Record<string, () => Row> = {
     facts: '{}',
     mail: 'due',
   }),
+  model_mismatch: () => ({
+    id: mismatch,
+    model: 'big-1',
+    upstream: 'somewhere',
+    asked: 'theirs',
+    reported: 'another',
+    count: 1n,
+    last_request_id: randomUUID(),
+    first_seen_at: '2026-11-21T00:00:00Z',
+    last_seen_at: '2026-11-21T00:00:01Z',
+  }),
+  model_mismatch_mail: () => ({ mismatch_id: mismatch, user_id: user, state: 'due' }),
   webhook_endpoint: () => ({ id: endpoint, account_id: account, url: 'https://example.com', sealed: randomBytes(8) }),
   webhook_delivery: () => ({
     id: randomUUID(),
