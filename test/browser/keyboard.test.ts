@@ -27,6 +27,7 @@ afterAll(async () => {
 /** Where the focus is: what a reader would be told, whether it shows, and whether something lies over it. */
 interface Place {
   name: string;
+  element: string;
   visible: boolean;
   behind: boolean;
   nowhere: boolean;
@@ -34,7 +35,7 @@ interface Place {
 
 const placeOfFocus = `(() => {
   const element = document.activeElement;
-  if (element === null || element === document.body) return { name: '', visible: true, behind: false, nowhere: true };
+  if (element === null || element === document.body) return { name: '', element: '', visible: true, behind: false, nowhere: true };
   const label = element.closest('label');
   const name = element.getAttribute('aria-label') ?? (element.labels?.[0]?.innerText || element.innerText || element.title || '').trim();
   // A choice that looks like a switch hides its input and shows the focus around its label.
@@ -45,6 +46,7 @@ const placeOfFocus = `(() => {
   const dialog = document.querySelector('dialog[open]');
   return {
     name,
+    element: element.tagName,
     visible: [element, label, element.nextElementSibling].some((each) => each !== null && shows(each)),
     behind: dialog !== null && !dialog.contains(element),
     nowhere: false,
@@ -94,7 +96,7 @@ describe('the keyboard alone', () => {
     await page.keyboard.press('Enter');
     // Another page begins at its heading, not somewhere in the middle.
     await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
-    await expect.poll(async () => (await focusOf(page)).name).toBe('API keys');
+    await expect.poll(() => focusOf(page)).toMatchObject({ element: 'H1', name: 'API keys' });
     await goTo(page, 'Create a key');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
@@ -147,7 +149,7 @@ describe('the keyboard alone', () => {
     await page.getByRole('link', { name: 'Members' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor();
-    await expect.poll(async () => (await focusOf(page)).name).toBe('Members');
+    await expect.poll(() => focusOf(page)).toMatchObject({ element: 'H1', name: 'Members' });
     expect(await page.title()).toBe('Members · Steyg');
     expect(unexpected()).toEqual([]);
     await page.context().close();
