@@ -141,8 +141,8 @@ test('orders, their grants and the money at the bank', async () => {
     `INSERT INTO plan (id, name, price_vnd, budget) VALUES ('starter', 'Starter', 250000, 10) ON CONFLICT DO NOTHING`,
   );
   await tamper(
-    `INSERT INTO purchase_order (account_id, id, plan_id, memo, price_vnd, budget, status, paid_at, expires_at)
-     VALUES ($1, $2, 'starter', $3, 250000, 10, 'paid', now(), now())`,
+    `INSERT INTO purchase_order (account_id, id, plan_id, plan_name, memo, price_vnd, budget, status, paid_at, expires_at)
+     VALUES ($1, $2, 'starter', 'Starter', $3, 250000, 10, 'paid', now(), now())`,
     orderId,
     uuidv7(),
   );

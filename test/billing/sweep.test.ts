@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { type Sweep, startSweep } from '../../server/billing/sweep.ts';
+import { pauseAfterCheck, type Sweep, startSweep } from '../../server/billing/sweep.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { expectSound } from './sound.ts';
 import {
@@ -197,4 +197,10 @@ test('a broken invariant of an account that was written to raises an alarm', asy
   expect(alarms).toMatchObject([{ invariant: 'usage_hour', rows: [{ account_id: customer.accountId }] }]);
   expect(faults).toEqual(['invariant_broken']);
   await db.pool.query('UPDATE usage_hour SET charged = charged - 1 WHERE account_id = $1', [customer.accountId]);
+});
+
+test('a check that takes long is made less often: it never needs more than a fiftieth of the time', () => {
+  expect(pauseAfterCheck(60_000, 3)).toBe(60_000);
+  for (const tookMs of [1_500, 13_000, 20_000])
+    expect(tookMs / pauseAfterCheck(60_000, tookMs)).toBeLessThanOrEqual(0.02);
 });
