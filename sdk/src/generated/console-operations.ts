@@ -41,6 +41,8 @@ export const consoleOperations = {
     accountForOperator: { kind: 'query', path: 'operator.account' },
     listAccounts: { kind: 'query', path: 'operator.accounts', pages: 'edges' },
     listAnomalies: { kind: 'query', path: 'operator.anomalies' },
+    listModelMismatches: { kind: 'query', path: 'operator.modelMismatches' },
+    closeModelMismatch: { kind: 'mutation', path: 'closeModelMismatch' },
     auditLog: { kind: 'query', path: 'operator.auditLog', pages: 'edges' },
     holds: { kind: 'query', path: 'operator.holds' },
     invariants: { kind: 'query', path: 'operator.invariants' },

@@ -798,6 +798,8 @@ export type MemberFragment = { createdAt: string, email: string, id: string, nam
 
 export type ModelFragment = { agentStepsFor5Usd: number | null, capabilities: Array<string>, contextWindow: number, displayName: string, family: string, id: string, maxOutputTokens: number, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } };
 
+export type ModelMismatchFragment = { asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string };
+
 export type ModelStatusFragment = { displayName: string, modelId: string, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> };
 
 export type NoticeFragment = { clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean };
@@ -1017,6 +1019,25 @@ export type ListAnomaliesQueryVariables = Exact<{
 
 
 export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: string, createdAt: string, model: string, outcome: string, requestId: string, upstream: string, usageSource: string }> } };
+
+export type ListModelMismatchesQueryVariables = Exact<{
+  first?: number | null | undefined;
+  open?: boolean | null | undefined;
+}>;
+
+
+export type ListModelMismatchesQuery = { operator: { modelMismatches: Array<{ asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string }> } };
+
+export type CloseModelMismatchMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type CloseModelMismatchMutation = { closeModelMismatch:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'ModelMismatch', asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
 
 export type AuditLogQueryVariables = Exact<{
   actor?: string | null | undefined;

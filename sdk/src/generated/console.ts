@@ -32,6 +32,8 @@ import type {
   ChangeEmailMutationVariables,
   ChangePasswordMutation,
   ChangePasswordMutationVariables,
+  CloseModelMismatchMutation,
+  CloseModelMismatchMutationVariables,
   CloseTransferReviewMutation,
   CloseTransferReviewMutationVariables,
   ConfirmSecondFactorMutation,
@@ -90,6 +92,8 @@ import type {
   ListKeysQueryVariables,
   ListMembersQuery,
   ListMembersQueryVariables,
+  ListModelMismatchesQuery,
+  ListModelMismatchesQueryVariables,
   ListNoticesQuery,
   ListNoticesQueryVariables,
   ListOrdersQuery,
@@ -285,6 +289,12 @@ export type ListAccountsAnswer = ListAccountsQuery['operator']['accounts'];
 
 /** What `listAnomalies` answers. */
 export type ListAnomaliesAnswer = ListAnomaliesQuery['operator']['anomalies'];
+
+/** What `listModelMismatches` answers. */
+export type ListModelMismatchesAnswer = ListModelMismatchesQuery['operator']['modelMismatches'];
+
+/** What `closeModelMismatch` answers. */
+export type CloseModelMismatchAnswer = CloseModelMismatchMutation['closeModelMismatch'];
 
 /** What `auditLog` answers. */
 export type AuditLogAnswer = AuditLogQuery['operator']['auditLog'];
@@ -769,6 +779,24 @@ export interface ConsoleOperator {
    * ```
    */
   listAnomalies(variables?: ListAnomaliesQueryVariables, options?: RequestOptions): Pending<ListAnomaliesAnswer>;
+  /**
+   * Upstreams that answered with another model: open ones first, then those that were seen last.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.listModelMismatches();
+   * ```
+   */
+  listModelMismatches(variables?: ListModelMismatchesQueryVariables, options?: RequestOptions): Pending<ListModelMismatchesAnswer>;
+  /**
+   * Says that a mismatch is dealt with. When it is seen again, it is open again and operators are told.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.closeModelMismatch({ id: id });
+   * ```
+   */
+  closeModelMismatch(variables: CloseModelMismatchMutationVariables, options?: RequestOptions): Pending<CloseModelMismatchAnswer>;
   /**
    * What was changed, newest first.
    *

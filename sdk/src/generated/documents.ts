@@ -25,6 +25,7 @@ const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMon
 const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs model outcome protocol receipt{...ReceiptLine}requestId stream timeToFirstByteMs upstream upstreamCost usage{...Tokens}usageSource}';
 const member = 'fragment Member on Member{createdAt email id name role}';
 const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities contextWindow displayName family id input{...TokenPrice}maxOutputTokens modelId nativeProtocols output{...TokenPrice}pricedSince protocols simulated}';
+const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt closedBy count firstSeenAt id lastRequestId lastSeenAt model reported upstream}';
 const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displayName last7Days{...Uptime}last24Hours{...Uptime}last30Days{...Uptime}last90Days{...Uptime}modelId simulated state ways{...ProbedWay}}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt facts id kind mailed}';
 const noticeSettings = 'fragment NoticeSettings on NoticeSettings{lowBalance mail}';
@@ -97,6 +98,8 @@ export const documents = {
   accountForOperator: 'query accountForOperator($id:ID!){operator{account(id:$id){...Account}}}' + account + budget + grant,
   listAccounts: 'query listAccounts($after:String$first:Int$search:String$status:AccountStatus){operator{accounts(after:$after first:$first search:$search status:$status){edges{cursor node{...Account}}pageInfo{...PageInfo}}}}' + account + budget + grant + pageInfo,
   listAnomalies: 'query listAnomalies($after:String$days:Int$first:Int){operator{anomalies(after:$after days:$days first:$first){...Anomaly}}}' + anomaly,
+  listModelMismatches: 'query listModelMismatches($first:Int$open:Boolean){operator{modelMismatches(first:$first open:$open){...ModelMismatch}}}' + modelMismatch,
+  closeModelMismatch: 'mutation closeModelMismatch($id:ID!){closeModelMismatch(id:$id){__typename ...ModelMismatch ...Problem}}' + modelMismatch + problem,
   auditLog: 'query auditLog($actor:String$after:String$first:Int$from:DateTime$subject:String$to:DateTime){operator{auditLog(actor:$actor after:$after first:$first from:$from subject:$subject to:$to){edges{cursor node{...AuditEntry}}pageInfo{...PageInfo}}}}' + auditEntry + pageInfo,
   holds: 'query holds($first:Int){operator{holds(first:$first){...Hold}}}' + hold,
   invariants: 'query invariants($accountId:ID!){operator{invariants(accountId:$accountId){...BrokenInvariant}}}' + brokenInvariant,

@@ -2,11 +2,12 @@ import { useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../../components/button.tsx';
 import { Code } from '../../components/copy.tsx';
+import { useFailureToast } from '../../components/failure-toast.ts';
 import { Moment } from '../../components/moment.tsx';
 import { Card, Page } from '../../components/page.tsx';
 import { Banner, Empty, Failure, Loaded } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { useAsk, useSteyg } from '../../data.tsx';
+import { useAsk, useChange, useSteyg } from '../../data.tsx';
 import { useNow } from '../../hooks.ts';
 import { fill, useLanguage } from '../../language/language.tsx';
 import { pages, pathTo } from '../../pages.ts';
@@ -22,6 +23,7 @@ export default function Books() {
     <Page title={t.nav.operatorBooks} lead={t.operator.booksLead}>
       <AllInvariants />
       <Shortfalls />
+      <Mismatches />
       <Anomalies />
       <Holds />
     </Page>
@@ -133,6 +135,81 @@ function Shortfalls() {
             <Empty title={t.operator.noShortfalls} />
           ) : (
             <Table caption={t.operator.shortfall} rows={rows} rowKey={({ requestId }) => requestId} columns={columns} />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+const mismatchesKey = ['operator', 'mismatches'];
+
+/** Models that upstreams ran in place of those they were asked for. */
+function Mismatches() {
+  const { t, format } = useLanguage();
+  const failure = useFailureToast();
+  const query = useAsk({
+    key: mismatchesKey,
+    ask: (steyg, signal) => steyg.console.operator.listModelMismatches({ first: 100 }, { signal }),
+  });
+  const close = useChange({
+    change: (steyg, id: string) => steyg.console.operator.closeModelMismatch({ id }),
+    refresh: [mismatchesKey],
+  });
+  const remarks = t.operator.reportedRemarks as Record<string, string>;
+  return (
+    <Card title={t.operator.mismatches}>
+      <p className="hint">{t.operator.mismatchesHint}</p>
+      <Loaded query={query}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={t.operator.noMismatches} />
+          ) : (
+            <Table
+              caption={t.operator.mismatches}
+              rows={rows}
+              rowKey={({ id }) => id}
+              columns={[
+                { head: t.activity.model, names: true, cell: ({ model }) => <code>{model}</code> },
+                { head: t.operator.upstream, cell: ({ upstream }) => upstream },
+                { head: t.operator.asked, cell: ({ asked }) => <code>{asked}</code> },
+                {
+                  head: t.operator.reported,
+                  cell: ({ reported }) => remarks[reported] ?? <code>{reported}</code>,
+                },
+                { head: t.operator.answers, figure: true, cell: ({ count }) => format.number(count) },
+                { head: t.operator.firstSeen, cell: ({ firstSeenAt }) => <Moment at={firstSeenAt} /> },
+                {
+                  head: t.operator.lastSeen,
+                  cell: ({ lastSeenAt, lastRequestId }) => (
+                    <>
+                      <Moment at={lastSeenAt} />
+                      <span className="note">
+                        <code>{lastRequestId}</code>
+                      </span>
+                    </>
+                  ),
+                },
+                {
+                  head: t.operator.state,
+                  cell: ({ id, model, reported, closedAt }) =>
+                    closedAt === null ? (
+                      <Button
+                        small
+                        busy={close.isPending && close.variables === id}
+                        aria-label={fill(t.operator.closeMismatch, { model, reported: remarks[reported] ?? reported })}
+                        onClick={() => close.mutate(id, failure)}
+                      >
+                        {t.common.close}
+                      </Button>
+                    ) : (
+                      <>
+                        {t.operator.closed} <Moment at={closedAt} />
+                      </>
+                    ),
+                },
+              ]}
+            />
           )
         }
       </Loaded>
