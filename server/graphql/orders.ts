@@ -70,7 +70,7 @@ builder.node(OrderType, {
   fields: (t) => ({
     memo: t.exposeString('memo', { description: 'The code that the payer writes into the transfer.' }),
     planId: t.exposeString('planId', { description: 'The plan that was ordered.' }),
-    planName: t.exposeString('planName', { description: 'What that plan is called now.' }),
+    planName: t.exposeString('planName', { description: 'What that plan was called when it was ordered.' }),
     priceVnd: t.expose('priceVnd', {
       type: 'VndAmount',
       description: 'What it costs; with an upgrade, the difference.',

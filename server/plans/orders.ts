@@ -8,7 +8,7 @@ import { findPlan, type Plan } from './plans.ts';
 import { qrPng, qrSvg } from './qr-image.ts';
 import { vietQrPayload } from './vietqr.ts';
 
-/** Orders: a plan's price and budget, frozen, with the memo code that the payer writes into the transfer. */
+/** Orders: a plan's name, price and budget, frozen, with the memo code that the payer writes into the transfer. */
 
 export interface Order {
   id: string;
@@ -75,12 +75,12 @@ const openOrderLimit = 10;
 /** How long an order waits for its money. A transfer between banks takes seconds, a weekend takes longer. */
 const defaultLifetimeMs = 3 * 24 * 3_600_000;
 
-const orderColumns = `o.id, o.account_id AS "accountId", o.plan_id AS "planId", p.name AS "planName", o.memo,
+const orderColumns = `o.id, o.account_id AS "accountId", o.plan_id AS "planId", o.plan_name AS "planName", o.memo,
   o.price_vnd AS "priceVnd", o.budget, o.valid_days AS "validDays", o.status, o.upgrades, o.created_at AS "createdAt",
   o.expires_at AS "expiresAt", o.paid_at AS "paidAt",
   coalesce((SELECT sum(t.amount_vnd) FROM transfer_match m JOIN bank_transfer t ON t.id = m.transfer_id
             WHERE m.order_id = o.id), 0)::bigint AS "receivedVnd"`;
-const orderTables = 'purchase_order o JOIN plan p ON p.id = o.plan_id';
+const orderTables = 'purchase_order o';
 
 /** Orders of accounts. `pool` must read BIGINT as `bigint` (the types of the money lane). */
 export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?: number }) {
@@ -320,14 +320,15 @@ async function insertOrder(
   // A thousand million codes: a second try is rare, a fifth means that something else is wrong.
   for (let attempt = 0; attempt < 5; attempt++) {
     const { rowCount } = await client.query(
-      `INSERT INTO purchase_order (id, account_id, plan_id, memo, price_vnd, budget, valid_days, upgrades,
+      `INSERT INTO purchase_order (id, account_id, plan_id, plan_name, memo, price_vnd, budget, valid_days, upgrades,
                                    idempotency_key, expires_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 millisecond')
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + $11 * interval '1 millisecond')
        ON CONFLICT (memo) DO NOTHING`,
       [
         id,
         accountId,
         plan.id,
+        plan.name,
         createMemo(),
         terms.priceVnd,
         terms.budget,

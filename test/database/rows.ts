@@ -98,6 +98,7 @@ export const rows: Record<string, () => Row> = {
     id: order,
     account_id: account,
     plan_id: 'starter',
+    plan_name: 'Starter',
     memo: 'STEYG1',
     price_vnd: 250_000n,
     budget: 10n,

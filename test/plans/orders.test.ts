@@ -121,6 +121,23 @@ async function paidStarter() {
   return made;
 }
 
+it('an order keeps what it was made with, whatever becomes of its plan', async () => {
+  const plan = { id: 'fleeting', name: 'Fleeting', priceVnd: 300_000n, budget: oneUsd, validDays: 30, enabled: true };
+  await upsertPlan(database.pool, plan);
+  const made = await order(database.pool, accountId, 'fleeting');
+  await upsertPlan(database.pool, {
+    ...plan,
+    name: 'Other',
+    priceVnd: 1n,
+    budget: 1n,
+    validDays: null,
+    enabled: false,
+  });
+  const frozen = { planName: 'Fleeting', priceVnd: 300_000n, budget: oneUsd, validDays: 30 };
+  expect(await domain.orders.find(accountId, made.id)).toMatchObject(frozen);
+  expect((await domain.orders.search({ memo: made.memo, limit: 1 }))[0]).toMatchObject(frozen);
+});
+
 it('orders are found by operators, by state and by whatever the payer wrote', async () => {
   const made = await order(database.pool, accountId);
   await pay(made.memo, 1n);
