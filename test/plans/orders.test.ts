@@ -128,7 +128,7 @@ it('an order keeps what it was made with, whatever becomes of its plan', async (
   await upsertPlan(database.pool, {
     ...plan,
     name: 'Other',
-    priceVnd: 1n,
+    priceVnd: 2n,
     budget: 1n,
     validDays: null,
     enabled: false,
