@@ -53,6 +53,8 @@ export interface TestAppOptions {
   serverLimits?: ServerLimits;
   /** Out of reach unless given: a machine that runs many tests at once is late all the time. */
   overloadLagMs?: number;
+  /** Whether what happens by the clock does; models are not probed even then. */
+  scheduled?: boolean;
   /** Another process of the same service: it shares the database and the simulator, and is to be closed first. */
   beside?: TestApp;
 }
@@ -68,7 +70,7 @@ export function secretKeyOf(app: TestApp): Buffer {
 }
 
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const { env = {}, simulator: settings = {}, catalog, serverLimits, beside } = options;
+  const { env = {}, simulator: settings = {}, catalog, serverLimits, beside, scheduled = false } = options;
   const { overloadLagMs = Number.POSITIVE_INFINITY } = options;
   const dataDir = createDirectory('steyg-app-');
   const database: Pick<TestDatabase, 'url' | 'pool'> & Partial<TestDatabase> =
@@ -93,6 +95,8 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     MAX_CONCURRENT_PER_ACCOUNT: '1000',
     MAX_CONCURRENT_TRIAL: '1000',
     ALLOW_PRIVATE_UPSTREAMS: '1',
+    // Somebody counts what reaches the simulator: no probes.
+    SIMULATOR_RECORD: '1',
     ...(catalog === undefined ? {} : { CATALOG_FILE: catalogFile }),
     ...env,
   });
@@ -108,7 +112,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     log,
     ...(serverLimits === undefined ? {} : { serverLimits }),
     overloadLagMs,
-    scheduled: false,
+    scheduled,
     prepare: async () => void (await prepareDatabase({ config, databaseUrl: database.url, secretKey, log })),
   });
   await app.fastify.listen({ host: '127.0.0.1', port: config.port });

@@ -1,0 +1,47 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { TestApp } from '../support/app.ts';
+import { launch, openPage } from './browser.ts';
+import { ask, signInOperator } from './people.ts';
+import { startService } from './service.ts';
+
+// Answers by another model, as operators find them among the books.
+
+let app: TestApp;
+let browser: Browser;
+
+beforeAll(async () => {
+  [app, browser] = await Promise.all([startService(), launch()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await app?.close();
+});
+
+it.each([
+  ['en', 'Answers by another model', 'Every upstream runs what it is asked for.', 'Close', 'closed'],
+  ['vi', 'Trả lời bằng mô hình khác', 'Mọi nguồn đều chạy đúng mô hình được yêu cầu.', 'Đóng', 'đã đóng'],
+])('are listed and closed by a press: %s', async (locale, title, none, close, closed) => {
+  await app.pool.query('DELETE FROM model_mismatch');
+  const { secret } = await app.customer();
+  const { page, unexpected } = await openPage(browser, app.url, { locale });
+  await (await signInOperator(app)).signIn(page.context());
+  await page.goto('/operator/books');
+  await page.getByText(none).waitFor();
+  await (await ask(app, secret, '[[say hello]][[model cheaper-model]]')).text();
+  await (await ask(app, secret, '[[say hello]][[model what a customer wrote]]')).text();
+  for (let rows = 0; rows < 2; ) rows = (await app.pool.query('SELECT FROM model_mismatch')).rowCount ?? 0;
+  await page.reload();
+  const table = page.getByRole('group', { name: title });
+  const row = table.getByRole('row', { name: /cheaper-model/ });
+  await row.waitFor();
+  expect(await table.innerText()).not.toContain('customer');
+  await row.getByRole('button', { name: `${close} sim-small: cheaper-model` }).click();
+  await row.getByText(closed).waitFor();
+  expect(await row.getByRole('button').count()).toBe(0);
+  // The other one stays, in the reader's words, above what is closed.
+  await table.getByRole('button', { name: new RegExp(`^${close} sim-small: `) }).waitFor();
+  expect(await table.getByText('(no name)').count()).toBe(0);
+  expect(unexpected()).toEqual([]);
+  await page.context().close();
+});
