@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readBalance } from '../../server/billing/usage.ts';
 import { createOrders } from '../../server/plans/orders.ts';
@@ -9,7 +10,15 @@ const secret = 'a secret between the bank and us';
 let service: TestApp;
 
 beforeAll(async () => {
-  service = await startApp({ env: { SEPAY_WEBHOOK_SECRET: secret, BANK_ACCOUNT: bank.account } });
+  service = await startApp({
+    env: {
+      SEPAY_WEBHOOK_SECRET: secret,
+      CASSO_WEBHOOK_SECRET: secret,
+      CASSO_WEBHOOK_AUTH: 'token',
+      PAYOS_CHECKSUM_KEY: secret,
+      BANK_ACCOUNT: bank.account,
+    },
+  });
 });
 afterAll(() => service.close());
 
@@ -49,4 +58,57 @@ it('an exhausted account buys a plan, and the very next request with the same ke
   expect(free).toBe(granted - charged);
   // What banks and payers write never reaches the log.
   expect(service.logged.join('\n')).not.toContain(outcome.order.memo);
+});
+
+it('every provider that is configured pays orders, and its messages are counted', async () => {
+  const { accountId } = await service.customer();
+  const orders = createOrders({ pool: service.pool, bank });
+  const [plan] = await listPlans(service.pool);
+  const buy = async () => {
+    const outcome = await orders.create({ accountId, planId: plan?.id ?? '' });
+    if (outcome.kind !== 'created') throw new Error(outcome.kind);
+    return outcome.order;
+  };
+  const statusOf = async (id: string) => (await orders.find(accountId, id))?.status;
+  const tell = async (provider: string, body: object, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${service.url}/webhooks/${provider}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    return response.status;
+  };
+
+  const byCasso = await buy();
+  const movement = { id: 1, tid: 'C1', description: byCasso.memo, amount: Number(byCasso.priceVnd) };
+  const batch = { error: 0, data: [{ ...movement, subAccId: bank.account }] };
+  expect(await tell('casso', batch)).toBe(401);
+  expect(await statusOf(byCasso.id)).toBe('pending');
+  expect(await tell('casso', batch, { 'secure-token': secret })).toBe(200);
+  expect(await statusOf(byCasso.id)).toBe('paid');
+
+  const byPayos = await buy();
+  const data = {
+    accountNumber: bank.account,
+    amount: Number(byPayos.priceVnd),
+    code: '00',
+    currency: 'VND',
+    description: byPayos.memo,
+    orderCode: 7,
+    reference: 'P7',
+  };
+  const text = Object.entries(data)
+    .map(([key, value]) => `${key}=${value}`)
+    .join('&');
+  const signature = createHmac('sha256', secret).update(text).digest('hex');
+  expect(await tell('payos', { code: '00', success: true, data, signature })).toBe(200);
+  expect(await statusOf(byPayos.id)).toBe('paid');
+
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  for (const [provider, outcome] of [
+    ['casso', 'forged'],
+    ['casso', 'paid'],
+    ['payos', 'paid'],
+  ])
+    expect(metrics).toMatch(new RegExp(`\\{provider="${provider}",outcome="${outcome}"\\} 1`));
 });
