@@ -75,7 +75,10 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
   const date = dates(fullDay);
   const dateTime = dates({ ...fullDay, ...clock });
   const lately = dates({ ...day, ...clock });
-  const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
+  const inWords = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
+  const inNumbers = new Intl.RelativeTimeFormat(tag, { numeric: 'always' });
+  const calendarDay = new Intl.DateTimeFormat('en-CA', { ...zone, year: 'numeric', month: '2-digit', day: '2-digit' });
+  const dayNumber = (moment: Date) => Date.parse(calendarDay.format(moment)) / 86_400_000;
   const seconds = numbers({ maximumFractionDigits: 1 });
   const whole = numbers({ maximumFractionDigits: 0 });
   const lists = new Intl.ListFormat(tag);
@@ -103,8 +106,11 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
     relative(moment, now) {
       const ms = new Date(moment).getTime() - now.getTime();
       const [unit, length] = spans.find(([, span]) => Math.abs(ms) >= span) ?? ['second', 1_000];
+      // "Tomorrow" is a day of the calendar, not a stretch of 24 hours; "last month" would be one of it too.
+      const count = unit === 'day' ? dayNumber(new Date(moment)) - dayNumber(now) : Math.trunc(ms / length);
+      const words = unit === 'month' || unit === 'year' ? inNumbers : inWords;
       // "Hôm qua" is capital even in the middle of a sentence.
-      return relative.format(Math.trunc(ms / length), unit).toLocaleLowerCase(tag);
+      return words.format(count, unit).toLocaleLowerCase(tag);
     },
     milliseconds: (value) => (value >= 10_000 ? `${seconds(value / 1_000)} s` : `${whole(value)} ms`),
     list: (items) => lists.format(items),
