@@ -161,7 +161,8 @@ export async function transferMoney(site: Site, transfer: { amountVnd: number; m
   const body = JSON.stringify({
     id: 1_000 + transfers,
     gateway: 'Vietcombank',
-    transactionDate: '2026-11-21 16:05:00',
+    // In Hanoi's time, as the provider writes it.
+    transactionDate: new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 19).replace('T', ' '),
     accountNumber: '0011001234567',
     subAccount: null,
     code: null,

@@ -226,7 +226,8 @@ async function moveIntoThePast(pool: Pool, accountId: string): Promise<void> {
 /** Ninety days of probes, with two bad days and one on which nothing was measured. */
 async function measureThePast(pool: Pool): Promise<void> {
   const ways = `(SELECT m.id AS model, w.protocol, w.mode FROM model m,
-    (VALUES ('messages', 'stream'), ('messages', 'plain'), ('chat-completions', 'stream'), ('chat-completions', 'plain')) AS w (protocol, mode)) AS way`;
+    (VALUES ('messages', 'stream'), ('messages', 'plain'), ('chat-completions', 'stream'), ('chat-completions', 'plain'),
+     ('responses', 'stream'), ('responses', 'plain')) AS w (protocol, mode)) AS way`;
   await pool.query(
     `INSERT INTO uptime_day (model, protocol, mode, day, up, down, no_data, latency_ms)
      SELECT model, protocol, mode, day,
