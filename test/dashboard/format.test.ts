@@ -66,7 +66,7 @@ describe('dates', () => {
     expect([en.relative(inDays(-1), now), en.relative(inDays(6.9), now)]).toEqual(['yesterday', 'in 7 days']);
     // A day less a moment is not yet a day; three days less a moment end on the third day from now.
     expect([vi.relative(inDays(2.999), now), vi.relative(inDays(0.999), now)]).toEqual([
-      '3 ngày nữa',
+      'sau 3 ngày nữa',
       'sau 23 giờ nữa',
     ]);
     expect([en.relative(inDays(-45), now), en.relative(inDays(-400), now)]).toEqual(['1 month ago', '1 year ago']);
