@@ -7,7 +7,7 @@ import { noName, otherNames } from './model-mismatches.ts';
 
 /** Tells operators of upstreams that answer with another model: whatever is due for one of them goes into one mail. */
 
-export interface MismatchMailDeps {
+interface MismatchMailDeps {
   /** Must read BIGINT as `bigint`. */
   pool: Pool;
   /** Sends now and throws when it cannot. */
@@ -106,7 +106,7 @@ export function createMismatchMails(deps: MismatchMailDeps): MismatchMails {
 }
 
 /** The alarm for one operator, in their language. */
-export function mismatchMail(input: {
+function mismatchMail(input: {
   to: string;
   locale: Locale;
   mismatches: readonly MailedMismatch[];

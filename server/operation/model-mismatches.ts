@@ -220,10 +220,26 @@ const writersLock = 7_305_119;
 
 async function writeCounts(client: ClientBase, counts: readonly Count[]): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock($1)', [writersLock]);
+  const databaseTime = await readClock(client);
   for (const count of counts) {
-    const id = await writeCount(client, { ...count, reported: await boundedName(client, count) });
+    const seen = {
+      reported: await boundedName(client, count),
+      firstAt: databaseTime(count.firstAt),
+      lastAt: databaseTime(count.lastAt),
+    };
+    const id = await writeCount(client, { ...count, ...seen });
     if (id !== null) await oweMails(client, id);
   }
+}
+
+/**
+ * Turns this process's monotonic milliseconds into moments of the database, because clocks of processes differ. Too early
+ * by as long as the answer took, never too late: what was seen before a person closed it must not open it again.
+ */
+async function readClock(client: ClientBase): Promise<(monotonicMs: number) => Date> {
+  const { rows } = await client.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+  const behindMs = (rows[0]?.now.getTime() ?? Number.NaN) - performance.now();
+  return (monotonicMs) => new Date(Math.floor(monotonicMs + behindMs));
 }
 
 /** The name, unless the place has reported too many others already. */
@@ -237,19 +253,16 @@ async function boundedName(client: ClientBase, count: Count): Promise<string> {
   return row !== undefined && row.known !== true && row.names >= BigInt(mostNames) ? otherNames : count.reported;
 }
 
-/**
- * The row's id when it is new or open again, else null. Moments are told as ages, because the clocks of processes differ:
- * an answer that came before the row was closed does not open it.
- */
-async function writeCount(client: ClientBase, count: Count): Promise<string | null> {
-  const now = performance.now();
+/** The row's id when it is new or open again, else null. */
+async function writeCount(
+  client: ClientBase,
+  count: Omit<Count, 'firstAt' | 'lastAt'> & { firstAt: Date; lastAt: Date },
+): Promise<string | null> {
   const place = [count.model, count.upstream, count.asked, count.reported];
-  const firstAge = (now - count.firstAt) / 1_000;
-  const lastAge = (now - count.lastAt) / 1_000;
   const { rows: before } = await client.query<{ id: string; reopens: boolean }>(
-    `SELECT id, coalesce(closed_at < statement_timestamp() - make_interval(secs => $5), false) AS reopens
-       FROM model_mismatch WHERE model = $1 AND upstream = $2 AND asked = $3 AND reported = $4 FOR UPDATE`,
-    [...place, lastAge],
+    `SELECT id, coalesce(closed_at < $5, false) AS reopens FROM model_mismatch
+      WHERE model = $1 AND upstream = $2 AND asked = $3 AND reported = $4 FOR UPDATE`,
+    [...place, count.lastAt],
   );
   const [known] = before;
   if (known === undefined) {
@@ -257,18 +270,17 @@ async function writeCount(client: ClientBase, count: Count): Promise<string | nu
     await client.query(
       `INSERT INTO model_mismatch
          (id, model, upstream, asked, reported, count, last_request_id, first_seen_at, last_seen_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, statement_timestamp() - make_interval(secs => $8), statement_timestamp() - make_interval(secs => $9))`,
-      [id, ...place, count.count, count.lastRequestId, firstAge, lastAge],
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      [id, ...place, count.count, count.lastRequestId, count.firstAt, count.lastAt],
     );
     return id;
   }
   await client.query(
     `UPDATE model_mismatch
-        SET count = count + $2, last_request_id = $3,
-            last_seen_at = greatest(last_seen_at, statement_timestamp() - make_interval(secs => $4)),
+        SET count = count + $2, last_request_id = $3, last_seen_at = greatest(last_seen_at, $4),
             closed_at = CASE WHEN $5 THEN NULL ELSE closed_at END, closed_by = CASE WHEN $5 THEN NULL ELSE closed_by END
       WHERE id = $1`,
-    [known.id, count.count, count.lastRequestId, lastAge, known.reopens],
+    [known.id, count.count, count.lastRequestId, count.lastAt, known.reopens],
   );
   return known.reopens ? known.id : null;
 }
