@@ -71,12 +71,17 @@ const longestRetryMs = 60_000;
 
 /**
  * The name as far as it may be stored. It is a vendor's text and could be anything, even what a customer wrote or a
- * secret: whatever does not look like a name altogether leaves nothing behind, rather than its first characters.
+ * secret: whatever does not look like a name altogether leaves nothing behind, rather than its first characters. A single
+ * word that somebody wrote looks like a name, and is taken for one.
  */
 export function storableName(reported: string): string {
-  const isName = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}$/.test(reported);
-  // Names have words in them; keys and digests are long runs.
-  return isName && !/[A-Za-z0-9]{25}/.test(reported) ? reported : noName;
+  if (!/^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}$/.test(reported)) return noName;
+  return reported.split(/[^A-Za-z0-9]/).some(isKeyLike) ? noName : reported;
+}
+
+/** Keys, ids and digests are long runs; in names even long words are shorter, and those with figures in them much. */
+function isKeyLike(run: string): boolean {
+  return run.length > 24 || (run.length > 16 && /\d/.test(run));
 }
 
 /** What was counted at one place under one name since the last time it was written down. */

@@ -173,12 +173,18 @@ describe('through the front door', () => {
 });
 
 describe('what may be stored of a name', () => {
-  it.each(['gpt-5.1-mini', 'anthropic/claude-opus-4.6:beta', 'models/x@20260501', 'a', 'a'.repeat(24), 'Qwen3+tools'])(
-    '%s is a name',
-    (name) => {
-      expect(storableName(name)).toBe(name);
-    },
-  );
+  it.each([
+    'gpt-5.1-mini',
+    'anthropic/claude-opus-4.6:beta',
+    'models/x@20260501',
+    'a',
+    'a'.repeat(24),
+    'Qwen3+tools',
+    'cognitivecomputations/dolphin-2.9',
+    '20260501123456ab',
+  ])('%s is a name', (name) => {
+    expect(storableName(name)).toBe(name);
+  });
 
   it.each([
     '',
@@ -188,6 +194,8 @@ describe('what may be stored of a name', () => {
     '<script>',
     '-x',
     'x'.repeat(25),
+    'canary-answer-3f9a1c7be2d4058b6a',
+    `${'9'.repeat(16)}a`,
     'a-'.repeat(50) + 'b',
     'tên',
     'nul\0',
