@@ -2,7 +2,7 @@ import * as budget from './budget.ts';
 import { addCharged, addHeld, type KeyLimits, type KeySpend, keyRoom, noSpend, roll } from './key-limit.ts';
 import { MAX_PICO, type PicoUsd } from './money.ts';
 import { affordableTokens, cost, type FrozenPrice, holdSize, type ModelSize, type TokenPools } from './price.ts';
-import type { AdmitAsk, Admitted, Refused, RequestRef, Settled, Settlement } from './types.ts';
+import type { AdmitAsk, Admitted, Outcome, Refused, RequestRef, Settled, Settlement } from './types.ts';
 
 /**
  * One batch of the ledger: what was asked and what was read under lock goes in, what to answer and what to write comes
@@ -108,8 +108,8 @@ interface UsageDelta extends TokenPools {
   accountId: string;
   model: string;
   keyId: string;
+  outcome: Outcome;
   requests: number;
-  failures: number;
   cost: PicoUsd;
   charged: PicoUsd;
   upstreamCost: PicoUsd;
@@ -349,12 +349,8 @@ function changedGrants(
   return changed;
 }
 
-/** Outcomes that are the service's failures, not the customer's choice. */
-const failures: ReadonlySet<string> = new Set(['upstream_error', 'upstream_cut', 'timeout', 'shutdown']);
-
 const nothingUsed = {
   requests: 0,
-  failures: 0,
   input: 0,
   cacheHit: 0,
   cacheWrite5m: 0,
@@ -366,12 +362,12 @@ const nothingUsed = {
 };
 
 function addUsage(usage: Map<string, UsageDelta>, settlement: Settlement, figures: EntryFigures): void {
-  const { accountId, keyId, model } = settlement;
-  const key = `${accountId}${keyId}${model}`;
+  const { accountId, keyId, model, outcome } = settlement;
+  // Only the model is free text: it comes last.
+  const key = `${accountId}${keyId}${outcome} ${model}`;
   const sum = usage.get(key);
-  const delta: UsageDelta = sum ?? { accountId, model, keyId, ...nothingUsed };
+  const delta: UsageDelta = sum ?? { accountId, model, keyId, outcome, ...nothingUsed };
   delta.requests += 1;
-  if (failures.has(settlement.outcome)) delta.failures += 1;
   delta.input += settlement.usage.input;
   delta.cacheHit += settlement.usage.cacheHit;
   delta.cacheWrite5m += settlement.usage.cacheWrite5m;

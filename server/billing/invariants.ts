@@ -119,19 +119,18 @@ const invariants: Record<string, string> = {
 
   // The hourly sums are those of the ledger.
   usage_hour: `WITH entries AS (
-         SELECT account_id, date_trunc('hour', created_at, 'UTC') AS hour, model, key_id, count(*) AS requests,
-                count(*) FILTER (WHERE outcome IN ('upstream_error', 'upstream_cut', 'timeout', 'shutdown')) AS failures,
+         SELECT account_id, date_trunc('hour', created_at, 'UTC') AS hour, model, key_id, outcome, count(*) AS requests,
                 sum(input) AS input, sum(cache_hit) AS cache_hit, sum(cache_write_5m) AS cache_write_5m,
                 sum(cache_write_1h) AS cache_write_1h, sum(output) AS output, sum(cost) AS cost, sum(charged) AS charged,
                 coalesce(sum(upstream_cost), 0) AS upstream_cost
-         FROM ledger_entry WHERE ${inScope('account_id')} GROUP BY 1, 2, 3, 4
+         FROM ledger_entry WHERE ${inScope('account_id')} GROUP BY 1, 2, 3, 4, 5
        )
-       SELECT account_id, hour, model, key_id, u.requests::text, e.requests::text AS entries, u.charged::text,
+       SELECT account_id, hour, model, key_id, outcome, u.requests::text, e.requests::text AS entries, u.charged::text,
               e.charged::text AS entries_charged
-       FROM (SELECT * FROM usage_hour WHERE ${inScope('account_id')}) AS u FULL JOIN entries e USING (account_id, hour, model, key_id)
-       WHERE (u.requests, u.failures, u.input, u.cache_hit, u.cache_write_5m, u.cache_write_1h, u.output, u.cost, u.charged, u.upstream_cost)
+       FROM (SELECT * FROM usage_hour WHERE ${inScope('account_id')}) AS u FULL JOIN entries e USING (account_id, hour, model, key_id, outcome)
+       WHERE (u.requests, u.input, u.cache_hit, u.cache_write_5m, u.cache_write_1h, u.output, u.cost, u.charged, u.upstream_cost)
              IS DISTINCT FROM
-             (e.requests, e.failures, e.input, e.cache_hit, e.cache_write_5m, e.cache_write_1h, e.output, e.cost, e.charged, e.upstream_cost)`,
+             (e.requests, e.input, e.cache_hit, e.cache_write_5m, e.cache_write_1h, e.output, e.cost, e.charged, e.upstream_cost)`,
 
   // What a key has spent and holds is what its requests were charged and hold.
   key_spend: `WITH spent AS (

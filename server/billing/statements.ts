@@ -523,7 +523,7 @@ const insertPostings = bulk<Changes['postings'][number]>(
      SELECT account_id, coalesce(id, gen_random_uuid()), grant_id, kind, amount, request_id, held_at, ${moment} FROM ${rows}`,
 );
 
-const usageSums = `requests, failures, input, cache_hit, cache_write_5m, cache_write_1h, output, cost, charged, upstream_cost`;
+const usageSums = `requests, input, cache_hit, cache_write_5m, cache_write_1h, output, cost, charged, upstream_cost`;
 
 /** Sorted, because two processes that touch the same rows must touch them in the same order. */
 const addUsage = bulk<Changes['usage'][number]>(
@@ -532,8 +532,8 @@ const addUsage = bulk<Changes['usage'][number]>(
     ['account_id', 'uuid', (delta) => delta.accountId],
     ['model', 'text', (delta) => delta.model],
     ['key_id', 'uuid', (delta) => delta.keyId],
+    ['outcome', 'text', (delta) => delta.outcome],
     ['requests', 'bigint', (delta) => delta.requests],
-    ['failures', 'bigint', (delta) => delta.failures],
     ['input', 'bigint', (delta) => delta.input],
     ['cache_hit', 'bigint', (delta) => delta.cacheHit],
     ['cache_write_5m', 'bigint', (delta) => delta.cacheWrite5m],
@@ -544,10 +544,10 @@ const addUsage = bulk<Changes['usage'][number]>(
     ['upstream_cost', 'bigint', (delta) => delta.upstreamCost],
   ],
   (rows) =>
-    `INSERT INTO usage_hour AS u (account_id, hour, model, key_id, ${usageSums})
-     SELECT account_id, date_trunc('hour', now(), 'UTC'), model, key_id, ${usageSums}
-     FROM ${rows} ORDER BY account_id, model, key_id
-     ON CONFLICT (account_id, hour, model, key_id) DO UPDATE SET
+    `INSERT INTO usage_hour AS u (account_id, hour, model, key_id, outcome, ${usageSums})
+     SELECT account_id, date_trunc('hour', now(), 'UTC'), model, key_id, outcome, ${usageSums}
+     FROM ${rows} ORDER BY account_id, model, key_id, outcome
+     ON CONFLICT (account_id, hour, model, key_id, outcome) DO UPDATE SET
      ${usageSums
        .split(', ')
        .map((sum) => `${sum} = u.${sum} + excluded.${sum}`)

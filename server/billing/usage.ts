@@ -128,10 +128,13 @@ export interface UsageQuery {
   period: 'hour' | 'day' | 'month' | null;
   byModel: boolean;
   byKey: boolean;
+  byOutcome?: boolean;
   from?: Date | null;
   to?: Date | null;
   model?: string | null;
   keyId?: string | null;
+  /** Only requests that ended in one of these ways; null: all. */
+  outcomes?: readonly Outcome[] | null;
   /** Where days and months begin. Zones that are not whole hours off UTC are cut to the hour. */
   timeZone?: string;
   limit: number;
@@ -144,34 +147,40 @@ export interface UsageRecord extends TokenPools {
   /** Null when not grouped by it. */
   model: string | null;
   keyId: string | null;
+  outcome: Outcome | null;
   requests: number;
+  /** Those that the service failed at: neither the customer's choice nor their budget ended them. */
   failures: number;
   cost: PicoUsd;
   charged: PicoUsd;
   upstreamCost: PicoUsd;
 }
 
-/** Usage added up: newest period first, then by model and key. */
+/** Usage added up: newest period first, then by model, key and outcome. */
 export async function readUsage(db: Queryable, query: UsageQuery): Promise<Page<UsageRecord>> {
-  const { period, byModel, byKey, limit } = query;
-  const after = query.after ? decodeCursor(query.after, [startPattern, /^/, /^$|^[0-9a-f-]{36}$/]) : null;
+  const { period, byModel, byKey, byOutcome = false, limit } = query;
+  const after = query.after ? decodeCursor(query.after, [startPattern, /^/, /^$|^[0-9a-f-]{36}$/, /^[a-z_]*$/]) : null;
+  const position = after ?? ['-infinity', '', '', ''];
   const start = period === null ? 'NULL::timestamptz' : `date_trunc('${periods[period]}', hour, $6)`;
   const { rows } = await db.query({
     text: `SELECT * FROM (
              SELECT ${start} AS start, ${byModel ? 'model' : 'NULL::text'} AS model, ${byKey ? 'key_id' : 'NULL::uuid'} AS key_id,
+                    ${byOutcome ? 'outcome' : 'NULL::text'} AS outcome,
+                    coalesce(sum(requests) FILTER (WHERE outcome IN (${failures})), 0)::text AS failures,
                     ${sums.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')}
              FROM usage_hour
              WHERE ($1::uuid IS NULL OR account_id = $1) AND hour >= coalesce($2::timestamptz, '-infinity')
                AND hour < coalesce($3::timestamptz, 'infinity') AND ($4::text IS NULL OR model = $4)
                AND ($5::uuid IS NULL OR key_id = $5) AND $6::text IS NOT NULL
+               AND ($13::text[] IS NULL OR outcome = ANY ($13))
                AND ($12::text IS NULL OR account_id IN (SELECT id FROM account WHERE kind = 'probe') = ($12 = 'probe'))
-             GROUP BY 1, 2, 3
+             GROUP BY 1, 2, 3, 4
            ) AS grouped
            WHERE NOT $7::boolean
               OR (coalesce(start, '-infinity') < $8::timestamptz)
               OR (coalesce(start, '-infinity') = $8::timestamptz
-                  AND (coalesce(model, '') COLLATE "C", coalesce(key_id::text, '') COLLATE "C") > ($9::text, $10::text))
-           ORDER BY coalesce(start, '-infinity') DESC, coalesce(model, '') COLLATE "C", coalesce(key_id::text, '') COLLATE "C"
+                  AND (${place}) > ($9::text, $10::text, $14::text))
+           ORDER BY coalesce(start, '-infinity') DESC, ${place}
            LIMIT $11`,
     values: [
       query.accountId,
@@ -181,22 +190,31 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Page<
       query.keyId ?? null,
       query.timeZone ?? 'UTC',
       after !== null,
-      ...(after ?? ['-infinity', '', '']),
+      ...position.slice(0, 3),
       limit + 1,
       query.kind ?? null,
+      query.outcomes ?? null,
+      position[3],
     ],
   });
-  return page(rows.map(usageOf), limit, ({ start, model, keyId }) => [
+  return page(rows.map(usageOf), limit, ({ start, model, keyId, outcome }) => [
     start?.toISOString() ?? '-infinity',
     model ?? '',
     keyId ?? '',
+    outcome ?? '',
   ]);
 }
 
+/** Where a row stands among those of its period. */
+const place = ['model', 'key_id::text', 'outcome'].map((column) => `coalesce(${column}, '') COLLATE "C"`).join(', ');
+/** Outcomes that are the service's failures, as SQL. */
+const failures = (['upstream_error', 'upstream_cut', 'timeout', 'shutdown'] satisfies Outcome[])
+  .map((outcome) => `'${outcome}'`)
+  .join(', ');
 const startPattern = /^(-infinity|\d{4}-\d{2}-\d{2}T\d{2}:00:00\.000Z)$/;
 const periods = { hour: 'hour', day: 'day', month: 'month' } as const;
 const pools = ['input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output'] as const;
-const sums = ['requests', 'failures', ...pools, 'cost', 'charged', 'upstream_cost'] as const;
+const sums = ['requests', ...pools, 'cost', 'charged', 'upstream_cost'] as const;
 
 // Rows come out of pg without types.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -207,6 +225,7 @@ function usageOf(row: Row): UsageRecord {
     start: row.start,
     model: row.model,
     keyId: row.key_id,
+    outcome: row.outcome,
     requests: Number(row.requests),
     failures: Number(row.failures),
     ...poolsOf(row),

@@ -22,7 +22,7 @@ import { checkPage, pageSize } from './pages.ts';
 
 /** The ledger: one entry for every finished request, from which its charge can be computed again. */
 
-const OutcomeType = builder.enumType('RequestOutcome', {
+export const OutcomeType = builder.enumType('RequestOutcome', {
   description: 'How a request ended.',
   values: {
     COMPLETED: { value: 'completed', description: 'Answered to the end.' },

@@ -1,9 +1,10 @@
+import type { Outcome } from '../billing/types.ts';
 import { BadCursor, readUsage, type UsageRecord } from '../billing/usage.ts';
 import { decodeUuid, encodeId } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import { badInput } from './errors.ts';
-import { TokensType } from './ledger.ts';
+import { OutcomeType, TokensType } from './ledger.ts';
 
 /** Usage added up, from the hourly rows that are exact to the ledger at every commit. One query a chart. */
 
@@ -21,11 +22,12 @@ export const UsageGroup = builder.enumType('UsageGroup', {
   values: {
     MODEL: { value: 'model', description: 'By model.' },
     KEY: { value: 'key', description: 'By key.' },
+    OUTCOME: { value: 'outcome', description: 'By how requests ended.' },
   } as const,
 });
 
 export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement({
-  description: 'Usage of one period, model and key.',
+  description: 'Usage of one period, model, key and outcome.',
   authScopes: { public: true },
   fields: (t) => ({
     start: t.expose('start', {
@@ -38,6 +40,11 @@ export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement
       nullable: true,
       description: 'Id of the key; null when not split by key.',
       resolve: ({ keyId }) => (keyId === null ? null : encodeId('ApiKey', keyId)),
+    }),
+    outcome: t.expose('outcome', {
+      type: OutcomeType,
+      nullable: true,
+      description: 'How the requests ended; null when not split by outcome.',
     }),
     requests: t.field({ type: 'BigInt', description: 'Finished requests.', resolve: (row) => BigInt(row.requests) }),
     failures: t.field({
@@ -62,7 +69,7 @@ export const UsagePageType = builder.objectRef<UsagePage>('UsagePage').implement
   fields: (t) => ({
     rows: t.field({
       type: [UsageRowType],
-      description: 'Newest period first, then by model and key.',
+      description: 'Newest period first, then by model, key and outcome.',
       complexity: { field: 1, multiplier: 50 },
       resolve: ({ rows }) => rows,
     }),
@@ -78,9 +85,10 @@ export interface UsageArguments {
   from?: Date | null | undefined;
   to?: Date | null | undefined;
   period?: 'hour' | 'day' | 'month' | null | undefined;
-  by?: ('model' | 'key')[] | null | undefined;
+  by?: ('model' | 'key' | 'outcome')[] | null | undefined;
   model?: string | null | undefined;
   keyId?: string | null | undefined;
+  outcomes?: Outcome[] | null | undefined;
   timeZone?: string | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
@@ -88,7 +96,7 @@ export interface UsageArguments {
 
 /** Arguments of a chart as the usage query takes them; throws an `InputError` for what it cannot be asked. */
 export function usageQuery(args: UsageArguments) {
-  const { from, to, period, by, model, keyId, timeZone, first, after } = args;
+  const { from, to, period, by, model, keyId, outcomes, timeZone, first, after } = args;
   const limit = first ?? mostRows;
   if (limit < 1 || limit > mostRows) throw badInput('first', `first must be between 1 and ${mostRows}.`);
   const zone = timeZone ?? 'UTC';
@@ -104,11 +112,13 @@ export function usageQuery(args: UsageArguments) {
     period: period ?? null,
     byModel: by?.includes('model') ?? false,
     byKey: by?.includes('key') ?? false,
+    byOutcome: by?.includes('outcome') ?? false,
     model: model ?? null,
     keyId:
       keyId === null || keyId === undefined
         ? null
         : (decodeUuid('ApiKey', keyId) ?? '00000000-0000-0000-0000-000000000000'),
+    outcomes: outcomes ?? null,
     timeZone: zone,
     limit,
     after: after ?? null,
@@ -147,6 +157,10 @@ builder.prismaObjectFields(AccountType, (t) => ({
       by: t.arg({ type: [UsageGroup], description: 'What to split by besides time.' }),
       model: t.arg.string({ description: 'Only this catalog id.' }),
       keyId: t.arg.id({ description: 'Only this key.' }),
+      outcomes: t.arg({
+        type: [OutcomeType],
+        description: 'Only requests that ended in one of these ways; left out: all.',
+      }),
       timeZone: t.arg.string({ defaultValue: 'UTC', description: 'Where days and months begin.' }),
       first: t.arg.int({ description: `At most so many rows, and never more than ${mostRows}.` }),
       after: t.arg.string({ description: 'Rows after this cursor.' }),

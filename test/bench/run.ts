@@ -453,10 +453,10 @@ async function statementsOf(dataDir: string, ask: () => Promise<string>): Promis
 }
 
 /** The sums by hour that settlements would have kept. */
-const rollUp = `INSERT INTO usage_hour (account_id, hour, model, key_id, requests, input, output, cost, charged)
-  SELECT account_id, date_trunc('hour', created_at), model, key_id, count(*), sum(input), sum(output), sum(cost), sum(charged)
-  FROM ledger_entry WHERE account_id = $1 GROUP BY 1, 2, 3, 4
-  ON CONFLICT (account_id, hour, model, key_id) DO UPDATE SET requests = excluded.requests, input = excluded.input, output = excluded.output, cost = excluded.cost, charged = excluded.charged`;
+const rollUp = `INSERT INTO usage_hour (account_id, hour, model, key_id, outcome, requests, input, output, cost, charged)
+  SELECT account_id, date_trunc('hour', created_at), model, key_id, outcome, count(*), sum(input), sum(output), sum(cost), sum(charged)
+  FROM ledger_entry WHERE account_id = $1 GROUP BY 1, 2, 3, 4, 5
+  ON CONFLICT (account_id, hour, model, key_id, outcome) DO UPDATE SET requests = excluded.requests, input = excluded.input, output = excluded.output, cost = excluded.cost, charged = excluded.charged`;
 
 /** What an idle stream takes: of the bare proxy's too, because two sockets and their parsers are most of it. */
 async function measureIdle(): Promise<void> {

@@ -93,6 +93,7 @@ test.each([
     ['I4', 'I5', 'usage_hour', 'key_spend'],
   ],
   ['hours that do not add up', 'UPDATE usage_hour SET output = output + 1 WHERE account_id = $1', ['usage_hour']],
+  ['hours of another outcome', `UPDATE usage_hour SET outcome = 'timeout' WHERE account_id = $1`, ['usage_hour']],
   ['hours that are missing', 'DELETE FROM usage_hour WHERE account_id = $1', ['usage_hour']],
   [
     'a key that has spent more than its requests',

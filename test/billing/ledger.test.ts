@@ -126,7 +126,7 @@ describe('a request', () => {
     });
     const { rows } = await db.pool.query('SELECT * FROM usage_hour WHERE account_id = $1', [customer.accountId]);
     expect(rows).toMatchObject([
-      { model: 'big', requests: 1n, failures: 1n, input: 1n, output: 5n, charged: cost, upstream_cost: 42n },
+      { model: 'big', outcome: 'upstream_cut', requests: 1n, input: 1n, output: 5n, charged: cost, upstream_cost: 42n },
     ]);
   });
 

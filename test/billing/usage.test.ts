@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addGrant, GrantConflict } from '../../server/billing/grants.ts';
+import { checkInvariants } from '../../server/billing/invariants.ts';
+import type { Outcome } from '../../server/billing/types.ts';
 import {
   BadCursor,
   type LedgerQuery,
@@ -167,8 +169,8 @@ describe('usage', () => {
     await request(await addCustomer(db.pool), { model: 'small' });
     // Entries are written now; for the days before, only their sums are made up.
     await db.pool.query(
-      `INSERT INTO usage_hour (account_id, hour, model, key_id, requests, output, charged)
-       SELECT $1, date_trunc('day', now() - interval '1 day', 'UTC') + n * interval '1 hour', 'big', $2, 1, 5, 50 FROM generate_series(20, 23) AS n`,
+      `INSERT INTO usage_hour (account_id, hour, model, key_id, outcome, requests, output, charged)
+       SELECT $1, date_trunc('day', now() - interval '1 day', 'UTC') + n * interval '1 hour', 'big', $2, 'completed', 1, 5, 50 FROM generate_series(20, 23) AS n`,
       [customer.accountId, customer.keyId],
     );
   });
@@ -228,6 +230,59 @@ describe('usage', () => {
     const from = new Date(new Date().setUTCMinutes(0, 0, 0));
     expect((await readUsage(db.pool, sums(customer, { from }))).items).toMatchObject([{ requests: 3 }]);
     expect((await readUsage(db.pool, sums(customer, { from: new Date(Date.now() + 86_400_000) }))).items).toEqual([]);
+  });
+
+  test('by outcome, and of some outcomes only', async () => {
+    const { items } = await readUsage(db.pool, sums(customer, { byOutcome: true }));
+    expect(items.map(({ outcome, requests, failures }) => [outcome, requests, failures])).toEqual([
+      ['completed', 6, 0],
+      ['timeout', 1, 1],
+    ]);
+    const timeouts = await readUsage(db.pool, sums(customer, { byModel: true, outcomes: ['timeout', 'shutdown'] }));
+    expect(timeouts.items).toMatchObject([{ model: 'small', outcome: null, requests: 1, failures: 1, output: 10 }]);
+    expect((await readUsage(db.pool, sums(customer, { outcomes: ['upstream_cut'], byModel: true }))).items).toEqual([]);
+    expect((await readUsage(db.pool, sums(customer, { outcomes: [], byModel: true }))).items).toEqual([]);
+    const all = { period: 'hour', byModel: true, byKey: true, byOutcome: true } as const;
+    expect(await allPages((after) => readUsage(db.pool, sums(customer, { ...all, limit: 1, after })))).toEqual(
+      (await readUsage(db.pool, sums(customer, all))).items,
+    );
+  });
+
+  test('of every outcome is what the ledger says, from any batch', async () => {
+    const busy = await addCustomer(db.pool);
+    const outcomes: Outcome[] = [
+      'completed',
+      'budget_stopped',
+      'client_closed',
+      'upstream_error',
+      'upstream_cut',
+      'timeout',
+      'shutdown',
+    ];
+    // All at once, so that several outcomes of one hour, model and key are in the same batch.
+    const asked = outcomes.flatMap((outcome, index) =>
+      Array.from({ length: index + 1 }, () => ({ outcome, request: ask(busy, { model: 'big' }) })),
+    );
+    await Promise.all(
+      asked.map(async ({ outcome, request: each }, index) => {
+        const admission = await admitted(lane.ledger, each);
+        const usage = { input: index, cacheHit: 2, cacheWrite5m: 3, cacheWrite1h: 4, output: 1 };
+        await lane.ledger.settle(settlement(each, admission, { usage, outcome }));
+      }),
+    );
+    const { items } = await readUsage(db.pool, sums(busy, { byOutcome: true }));
+    const { rows } = await db.pool.query(
+      `SELECT outcome, count(*)::int AS requests, sum(input)::int AS input, sum(charged)::text AS charged
+       FROM ledger_entry WHERE account_id = $1 GROUP BY outcome ORDER BY outcome COLLATE "C"`,
+      [busy.accountId],
+    );
+    expect(
+      items.map(({ outcome, requests, input, charged }) => ({ outcome, requests, input, charged: `${charged}` })),
+    ).toEqual(rows);
+    expect(rows).toHaveLength(outcomes.length);
+    const [all] = (await readUsage(db.pool, sums(busy, {}))).items;
+    expect(all).toMatchObject({ requests: 28, failures: 4 + 5 + 6 + 7 });
+    expect(await checkInvariants(db.pool, { accounts: [busy.accountId] })).toEqual([]);
   });
 
   test('of all accounts, for the operator', async () => {
@@ -357,8 +412,8 @@ describe('the ledger', () => {
       const busy = await addCustomer(db.pool);
       await request(busy);
       await db.pool.query(
-        `INSERT INTO usage_hour (account_id, hour, model, key_id, requests)
-         VALUES ($1, '2026-01-01T00:00Z', 'big', $2, $3), ($1, '2026-01-01T01:00Z', 'big', $2, 1)`,
+        `INSERT INTO usage_hour (account_id, hour, model, key_id, outcome, requests)
+         VALUES ($1, '2026-01-01T00:00Z', 'big', $2, 'completed', $3), ($1, '2026-01-01T01:00Z', 'big', $2, 'completed', 1)`,
         [busy.accountId, busy.keyId, mostSorted],
       );
       for (const order of orders.filter(({ by }) => by !== 'time'))
@@ -413,8 +468,8 @@ describe('the ledger', () => {
     Buffer.from('["1"]').toString('base64url'),
     Buffer.from('[1]').toString('base64url'),
     Buffer.from(`["${randomUUID()}","",""]`).toString('base64url'),
-    Buffer.from('["-infinity","\\u0000",""]').toString('base64url'),
-    Buffer.from('["yesterday","",""]').toString('base64url'),
+    Buffer.from('["-infinity","\\u0000","",""]').toString('base64url'),
+    Buffer.from('["yesterday","","",""]').toString('base64url'),
   ])('does not take the cursor %s', async (after) => {
     const customer = await addCustomer(db.pool);
     await expect(readLedger(db.pool, entries(customer, { after }))).rejects.toThrow(BadCursor);

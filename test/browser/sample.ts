@@ -194,13 +194,12 @@ async function moveIntoThePast(pool: Pool, accountId: string): Promise<void> {
     );
     await client.query('DELETE FROM usage_hour WHERE account_id = $1', [accountId]);
     await client.query(
-      `INSERT INTO usage_hour (account_id, hour, model, key_id, requests, failures, input, cache_hit, cache_write_5m,
+      `INSERT INTO usage_hour (account_id, hour, model, key_id, outcome, requests, input, cache_hit, cache_write_5m,
                                cache_write_1h, output, cost, charged, upstream_cost)
-       SELECT account_id, date_trunc('hour', created_at, 'UTC'), model, key_id, count(*),
-              count(*) FILTER (WHERE outcome IN ('upstream_error', 'upstream_cut', 'timeout', 'shutdown')),
+       SELECT account_id, date_trunc('hour', created_at, 'UTC'), model, key_id, outcome, count(*),
               sum(input), sum(cache_hit), sum(cache_write_5m), sum(cache_write_1h), sum(output), sum(cost),
               sum(charged), sum(coalesce(upstream_cost, 0))
-       FROM ledger_entry WHERE account_id = $1 GROUP BY 1, 2, 3, 4`,
+       FROM ledger_entry WHERE account_id = $1 GROUP BY 1, 2, 3, 4, 5`,
       [accountId],
     );
     const ago = `make_interval(hours => CASE kind WHEN 'trial' THEN 150 ELSE 76 END)`;
@@ -255,7 +254,7 @@ async function measureThePast(pool: Pool): Promise<void> {
 async function tellNotices(pool: Pool, accountId: string): Promise<void> {
   await pool.query(
     `INSERT INTO notice (id, account_id, kind, subject, facts, created_at, mail, cleared_at)
-     VALUES (gen_random_uuid(), $1, 'balance_low', '', '{"balance": "0.94", "threshold": "1"}', now() - interval '80 hours', 'sent', now() - interval '76 hours')`,
+     VALUES (gen_random_uuid(), $1, 'balance_low', '', '{"balance_usd": "0.94", "threshold_usd": "1"}', now() - interval '80 hours', 'sent', now() - interval '76 hours')`,
     [accountId],
   );
 }

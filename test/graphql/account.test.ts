@@ -145,7 +145,7 @@ describe('the ledger', () => {
     expect(stray.errors[0]).toMatchObject({ extensions: { code: 'BAD_INPUT' } });
 
     await plane.database.pool.query(
-      `INSERT INTO usage_hour (account_id, hour, model, key_id, requests) VALUES ($1, '2026-01-01T00:00Z', 'big', $2, 100000)`,
+      `INSERT INTO usage_hour (account_id, hour, model, key_id, outcome, requests) VALUES ($1, '2026-01-01T00:00Z', 'big', $2, 'completed', 100000)`,
       [accountId, keyId],
     );
     const refused = await owner.send(query, { variables: { orderBy: { field: 'TOKENS' } } });
@@ -171,6 +171,21 @@ describe('the ledger', () => {
         ],
       },
     });
+  });
+
+  it('adds up what ended in some of the ways only', async () => {
+    const counts = async (args: string) => {
+      const { data, errors } = await owner.send(
+        `{ me { accounts { usage(${args}) { rows { outcome requests failures } next } } } }`,
+      );
+      expect(errors).toEqual([]);
+      return (data as { me: { accounts: { usage: { rows: unknown[] } }[] } }).me.accounts[0]?.usage.rows;
+    };
+    const all = { outcome: null, requests: '3', failures: '0' };
+    expect(await counts('period: DAY')).toEqual([all]);
+    expect(await counts('period: DAY, outcomes: [COMPLETED, TIMEOUT]')).toEqual([all]);
+    expect(await counts('period: DAY, outcomes: [TIMEOUT, SHUTDOWN]')).toEqual([]);
+    expect(await counts('period: DAY, by: [OUTCOME]')).toEqual([{ ...all, outcome: 'COMPLETED' }]);
   });
 
   it('can be downloaded as CSV with a link that was signed', async () => {

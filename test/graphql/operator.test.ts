@@ -357,8 +357,8 @@ describe('accounts', () => {
     // What the service spends on watching itself is no revenue, and is seen by itself.
     await plane.database.pool.query(
       `WITH probe AS (INSERT INTO account (id, name, email, kind) VALUES (gen_random_uuid(), 'Probe', 'probe@steyg.invalid', 'probe') RETURNING id)
-       INSERT INTO usage_hour (account_id, hour, model, key_id, requests, charged, cost)
-       SELECT id, date_trunc('hour', now(), 'UTC'), 'big-1', gen_random_uuid(), 7, 7, 7 FROM probe`,
+       INSERT INTO usage_hour (account_id, hour, model, key_id, outcome, requests, charged, cost)
+       SELECT id, date_trunc('hour', now(), 'UTC'), 'big-1', gen_random_uuid(), 'completed', 7, 7, 7 FROM probe`,
     );
     const answer = await operator.send(`{ operator {
       revenue(period: DAY) { rows { model requests charged upstreamCost margin shortfall } }

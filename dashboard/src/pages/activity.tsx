@@ -17,9 +17,10 @@ import { type Range, readRange } from '../range.ts';
 import { useAccount } from '../session.tsx';
 import { seriesOf, startsBetween, sumOf, timeZone, type UsageRow } from '../usage.ts';
 
-const groups = ['model', 'key', 'none'] as const;
+const groups = ['model', 'key', 'outcome', 'none'] as const;
 const measures = ['cost', 'requests', 'tokens'] as const;
 type Group = (typeof groups)[number];
+const splits = { model: ['MODEL'], key: ['KEY'], outcome: ['OUTCOME'], none: [] } as const;
 type Measure = (typeof measures)[number];
 
 const outcomes = [
@@ -68,7 +69,7 @@ export default function Activity() {
   });
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
   const usage = useAsk({
-    key: ['usage', accountId, range.from, range.to, group, keyId, model],
+    key: ['usage', accountId, range.from, range.to, group, keyId, model, outcome],
     ask: (steyg, signal) =>
       collect(
         steyg.console.ledger.usage(
@@ -77,9 +78,10 @@ export default function Activity() {
             from: range.from.toISOString(),
             ...(range.to === null ? {} : { to: range.to.toISOString() }),
             period: range.period,
-            by: group === 'none' ? [] : [group === 'key' ? 'KEY' : 'MODEL'],
+            by: [...splits[group]],
             ...(keyId === '' ? {} : { keyId }),
             ...(model === '' ? {} : { model }),
+            ...(outcome === undefined ? {} : { outcomes: [outcome] }),
             timeZone: timeZone(),
             first: 1_000,
           },
@@ -110,11 +112,7 @@ export default function Activity() {
       actions={
         <LedgerDownload
           filter={filter}
-          expected={
-            outcome === undefined && usage.data !== undefined
-              ? Number(sumOf(usage.data, ({ requests }) => requests))
-              : null
-          }
+          expected={usage.data === undefined ? null : Number(sumOf(usage.data, ({ requests }) => requests))}
         />
       }
     >
@@ -139,7 +137,6 @@ export default function Activity() {
         />
         <SelectField
           label={t.activity.outcome}
-          hint={t.activity.outcomeHint}
           value={outcome ?? ''}
           onChange={(name) => set({ outcome: name })}
           options={[
@@ -194,12 +191,11 @@ function Report({
   const { t, format } = useLanguage();
   const starts = useMemo(() => startsBetween(range.from, range.to ?? new Date(), range.period), [range]);
   const nameOf = useMemo(
-    () => (row: UsageRow) =>
-      group === 'model'
-        ? (row.model ?? '')
-        : group === 'key'
-          ? (keyNames.get(row.keyId ?? '') ?? t.activity.unknownKey)
-          : t.common.total,
+    () => (row: UsageRow) => {
+      if (group === 'model') return row.model ?? '';
+      if (group === 'key') return keyNames.get(row.keyId ?? '') ?? t.activity.unknownKey;
+      return row.outcome === null ? t.common.total : t.outcomes[row.outcome];
+    },
     [group, keyNames, t],
   );
   const series = useMemo(

@@ -508,7 +508,9 @@ export type UsageGroup =
   /** By key. */
   | 'KEY'
   /** By model. */
-  | 'MODEL';
+  | 'MODEL'
+  /** By how requests ended. */
+  | 'OUTCOME';
 
 /** How long the periods of a chart are. */
 export type UsagePeriod =
@@ -862,7 +864,7 @@ export type UptimeDayFragment = { date: string, uptime: { down: number, latencyM
 
 export type UptimePointFragment = { at: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } };
 
-export type UsageRowFragment = { charged: string, cost: string, failures: string, keyId: string | null, model: string | null, requests: string, start: string | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type UsageRowFragment = { charged: string, cost: string, failures: string, keyId: string | null, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean };
 
@@ -966,13 +968,14 @@ export type UsageQueryVariables = Exact<{
   from?: string | null | undefined;
   keyId?: string | null | undefined;
   model?: string | null | undefined;
+  outcomes?: Array<RequestOutcome> | RequestOutcome | null | undefined;
   period?: UsagePeriod | null | undefined;
   timeZone?: string | null | undefined;
   to?: string | null | undefined;
 }>;
 
 
-export type UsageQuery = { account: { usage: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, keyId: string | null, model: string | null, requests: string, start: string | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
+export type UsageQuery = { account: { usage: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, keyId: string | null, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
 
 export type BudgetQueryVariables = Exact<{
   accountId?: string | null | undefined;

@@ -58,7 +58,7 @@ const upstreamKey = 'fragment UpstreamKey on UpstreamKey{createdAt enabled id la
 const uptime = 'fragment Uptime on Uptime{down latencyMs noData ratio up}';
 const uptimeDay = 'fragment UptimeDay on UptimeDay{date uptime{...Uptime}}';
 const uptimePoint = 'fragment UptimePoint on UptimePoint{at uptime{...Uptime}}';
-const usageRow = 'fragment UsageRow on UsageRow{charged cost failures keyId model requests start tokens{...Tokens}}';
+const usageRow = 'fragment UsageRow on UsageRow{charged cost failures keyId model outcome requests start tokens{...Tokens}}';
 const user = 'fragment User on User{createdAt email emailVerified id locale name operator secondFactor}';
 const viewer = 'fragment Viewer on Viewer{accounts{id name status}scopes sessions{...Session}user{...User}}';
 const webhookAttempt = 'fragment WebhookAttempt on WebhookAttempt{createdAt durationMs problem status}';
@@ -92,7 +92,7 @@ export const documents = {
   deleteKey: 'mutation deleteKey($id:ID!){deleteKey(id:$id){__typename ...ApiKey ...Problem}}' + apiKey + keySpend + problem + spendLimits,
   listEntries: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + receiptLine + spendLimits + tokens,
   entry: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + keySpend + ledgerEntry + receiptLine + spendLimits + tokens,
-  usage: 'query usage($accountId:ID$after:String$by:[UsageGroup!]$first:Int$from:DateTime$keyId:ID$model:String$period:UsagePeriod$timeZone:String$to:DateTime){account(id:$accountId){usage(after:$after by:$by first:$first from:$from keyId:$keyId model:$model period:$period timeZone:$timeZone to:$to){rows{...UsageRow}next}}}' + tokens + usageRow,
+  usage: 'query usage($accountId:ID$after:String$by:[UsageGroup!]$first:Int$from:DateTime$keyId:ID$model:String$outcomes:[RequestOutcome!]$period:UsagePeriod$timeZone:String$to:DateTime){account(id:$accountId){usage(after:$after by:$by first:$first from:$from keyId:$keyId model:$model outcomes:$outcomes period:$period timeZone:$timeZone to:$to){rows{...UsageRow}next}}}' + tokens + usageRow,
   budget: 'query budget($accountId:ID){account(id:$accountId){budget{...Budget}}}' + budget + grant,
   createLedgerDownload: 'mutation createLedgerDownload($accountId:ID$filter:LedgerFilter){createLedgerDownload(accountId:$accountId filter:$filter){__typename ...Download ...Problem}}' + download + problem,
   accountForOperator: 'query accountForOperator($id:ID!){operator{account(id:$id){...Account}}}' + account + budget + grant,
