@@ -1,7 +1,8 @@
-import { type ComponentType, lazy, Suspense } from 'react';
+import { type ComponentType, Fragment, lazy, type ReactNode, Suspense } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { Boundary } from './components/boundary.tsx';
 import { Failure, Skeleton } from './components/states.tsx';
+import { OperatorLanguageProvider } from './language/language.tsx';
 import { NoAccount, NotFound } from './pages/nothing.tsx';
 import { nextPage, pages, signInFor } from './pages.ts';
 import { SessionProvider, useSession, useViewer } from './session.tsx';
@@ -92,12 +93,20 @@ function Waiting() {
 }
 
 /** A page of its own state for each address: going from one order to another is going to another page. */
-function Loading({ page: PageOf }: { page: ComponentType }) {
+function Loading({
+  page: PageOf,
+  around: Around = Fragment,
+}: {
+  page: ComponentType;
+  around?: ComponentType<{ children: ReactNode }> | typeof Fragment;
+}) {
   const [path] = useLocation();
   return (
     <Boundary key={path}>
       <Suspense fallback={<Skeleton lines={8} />}>
-        <PageOf />
+        <Around>
+          <PageOf />
+        </Around>
       </Suspense>
     </Boundary>
   );
@@ -144,7 +153,13 @@ function ForPerson() {
             ))
           : routes(accountPages)}
         {routes(personPages)}
-        {person.operator ? routes(operatorPages) : null}
+        {person.operator
+          ? operatorPages.map(([path, page]) => (
+              <Route key={path} path={path}>
+                <Loading page={page} around={OperatorLanguageProvider} />
+              </Route>
+            ))
+          : null}
         {person.operator ? (
           <Route path={pages.operator}>
             <Redirect to={pages.operatorAccounts} replace />

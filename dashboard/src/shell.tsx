@@ -249,11 +249,11 @@ export function Shell({ children }: { children: ReactNode }) {
             tone="warn"
             action={
               <Link href={pages.security} className="button small">
-                {t.operator.toSecurity}
+                {t.security.setUp}
               </Link>
             }
           >
-            {t.operator.secondFactor}
+            {t.security.operatorFirst}
           </Banner>
         ) : null}
         {account === null ? null : <BudgetBanner accountId={account.id} path={path} />}

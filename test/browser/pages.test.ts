@@ -2,6 +2,8 @@ import { orThrow } from '@steyg/sdk';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { en } from '../../dashboard/src/language/en.ts';
+import { operatorEn } from '../../dashboard/src/language/operator-en.ts';
+import { operatorVi } from '../../dashboard/src/language/operator-vi.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
 import type { TestApp } from '../support/app.ts';
 import { findBarriers, launch, openPage } from './browser.ts';
@@ -135,8 +137,8 @@ const englishWord =
 
 /** What is English among the texts of a Vietnamese page: texts that the English page has, and sentences of any other. */
 function englishAmong(texts: readonly string[]): string[] {
-  const same = new Set(leaves(vi));
-  const english = new Set(leaves(en).filter((leaf) => leaf.length > 3 && !same.has(leaf)));
+  const same = new Set(leaves([vi, operatorVi]));
+  const english = new Set(leaves([en, operatorEn]).filter((leaf) => leaf.length > 3 && !same.has(leaf)));
   return texts.filter((text) => english.has(text) || englishWord.test(text));
 }
 

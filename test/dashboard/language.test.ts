@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { connectionOf } from '../../dashboard/src/connection.ts';
 import { adviceIn } from '../../dashboard/src/language/advice.ts';
 import { en } from '../../dashboard/src/language/en.ts';
+import { operatorEn } from '../../dashboard/src/language/operator-en.ts';
+import { operatorVi } from '../../dashboard/src/language/operator-vi.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
 
 // Both languages say the same things, with the same values in them.
@@ -19,8 +21,8 @@ const placesOf = (text: string) =>
   [...text.matchAll(/\{(\w+)\}/g)].map(([place]) => place).toSorted((a, b) => a.localeCompare(b));
 
 describe('the languages', () => {
-  const english = leavesOf(en);
-  const vietnamese = leavesOf(vi);
+  const english = leavesOf({ ...en, operator: operatorEn });
+  const vietnamese = leavesOf({ ...vi, operator: operatorVi });
 
   it('have the same texts', () => {
     expect([...vietnamese.keys()].sort()).toEqual([...english.keys()].sort());

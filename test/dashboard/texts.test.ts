@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseSync } from 'vite';
 import { describe, expect, it } from 'vitest';
 import { en } from '../../dashboard/src/language/en.ts';
+import { operatorEn } from '../../dashboard/src/language/operator-en.ts';
 
 // Every text of the pages stands in the language files, and every text of the language files on some page.
 
@@ -121,7 +122,7 @@ describe('the language files', () => {
       /^[A-Z_]+$/.test(name)
         ? new RegExp(`\\b${name}\\b`, 'i').test(`${server}\n${code}`)
         : /^\d+$/.test(name) || new RegExp(`\\b${name}\\b`).test(code);
-    const unused = leavesOf(en).filter((way) => {
+    const unused = leavesOf({ ...en, operator: operatorEn }).filter((way) => {
       for (let length = way.length; length > 0; length -= 1) {
         const start = way.slice(0, length).join('.');
         // The whole list or the whole set of forms is handed on.

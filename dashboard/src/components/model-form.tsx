@@ -2,7 +2,7 @@ import type { CatalogAnswer, SaveModelAnswer, Success } from '@steyg/sdk';
 import { useState } from 'react';
 import { useChange } from '../data.tsx';
 import { useExplain } from '../explain.ts';
-import { useLanguage } from '../language/language.tsx';
+import { useOperatorLanguage } from '../language/language.tsx';
 import { Button } from './button.tsx';
 import { Checkbox, TextField } from './field.tsx';
 import { Form } from './form.tsx';
@@ -21,7 +21,7 @@ export function ModelForm({
   onSaved: (saved: Success<SaveModelAnswer>) => void;
   onCancel?: () => void;
 }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const explain = useExplain();
   const [draft, setDraft] = useState({
     modelId: entry?.modelId ?? '',

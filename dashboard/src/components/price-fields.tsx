@@ -1,4 +1,4 @@
-import { useLanguage } from '../language/language.tsx';
+import { useOperatorLanguage } from '../language/language.tsx';
 import { isUsd } from '../money.ts';
 import type { AllPrices } from '../preview.ts';
 import { TextField } from './field.tsx';
@@ -52,7 +52,7 @@ export function PriceFields({
   fields?: Record<string, string>;
   required?: boolean;
 }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   return (
     <div className="fields">
       {kinds.map((kind) => (

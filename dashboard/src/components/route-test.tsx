@@ -1,14 +1,14 @@
 import type { Success, TestRouteAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { useChange } from '../data.tsx';
-import { fill, useLanguage } from '../language/language.tsx';
+import { fill, useOperatorLanguage } from '../language/language.tsx';
 import { Button } from './button.tsx';
 import { useFailureToast } from './failure-toast.ts';
 import { Badge } from './page.tsx';
 
 /** Sends the smallest request through a route and says how it went. */
 export function RouteTestButton({ id, name }: { id: string; name: string }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const failure = useFailureToast();
   const [result, setResult] = useState<Success<TestRouteAnswer> | null>(null);
   const test = useChange({

@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from 'react';
 import { createFormat, type Format, type Locale } from '../format.ts';
 import { type Forms, fill, pick } from './fill.ts';
-import type { Texts } from './texts.ts';
+import type { OperatorTexts, Texts } from './texts.ts';
 
 /** The language of the page: its texts, and how it writes figures. Texts of one language are loaded, not of both. */
 
@@ -14,7 +14,13 @@ interface Language {
   choose(locale: Locale): void;
 }
 
+/** On the operator's pages, with their own texts. */
+interface OperatorLanguage extends Language {
+  t: Texts & { operator: OperatorTexts };
+}
+
 const LanguageContext = createContext<Language | null>(null);
+const OperatorLanguageContext = createContext<OperatorLanguage | null>(null);
 const storageKey = 'steyg.language';
 
 /** What was chosen here before, else the browser's first language that we speak. */
@@ -78,6 +84,35 @@ export function LanguageProvider({
 export function useLanguage(): Language {
   const language = use(LanguageContext);
   if (language === null) throw new Error('no language around this');
+  return language;
+}
+
+const operatorTexts = new Map<Locale, Promise<OperatorTexts>>();
+
+/** Loads them once; what failed to load is asked for again by whoever comes next. */
+function loadOperatorTexts(locale: Locale): Promise<OperatorTexts> {
+  const known = operatorTexts.get(locale);
+  if (known !== undefined) return known;
+  const loading =
+    locale === 'vi'
+      ? import('./operator-vi.ts').then(({ operatorVi }) => operatorVi)
+      : import('./operator-en.ts').then(({ operatorEn }) => operatorEn);
+  operatorTexts.set(locale, loading);
+  loading.catch(() => operatorTexts.delete(locale));
+  return loading;
+}
+
+/** Around an operator's page: waits for its texts as it waits for the page itself. */
+export function OperatorLanguageProvider({ children }: { children: ReactNode }) {
+  const language = useLanguage();
+  const operator = use(loadOperatorTexts(language.locale));
+  const value = useMemo(() => ({ ...language, t: { ...language.t, operator } }), [language, operator]);
+  return <OperatorLanguageContext value={value}>{children}</OperatorLanguageContext>;
+}
+
+export function useOperatorLanguage(): OperatorLanguage {
+  const language = use(OperatorLanguageContext);
+  if (language === null) throw new Error('no language of operators around this');
   return language;
 }
 

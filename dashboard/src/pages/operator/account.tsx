@@ -17,7 +17,7 @@ import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import { usePart } from '../../hooks.ts';
-import { fill, useLanguage } from '../../language/language.tsx';
+import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { isUsd } from '../../money.ts';
 import { pages } from '../../pages.ts';
 import { dayMs } from '../../usage.ts';
@@ -26,7 +26,7 @@ import { OrderBadge } from '../top-up.tsx';
 type Account = NonNullable<AccountForOperatorAnswer>;
 
 export default function AccountPage() {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const id = usePart('id');
   const account = useAsk({
     key: ['operator', 'account', id],
@@ -44,7 +44,7 @@ export default function AccountPage() {
 }
 
 function Details({ account }: { account: Account }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const [open, setOpen] = useState<'status' | 'grant' | null>(null);
   const close = () => setOpen(null);
   const { budget } = account;
@@ -90,7 +90,7 @@ function Details({ account }: { account: Account }) {
 }
 
 function StatusDialog({ account, onClose }: { account: Account; onClose: () => void }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const say = useSay();
   const failure = useFailureToast();
   // What was asked stays the question, also when the account behind it has changed already.
@@ -118,7 +118,7 @@ function StatusDialog({ account, onClose }: { account: Account; onClose: () => v
 const lifetimes = ['', '7', '30', '90', '365'] as const;
 
 function GrantDialog({ account, onClose }: { account: Account; onClose: () => void }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const say = useSay();
   const explain = useExplain();
   const [amount, setAmount] = useState('');
@@ -188,7 +188,7 @@ function GrantDialog({ account, onClose }: { account: Account; onClose: () => vo
 }
 
 function Invariants({ id }: { id: string }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const [asked, setAsked] = useState(false);
   const broken = useAsk({
     key: ['operator', 'invariants', id],
@@ -238,7 +238,7 @@ function Invariants({ id }: { id: string }) {
 }
 
 function Overview({ id }: { id: string }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const overview = useAsk({
     key: ['operator', 'overview', id],
     ask: (steyg, signal) => steyg.console.operator.accountOverview({ id }, { signal }),
@@ -313,7 +313,7 @@ function Overview({ id }: { id: string }) {
 }
 
 function Entries({ id }: { id: string }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const entries = usePages({
     key: ['operator', 'entries', id],
     ask: async (steyg, after, signal) => steyg.console.operator.accountEntries({ id, after, first: 20 }, { signal }),

@@ -6,11 +6,11 @@ import { Badge, Page } from '../../components/page.tsx';
 import { Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { usePages } from '../../data.tsx';
-import { useLanguage } from '../../language/language.tsx';
+import { useOperatorLanguage } from '../../language/language.tsx';
 import { pages, pathTo } from '../../pages.ts';
 
 export default function Accounts() {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const [text, setText] = useState('');
   const [status, setStatus] = useState<AccountStatus | ''>('');
   const search = useDeferredValue(text.trim());

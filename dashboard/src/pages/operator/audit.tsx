@@ -10,13 +10,13 @@ import { Page } from '../../components/page.tsx';
 import { Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { usePages } from '../../data.tsx';
-import { useLanguage } from '../../language/language.tsx';
+import { useOperatorLanguage } from '../../language/language.tsx';
 
 type Entry = ElementOf<AuditLogAnswer>;
 
 /** Who changed what, and how it was before. */
 export default function Audit() {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const [subject, setSubject] = useState('');
   const [actor, setActor] = useState('');
   const [shown, setShown] = useState<Entry | null>(null);

@@ -9,7 +9,7 @@ import { Banner, Empty, Failure, Loaded } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { useAsk, useChange, useSteyg } from '../../data.tsx';
 import { useNow } from '../../hooks.ts';
-import { fill, useLanguage } from '../../language/language.tsx';
+import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { pages, pathTo } from '../../pages.ts';
 
 const days = 30;
@@ -18,7 +18,7 @@ const accountsAtOnce = 25;
 
 /** Whether the books are right, and what is odd in them. */
 export default function Books() {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   return (
     <Page title={t.nav.operatorBooks} lead={t.operator.booksLead}>
       <AllInvariants />
@@ -44,7 +44,7 @@ type State =
 
 /** One account after the other: each check is small, and whoever watches can stop. */
 function AllInvariants() {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const steyg = useSteyg();
   const [state, setState] = useState<State>({ kind: 'idle' });
   const stop = useRef<AbortController>(null);
@@ -112,7 +112,7 @@ function AccountLink({ id, text }: { id: string; text: string }) {
 }
 
 function Shortfalls() {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const query = useAsk({
     key: ['operator', 'shortfalls'],
     ask: (steyg, signal) => steyg.console.operator.shortfalls({ days, first: 100 }, { signal }),
@@ -146,7 +146,7 @@ const mismatchesKey = ['operator', 'mismatches'];
 
 /** Models that upstreams ran in place of those they were asked for. */
 function Mismatches() {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const failure = useFailureToast();
   const query = useAsk({
     key: mismatchesKey,
@@ -218,7 +218,7 @@ function Mismatches() {
 }
 
 function Anomalies() {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const query = useAsk({
     key: ['operator', 'anomalies'],
     ask: (steyg, signal) => steyg.console.operator.listAnomalies({ days, first: 100 }, { signal }),
@@ -258,7 +258,7 @@ function Anomalies() {
 }
 
 function Holds() {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const now = useNow(5_000);
   const query = useAsk({
     key: ['operator', 'holds'],

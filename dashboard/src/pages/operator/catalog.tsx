@@ -8,14 +8,14 @@ import { Badge, Page } from '../../components/page.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useAsk } from '../../data.tsx';
-import { useLanguage } from '../../language/language.tsx';
+import { useOperatorLanguage } from '../../language/language.tsx';
 import { pages, pathTo } from '../../pages.ts';
 import { currentPrice } from '../../prices.ts';
 
 export type Entry = NonNullable<CatalogAnswer>[number];
 
 export default function Catalog() {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const [, go] = useLocation();
   const [adding, setAdding] = useState(false);
   const catalog = useAsk({
@@ -88,7 +88,7 @@ export default function Catalog() {
 
 /** Why a model can be called, or cannot. */
 export function EntryState({ entry }: { entry: Pick<Entry, 'enabled' | 'prices' | 'routes'> }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   if (!entry.enabled) return <Badge>{t.operator.disabled}</Badge>;
   if (currentPrice(entry.prices) === null) return <Badge tone="warn">{t.operator.noPrice}</Badge>;
   if (!entry.routes.some(({ enabled }) => enabled)) return <Badge tone="warn">{t.operator.noRoutes}</Badge>;

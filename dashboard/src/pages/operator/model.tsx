@@ -17,7 +17,7 @@ import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import { usePart } from '../../hooks.ts';
-import { fill, useLanguage } from '../../language/language.tsx';
+import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { parseUsd, planPair, vndAt } from '../../money.ts';
 import { pages } from '../../pages.ts';
 import { type AllPrices, addSold, previewOf, soldBelowCost } from '../../preview.ts';
@@ -28,7 +28,7 @@ import { type Entry, EntryState } from './catalog.tsx';
 const catalogKey = ['operator', 'catalog'];
 
 export default function ModelPage() {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const modelId = usePart('modelId');
   const catalog = useAsk({
     key: catalogKey,
@@ -48,7 +48,7 @@ export default function ModelPage() {
 }
 
 function Details({ entry }: { entry: Entry }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const say = useSay();
   const upstreams = useAsk({
     key: ['operator', 'upstreams'],
@@ -72,7 +72,7 @@ function Details({ entry }: { entry: Entry }) {
 }
 
 function Switch({ entry }: { entry: Entry }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const failure = useFailureToast();
   const [asking, setAsking] = useState(false);
   const change = useChange({
@@ -106,7 +106,7 @@ function Switch({ entry }: { entry: Entry }) {
 // ------------------------------------------------------------------------------------------------ prices
 
 function PriceCard({ entry }: { entry: Entry }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const say = useSay();
   const explain = useExplain();
   const current = currentPrice(entry.prices);
@@ -201,7 +201,7 @@ const soldDays = 30;
 
 /** What the change would mean, from what was sold lately. */
 function PreviewCard({ entry, before, after }: { entry: Entry; before: AllPrices | null; after: AllPrices }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const from = useMemo(() => daysAgo(soldDays - 1), []);
   const sold = useAsk({
     key: ['operator', 'sold', entry.modelId, from],
@@ -251,7 +251,7 @@ function PreviewTable({
   after: AllPrices;
   plans: NonNullable<PlansAnswer>;
 }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const preview = previewOf(before ?? after, after, sums);
   const pair = planPair(plans);
   const vnd = (price: string) =>
@@ -298,7 +298,7 @@ interface RouteDraft {
 }
 
 function RoutesCard({ entry, upstreams }: { entry: Entry; upstreams: NonNullable<UpstreamsAnswer> }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const say = useSay();
   const [drafts, setDrafts] = useState<RouteDraft[]>(() =>
     entry.routes.map(({ id, upstream, upstreamModel, priority, weight, enabled, costs }) => ({

@@ -6,13 +6,13 @@ import { Page } from '../../components/page.tsx';
 import { Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { usePages } from '../../data.tsx';
-import { fill, useLanguage } from '../../language/language.tsx';
+import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { OrderBadge } from '../top-up.tsx';
 
 const statuses = ['PENDING', 'PARTIAL', 'PAID', 'EXPIRED', 'CANCELLED'] as const;
 
 export default function Orders() {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const [text, setText] = useState('');
   const [status, setStatus] = useState<OrderStatus | ''>('');
   const memo = useDeferredValue(text.trim());

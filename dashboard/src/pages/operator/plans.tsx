@@ -10,13 +10,13 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
-import { fill, useLanguage } from '../../language/language.tsx';
+import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { isUsd, parseUsd } from '../../money.ts';
 
 type Plan = NonNullable<PlansAnswer>[number];
 
 export default function Plans() {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const [editing, setEditing] = useState<Plan | 'new' | null>(null);
   const plans = useAsk({
     key: ['operator', 'plans'],
@@ -95,7 +95,7 @@ export default function Plans() {
 }
 
 function PlanDialog({ plan, onClose }: { plan: Plan | null; onClose: () => void }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const say = useSay();
   const explain = useExplain();
   const [draft, setDraft] = useState({

@@ -9,7 +9,7 @@ import { RangeFilter } from '../../components/range-filter.tsx';
 import { Empty, Loaded, Skeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useAsk } from '../../data.tsx';
-import { useLanguage } from '../../language/language.tsx';
+import { useOperatorLanguage } from '../../language/language.tsx';
 import { addUsd } from '../../money.ts';
 import { type Range, readRange } from '../../range.ts';
 import { seriesOf, startsBetween, sumOf, timeZone } from '../../usage.ts';
@@ -21,7 +21,7 @@ type Measure = (typeof measures)[number];
 
 /** What came in, what it cost, and what is left. */
 export default function Revenue() {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const [search, setSearch] = useSearchParams();
   const minute = Math.floor(Date.now() / 60_000);
   const range = useMemo(() => readRange(search, new Date(minute * 60_000)), [search, minute]);
@@ -90,7 +90,7 @@ export default function Revenue() {
 }
 
 function Sums({ rows }: { rows: readonly Row[] }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const sum = (read: (row: Row) => string) => addUsd(rows.map(read));
   const charged = sum((row) => row.charged);
   const margin = sum((row) => row.margin);
@@ -116,7 +116,7 @@ function Sums({ rows }: { rows: readonly Row[] }) {
 }
 
 function RevenueChart({ rows, range, measure }: { rows: readonly Row[]; range: Range; measure: Measure }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const starts = useMemo(() => startsBetween(range.from, range.to ?? new Date(), range.period), [range]);
   const series = useMemo(
     () =>
@@ -153,7 +153,7 @@ function RevenueChart({ rows, range, measure }: { rows: readonly Row[]; range: R
 }
 
 function ByModel({ rows }: { rows: readonly Row[] }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const groups = [...Map.groupBy(rows, ({ model }) => model ?? '')].map(([model, group]) => ({ model, group }));
   const usd = (group: readonly Row[], read: (row: Row) => string) => format.usd(addUsd(group.map(read)));
   return (

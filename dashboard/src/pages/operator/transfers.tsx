@@ -11,7 +11,7 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
-import { fill, useLanguage } from '../../language/language.tsx';
+import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { OrderBadge } from '../top-up.tsx';
 
 type Transfer = ElementOf<ListBankTransfersAnswer>;
@@ -19,7 +19,7 @@ type Transfer = ElementOf<ListBankTransfersAnswer>;
 const transfersKey = ['operator', 'transfers'];
 
 export default function Transfers() {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const [queue, setQueue] = useState(true);
   const [open, setOpen] = useState<{ what: 'match' | 'close'; transfer: Transfer } | { what: 'record' } | null>(null);
   const transfers = usePages({
@@ -103,7 +103,7 @@ export default function Transfers() {
 }
 
 function State({ transfer }: { transfer: Transfer }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const { review, orderId, matchedBy } = transfer;
   return (
     <>
@@ -127,7 +127,7 @@ function State({ transfer }: { transfer: Transfer }) {
 
 /** Finds the order that a transfer pays: by what its text says first, by whatever a person types otherwise. */
 function MatchDialog({ transfer, onClose }: { transfer: Transfer; onClose: () => void }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const say = useSay();
   const [text, setText] = useState('');
   const memo = useDeferredValue(text.trim());
@@ -206,7 +206,7 @@ function MatchDialog({ transfer, onClose }: { transfer: Transfer; onClose: () =>
 }
 
 function CloseDialog({ transfer, onClose }: { transfer: Transfer; onClose: () => void }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const [note, setNote] = useState('');
   const settle = useChange({
     change: (steyg, input: string) =>
@@ -245,7 +245,7 @@ function CloseDialog({ transfer, onClose }: { transfer: Transfer; onClose: () =>
 }
 
 function RecordDialog({ onClose }: { onClose: () => void }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const explain = useExplain();
   const say = useSay();
   const [draft, setDraft] = useState({ amountVnd: '', memo: '', bankReference: '', bookedAt: '' });

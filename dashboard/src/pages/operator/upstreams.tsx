@@ -12,14 +12,14 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
-import { fill, useLanguage } from '../../language/language.tsx';
+import { fill, useOperatorLanguage } from '../../language/language.tsx';
 
 type Upstream = NonNullable<UpstreamsAnswer>[number];
 
 const upstreamsKey = ['operator', 'upstreams'];
 
 export default function Upstreams() {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const [editing, setEditing] = useState<Upstream | 'new' | null>(null);
   const upstreams = useAsk({
     key: upstreamsKey,
@@ -58,7 +58,7 @@ export default function Upstreams() {
 
 /** How an upstream does, as this process sees it. */
 function Health({ upstream }: { upstream: Upstream }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const { health, enabled } = upstream;
   if (!enabled) return <Badge>{t.operator.disabled}</Badge>;
   if (health === null) return <Badge>{t.operator.unused}</Badge>;
@@ -71,7 +71,7 @@ function Health({ upstream }: { upstream: Upstream }) {
 }
 
 function UpstreamCard({ upstream, onEdit }: { upstream: Upstream; onEdit: () => void }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const failure = useFailureToast();
   const [asking, setAsking] = useState(false);
   const change = useChange({
@@ -157,7 +157,7 @@ function UpstreamCard({ upstream, onEdit }: { upstream: Upstream; onEdit: () => 
 }
 
 function Keys({ upstream }: { upstream: Upstream }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const failure = useFailureToast();
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Upstream['keys'][number] | null>(null);
@@ -205,7 +205,7 @@ function Keys({ upstream }: { upstream: Upstream }) {
 }
 
 function KeyDialog({ upstream, onClose }: { upstream: Upstream; onClose: () => void }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const say = useSay();
   const [secret, setSecret] = useState('');
   const add = useChange({
@@ -285,7 +285,7 @@ function draftOf(upstream: Upstream | null): Draft {
 }
 
 function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onClose: () => void }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const say = useSay();
   const explain = useExplain();
   const [draft, setDraft] = useState(() => draftOf(upstream));

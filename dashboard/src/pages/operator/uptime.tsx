@@ -11,8 +11,8 @@ import { Empty, Loaded, More, Skeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
-import { fill, useLanguage } from '../../language/language.tsx';
-import type { Texts } from '../../language/texts.ts';
+import { fill, useOperatorLanguage } from '../../language/language.tsx';
+import type { OperatorTexts, Texts } from '../../language/texts.ts';
 
 type Status = NonNullable<ServiceStatusAnswer>;
 type ModelStatus = Status['models'][number];
@@ -21,7 +21,7 @@ const statusKey = ['status'];
 const tones = { UP: 'good', DEGRADED: 'warn', DOWN: 'bad', NO_DATA: 'plain' } as const;
 
 export default function Uptime() {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const [announcing, setAnnouncing] = useState(false);
   const status = useAsk({
     key: statusKey,
@@ -53,7 +53,7 @@ export default function Uptime() {
 }
 
 function Announcements({ status }: { status: Status }) {
-  const { t, format, locale } = useLanguage();
+  const { t, format, locale } = useOperatorLanguage();
   const say = useSay();
   const failure = useFailureToast();
   const end = useChange({
@@ -95,7 +95,7 @@ function Announcements({ status }: { status: Status }) {
 }
 
 function ModelTable({ models }: { models: readonly ModelStatus[] }) {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const ratio = (uptime: ModelStatus['last24Hours']) =>
     uptime.ratio === null ? t.operator.noData : format.percent(uptime.ratio, 3);
   return (
@@ -150,7 +150,7 @@ function ModelTable({ models }: { models: readonly ModelStatus[] }) {
 }
 
 function Incidents() {
-  const { t, format } = useLanguage();
+  const { t, format } = useOperatorLanguage();
   const incidents = usePages({
     key: ['incidents'],
     ask: (steyg, after, signal) => steyg.console.status.listIncidents({ after, first: 20 }, { signal }),
@@ -197,7 +197,7 @@ function Incidents() {
 const kinds = ['INFO', 'MAINTENANCE', 'INCIDENT'] as const;
 
 function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; onClose: () => void }) {
-  const { t } = useLanguage();
+  const { t } = useOperatorLanguage();
   const say = useSay();
   const [draft, setDraft] = useState({
     kind: 'INFO' as AnnouncementKind,
@@ -299,9 +299,9 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
 }
 
 /** `chat-completions/stream` as people say it; what is new to this page stays as it is. */
-function wayText(way: string, t: Texts): string {
+function wayText(way: string, t: Texts & { operator: OperatorTexts }): string {
   const [protocol = '', mode = ''] = way.toUpperCase().replaceAll('-', '_').split('/');
   const isKnown = Object.hasOwn(t.protocols, protocol) && Object.hasOwn(t.operator.modes, mode);
   if (!isKnown) return way;
-  return `${t.protocols[protocol as keyof Texts['protocols']]} (${t.operator.modes[mode as keyof Texts['operator']['modes']]})`;
+  return `${t.protocols[protocol as keyof Texts['protocols']]} (${t.operator.modes[mode as keyof OperatorTexts['modes']]})`;
 }
