@@ -1,5 +1,7 @@
 import { GraphqlError, orThrow, type Steyg, type Success } from '@steyg/sdk';
 import {
+  hashKey,
+  type InfiniteData,
   MutationCache,
   QueryCache,
   QueryClient,
@@ -30,9 +32,10 @@ export function useSteyg(): Steyg {
 export const viewerKey = ['viewer'] as const;
 
 export function createQueryClient(): QueryClient {
-  // A session that ended elsewhere shows as a refusal of whatever is asked next.
+  // What ended or was stopped elsewhere shows as a refusal of whatever is asked next.
+  const changed = new Set(['UNAUTHENTICATED', 'ACCOUNT_SUSPENDED']);
   const onError = (error: unknown) => {
-    if (error instanceof GraphqlError && error.code === 'UNAUTHENTICATED') {
+    if (error instanceof GraphqlError && changed.has(error.code)) {
       void client.invalidateQueries({ queryKey: viewerKey });
     }
   };
@@ -79,18 +82,23 @@ interface PageOfList<Node> {
 /** A list that is read page by page, as far as somebody asks. */
 export function usePages<Node>({
   key,
+  order,
   ask,
   every,
   when = true,
 }: {
   key: QueryKey;
+  /** How the list is sorted. What is there stays until the list comes in another order. */
+  order?: string;
   ask: (steyg: Steyg, after: string | null, signal: AbortSignal) => Promise<PageOfList<Node> | null>;
   every?: number;
   when?: boolean;
 }) {
   const steyg = useSteyg();
   const query = useInfiniteQuery({
-    queryKey: key,
+    queryKey: order === undefined ? key : [...key, order],
+    placeholderData: (before: InfiniteData<PageOfList<Node> | null, string | null> | undefined, query) =>
+      order !== undefined && hashKey(query?.queryKey.slice(0, -1) ?? []) === hashKey(key) ? before : undefined,
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) => ask(steyg, pageParam, signal),
     getNextPageParam: (page) => (page?.pageInfo.hasNextPage === true ? page.pageInfo.endCursor : null),

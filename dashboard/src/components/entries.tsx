@@ -5,7 +5,7 @@ import { fill, useLanguage } from '../language/language.tsx';
 import { pages, pathTo } from '../pages.ts';
 import { Moment } from './moment.tsx';
 import { Badge, Clipped } from './page.tsx';
-import { type Column, Table } from './table.tsx';
+import { type Column, type Sorting, Table } from './table.tsx';
 
 export type Entry = ElementOf<ListEntriesAnswer>;
 
@@ -27,18 +27,22 @@ export function EntryTable({
   caption,
   brief = false,
   linked = true,
+  sorting,
 }: {
   entries: readonly Entry[];
   caption: string;
   brief?: boolean;
   /** Whether the receipt can be opened: it is shown in the account whose it is. */
   linked?: boolean;
+  /** By one of the fields that the ledger can be sorted by. */
+  sorting?: Sorting;
 }) {
   const { t, format } = useLanguage();
   const columns: Column<Entry>[] = [
     {
       head: t.activity.time,
       names: true,
+      sortsBy: 'TIME',
       cell: ({ createdAt, requestId }) => {
         const time = <Moment at={createdAt} />;
         return linked ? <Link href={pathTo(pages.entry, { requestId })}>{time}</Link> : time;
@@ -57,13 +61,15 @@ export function EntryTable({
     {
       head: t.activity.tokens,
       figure: true,
+      sortsBy: 'TOKENS',
       cell: ({ usage }) =>
         `${format.number(usage.input)} / ${format.number(usage.cacheHit)} / ${format.number(usage.output)}`,
     },
-    { head: t.activity.cost, figure: true, cell: ({ charged }) => format.usd(charged) },
+    { head: t.activity.cost, figure: true, sortsBy: 'COST', cell: ({ charged }) => format.usd(charged) },
     {
       head: t.activity.latency,
       figure: true,
+      sortsBy: 'LATENCY',
       cell: ({ latencyMs, timeToFirstByteMs }) => (
         <>
           {format.milliseconds(latencyMs)}
@@ -83,8 +89,10 @@ export function EntryTable({
       caption={caption}
       rows={entries}
       rowKey={({ requestId }) => requestId}
-      rowClass={({ requestId }) => (arrived(requestId) ? 'arrived' : '')}
+      // In a list that can be sorted anew, what comes into sight did not just arrive.
+      rowClass={({ requestId }) => (sorting === undefined && arrived(requestId) ? 'arrived' : '')}
       columns={columns}
+      sorting={sorting}
     />
   );
 }

@@ -9,6 +9,15 @@ export interface Column<Row> {
   names?: boolean;
   /** Nothing to read in the head, for a column of buttons. */
   silentHead?: boolean;
+  /** What the list is sorted by when the head is pressed. */
+  sortsBy?: string;
+}
+
+/** How a list is sorted, and what to do when a head asks for another order. */
+export interface Sorting {
+  by: string;
+  ascending: boolean;
+  onSort: (by: string) => void;
 }
 
 /** A table; on narrow screens each row is a card, with the heads before the cells. */
@@ -19,6 +28,7 @@ export function Table<Row>({
   rowKey,
   rowClass,
   showCaption = false,
+  sorting,
 }: {
   caption: string;
   columns: readonly Column<Row>[];
@@ -26,19 +36,25 @@ export function Table<Row>({
   rowKey: (row: Row, index: number) => string;
   rowClass?: (row: Row) => string;
   showCaption?: boolean;
+  /** Left out: no head can be pressed. */
+  sorting?: Sorting | undefined;
 }) {
   return (
     // What scrolls must be reachable by keyboard. No landmark: the card around it often is one, of the same name.
     <div className="table-scroll" tabIndex={0} role="group" aria-label={caption}>
-      <table>
+      <table className={sorting === undefined ? '' : 'sortable'}>
         <caption className={showCaption ? '' : 'sr-only'}>{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ head, figure, silentHead }) => (
-              <th key={head} scope="col" className={figure === true ? 'figure' : ''}>
-                {silentHead === true ? <span className="sr-only">{head}</span> : head}
-              </th>
-            ))}
+            {columns.map(({ head, figure, silentHead, sortsBy }) =>
+              sorting !== undefined && sortsBy !== undefined ? (
+                <SortingHead key={head} head={head} figure={figure === true} by={sortsBy} sorting={sorting} />
+              ) : (
+                <th key={head} scope="col" className={figure === true ? 'figure' : ''}>
+                  {silentHead === true ? <span className="sr-only">{head}</span> : head}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>
@@ -63,5 +79,17 @@ export function Table<Row>({
         </tbody>
       </table>
     </div>
+  );
+}
+
+function SortingHead({ head, figure, by, sorting }: { head: string; figure: boolean; by: string; sorting: Sorting }) {
+  const way = sorting.by !== by ? 'none' : sorting.ascending ? 'ascending' : 'descending';
+  return (
+    <th scope="col" className={figure ? 'figure' : ''} aria-sort={way}>
+      <button type="button" className="sort" onClick={() => sorting.onSort(by)}>
+        {head}
+        <span aria-hidden="true">{{ none: '↕', ascending: '↑', descending: '↓' }[way]}</span>
+      </button>
+    </th>
   );
 }

@@ -31,7 +31,8 @@ export const en = {
     secretKept: 'I have stored it in a safe place.',
     shownOnce: '{what}: this is shown once. Copy it now and keep it in a safe place, never in a repository.',
     skip: 'Skip to the content',
-    suspended: 'This account is suspended: its keys are refused. Please contact support to have it reviewed.',
+    suspended:
+      'This account is suspended: its keys are refused, and it can be looked at but not changed. Its budget stays as it is. Please contact support to have it reviewed.',
     theme: 'Theme',
     themeDark: 'Dark',
     themeLight: 'Light',
@@ -99,6 +100,7 @@ export const en = {
     backupCode: 'Backup code',
     backupHint: 'One of the codes that you kept when you set this up. Each works once.',
     useBackup: 'Use a backup code instead',
+    again: 'That took too long, or the code had been used before. Enter your password again, then a new code.',
   },
   signUp: {
     title: 'Sign up',
@@ -363,6 +365,8 @@ export const en = {
     requests: 'Requests',
     empty: 'No requests in this time.',
     emptyText: 'Choose a longer time, or take a filter away.',
+    sortByTime: 'Sort by time',
+    tooManyToSort: 'There are too many requests in this time to sort them so. Choose a shorter time, or sort by time.',
     csv: 'Download CSV',
     csvTitle: 'Preparing the CSV file',
     csvRows: '{n} rows so far',
@@ -672,6 +676,7 @@ export const en = {
     events: 'Events',
   },
   errors: {
+    ACCOUNT_SUSPENDED: 'This account is suspended: it can be looked at, and nothing else. Please contact support.',
     BAD_INPUT: 'Something in the form cannot be used.',
     BAD_USER_INPUT: 'Something in the form cannot be used.',
     BUSY: 'The server is busy; try again in {seconds} s.',

@@ -34,7 +34,8 @@ export const vi: Texts = {
     shownOnce:
       '{what}: chỉ hiển thị một lần. Hãy sao chép ngay và giữ ở nơi an toàn, đừng bao giờ để trong kho mã nguồn.',
     skip: 'Đến nội dung chính',
-    suspended: 'Tài khoản này đang bị tạm khóa: các khóa API bị từ chối. Vui lòng liên hệ hỗ trợ để được xem xét.',
+    suspended:
+      'Tài khoản này đang bị tạm khóa: các khóa API bị từ chối, chỉ có thể xem chứ không thể thay đổi. Ngân sách được giữ nguyên. Vui lòng liên hệ hỗ trợ để được xem xét.',
     theme: 'Giao diện',
     themeDark: 'Tối',
     themeLight: 'Sáng',
@@ -102,6 +103,7 @@ export const vi: Texts = {
     backupCode: 'Mã dự phòng',
     backupHint: 'Một trong các mã bạn đã lưu khi thiết lập. Mỗi mã dùng được một lần.',
     useBackup: 'Dùng mã dự phòng',
+    again: 'Đã quá lâu, hoặc mã này đã được dùng. Hãy nhập lại mật khẩu, rồi một mã mới.',
   },
   signUp: {
     title: 'Đăng ký',
@@ -363,6 +365,9 @@ export const vi: Texts = {
     requests: 'Các yêu cầu',
     empty: 'Không có yêu cầu nào trong khoảng thời gian này.',
     emptyText: 'Hãy chọn khoảng dài hơn hoặc bỏ bớt bộ lọc.',
+    sortByTime: 'Xếp theo thời gian',
+    tooManyToSort:
+      'Khoảng thời gian này có quá nhiều yêu cầu để sắp xếp như vậy. Hãy chọn khoảng ngắn hơn hoặc xếp theo thời gian.',
     csv: 'Tải CSV',
     csvTitle: 'Đang chuẩn bị tệp CSV',
     csvRows: 'đã có {n} dòng',
@@ -671,6 +676,7 @@ export const vi: Texts = {
     events: 'Sự kiện',
   },
   errors: {
+    ACCOUNT_SUSPENDED: 'Tài khoản này đang bị tạm khóa: chỉ có thể xem. Vui lòng liên hệ hỗ trợ.',
     BAD_INPUT: 'Có giá trị trong biểu mẫu không dùng được.',
     BAD_USER_INPUT: 'Có giá trị trong biểu mẫu không dùng được.',
     BUSY: 'Máy chủ đang bận; hãy thử lại sau {seconds} giây.',

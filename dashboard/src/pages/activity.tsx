@@ -1,14 +1,15 @@
-import type { LedgerFilter } from '@steyg/sdk';
+import { GraphqlError, type LedgerFilter } from '@steyg/sdk';
 import { useMemo } from 'react';
 import { useSearchParams } from 'wouter';
 import { collect } from '../all.ts';
+import { Button } from '../components/button.tsx';
 import { Chart, seriesColors } from '../components/chart.tsx';
 import { EntryTable } from '../components/entries.tsx';
 import { Choice, SelectField } from '../components/field.tsx';
 import { LedgerDownload } from '../components/ledger-download.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
 import { RangeFilter } from '../components/range-filter.tsx';
-import { Empty, Loaded, More, Skeleton } from '../components/states.tsx';
+import { Banner, Empty, Loaded, More, Skeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk, usePages } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -33,6 +34,9 @@ const outcomes = [
   'SHUTDOWN',
 ] as const;
 
+const fields = ['TIME', 'COST', 'TOKENS', 'LATENCY'] as const;
+type Order = { field: (typeof fields)[number]; direction: 'ASC' | 'DESC' };
+
 const oneOf = <T extends string>(list: readonly T[], text: string | null): T | undefined =>
   list.find((each) => each === text);
 
@@ -49,6 +53,10 @@ export default function Activity() {
   const keyId = search.get('key') ?? '';
   const model = search.get('model') ?? '';
   const outcome = oneOf(outcomes, search.get('outcome'));
+  const order: Order = {
+    field: oneOf(fields, search.get('sort')) ?? 'TIME',
+    direction: search.get('way') === 'ASC' ? 'ASC' : 'DESC',
+  };
 
   const set = (values: Record<string, string>) =>
     setSearch(
@@ -168,7 +176,14 @@ export default function Activity() {
           {(rows) => <Report rows={rows} range={range} group={group} measure={measure} keyNames={keyNames} />}
         </Loaded>
       </Card>
-      <Entries accountId={accountId} filter={filter} />
+      <Entries
+        accountId={accountId}
+        filter={filter}
+        order={order}
+        onOrder={({ field, direction }) =>
+          set({ sort: field === 'TIME' ? '' : field, way: direction === 'DESC' ? '' : direction })
+        }
+      />
     </Page>
   );
 }
@@ -282,13 +297,47 @@ function Sums({ rows, nameOf, head }: { rows: readonly UsageRow[]; nameOf: (row:
   );
 }
 
-function Entries({ accountId, filter }: { accountId: string; filter: LedgerFilter }) {
+function Entries({
+  accountId,
+  filter,
+  order,
+  onOrder,
+}: {
+  accountId: string;
+  filter: LedgerFilter;
+  order: Order;
+  onOrder: (order: Order) => void;
+}) {
   const { t } = useLanguage();
   const entries = usePages({
     key: ['entries', accountId, filter],
+    order: `${order.field} ${order.direction}`,
     ask: (steyg, after, signal) =>
-      steyg.console.ledger.listEntries({ accountId, after, filter, first: 50 }, { signal }),
+      steyg.console.ledger.listEntries({ accountId, after, filter, orderBy: order, first: 50 }, { signal }),
   });
+  const sort = (by: string) => {
+    const field = oneOf(fields, by) ?? 'TIME';
+    onOrder({ field, direction: field === order.field && order.direction === 'DESC' ? 'ASC' : 'DESC' });
+  };
+  // By anything but time the server sorts only so many requests.
+  const isTooMany =
+    order.field !== 'TIME' && entries.error instanceof GraphqlError && entries.error.code === 'BAD_INPUT';
+  if (isTooMany) {
+    return (
+      <Card title={t.activity.requests}>
+        <Banner
+          tone="warn"
+          action={
+            <Button small onClick={() => onOrder({ field: 'TIME', direction: 'DESC' })}>
+              {t.activity.sortByTime}
+            </Button>
+          }
+        >
+          {t.activity.tooManyToSort}
+        </Banner>
+      </Card>
+    );
+  }
   return (
     <Card title={t.activity.requests}>
       <Loaded query={entries}>
@@ -296,7 +345,11 @@ function Entries({ accountId, filter }: { accountId: string; filter: LedgerFilte
           rows.length === 0 ? (
             <Empty title={t.activity.empty}>{t.activity.emptyText}</Empty>
           ) : (
-            <EntryTable entries={rows} caption={t.activity.requests} />
+            <EntryTable
+              entries={rows}
+              caption={t.activity.requests}
+              sorting={{ by: order.field, ascending: order.direction === 'ASC', onSort: sort }}
+            />
           )
         }
       </Loaded>

@@ -15,17 +15,29 @@ export default function SignIn() {
   const { t } = useLanguage();
   const [search] = useSearchParams();
   const forget = useForget();
+  const [email, setEmail] = useState(search.get('email') ?? '');
   const [needsCode, setNeedsCode] = useState(false);
+  // The password counts for a while only: a code that comes after it finds no sign-in any more.
+  const [isOver, setIsOver] = useState(false);
   // For a person who is signed in, this address leads on to where they wanted to go.
   const enter = () => void forget();
   return (
     <div className="narrow">
       <Page title={needsCode ? t.signIn.codeTitle : t.signIn.title}>
         {needsCode ? (
-          <CodeForm onDone={enter} onBack={() => setNeedsCode(false)} />
+          <CodeForm
+            onDone={enter}
+            onBack={() => setNeedsCode(false)}
+            onOver={() => {
+              setIsOver(true);
+              setNeedsCode(false);
+            }}
+          />
         ) : (
           <PasswordForm
-            email={search.get('email') ?? ''}
+            email={email}
+            onEmail={setEmail}
+            isOver={isOver}
             onDone={({ secondFactorRequired }) => (secondFactorRequired ? setNeedsCode(true) : enter())}
           />
         )}
@@ -35,15 +47,19 @@ export default function SignIn() {
 }
 
 function PasswordForm({
-  email: given,
+  email,
+  onEmail,
+  isOver,
   onDone,
 }: {
   email: string;
+  onEmail: (email: string) => void;
+  /** A sign-in that got as far as the code has ended. */
+  isOver: boolean;
   onDone: (result: { secondFactorRequired: boolean }) => void;
 }) {
   const { t } = useLanguage();
   const steyg = useSteyg();
-  const [email, setEmail] = useState(given);
   const [password, setPassword] = useState('');
   const [unconfirmed, setUnconfirmed] = useState(false);
   const signIn = useChange({
@@ -56,6 +72,7 @@ function PasswordForm({
   });
   return (
     <>
+      {isOver && signIn.isIdle ? <Banner tone="warn">{t.signIn.again}</Banner> : null}
       <Form
         onSubmit={() => signIn.mutate({ email, password })}
         error={unconfirmed ? null : signIn.error}
@@ -71,7 +88,7 @@ function PasswordForm({
           autoComplete="username"
           required
           value={email}
-          onChange={setEmail}
+          onChange={onEmail}
         />
         <TextField
           label={t.signIn.password}
@@ -110,12 +127,16 @@ function Unconfirmed({ email }: { email: string }) {
   );
 }
 
-function CodeForm({ onDone, onBack }: { onDone: () => void; onBack: () => void }) {
+function CodeForm({ onDone, onBack, onOver }: { onDone: () => void; onBack: () => void; onOver: () => void }) {
   const { t } = useLanguage();
   const [code, setCode] = useState('');
   const [backup, setBackup] = useState(false);
   const signIn = useChange({
-    change: (steyg, input: { code: string; backup: boolean }) => steyg.console.people.signInWithCode(input),
+    change: async (steyg, input: { code: string; backup: boolean }) => {
+      const result = await steyg.console.people.signInWithCode(input);
+      if (isFailure(result) && result.__typename === 'InvalidTokenError') onOver();
+      return result;
+    },
     done: onDone,
   });
   return (
