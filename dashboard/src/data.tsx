@@ -1,4 +1,4 @@
-import { GraphqlError, orThrow, type Steyg, type Success } from '@steyg/sdk';
+import { GraphqlError, orThrow, ResultError, type Steyg, type Success } from '@steyg/sdk';
 import {
   hashKey,
   type InfiniteData,
@@ -32,10 +32,11 @@ export function useSteyg(): Steyg {
 export const viewerKey = ['viewer'] as const;
 
 export function createQueryClient(): QueryClient {
-  // What ended or was stopped elsewhere shows as a refusal of whatever is asked next.
-  const changed = new Set(['UNAUTHENTICATED', 'ACCOUNT_SUSPENDED']);
+  // A session that ended elsewhere, an account that was suspended and a role that became smaller show as a refusal of
+  // whatever is asked next.
+  const changed = new Set(['UNAUTHENTICATED', 'ACCOUNT_SUSPENDED', 'NOT_ALLOWED']);
   const onError = (error: unknown) => {
-    if (error instanceof GraphqlError && changed.has(error.code)) {
+    if ((error instanceof GraphqlError || error instanceof ResultError) && changed.has(error.code)) {
       void client.invalidateQueries({ queryKey: viewerKey });
     }
   };

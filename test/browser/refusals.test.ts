@@ -1,0 +1,159 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { orThrow } from '@steyg/sdk';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestApp } from '../support/app.ts';
+import { findBarriers, launch, openPage } from './browser.ts';
+import { createPerson, oneTimeCode, type Person, settled, signInOperator } from './people.ts';
+import { startService } from './service.ts';
+
+// What others refuse: a program of the customer's that does not take what it is sent, an operator who stops an account,
+// a sign-in that took too long.
+
+let app: TestApp;
+let browser: Browser;
+
+beforeAll(async () => {
+  [app, browser] = await Promise.all([
+    startService({ scheduled: true, env: { ALLOW_PRIVATE_WEBHOOKS: '1' } }),
+    launch(),
+  ]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await app?.close();
+});
+
+async function openAs(person: Person, path: string) {
+  const watched = await openPage(browser, app.url);
+  await person.signIn(watched.page.context());
+  await watched.page.goto(path);
+  await settled(watched.page);
+  return watched;
+}
+
+describe('a webhook endpoint that fails', () => {
+  let server: Server;
+  let status = 500;
+  const ids: unknown[] = [];
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      ids.push(request.headers['webhook-id']);
+      request.resume();
+      response.writeHead(status).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => server.close());
+
+  it('has its tries and its end in the log, and is sent the same again when somebody asks', async () => {
+    const person = await createPerson(app);
+    const { port } = server.address() as AddressInfo;
+    orThrow(
+      await person.steyg.console.webhooks.createWebhookEndpoint({
+        input: { url: `http://127.0.0.1:${port}/hook`, description: 'of the test' },
+      }),
+    );
+    const { page, unexpected } = await openAs(person, '/notices');
+    const sendTest = async () => {
+      await page.getByRole('button', { name: 'Test', exact: true }).click();
+      await page.getByText('A test event is on its way.').first().waitFor();
+    };
+    await sendTest();
+    await page.getByRole('button', { name: 'Deliveries' }).click();
+    const dialog = page.getByRole('dialog');
+    const rows = dialog.locator('.notices > li');
+    await rows.getByText('under way').waitFor();
+    await rows.getByText(/status 500/).waitFor();
+    await rows.getByText(/Next try at/).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+
+    // A day of tries later; whatever is sent next takes along what is due.
+    await app.pool.query(
+      `UPDATE webhook_delivery SET attempts = 7, next_attempt_at = now() WHERE endpoint_id IN
+         (SELECT id FROM webhook_endpoint WHERE account_id = $1)`,
+      [person.accountId],
+    );
+    await page.keyboard.press('Escape');
+    await sendTest();
+    await page.getByRole('button', { name: 'Deliveries' }).click();
+    const failed = rows.filter({ hasText: 'given up' });
+    await failed.waitFor();
+    expect(await failed.getByText(/status 500/).count()).toBe(2);
+    expect(await failed.getByText(/Next try at/).count()).toBe(0);
+
+    status = 204;
+    await failed.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('It is sent again.').first().waitFor();
+    const delivered = rows.filter({ hasText: 'delivered' });
+    await delivered.getByText(/status 204/).waitFor();
+    // The program can tell that it is the same.
+    expect(ids.at(-1)).toBe(ids[0]);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('an account that is suspended while somebody looks at it', () => {
+  it('says so on the page, and what it means, as soon as something is refused', async () => {
+    const person = await createPerson(app);
+    const { page, unexpected } = await openAs(person, '/keys');
+    expect(await page.getByText('This account is suspended').count()).toBe(0);
+    const operator = await signInOperator(app);
+    const accountId = (await person.steyg.console.people.me())?.accounts[0]?.id ?? '';
+    orThrow(await operator.steyg.console.operator.setAccountStatus({ accountId, status: 'SUSPENDED' }));
+
+    await page
+      .getByLabel('Name', { exact: true })
+      .or(page.getByRole('button', { name: 'Create a key' }))
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('too late');
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    await dialog
+      .getByRole('alert')
+      .getByText(/suspended/)
+      .waitFor();
+    await page.getByText(/its keys are refused, and it can be looked at but not changed/).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor();
+    await page.getByText(/its keys are refused/).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('a sign-in whose password step is over', () => {
+  it('goes back to the password with a sentence, and the address still there', async () => {
+    const person = await createPerson(app);
+    const { people } = person.steyg.console;
+    const { uri } = orThrow(await people.beginSecondFactor({ password: person.password }));
+    const secret = new URL(uri).searchParams.get('secret') ?? '';
+    orThrow(await people.confirmSecondFactor({ code: oneTimeCode(secret) }));
+
+    const { page, unexpected } = await openPage(browser, app.url);
+    await page.goto('/sign-in');
+    await page.getByLabel('E-mail address').fill(person.email);
+    await page.getByLabel('Password').fill(person.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('Code', { exact: true }).fill(oneTimeCode(secret, Date.now() + 30_000));
+    // As if so much time had passed that the browser forgot it.
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Enter your password again, then a new code.').waitFor();
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe(person.email);
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByLabel('Password').fill(person.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('Code', { exact: true }).fill(oneTimeCode(secret, Date.now() + 30_000));
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
