@@ -93,7 +93,7 @@ export interface Changes {
 }
 
 interface Posting {
-  /** Null: any. The first of a request has the request's, so that postings lie in the order of time. */
+  /** Null: any. */
   id: string | null;
   accountId: string;
   grantId: string;
@@ -116,6 +116,16 @@ interface UsageDelta extends TokenPools {
 }
 
 /** Two ids as one key of a map. */
+/**
+ * Postings of a request lie where the request does in the order of time: the first has its id, the others the same with
+ * their number added to the random end.
+ */
+function postingId(requestId: string, index: number): string {
+  if (index === 0) return requestId;
+  const end = (Number.parseInt(requestId.slice(-8), 16) + index) >>> 0;
+  return requestId.slice(0, -8) + end.toString(16).padStart(8, '0');
+}
+
 export function pairKey(accountId: string, id: string): string {
   return accountId + id;
 }
@@ -256,12 +266,13 @@ function openBook(facts: Facts) {
   ): void => {
     if (movements.length === 0) return;
     grants.set(accountId, budget.apply(grantsOf(accountId), movements));
-    let id = request?.requestId ?? null;
+    let charges = 0;
     for (const { kind, grantId, amount, fromHold } of movements) {
       if (kind === 'charge' && request !== null) {
         const heldAt = fromHold ? request.heldAt : null;
+        const id = postingId(request.requestId, charges);
         postings.push({ id, accountId, grantId, kind, amount, requestId: request.requestId, heldAt });
-        id = null;
+        charges += 1;
       }
       if (kind === 'expire')
         postings.push({ id: null, accountId, grantId, kind, amount, requestId: null, heldAt: null });

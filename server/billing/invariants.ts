@@ -18,6 +18,12 @@ export interface InvariantScope {
   longestHoldMs?: number;
   /** How long one query may take. */
   limitMs?: number;
+  /**
+   * For accounts with more rows than can be read every minute: rows that were written before it are taken for granted,
+   * and so are the sums by hour of earlier hours. What it cannot see then: a posting of before that vanished or was
+   * added, and what single grants (not all of an account together) say that they have paid.
+   */
+  since?: Date;
 }
 
 const defaultLongestHoldMs = 6 * 3_600_000;
@@ -28,7 +34,7 @@ const mostRows = 20;
 /** `$1`: accounts or null. `$2`: the oldest that a hold may be, in milliseconds. */
 const inScope = (column: string): string => `($1::uuid[] IS NULL OR ${column} = ANY ($1::uuid[]))`;
 
-const invariants: Record<string, string> = {
+const wholeInvariants: Record<string, string> = {
   // Nothing is spent, held or expired that was not granted.
   I1: `SELECT account_id, id AS grant_id, amount::text, spent::text, held::text, expired::text FROM "grant"
        WHERE ${inScope('account_id')} AND (spent + held + expired > amount OR least(spent, held, expired) < 0)`,
@@ -153,6 +159,114 @@ const invariants: Record<string, string> = {
 };
 
 /**
+ * Where the rows of long ago are replaced by the sums that are kept of them; the others read few rows anyway. Rows since
+ * the hour are found by their ids, which begin with the moment of the request: at most the longest stream earlier.
+ */
+function recentInvariants(since: Date, longestHoldMs: number): Record<string, string> {
+  const hourMs = Math.floor(since.getTime() / 3_600_000) * 3_600_000;
+  const hour = `'${new Date(hourMs).toISOString()}'::timestamptz`;
+  const firstId = `'${firstIdOf(hourMs - longestHoldMs)}'::uuid`;
+  const recently = (column: string): string => `created_at >= ${hour} AND ${column} >= ${firstId}`;
+  return {
+    I2: `WITH reserved AS (
+         SELECT account_id, part.grant_id, sum(part.amount) AS held
+         FROM hold, unnest(grant_ids, grant_amounts) AS part (grant_id, amount)
+         WHERE ${inScope('account_id')} GROUP BY account_id, part.grant_id
+       )
+       SELECT account_id, grant_id, g.held::text, reserved.held::text AS reserved
+       FROM (SELECT account_id, id AS grant_id, held FROM "grant" WHERE ${inScope('account_id')}) AS g
+       FULL JOIN reserved USING (account_id, grant_id)
+       WHERE g.held IS DISTINCT FROM coalesce(reserved.held, 0)`,
+
+    I3: `SELECT h.account_id, h.request_id, 'held and settled' AS what FROM hold h
+       WHERE ${inScope('h.account_id')}
+         AND EXISTS (SELECT FROM ledger_entry e WHERE e.account_id = h.account_id AND e.request_id = h.request_id)`,
+
+    I4: `WITH posted AS (
+         SELECT account_id, request_id, sum(amount) AS amount FROM posting
+         WHERE kind = 'charge' AND ${inScope('account_id')} AND ${recently('id')} GROUP BY account_id, request_id
+       )
+       SELECT account_id, request_id, e.cost::text, e.charged::text, posted.amount::text AS posted
+       FROM (SELECT * FROM ledger_entry WHERE ${inScope('account_id')} AND ${recently('request_id')}) AS e
+       FULL JOIN posted USING (account_id, request_id)
+       WHERE e.charged IS DISTINCT FROM coalesce(posted.amount, 0) OR e.charged > e.cost
+          OR e.cost <> e.input * e.price_input + e.cache_hit * e.price_cache_hit + e.cache_write_5m * e.price_cache_write_5m
+                     + e.cache_write_1h * e.price_cache_write_1h + e.output * e.price_output`,
+
+    // What expired is in the grants themselves, so that this says: all that grants have spent is all that was charged.
+    I5: `WITH granted AS (
+         SELECT account_id, sum(spent) AS spent, sum(held) AS held FROM "grant" WHERE ${inScope('account_id')} GROUP BY account_id
+       ), charged AS (
+         SELECT account_id, sum(charged) AS amount FROM usage_hour WHERE ${inScope('account_id')} GROUP BY account_id
+       ), reserved AS (
+         SELECT account_id, sum(amount) AS amount FROM hold WHERE ${inScope('account_id')} GROUP BY account_id
+       )
+       SELECT account_id, granted.spent::text, charged.amount::text AS charged, granted.held::text, reserved.amount::text AS reserved
+       FROM granted FULL JOIN charged USING (account_id) FULL JOIN reserved USING (account_id)
+       WHERE (coalesce(granted.spent, 0), coalesce(granted.held, 0)) IS DISTINCT FROM
+             (coalesce(charged.amount, 0), coalesce(reserved.amount, 0))`,
+
+    I6: `SELECT account_id, request_id, cost::text, charged::text, free_after::text FROM ledger_entry
+       WHERE ${inScope('account_id')} AND ${recently('request_id')} AND charged < cost AND free_after <> 0`,
+
+    I7: `SELECT p.account_id, p.request_id, p.grant_id, p.held_at, p.created_at, g.expires_at
+       FROM (SELECT * FROM posting WHERE ${inScope('account_id')} AND ${recently('id')} AND kind = 'charge') AS p
+       JOIN "grant" g ON g.account_id = p.account_id AND g.id = p.grant_id
+       WHERE coalesce(p.held_at, p.created_at) >= g.expires_at`,
+
+    usage_hour: `WITH entries AS (
+         SELECT account_id, date_trunc('hour', created_at, 'UTC') AS hour, model, key_id, outcome, count(*) AS requests,
+                sum(input) AS input, sum(cache_hit) AS cache_hit, sum(cache_write_5m) AS cache_write_5m,
+                sum(cache_write_1h) AS cache_write_1h, sum(output) AS output, sum(cost) AS cost, sum(charged) AS charged,
+                coalesce(sum(upstream_cost), 0) AS upstream_cost
+         FROM ledger_entry WHERE ${inScope('account_id')} AND ${recently('request_id')} GROUP BY 1, 2, 3, 4, 5
+       )
+       SELECT account_id, hour, model, key_id, outcome, u.requests::text, e.requests::text AS entries, u.charged::text,
+              e.charged::text AS entries_charged
+       FROM (SELECT * FROM usage_hour WHERE ${inScope('account_id')} AND hour >= ${hour}) AS u
+       FULL JOIN entries e USING (account_id, hour, model, key_id, outcome)
+       WHERE (u.requests, u.input, u.cache_hit, u.cache_write_5m, u.cache_write_1h, u.output, u.cost, u.charged, u.upstream_cost)
+             IS DISTINCT FROM
+             (e.requests, e.input, e.cache_hit, e.cache_write_5m, e.cache_write_1h, e.output, e.cost, e.charged, e.upstream_cost)`,
+
+    key_spend: `WITH spent AS (
+         SELECT account_id, key_id, sum(charged) AS charged,
+                coalesce(sum(charged) FILTER (WHERE hour >= date_trunc('day', now(), 'UTC')), 0) AS today,
+                coalesce(sum(charged) FILTER (WHERE hour >= date_trunc('month', now(), 'UTC')), 0) AS this_month
+         FROM usage_hour WHERE ${inScope('account_id')} GROUP BY account_id, key_id
+       ), reserved AS (
+         SELECT account_id, key_id, sum(amount) AS held FROM hold WHERE ${inScope('account_id')} GROUP BY account_id, key_id
+       ), kept AS (
+         SELECT account_id, key_id, charged, held,
+                CASE WHEN day = (now() AT TIME ZONE 'UTC')::date THEN day_charged ELSE 0 END AS today,
+                CASE WHEN month = date_trunc('month', now() AT TIME ZONE 'UTC')::date THEN month_charged ELSE 0 END AS this_month
+         FROM key_spend WHERE ${inScope('account_id')}
+       )
+       SELECT account_id, key_id, kept.charged::text, spent.charged::text AS hours_charged, kept.held::text, reserved.held::text AS reserved
+       FROM kept FULL JOIN spent USING (account_id, key_id) FULL JOIN reserved USING (account_id, key_id)
+       WHERE (kept.charged, kept.held, kept.today, kept.this_month) IS DISTINCT FROM
+             (coalesce(spent.charged, 0), coalesce(reserved.held, 0), coalesce(spent.today, 0), coalesce(spent.this_month, 0))`,
+  };
+}
+
+/** The smallest id that a request of that moment could have. */
+function firstIdOf(moment: number): string {
+  const time = moment.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
+}
+
+/**
+ * Those of the accounts that have more requests than a check of all their rows should read, by the sums that are kept.
+ */
+export async function listLongAccounts(pool: Pool, accounts: readonly string[], above: number): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT account_id AS id FROM usage_hour WHERE account_id = ANY ($1::uuid[]) GROUP BY account_id HAVING sum(requests) > $2`,
+    [accounts, above],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
  * Runs every invariant in one snapshot and returns the broken ones: none, when all is well. The full run reads the whole
  * ledger, which takes long and disturbs nobody.
  */
@@ -160,8 +274,9 @@ export async function checkInvariants(
   pool: Pool,
   scope: InvariantScope = { accounts: null },
 ): Promise<BrokenInvariant[]> {
-  const { accounts, longestHoldMs = defaultLongestHoldMs, limitMs = noLimitMs } = scope;
+  const { accounts, longestHoldMs = defaultLongestHoldMs, limitMs = noLimitMs, since } = scope;
   if (accounts?.length === 0) return [];
+  const invariants = { ...wholeInvariants, ...(since === undefined ? {} : recentInvariants(since, longestHoldMs)) };
   return transaction(pool, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await client.query(`SELECT set_config('statement_timeout', $1, true)`, [`${limitMs}ms`]);

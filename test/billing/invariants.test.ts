@@ -47,8 +47,11 @@ afterAll(async () => {
   await db.drop();
 });
 
-const broken = async (): Promise<string[]> =>
-  (await checkInvariants(db.pool, { accounts: [customer.accountId] })).map(({ invariant }) => invariant);
+const broken = async (scope: { since?: Date } = {}): Promise<string[]> =>
+  (await checkInvariants(db.pool, { accounts: [customer.accountId], ...scope })).map(({ invariant }) => invariant);
+
+/** What the check of a long account reads: the rows of this hour, and the sums of all. */
+const recently = () => broken({ since: new Date() });
 
 /** Runs a statement with the append-only triggers off. `$1` is the account. */
 async function tamper(text: string, ...values: unknown[]): Promise<void> {
@@ -63,11 +66,11 @@ async function tamper(text: string, ...values: unknown[]): Promise<void> {
   }
 }
 
-test.each([
+const breaks: [what: string, text: string, whole: string[], recent?: string[]][] = [
   ['a grant that has given more than it is', 'UPDATE "grant" SET amount = 1 WHERE account_id = $1', ['I1']],
-  ['less than nothing', 'UPDATE "grant" SET spent = -1 WHERE account_id = $1', ['I1', 'I2', 'I5']],
-  ['spent without a posting', 'UPDATE "grant" SET spent = spent + 1 WHERE account_id = $1', ['I2', 'I5']],
-  ['expired without a posting', 'UPDATE "grant" SET expired = expired + 1 WHERE account_id = $1', ['I2', 'I5']],
+  ['less than nothing', 'UPDATE "grant" SET spent = -1 WHERE account_id = $1', ['I1', 'I2', 'I5'], ['I1', 'I5']],
+  ['spent without a posting', 'UPDATE "grant" SET spent = spent + 1 WHERE account_id = $1', ['I2', 'I5'], ['I5']],
+  ['expired without a posting', 'UPDATE "grant" SET expired = expired + 1 WHERE account_id = $1', ['I2', 'I5'], []],
   ['held without a hold', 'UPDATE "grant" SET held = held + 1 WHERE account_id = $1', ['I2', 'I5']],
   ['a hold that vanished', 'DELETE FROM hold WHERE account_id = $1', ['I2', 'I5', 'key_spend']],
   [
@@ -75,13 +78,20 @@ test.each([
     'UPDATE hold SET amount = amount + 1 WHERE account_id = $1',
     ['I2_hold', 'I5', 'key_spend'],
   ],
-  ['a posting that vanished', 'DELETE FROM posting WHERE account_id = $1', ['I2', 'I4']],
+  ['a posting that vanished', 'DELETE FROM posting WHERE account_id = $1', ['I2', 'I4'], ['I4']],
   [
     'a posting too many',
-    `INSERT INTO posting (account_id, grant_id, kind, amount, request_id) SELECT account_id, grant_id, kind, 1, request_id FROM posting WHERE account_id = $1`,
+    `INSERT INTO posting (account_id, id, grant_id, kind, amount, request_id)
+     SELECT account_id, overlay(id::text PLACING 'ffff' FROM 33)::uuid, grant_id, kind, 1, request_id FROM posting WHERE account_id = $1`,
     ['I2', 'I4'],
+    ['I4'],
   ],
-  ['an entry that vanished', 'DELETE FROM ledger_entry WHERE account_id = $1', ['I4', 'I5', 'usage_hour', 'key_spend']],
+  [
+    'an entry that vanished',
+    'DELETE FROM ledger_entry WHERE account_id = $1',
+    ['I4', 'I5', 'usage_hour', 'key_spend'],
+    ['I4', 'usage_hour'],
+  ],
   [
     'a cost that does not follow from its row',
     'UPDATE ledger_entry SET cost = cost + 1, free_after = 0 WHERE account_id = $1',
@@ -91,10 +101,16 @@ test.each([
     'a charge that was never posted',
     'UPDATE ledger_entry SET charged = charged - 1, free_after = 0 WHERE account_id = $1',
     ['I4', 'I5', 'usage_hour', 'key_spend'],
+    ['I4', 'usage_hour'],
   ],
   ['hours that do not add up', 'UPDATE usage_hour SET output = output + 1 WHERE account_id = $1', ['usage_hour']],
   ['hours of another outcome', `UPDATE usage_hour SET outcome = 'timeout' WHERE account_id = $1`, ['usage_hour']],
-  ['hours that are missing', 'DELETE FROM usage_hour WHERE account_id = $1', ['usage_hour']],
+  [
+    'hours that are missing',
+    'DELETE FROM usage_hour WHERE account_id = $1',
+    ['usage_hour'],
+    ['I5', 'usage_hour', 'key_spend'],
+  ],
   [
     'a key that has spent more than its requests',
     'UPDATE key_spend SET charged = charged + 1 WHERE account_id = $1',
@@ -103,19 +119,36 @@ test.each([
   ['a key whose day is wrong', 'UPDATE key_spend SET day_charged = 0 WHERE account_id = $1', ['key_spend']],
   ['a key that holds what nobody holds', 'UPDATE key_spend SET held = 0 WHERE account_id = $1', ['key_spend']],
   ['a hold as old as the hills', `UPDATE hold SET held_at = now() - interval '1 day' WHERE account_id = $1`, ['I9']],
-])('%s', async (_what, text, expected) => {
+];
+
+test.each(breaks)('%s', async (_what, text, expected) => {
   await tamper(text);
   expect(await broken()).toEqual(expected);
+});
+
+test.each(breaks)('among what is new: %s', async (_what, text, whole, expected = whole) => {
+  expect(await recently()).toEqual([]);
+  await tamper(text);
+  expect(await recently()).toEqual(expected);
+});
+
+test('what is of long ago is read by the check of everything alone', async () => {
+  await tamper(`UPDATE ledger_entry SET cost = cost + 1, free_after = 0 WHERE account_id = $1`);
+  const later = new Date(Date.now() + 24 * 3_600_000);
+  expect(await broken({ since: later })).toEqual([]);
+  expect(await broken()).toEqual(['I4', 'usage_hour']);
 });
 
 test('a request that is held and settled', async () => {
   await tamper('UPDATE hold SET request_id = $2 WHERE account_id = $1', settled);
   expect(await broken()).toEqual(['I3']);
+  expect(await recently()).toEqual(['I3']);
 });
 
 test('less charged than the cost, with money left', async () => {
   await tamper('UPDATE ledger_entry SET cost = cost + price_output, output = output + 1 WHERE account_id = $1');
   expect(await broken()).toEqual(['I6', 'usage_hour']);
+  expect(await recently()).toEqual(['I6', 'usage_hour']);
 });
 
 test('an ended grant that paid for what it had not reserved', async () => {
@@ -124,6 +157,7 @@ test('an ended grant that paid for what it had not reserved', async () => {
     running,
   );
   expect(await broken()).toEqual(['I7']);
+  expect(await recently()).toEqual(['I7']);
 });
 
 test('a charge from free funds after the end of their grant', async () => {

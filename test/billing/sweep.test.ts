@@ -199,6 +199,27 @@ test('a broken invariant of an account that was written to raises an alarm', asy
   await db.pool.query('UPDATE usage_hour SET charged = charged - 1 WHERE account_id = $1', [customer.accountId]);
 });
 
+test('an account with many requests is checked by what is new and by its sums', async () => {
+  const living = await start();
+  const customer = await addCustomer(db.pool);
+  const asked = ask(customer);
+  await living.ledger.settle(settlement(asked, await admitted(living.ledger, asked)));
+  // A check of all rows would say I2 as well.
+  await db.pool.query('UPDATE "grant" SET spent = spent + 1 WHERE account_id = $1', [customer.accountId]);
+  const alarms: object[] = [];
+  const sweep = startSweep({
+    ...living,
+    leaseMs,
+    invariantsEveryMs: 0,
+    longRequests: 0,
+    log: { ...quiet, error: (fields) => alarms.push(fields) },
+  });
+  sweeps.push(sweep);
+  await sweep.round();
+  expect(alarms).toMatchObject([{ invariant: 'I5' }]);
+  await db.pool.query('UPDATE "grant" SET spent = spent - 1 WHERE account_id = $1', [customer.accountId]);
+});
+
 test('a check that takes long is made less often: it never needs more than a fiftieth of the time', () => {
   expect(pauseAfterCheck(60_000, 3)).toBe(60_000);
   for (const tookMs of [1_500, 13_000, 20_000])
