@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
 import { type AuditFacts, appendAudit } from '../audit.ts';
-import { addGrant, type GrantKind } from '../billing/grants.ts';
+import { addGrant, endGrant, type GrantKind } from '../billing/grants.ts';
 import { transaction } from '../database/lane.ts';
 import { uuidv7 } from '../http.ts';
 import { textProblem } from '../plain-text.ts';
@@ -70,6 +71,22 @@ export type GiveGrantOutcome =
   | { kind: 'unknown_account' }
   | { kind: 'invalid'; field: 'amount' | 'expiresAt' | 'reason'; message: string };
 
+export interface GrantToEnd {
+  accountId: string;
+  grantId: string;
+  /** Why; operators find it in the audit log. */
+  reason: string;
+  actor: string;
+}
+
+export type EndGrantOutcome =
+  /** What was free of it (pico-USD) is lost, what was held goes on to its running requests. */
+  | { kind: 'ended'; free: bigint; held: bigint }
+  /** It had ended before, or nothing of it was left. */
+  | { kind: 'over' }
+  | { kind: 'unknown_grant' }
+  | { kind: 'invalid'; field: 'reason'; message: string };
+
 export interface Accounts {
   create(ask: NewAccount): Promise<CreateAccountOutcome>;
   /** By id or e-mail address, in any spelling. */
@@ -78,6 +95,8 @@ export interface Accounts {
   resume(ask: { accountId: string; actor: string }): Promise<StatusOutcome>;
   /** Budget that an operator gives by hand. */
   giveGrant(ask: NewGrant): Promise<GiveGrantOutcome>;
+  /** Takes back what is unspent of a grant: it ends now. Running requests keep what they hold. */
+  endGrant(ask: GrantToEnd): Promise<EndGrantOutcome>;
 }
 
 const trialAmount = 5_000_000_000_000n;
@@ -92,6 +111,12 @@ export function createAccounts({ pool }: { pool: Pool }): Accounts {
     suspend: (ask) => transaction(pool, (client) => setStatus(client, { ...ask, status: 'suspended' })),
     resume: (ask) => transaction(pool, (client) => setStatus(client, { ...ask, status: 'active' })),
     giveGrant: (ask) => transaction(pool, (client) => giveGrant(client, ask)),
+    async endGrant(ask) {
+      const outcome = await transaction(pool, (client) => takeBack(client, ask));
+      // It ends at the next millisecond: whoever reads after this finds it ended.
+      if (outcome.kind === 'ended') await delay(2);
+      return outcome;
+    },
   };
 }
 
@@ -245,6 +270,24 @@ async function giveGrant(client: ClientBase, ask: NewGrant): Promise<GiveGrantOu
     actor,
   });
   return { kind: added ? 'given' : 'given_before', grantId: id };
+}
+
+async function takeBack(client: ClientBase, ask: GrantToEnd): Promise<EndGrantOutcome> {
+  const { accountId, grantId, reason, actor } = ask;
+  const problem = reason.trim() === '' ? 'must not be empty' : textProblem(reason, 500);
+  if (problem !== null) return { kind: 'invalid', field: 'reason', message: problem };
+  if (!isUuid(accountId) || !isUuid(grantId)) return { kind: 'unknown_grant' };
+  const outcome = await endGrant(client, { accountId, grantId });
+  if (outcome.kind !== 'ended') return outcome;
+  const { free, held, endedAt, expiresAt } = outcome;
+  await appendAudit(client, {
+    actor,
+    action: 'grant.end',
+    subject: `account:${accountId}`,
+    before: { id: grantId, expiresAt, free, held },
+    after: { id: grantId, expiresAt: endedAt, reason },
+  });
+  return { kind: 'ended', free, held };
 }
 
 function facts({ name, email, status, kind }: Account): AuditFacts {

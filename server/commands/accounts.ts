@@ -1,4 +1,5 @@
 import { commandLine } from '../audit.ts';
+import { formatUsd } from '../billing/money.ts';
 import { accountOf, type Command, CommandError, type Given, invalid, usd } from './command.ts';
 
 export const accountCommands: readonly Command[] = [
@@ -48,6 +49,53 @@ export const accountCommands: readonly Command[] = [
       if (outcome.kind === 'invalid') throw invalid(outcome);
       if (outcome.kind === 'unknown_account') throw new CommandError(outcome.kind, `There is no account ${account.id}`);
       return { json: { grant: { id: outcome.grantId } } };
+    },
+  },
+  {
+    name: 'grant list',
+    usage: '--account E',
+    summary: 'the grants of an account, in the order in which they are used, in USD',
+    options: { account: 'text' },
+    async run(surroundings, given) {
+      const { listGrants } = await import('../billing/usage.ts');
+      const { id: accountId } = await accountOf(surroundings, given);
+      const grants = await listGrants(surroundings.pool, accountId);
+      return {
+        json: {
+          grants: grants.map(({ id, kind, amount, free, held, expiresAt, reason }) => ({
+            id,
+            kind,
+            amount: formatUsd(amount),
+            free: formatUsd(free),
+            held: formatUsd(held),
+            expiresAt: expiresAt?.toISOString() ?? null,
+            reason,
+          })),
+        },
+      };
+    },
+  },
+  {
+    name: 'grant end',
+    usage: '--account E --id GRANT --reason R',
+    summary: 'take back what is unspent of a grant',
+    options: { account: 'text', id: 'text', reason: 'text' },
+    async run(surroundings, given) {
+      const { createAccounts } = await import('../accounts/accounts.ts');
+      const ask = { grantId: given.required('id'), reason: given.required('reason') };
+      const account = await accountOf(surroundings, given);
+      const outcome = await createAccounts(surroundings).endGrant({
+        accountId: account.id,
+        ...ask,
+        actor: commandLine,
+      });
+      if (outcome.kind === 'invalid') throw invalid(outcome);
+      if (outcome.kind === 'unknown_grant') {
+        throw new CommandError(outcome.kind, `The account has no grant ${ask.grantId}`);
+      }
+      if (outcome.kind === 'over') throw new CommandError('grant_over', `Nothing is left of the grant ${ask.grantId}`);
+      const { free, held } = outcome;
+      return { json: { grant: { id: ask.grantId, taken: formatUsd(free), held: formatUsd(held) } } };
     },
   },
 ];

@@ -117,6 +117,29 @@ const GrantGivenType = builder.objectRef<GrantGiven>('GrantGiven').implement({
   }),
 });
 
+interface GrantEnded {
+  accountId: string;
+  grantId: string;
+  taken: bigint;
+  held: bigint;
+}
+
+const GrantEndedType = builder.objectRef<GrantEnded>('GrantEnded').implement({
+  description: 'A grant that was ended before its time.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    grant: t.field({
+      type: GrantType,
+      nullable: true,
+      description: 'The grant.',
+      resolve: async ({ accountId, grantId }, _args, { db }) =>
+        (await listGrants(db, accountId)).find(({ id }) => id === grantId) ?? null,
+    }),
+    taken: t.expose('taken', { type: 'UsdAmount', description: 'What was free of it, and is lost.' }),
+    held: t.expose('held', { type: 'UsdAmount', description: 'What running requests may still be charged from it.' }),
+  }),
+});
+
 const GiveGrantInput = builder.inputType('GiveGrantInput', {
   description: 'Budget that is given by hand.',
   fields: (t) => ({
@@ -177,6 +200,38 @@ builder.mutationFields((t) => ({
     },
   }),
 }));
+
+const EndGrantInput = builder.inputType('EndGrantInput', {
+  description: 'A grant that is to end now.',
+  fields: (t) => ({
+    accountId: t.id({ required: true, description: 'Of which account.' }),
+    grantId: t.id({ required: true, description: 'Which grant.' }),
+    reason: t.string({ required: true, description: 'Why; it is kept in the audit log.' }),
+  }),
+});
+
+builder.mutationField('endGrant', (t) =>
+  t.field({
+    type: GrantEndedType,
+    description:
+      'Takes back what is unspent of a grant: it ends now. Running requests keep what they hold of it, and what they give back is lost too.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [InputError, NotFoundError, ConflictError] },
+    args: { input: t.arg({ type: EndGrantInput, required: true, description: 'Which, and why.' }) },
+    resolve: async (_root, { input }, context) => {
+      const accountId = decodeUuid('Account', input.accountId);
+      const grantId = decodeUuid('Grant', input.grantId);
+      if (accountId === null || grantId === null) throw new NotFoundError('grant');
+      const { reason } = input;
+      const actor = actorOf(context.principal);
+      const outcome = await context.domains.accounts.endGrant({ accountId, grantId, reason, actor });
+      if (outcome.kind === 'unknown_grant') throw new NotFoundError('grant');
+      if (outcome.kind === 'invalid') throw badInput(['input', outcome.field], `${outcome.field} ${outcome.message}.`);
+      if (outcome.kind === 'over') throw new ConflictError('Nothing is left of this grant.');
+      return { accountId, grantId, taken: outcome.free, held: outcome.held };
+    },
+  }),
+);
 
 /** The same idempotency key with another amount is a mistake of the caller. */
 async function giveOnce<T>(give: () => Promise<T>): Promise<T> {

@@ -125,6 +125,23 @@ describe('accounts', () => {
     const { rows } = await database.pool.query(`SELECT expires_at FROM "grant" WHERE id = $1`, [given.grant.id]);
     expect(rows[0].expires_at.toISOString()).toBe('2040-01-01T00:00:00.000Z');
   });
+
+  test('grant end takes back what is unspent; grant list tells which there are', async () => {
+    const { email } = await account();
+    const { grant } = await admin('grant', 'add', '--account', email, '--usd', '2.25', '--reason', 'by mistake');
+    const { grants: listed } = await admin('grant', 'list', '--account', email);
+    expect(listed).toMatchObject([
+      { kind: 'trial', amount: '5', free: '5', held: '0' },
+      { id: grant.id, kind: 'adjustment', amount: '2.25', free: '2.25', expiresAt: null, reason: 'by mistake' },
+    ]);
+    const end = ['grant', 'end', '--account', email, '--id', grant.id, '--reason', 'the wrong account'];
+    expect(await admin(...end)).toEqual({ grant: { id: grant.id, taken: '2.25', held: '0' } });
+    expect(await budget(email)).toMatchObject({ granted: '7.25', expired: '2.25', free: '5' });
+    expect(await refused(...end)).toMatchObject({ code: 'grant_over' });
+    expect(
+      await refused('grant', 'end', '--account', email, '--id', crypto.randomUUID(), '--reason', 'r'),
+    ).toMatchObject({ code: 'unknown_grant' });
+  });
 });
 
 describe('keys', () => {

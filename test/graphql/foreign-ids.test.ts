@@ -281,6 +281,7 @@ const operatorFields = new Set([
   'Mutation.closeTransferReview',
   'Mutation.deleteUpstreamKey',
   'Mutation.endAnnouncement',
+  'Mutation.endGrant',
   'Mutation.giveGrant',
   'Mutation.matchTransfer',
   'Mutation.setAccountStatus',

@@ -294,12 +294,39 @@ describe('accounts', () => {
     expect((await operator.send(give, { variables: { input: { ...input, amount: '0' } } })).data).toMatchObject({
       giveGrant: { code: 'BAD_INPUT' },
     });
+    const given = await operator.send(
+      `{ operator { account(id: "${accountId}") { budget { free expired grants { id reason free } } } } }`,
+    );
+    const { grants } = (
+      given.data as { operator: { account: { budget: { grants: { id: string; reason: string }[] } } } }
+    ).operator.account.budget;
+    const grantId = grants.find(({ reason }) => reason === 'sorry')?.id;
+    const end = `mutation ($input: EndGrantInput!) { endGrant(input: $input) {
+      __typename ... on GrantEnded { taken held grant { free expired reason } } ... on Error { code } } }`;
+    const ending = { accountId, grantId, reason: 'twice' };
+    expect((await operator.send(end, { variables: { input: { ...ending, reason: ' ' } } })).data).toMatchObject({
+      endGrant: { code: 'BAD_INPUT' },
+    });
+    expect((await operator.send(end, { variables: { input: ending } })).data).toEqual({
+      endGrant: {
+        __typename: 'GrantEnded',
+        taken: '2.5',
+        held: '0',
+        grant: { free: '0', expired: '2.5', reason: 'sorry' },
+      },
+    });
+    expect((await operator.send(end, { variables: { input: ending } })).data).toMatchObject({
+      endGrant: { code: 'CONFLICT' },
+    });
+    expect((await operator.send(end, { variables: { input: { ...ending, grantId: accountId } } })).data).toMatchObject({
+      endGrant: { code: 'NOT_FOUND' },
+    });
     const status = `mutation ($id: ID!, $status: AccountStatus!) { setAccountStatus(accountId: $id, status: $status) { ... on Account { status } ... on Error { code } } }`;
     expect((await operator.send(status, { variables: { id: accountId, status: 'SUSPENDED' } })).data).toEqual({
       setAccountStatus: { status: 'SUSPENDED' },
     });
     expect((await customer.send('{ account { status budget { free } } }')).data).toEqual({
-      account: { status: 'SUSPENDED', budget: { free: '7.5' } },
+      account: { status: 'SUSPENDED', budget: { free: '5' } },
     });
     await operator.send(status, { variables: { id: accountId, status: 'ACTIVE' } });
   });

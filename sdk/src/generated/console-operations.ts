@@ -51,6 +51,7 @@ export const consoleOperations = {
     shortfalls: { kind: 'query', path: 'operator.shortfalls' },
     upstreams: { kind: 'query', path: 'operator.upstreams' },
     giveGrant: { kind: 'mutation', path: 'giveGrant', idempotencyKey: 'input' },
+    endGrant: { kind: 'mutation', path: 'endGrant' },
     setAccountStatus: { kind: 'mutation', path: 'setAccountStatus' },
     saveModel: { kind: 'mutation', path: 'saveModel' },
     setModelEnabled: { kind: 'mutation', path: 'setModelEnabled' },

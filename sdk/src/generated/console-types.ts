@@ -92,6 +92,16 @@ export type CreateWebhookEndpointInput = {
   url: string;
 };
 
+/** A grant that is to end now. */
+export type EndGrantInput = {
+  /** Of which account. */
+  accountId: string;
+  /** Which grant. */
+  grantId: string;
+  /** Why; it is kept in the audit log. */
+  reason: string;
+};
+
 /** Budget that is given by hand. */
 export type GiveGrantInput = {
   /** To which account. */
@@ -784,6 +794,8 @@ export type DownloadFragment = { expiresAt: string, url: string };
 
 export type GrantFragment = { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string };
 
+export type GrantEndedFragment = { held: string, taken: string, grant: { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string } | null };
+
 export type GrantGivenFragment = { givenBefore: boolean, grant: { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string } | null };
 
 export type HoldFragment = { accountId: string, amount: string, heldAt: string, keyId: string, requestId: string };
@@ -1108,6 +1120,18 @@ export type GiveGrantMutationVariables = Exact<{
 export type GiveGrantMutation = { giveGrant:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'GrantGiven', givenBefore: boolean, grant: { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string } | null }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type EndGrantMutationVariables = Exact<{
+  input: EndGrantInput;
+}>;
+
+
+export type EndGrantMutation = { endGrant:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'GrantEnded', held: string, taken: string, grant: { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };

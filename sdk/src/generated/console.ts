@@ -60,6 +60,8 @@ import type {
   DisableSecondFactorMutationVariables,
   EndAnnouncementMutation,
   EndAnnouncementMutationVariables,
+  EndGrantMutation,
+  EndGrantMutationVariables,
   EntryQuery,
   EntryQueryVariables,
   GiveGrantMutation,
@@ -319,6 +321,9 @@ export type UpstreamsAnswer = UpstreamsQuery['operator']['upstreams'];
 
 /** What `giveGrant` answers. */
 export type GiveGrantAnswer = GiveGrantMutation['giveGrant'];
+
+/** What `endGrant` answers. */
+export type EndGrantAnswer = EndGrantMutation['endGrant'];
 
 /** What `setAccountStatus` answers. */
 export type SetAccountStatusAnswer = SetAccountStatusMutation['setAccountStatus'];
@@ -869,6 +874,15 @@ export interface ConsoleOperator {
    * ```
    */
   giveGrant(variables: GiveGrantMutationVariables, options?: RequestOptions): Pending<GiveGrantAnswer>;
+  /**
+   * Takes back what is unspent of a grant: it ends now. Running requests keep what they hold of it, and what they give back is lost too.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.endGrant({ input: { accountId: 'account-id', grantId: 'grant-id', reason: 'reason' } });
+   * ```
+   */
+  endGrant(variables: EndGrantMutationVariables, options?: RequestOptions): Pending<EndGrantAnswer>;
   /**
    * Suspends an account, or lets it go on. Running requests finish.
    *

@@ -17,6 +17,7 @@ const createdKey = 'fragment CreatedKey on CreatedKey{key{...ApiKey}secret}';
 const done = 'fragment Done on Done{ok}';
 const download = 'fragment Download on Download{expiresAt url}';
 const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free held id kind reason spent}';
+const grantEnded = 'fragment GrantEnded on GrantEnded{grant{...Grant}held taken}';
 const grantGiven = 'fragment GrantGiven on GrantGiven{givenBefore grant{...Grant}}';
 const hold = 'fragment Hold on Hold{accountId amount heldAt keyId requestId}';
 const incident = 'fragment Incident on Incident{affected endedAt id impact modelId startedAt}';
@@ -108,6 +109,7 @@ export const documents = {
   shortfalls: 'query shortfalls($after:String$days:Int$first:Int){operator{shortfalls(after:$after days:$days first:$first){...Shortfall}}}' + shortfall,
   upstreams: 'query upstreams{operator{upstreams{...Upstream}}}' + route + routeCosts + upstream + upstreamHealth + upstreamKey,
   giveGrant: 'mutation giveGrant($input:GiveGrantInput!){giveGrant(input:$input){__typename ...GrantGiven ...Problem}}' + grant + grantGiven + problem,
+  endGrant: 'mutation endGrant($input:EndGrantInput!){endGrant(input:$input){__typename ...GrantEnded ...Problem}}' + grant + grantEnded + problem,
   setAccountStatus: 'mutation setAccountStatus($accountId:ID!$status:AccountStatus!){setAccountStatus(accountId:$accountId status:$status){__typename ...Account ...Problem}}' + account + budget + grant + problem,
   saveModel: 'mutation saveModel($input:SaveModelInput!){saveModel(input:$input){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceVersion + problem + route + routeCosts,
   setModelEnabled: 'mutation setModelEnabled($enabled:Boolean!$modelId:String!){setModelEnabled(enabled:$enabled modelId:$modelId){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceVersion + problem + route + routeCosts,
