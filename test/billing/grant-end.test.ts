@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccounts } from '../../server/accounts/accounts.ts';
+import { endGrant } from '../../server/billing/grants.ts';
 import { checkInvariants } from '../../server/billing/invariants.ts';
 import { listGrants, readBalance } from '../../server/billing/usage.ts';
+import { transaction } from '../../server/database/lane.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import {
   addCustomer,
@@ -82,6 +84,24 @@ describe('a grant that is ended', () => {
     expect(await listGrants(db.pool, accountId)).toMatchObject([
       { spent: charged, held: 0n, free: 0n, expired: usd('3') - charged },
     ]);
+    expect(await broken(accountId)).toEqual([]);
+  });
+
+  test('ends after all that was charged to it, however early its transaction began', async () => {
+    const customer = await addCustomer(db.pool, { budget: null });
+    const { accountId } = customer;
+    const grantId = await grant(db.pool, accountId, '3');
+    const running = ask(customer);
+    let admission: Awaited<ReturnType<typeof admitted>> | undefined;
+    await transaction(db.pool, async (client) => {
+      await client.query('SELECT pg_sleep(0.003)');
+      const asked = ask(customer);
+      await first().settle(settlement(asked, await admitted(first(), asked)));
+      admission = await admitted(first(), running);
+      expect(await endGrant(client, { accountId, grantId })).toMatchObject({ kind: 'ended' });
+    });
+    if (admission === undefined) throw new Error('not admitted');
+    await first().settle(settlement(running, admission));
     expect(await broken(accountId)).toEqual([]);
   });
 
