@@ -290,6 +290,7 @@ export async function readLedger(db: Queryable, query: LedgerQuery): Promise<Pag
   const position = sql === null ? 'request_id' : `(${sql}, request_id)`;
   const reached = sql === null ? '$4::uuid' : '($9::bigint, $4::uuid)';
   const { rows } = await db.query({
+    name: `usage_ledger_${orderName(order).join('_')}`,
     text: `SELECT * FROM ledger_entry
            WHERE account_id = $1 AND request_id >= uuid_at(coalesce($2::timestamptz, '-infinity'))
              AND request_id < uuid_at(coalesce($3::timestamptz, 'infinity'))
