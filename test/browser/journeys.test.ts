@@ -433,7 +433,7 @@ describe('an operator', () => {
     await page.context().close();
   });
 
-  it('finds an account, gives it budget, suspends it and lets it go on', async () => {
+  it('finds an account, gives it budget, takes it back, suspends the account and lets it go on', async () => {
     const person = await createPerson(app, { name: 'Bình Minh' });
     const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'k' } }));
     const { page, unexpected } = await openPage(browser, app.url);
@@ -450,6 +450,14 @@ describe('an operator', () => {
     await dialog.getByRole('button', { name: 'Give budget' }).click();
     await page.getByText('For the outage of Monday').waitFor();
     await page.getByText('$7.50').first().waitFor();
+    // And takes it back.
+    await page.getByRole('button', { name: 'Take back $2.50' }).click();
+    expect(await findBarriers(page)).toEqual([]);
+    await dialog.getByLabel('Reason').fill('Given to the wrong account');
+    await dialog.getByRole('button', { name: 'Take back $2.50' }).click();
+    await page.getByText('$2.50 were taken back.').waitFor();
+    await page.getByRole('button', { name: 'Take back $2.50' }).waitFor({ state: 'detached' });
+    await page.getByText('$5.00').first().waitFor();
 
     await page.getByRole('button', { name: 'Suspend' }).click();
     await dialog.getByRole('button', { name: 'Suspend' }).click();

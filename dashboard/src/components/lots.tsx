@@ -1,26 +1,34 @@
 import type { BudgetAnswer } from '@steyg/sdk';
+import type { ReactNode } from 'react';
 import { useNow } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { parseUsd } from '../money.ts';
 import { Empty } from './states.tsx';
 
-type Grant = NonNullable<BudgetAnswer>['grants'][number];
+export type Grant = NonNullable<BudgetAnswer>['grants'][number];
 
 /** The budget as what it consists of: each grant with what is left of it and its end, in the order in which they are spent. */
-export function Lots({ grants }: { grants: readonly Grant[] }) {
+export function Lots({
+  grants,
+  actionOf,
+}: {
+  grants: readonly Grant[];
+  /** What can be done with a grant, below it. */
+  actionOf?: (grant: Grant) => ReactNode;
+}) {
   const { t } = useLanguage();
   const open = grants.filter(({ free, held }) => Number(free) > 0 || Number(held) > 0);
   if (open.length === 0) return <Empty title={t.overview.noLots} />;
   return (
     <ul className="lots">
       {open.map((grant) => (
-        <Lot key={grant.id} grant={grant} />
+        <Lot key={grant.id} grant={grant} action={actionOf?.(grant)} />
       ))}
     </ul>
   );
 }
 
-function Lot({ grant }: { grant: Grant }) {
+function Lot({ grant, action }: { grant: Grant; action: ReactNode }) {
   const { t, format } = useLanguage();
   const now = useNow();
   const { kind, amount, free, held, expiresAt, reason } = grant;
@@ -42,6 +50,7 @@ function Lot({ grant }: { grant: Grant }) {
         {Number(held) > 0 ? ` · ${fill(t.overview.held, { held: format.usd(held) })}` : ''}
         {reason === null ? '' : ` · ${reason}`}
       </p>
+      {action}
     </li>
   );
 }

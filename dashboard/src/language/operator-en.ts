@@ -211,6 +211,12 @@ export const operatorEn = {
   switchOffText: 'It is refused from the next request on. Running requests finish.',
   switchOffWhat: 'Switch off {name}',
   switchOn: 'Switch on',
+  takeBack: 'Take back {amount}',
+  takeBackFrom: 'Take budget back from {name}',
+  takeBackReasonHint: 'It is kept in the audit log.',
+  takeBackText:
+    'The grant ends now. What is unspent of it is lost; running requests are still charged to what they hold of it. This cannot be undone, but budget can be given again.',
+  takenBack: '{amount} were taken back.',
   test: 'Test',
   testOk: 'answered in {time}',
   testWhat: 'Test the route {name}',

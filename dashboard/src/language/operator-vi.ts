@@ -212,6 +212,12 @@ export const operatorVi: OperatorTexts = {
   switchOffText: 'Bị từ chối từ yêu cầu kế tiếp. Yêu cầu đang chạy sẽ hoàn tất.',
   switchOffWhat: 'Tắt {name}',
   switchOn: 'Bật',
+  takeBack: 'Thu hồi {amount}',
+  takeBackFrom: 'Thu hồi ngân sách của {name}',
+  takeBackReasonHint: 'Được lưu trong nhật ký kiểm toán.',
+  takeBackText:
+    'Khoản cấp này kết thúc ngay. Phần chưa dùng sẽ mất; các yêu cầu đang chạy vẫn được trừ vào phần chúng đã giữ. Không thể hoàn tác, nhưng có thể cấp lại ngân sách.',
+  takenBack: 'Đã thu hồi {amount}.',
   test: 'Thử',
   testOk: 'trả lời sau {time}',
   testWhat: 'Thử tuyến {name}',

@@ -8,7 +8,7 @@ import { EntryTable } from '../../components/entries.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
-import { Lots } from '../../components/lots.tsx';
+import { type Grant, Lots } from '../../components/lots.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, Card, Figure, Page } from '../../components/page.tsx';
 import { Banner, Empty, Loaded, More } from '../../components/states.tsx';
@@ -45,7 +45,7 @@ export default function AccountPage() {
 
 function Details({ account }: { account: Account }) {
   const { t, format } = useOperatorLanguage();
-  const [open, setOpen] = useState<'status' | 'grant' | null>(null);
+  const [open, setOpen] = useState<'status' | 'grant' | Grant | null>(null);
   const close = () => setOpen(null);
   const { budget } = account;
   return (
@@ -77,13 +77,25 @@ function Details({ account }: { account: Account }) {
       <CopyValue label={t.operator.accountId} text={account.id} />
       <div className="columns">
         <Card title={t.operator.budget}>
-          <Lots grants={budget.grants} />
+          <Lots
+            grants={budget.grants}
+            actionOf={(grant) =>
+              Number(grant.free) > 0 ? (
+                <Button small onClick={() => setOpen(grant)}>
+                  {fill(t.operator.takeBack, { amount: format.usdLeft(grant.free) })}
+                </Button>
+              ) : null
+            }
+          />
         </Card>
         <Invariants id={account.id} />
       </div>
       <Overview id={account.id} />
       <Entries id={account.id} />
       {open === 'grant' ? <GrantDialog account={account} onClose={close} /> : null}
+      {open !== null && typeof open === 'object' ? (
+        <TakeBackDialog account={account} grant={open} onClose={close} />
+      ) : null}
       {open === 'status' ? <StatusDialog account={account} onClose={close} /> : null}
     </>
   );
@@ -176,6 +188,50 @@ function GrantDialog({ account, onClose }: { account: Account; onClose: () => vo
         <TextField
           label={t.operator.reason}
           hint={t.operator.reasonHint}
+          required
+          maxLength={200}
+          value={reason}
+          onChange={setReason}
+          error={fields['reason']}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function TakeBackDialog({ account, grant, onClose }: { account: Account; grant: Grant; onClose: () => void }) {
+  const { t, format } = useOperatorLanguage();
+  const say = useSay();
+  const explain = useExplain();
+  const [reason, setReason] = useState('');
+  const end = useChange({
+    change: (steyg, input: { grantId: string; reason: string }) =>
+      steyg.console.operator.endGrant({ input: { ...input, accountId: account.id } }),
+    refresh: [['operator']],
+    done: ({ taken }) => {
+      say(fill(t.operator.takenBack, { amount: format.usd(taken) }));
+      onClose();
+    },
+  });
+  const fields = end.error === null ? {} : explain(end.error).fields;
+  return (
+    <Dialog title={fill(t.operator.takeBackFrom, { name: account.name })} onClose={onClose}>
+      <p>{t.operator.takeBackText}</p>
+      <Form
+        onSubmit={() => end.mutate({ grantId: grant.id, reason: reason.trim() })}
+        error={Object.keys(fields).length > 0 ? null : end.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="danger" busy={end.isPending}>
+              {fill(t.operator.takeBack, { amount: format.usdLeft(grant.free) })}
+            </Button>
+          </>
+        }
+      >
+        <TextField
+          label={t.operator.reason}
+          hint={t.operator.takeBackReasonHint}
           required
           maxLength={200}
           value={reason}
