@@ -182,15 +182,23 @@ async function ensureRunning(options: Start): Promise<string> {
       }
       continue;
     }
-    // The process id belongs to somebody else by now, or there is none in the file, and PostgreSQL itself cannot tell
-    // what that means. If nobody has it, the file stays: PostgreSQL finds by it whether the killed server's other processes are gone.
-    if (server ? await isAlive(server.pid) : await isForsaken(place.cluster))
-      await rm(join(place.cluster, 'postmaster.pid'), { force: true });
+    // The process id belongs to somebody else by now, or to a zombie, or there is none in the file, and PostgreSQL itself
+    // cannot tell what that means. If nobody has it, the file stays: PostgreSQL finds by it whether the killed server's
+    // other processes are gone.
+    if ((server && (await isAlive(server.pid))) || (await isForsaken(place.cluster))) await removeClaims(place);
     const started = await tryStart(options);
     if (started !== null) return started;
     if (performance.now() > giveUpAt) throw new Error(`The embedded PostgreSQL does not start; see ${place.log}`);
     await delay(100);
   }
+}
+
+/** What a server writes its process id into: beside the data, and beside its socket. */
+async function removeClaims(place: Place): Promise<void> {
+  const record = await readRecord(place);
+  if (record !== null && (await isPrivate(place, record.socketDirectory)))
+    await rm(join(record.socketDirectory, `${socketName}.lock`), { force: true });
+  await rm(join(place.cluster, 'postmaster.pid'), { force: true });
 }
 
 /** Starts a server. Null: what a killed one left is not gone yet; try again soon. */
@@ -231,6 +239,9 @@ async function shortenLog(place: Place): Promise<void> {
 }
 
 // ------------------------------------------------------------------------------------------------ the socket
+
+/** As PostgreSQL calls it, by its usual port. */
+const socketName = '.s.PGSQL.5432';
 
 interface SocketRecord {
   socketDirectory: string;
@@ -313,7 +324,7 @@ function watchServer(options: {
   restart(): Promise<string>;
 }): { stop(): Promise<void> } {
   const { place, socketDirectory, log } = options;
-  const socket = join(socketDirectory, '.s.PGSQL.5432');
+  const socket = join(socketDirectory, socketName);
   const check = async () => {
     const server = await readPostmasterPid(place.cluster);
     if (server && existsSync(socket) && (await isAlive(server.pid))) return;

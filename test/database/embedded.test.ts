@@ -241,6 +241,19 @@ describe('after a kill', () => {
     await postgres.release();
   });
 
+  it('of the server, nobody may have taken note of its end', async () => {
+    // A parent that does not ask for its children: what has ended stays in the list of processes.
+    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const pid = Number(line.toString());
+    await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /));
+    writeFileSync(join(dataDir, 'postgres', 'postmaster.pid'), `${pid}\n${dataDir}/postgres\n1\n5432\n/tmp/x\n\n`);
+    const postgres = await start();
+    expect(await serverPid()).not.toBe(pid);
+    await postgres.release();
+    parent.kill('SIGKILL');
+  });
+
   it('of its socket by whoever sweeps temporary files, the server comes back', async () => {
     const postgres = await start();
     rmSync(new URL(postgres.url).searchParams.get('host') as string, { recursive: true });

@@ -187,13 +187,15 @@ export async function readPostmasterPid(directory: string): Promise<Postmaster |
 }
 
 /**
- * Whether `postmaster.pid` is there, names nobody, and nobody runs on the cluster. A crash of the machine or a full disk
- * can leave it empty, and PostgreSQL would refuse to start beside it for ever. Every process of a server has its cluster
- * as working directory; where that cannot be looked up, the file is left to a person.
+ * Whether `postmaster.pid` is there, names nobody or a zombie, and nobody runs on the cluster. A crash of the machine or a
+ * full disk can leave it empty, and a killed server that nobody reaps looks alive to PostgreSQL: it would refuse to start
+ * beside the file for ever. Every process of a server has its cluster as working directory; where that cannot be looked
+ * up, the file is left to a person.
  */
 export async function isForsaken(directory: string): Promise<boolean> {
   if (process.platform !== 'linux' || !existsSync(join(directory, 'postmaster.pid'))) return false;
-  if ((await readPostmasterPid(directory)) !== null) return false;
+  const server = await readPostmasterPid(directory);
+  if (server !== null && (await stateOf(server.pid)) !== zombie) return false;
   const cluster = realpathSync(directory);
   const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const places = await Promise.all(processes.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)));
@@ -210,9 +212,16 @@ export async function isAlive(pid: number): Promise<boolean> {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+  return (await stateOf(pid)) !== zombie;
+}
+
+const zombie = 'Z';
+
+/** The state of a process as the kernel's letter; null when it is not there, or not to be seen. */
+async function stateOf(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
-  // The state follows the name, which stands in parentheses and may contain some.
-  return stat?.charAt(stat.lastIndexOf(')') + 2) !== 'Z';
+  // It follows the name, which stands in parentheses and may contain some.
+  return stat?.charAt(stat.lastIndexOf(')') + 2) ?? null;
 }
 
 /**
