@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import { GrantConflict } from '../billing/grants.ts';
 import { checkInvariants } from '../billing/invariants.ts';
 import { listGrants, readUsage, type UsageRecord } from '../billing/usage.ts';
@@ -94,9 +95,15 @@ builder.objectFields(OperatorType, (t) => ({
   }),
 }));
 
-interface GrantGiven {
+interface OfGrant {
   accountId: string;
   grantId: string;
+}
+
+const findGrant = async (db: Pool, { accountId, grantId }: OfGrant) =>
+  (await listGrants(db, accountId)).find(({ id }) => id === grantId) ?? null;
+
+interface GrantGiven extends OfGrant {
   givenBefore: boolean;
 }
 
@@ -108,8 +115,7 @@ const GrantGivenType = builder.objectRef<GrantGiven>('GrantGiven').implement({
       type: GrantType,
       nullable: true,
       description: 'The grant.',
-      resolve: async ({ accountId, grantId }, _args, { db }) =>
-        (await listGrants(db, accountId)).find(({ id }) => id === grantId) ?? null,
+      resolve: (of, _args, { db }) => findGrant(db, of),
     }),
     givenBefore: t.exposeBoolean('givenBefore', {
       description: 'True: the idempotency key was used before, and nothing was given now.',
@@ -117,9 +123,7 @@ const GrantGivenType = builder.objectRef<GrantGiven>('GrantGiven').implement({
   }),
 });
 
-interface GrantEnded {
-  accountId: string;
-  grantId: string;
+interface GrantEnded extends OfGrant {
   taken: bigint;
   held: bigint;
 }
@@ -132,8 +136,7 @@ const GrantEndedType = builder.objectRef<GrantEnded>('GrantEnded').implement({
       type: GrantType,
       nullable: true,
       description: 'The grant.',
-      resolve: async ({ accountId, grantId }, _args, { db }) =>
-        (await listGrants(db, accountId)).find(({ id }) => id === grantId) ?? null,
+      resolve: (of, _args, { db }) => findGrant(db, of),
     }),
     taken: t.expose('taken', { type: 'UsdAmount', description: 'What was free of it, and is lost.' }),
     held: t.expose('held', { type: 'UsdAmount', description: 'What running requests may still be charged from it.' }),

@@ -3,7 +3,7 @@ import { transaction } from '../database/lane.ts';
 import { describeError } from '../http.ts';
 import type { Mail } from '../mail.ts';
 import { type Locale, momentText } from '../page.ts';
-import { noName, otherNames } from './model-mismatches.ts';
+import { type ModelMismatch, noName, otherNames } from './model-mismatches.ts';
 
 /** Tells operators of upstreams that answer with another model: whatever is due for one of them goes into one mail. */
 
@@ -25,16 +25,7 @@ export interface MismatchMails {
   sendMails(): Promise<number>;
 }
 
-interface MailedMismatch {
-  id: string;
-  model: string;
-  upstream: string;
-  asked: string;
-  reported: string;
-  count: bigint;
-  lastRequestId: string;
-  lastSeenAt: Date;
-}
+type MailedMismatch = Omit<ModelMismatch, 'firstSeenAt' | 'closedAt' | 'closedBy'>;
 
 const mostTries = 6;
 /** What a mail lists; the page has all. */

@@ -1,6 +1,5 @@
 import { GraphqlError, type LedgerFilter } from '@steyg/sdk';
 import { useMemo } from 'react';
-import { useSearchParams } from 'wouter';
 import { collect } from '../all.ts';
 import { Button } from '../components/button.tsx';
 import { Chart, seriesColors } from '../components/chart.tsx';
@@ -12,9 +11,10 @@ import { RangeFilter } from '../components/range-filter.tsx';
 import { Banner, Empty, Loaded, More, Skeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk, usePages } from '../data.tsx';
+import { useReportAddress } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { addUsd } from '../money.ts';
-import { type Range, readRange } from '../range.ts';
+import type { Range } from '../range.ts';
 import { useAccount } from '../session.tsx';
 import { seriesOf, startsBetween, sumOf, timeZone, type UsageRow } from '../usage.ts';
 
@@ -44,10 +44,7 @@ const oneOf = <T extends string>(list: readonly T[], text: string | null): T | u
 export default function Activity() {
   const { t } = useLanguage();
   const { id: accountId } = useAccount();
-  const [search, setSearch] = useSearchParams();
-  // A minute's difference does not matter to a report; a new key for each moment would ask again and again.
-  const minute = Math.floor(Date.now() / 60_000);
-  const range = useMemo(() => readRange(search, new Date(minute * 60_000)), [search, minute]);
+  const { search, range, set } = useReportAddress();
   const group = oneOf(groups, search.get('group')) ?? 'model';
   const measure = oneOf(measures, search.get('measure')) ?? 'cost';
   const keyId = search.get('key') ?? '';
@@ -57,19 +54,6 @@ export default function Activity() {
     field: oneOf(fields, search.get('sort')) ?? 'TIME',
     direction: search.get('way') === 'ASC' ? 'ASC' : 'DESC',
   };
-
-  const set = (values: Record<string, string>) =>
-    setSearch(
-      (before) => {
-        const after = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(values)) {
-          if (value === '') after.delete(name);
-          else after.set(name, value);
-        }
-        return after;
-      },
-      { replace: true },
-    );
 
   const keys = useAsk({
     key: ['keys', accountId, true],

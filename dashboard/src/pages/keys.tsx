@@ -6,6 +6,7 @@ import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { type KeyTerms, SecretDialog, useCreateKey } from '../components/new-key.tsx';
 import { Badge, Page } from '../components/page.tsx';
+import { SecretName } from '../components/secret-name.tsx';
 import { Empty, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
@@ -112,15 +113,7 @@ function KeyTable({
         {
           head: t.keys.name,
           names: true,
-          cell: ({ name, prefix, last4 }) => (
-            <>
-              {name}
-              <br />
-              <code>
-                {prefix}…{last4}
-              </code>
-            </>
-          ),
+          cell: (secret) => <SecretName {...secret} />,
         },
         {
           head: t.keys.status,

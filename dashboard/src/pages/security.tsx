@@ -8,6 +8,7 @@ import { Form } from '../components/form.tsx';
 import { Moment } from '../components/moment.tsx';
 import { SecretDialog } from '../components/new-key.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
+import { SecretName } from '../components/secret-name.tsx';
 import { Banner, Empty, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
@@ -432,15 +433,7 @@ function AccessTokens({ accountId }: { accountId: string }) {
                 {
                   head: t.keys.name,
                   names: true,
-                  cell: ({ name, prefix, last4 }) => (
-                    <>
-                      {name}
-                      <br />
-                      <code>
-                        {prefix}…{last4}
-                      </code>
-                    </>
-                  ),
+                  cell: (secret) => <SecretName {...secret} />,
                 },
                 {
                   head: t.security.scopes,

@@ -1,6 +1,5 @@
 import type { RevenueAnswer } from '@steyg/sdk';
 import { useMemo } from 'react';
-import { useSearchParams } from 'wouter';
 import { collect } from '../../all.ts';
 import { Chart, seriesColors } from '../../components/chart.tsx';
 import { Choice } from '../../components/field.tsx';
@@ -9,9 +8,10 @@ import { RangeFilter } from '../../components/range-filter.tsx';
 import { Empty, Loaded, Skeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useAsk } from '../../data.tsx';
+import { useReportAddress } from '../../hooks.ts';
 import { useOperatorLanguage } from '../../language/language.tsx';
 import { addUsd } from '../../money.ts';
-import { type Range, readRange } from '../../range.ts';
+import type { Range } from '../../range.ts';
 import { seriesOf, startsBetween, sumOf, timeZone } from '../../usage.ts';
 
 type Row = NonNullable<RevenueAnswer>['rows'][number];
@@ -22,22 +22,8 @@ type Measure = (typeof measures)[number];
 /** What came in, what it cost, and what is left. */
 export default function Revenue() {
   const { t } = useOperatorLanguage();
-  const [search, setSearch] = useSearchParams();
-  const minute = Math.floor(Date.now() / 60_000);
-  const range = useMemo(() => readRange(search, new Date(minute * 60_000)), [search, minute]);
+  const { search, range, set } = useReportAddress();
   const measure = measures.find((each) => each === search.get('measure')) ?? 'charged';
-  const set = (values: Record<string, string>) =>
-    setSearch(
-      (before) => {
-        const after = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(values)) {
-          if (value === '') after.delete(name);
-          else after.set(name, value);
-        }
-        return after;
-      },
-      { replace: true },
-    );
   const revenue = useAsk({
     key: ['operator', 'revenue', range.from, range.to],
     ask: (steyg, signal) =>
