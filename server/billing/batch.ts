@@ -115,7 +115,6 @@ interface UsageDelta extends TokenPools {
   upstreamCost: PicoUsd;
 }
 
-/** Two ids as one key of a map. */
 /**
  * Postings of a request lie where the request does in the order of time: the first has its id, the others the same with
  * their number added to the random end.
@@ -126,6 +125,7 @@ function postingId(requestId: string, index: number): string {
   return requestId.slice(0, -8) + end.toString(16).padStart(8, '0');
 }
 
+/** Two ids as one key of a map. */
 export function pairKey(accountId: string, id: string): string {
   return accountId + id;
 }

@@ -73,11 +73,18 @@ export const endLease = statement('end_lease', 'UPDATE process SET lease_until =
 
 const readToday = statement('today', `SELECT (now() AT TIME ZONE 'UTC')::date`);
 
+/**
+ * Locked in an order that nothing ever changes, and sorted afterwards into that of consumption: a grant may be given
+ * another end while somebody waits for it, and two who know different ends must still lock in the same order.
+ */
 const lockGrants = statement(
   'lock_grants',
-  `SELECT account_id, id, ctid, kind = 'trial', amount, spent, held, expired, coalesce(expires_at <= ${moment}, false)
-   FROM "grant" WHERE account_id = ANY ($1::uuid[]) AND spent + expired < amount
-   ORDER BY account_id, expires_at, id FOR NO KEY UPDATE`,
+  `SELECT account_id, id, place, trial, amount, spent, held, expired, ended
+   FROM (SELECT account_id, id, ctid AS place, kind = 'trial' AS trial, amount, spent, held, expired, expires_at,
+                coalesce(expires_at <= ${moment}, false) AS ended
+         FROM "grant" WHERE account_id = ANY ($1::uuid[]) AND spent + expired < amount
+         ORDER BY account_id, id FOR NO KEY UPDATE) AS locked
+   ORDER BY account_id, expires_at, id`,
 );
 
 const readKeySpend = statement(
@@ -147,7 +154,7 @@ const readEntries = statement(
 
 /**
  * Locks and reads what the operations touch. The grants that are not used up are the lock of their account: everybody
- * locks all of them, in one order (account, soonest expiry, id), before anything of the account that amounts to money is
+ * locks all of them, in one order (account, id), before anything of the account that amounts to money is
  * read or written. The statements after it see what was committed while it waited.
  */
 export async function readFacts(
