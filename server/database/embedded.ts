@@ -170,7 +170,7 @@ async function ensureRunning(options: Start): Promise<string> {
     const server = await readPostmasterPid(place.cluster);
     if (server && (await serves(server.pid, place.cluster))) {
       if (!(await isPrivate(place, server.socketDirectory))) {
-        log.warn({ pid: server.pid }, 'the socket of the embedded PostgreSQL is gone: starting it again');
+        log.warn({ postgresPid: server.pid }, 'the socket of the embedded PostgreSQL is gone: starting it again');
         await stopPostmaster(server.pid, { timeoutMs: stopTimeoutMs });
       } else if (await answers(server.socketDirectory)) {
         return server.socketDirectory;
@@ -336,7 +336,9 @@ function watchServer(options: {
   let running: Promise<void> | null = null;
   const timer = setInterval(() => {
     running ??= check()
-      .catch((error: unknown) => log.warn({ err: error }, 'the embedded PostgreSQL does not come back'))
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'the embedded PostgreSQL does not come back; postgres.log in DATA_DIR says why'),
+      )
       .finally(() => {
         running = null;
       });
