@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Account } from '../accounts/accounts.ts';
 import type { Config } from '../config.ts';
+import { parseMoment } from '../moment.ts';
 
 /** What every command of the operator's command line gets and gives. */
 export interface Command {
@@ -91,9 +92,8 @@ export class Given {
   moment(name: string): Date | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    const shaped = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
-    const moment = new Date(shaped ? text : Number.NaN);
-    if (!Number.isNaN(moment.getTime())) return moment;
+    const moment = parseMoment(text);
+    if (moment !== null) return moment;
     throw new CommandError('invalid_input', `--${name} must be a time such as 2026-12-31 or 2026-12-31T18:00:00Z`);
   }
 

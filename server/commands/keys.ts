@@ -63,6 +63,8 @@ export const keyCommands: readonly Command[] = [
       const outcome = await createKeys(surroundings).rotate({ accountId, id, graceMs, actor: commandLine });
       if (outcome.kind === 'too_many_keys') throw tooMany(outcome.limit);
       if (outcome.kind === 'unknown_key') throw unknownKey(id);
+      if (outcome.kind === 'key_expired')
+        throw new CommandError(outcome.kind, `The time of the key ${id} is over; make a new one`);
       const { key, secret, replaced } = outcome;
       return { json: { key: { id: key.id, secret }, replaced: { id: replaced.id, expiresAt: replaced.expiresAt } } };
     },

@@ -205,16 +205,14 @@ const limitsOf = (limits: typeof SpendLimitsInput.$inferInput): SpendLimits => (
   lifetime: limits.lifetime ?? null,
 });
 
-/** A key that has ended when it is made, or that is restricted to nothing that exists, is a slip of the pen. */
-async function checkTerms(
+/** A key that is restricted to nothing that exists is a slip of the pen. */
+async function checkModels(
   context: GraphqlContext,
-  terms: { models?: readonly string[] | null | undefined; expiresAt?: Date | null | undefined },
+  models: readonly string[] | null | undefined,
   /** What the key may call so far: models that are gone since may stay on its list. */
   had: readonly string[] = [],
 ): Promise<void> {
-  if (terms.expiresAt && terms.expiresAt.getTime() <= Date.now())
-    throw badInput(['input', 'expiresAt'], 'expiresAt must be in the future; to end a key now, delete it.');
-  const added = (terms.models ?? []).filter((model) => !had.includes(model));
+  const added = (models ?? []).filter((model) => !had.includes(model));
   if (added.length === 0) return;
   const known = new Set((await context.domains.catalog.list()).map(({ id }) => id));
   const unknown = added.find((model) => !known.has(model));
@@ -233,7 +231,7 @@ builder.mutationField('createKey', (t) =>
       const accountId = accountFor(context, input.accountId, 'keys');
       const idempotencyKey = checkIdempotencyKey(input.idempotencyKey);
       const { name, models, limits, expiresAt } = input;
-      await checkTerms(context, { models, expiresAt });
+      await checkModels(context, models);
       const terms = {
         ...(typeof name === 'string' ? { name } : {}),
         ...(models ? { models } : {}),
@@ -272,7 +270,7 @@ builder.mutationField('updateKey', (t) =>
     resolve: async (query, _root, { input }, context) => {
       const key = await accountOfKey(context, decodeUuid('ApiKey', input.id));
       const { name, models, limits, expiresAt } = input;
-      await checkTerms(context, { models, expiresAt }, key.models);
+      await checkModels(context, models, key.models);
       const outcome = await context.domains.keys.change({
         accountId: key.accountId,
         id: key.id,
@@ -308,6 +306,8 @@ builder.mutationField('rotateKey', (t) =>
       const actor = actorOf(context.principal);
       const outcome = await context.domains.keys.rotate({ ...ref, actor, graceMs: grace * 1_000 });
       if (outcome.kind === 'unknown_key') throw new NotFoundError('key');
+      if (outcome.kind === 'key_expired')
+        throw new ConflictError('The time of this key is over; make a new one.', 'KEY_EXPIRED');
       if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
       return { keyId: outcome.key.id, secret: outcome.secret };
     },

@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { formatUsd, parseUsd } from '../billing/money.ts';
+import { parseMoment } from '../moment.ts';
 import { builder } from './builder.ts';
 
 /** Scalars of the schema. What a value cannot be is said without repeating it. */
@@ -40,14 +41,9 @@ builder.scalarType('VndAmount', {
   parseValue: vnd,
 });
 
-const moment = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
-
 function dateTime(value: unknown): Date {
-  if (typeof value === 'string' && moment.test(value)) {
-    const date = new Date(value);
-    // The calendar of the database ends earlier and later than anything a person means.
-    if (!Number.isNaN(date.getTime()) && date.getUTCFullYear() >= 1970 && date.getUTCFullYear() < 10_000) return date;
-  }
+  const moment = typeof value === 'string' ? parseMoment(value) : null;
+  if (moment !== null) return moment;
   throw refuse('DateTime is a moment in ISO 8601 with a time zone, such as "2026-11-21T08:30:00Z".');
 }
 

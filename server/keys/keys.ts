@@ -53,6 +53,8 @@ export type ChangeKeyOutcome = { kind: 'changed'; key: ApiKey } | { kind: 'unkno
 export type RotateKeyOutcome =
   | { kind: 'rotated'; key: ApiKey; secret: string; replaced: ApiKey }
   | { kind: 'unknown_key' }
+  /** Its time is over: one of the same terms would open nothing either. */
+  | { kind: 'key_expired' }
   | { kind: 'too_many_keys'; limit: number };
 
 export type DeleteKeyOutcome = { kind: 'deleted'; key: ApiKey } | { kind: 'unknown_key' };
@@ -137,7 +139,7 @@ export async function createKey(
     limits: ask.limits ?? noLimits,
     expiresAt: ask.expiresAt ?? null,
   };
-  const problem = termsProblem(terms);
+  const problem = termsProblem(terms) ?? (await endProblem(client, terms.expiresAt));
   if (problem !== null) return problem;
   if (!isUuid(ask.accountId)) return { kind: 'unknown_account' };
   // Locked, so that keys made at the same moment are counted one after the other.
@@ -185,7 +187,8 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
     limits: ask.limits ?? before.limits,
     expiresAt: ask.expiresAt === undefined ? before.expiresAt : ask.expiresAt,
   };
-  const problem = termsProblem(terms);
+  // A key that is over may still be renamed: only an end that is chosen now has to be ahead.
+  const problem = termsProblem(terms) ?? (await endProblem(client, ask.expiresAt ?? null));
   if (problem !== null) return problem;
   const { rows } = await client.query<KeyRow>(
     `UPDATE api_key SET name = $2, models = $3, limit_day = $4, limit_month = $5, limit_lifetime = $6, expires_at = $7
@@ -218,6 +221,7 @@ async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }):
     expiresAt: before.expiresAt,
   });
   if (created.kind === 'too_many_keys') return created;
+  if (created.kind === 'invalid' && created.field === 'expiresAt') return { kind: 'key_expired' };
   if (created.kind !== 'created') throw new Error(`a key could not be replaced: ${created.kind}`);
   const { rows } = await client.query<KeyRow>(
     `UPDATE api_key SET expires_at = least(expires_at, now() + $2 * interval '1 millisecond'),
@@ -276,6 +280,14 @@ function termsProblem({ name, models, limits, expiresAt }: KeyTerms): KeyProblem
   }
   if (expiresAt !== null && Number.isNaN(expiresAt.getTime())) return invalid('expiresAt', 'must be a time');
   return null;
+}
+
+/** A key that has ended when it is made opens nothing: a slip of the pen. By the database's clock, as everything that ends. */
+async function endProblem(client: ClientBase, expiresAt: Date | null): Promise<KeyProblem | null> {
+  if (expiresAt === null) return null;
+  const { rows } = await client.query<{ over: boolean }>('SELECT $1::timestamptz <= now() AS over', [expiresAt]);
+  if (rows[0]?.over !== true) return null;
+  return { kind: 'invalid', field: 'expiresAt', message: 'must be in the future; to end a key now, delete it' };
 }
 
 function audit(

@@ -368,6 +368,8 @@ describe('what an operator gets wrong is said in words, with exit code 1', () =>
     ['invalid_input', ['key', 'create', '--account', 'new@example.com', '--models', '']],
     ['invalid_input', ['key', 'create', '--account', 'new@example.com', '--name', 'a\u200b']],
     ['invalid_input', ['key', 'create', '--account', 'new@example.com', '--limit-day', '0']],
+    ['invalid_input', ['key', 'create', '--account', 'new@example.com', '--expires', '2020-01-01']],
+    ['invalid_input', ['key', 'create', '--account', 'new@example.com', '--expires', '2040-02-30']],
     ['unknown_key', ['key', 'delete', '--id', 'x']],
     ['invalid_input', ['ledger', 'list', '--account', 'new@example.com', '--limit', '0']],
     ['invalid_input', ['token', 'create', '--account', 'new@example.com', '--scopes', 'read,root']],

@@ -45,7 +45,8 @@ describe('a key', () => {
   test('that is unknown, deleted or over leads nowhere', async () => {
     const deleted = await make();
     await keys.delete({ accountId, id: deleted.id, actor: 'test' });
-    const over = await make({ expiresAt: new Date(Date.now() - 1_000) });
+    const over = await make();
+    await database.pool.query(`UPDATE api_key SET expires_at = now() - interval '1 second' WHERE id = $1`, [over.id]);
     for (const hash of [deleted.hash, over.hash, Buffer.alloc(32)]) expect(await keyring.find(hash)).toBeNull();
   });
 

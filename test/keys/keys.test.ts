@@ -79,6 +79,7 @@ describe('making a key', () => {
     ['limits', { limits: { day: null, month: -1n, lifetime: null } }],
     ['limits', { limits: { day: null, month: null, lifetime: 2n ** 63n } }],
     ['expiresAt', { expiresAt: new Date(Number.NaN) }],
+    ['expiresAt', { expiresAt: new Date('2020-01-01') }],
   ])('with a bad %s is an input error, not a fault', async (field, terms) => {
     expect(await keys.create({ accountId, actor, ...terms })).toMatchObject({ kind: 'invalid', field });
     expect(await keys.list(accountId)).toEqual([]);
@@ -136,6 +137,23 @@ describe('changing a key', () => {
   test('refuses what making it would refuse', async () => {
     const { key } = await make();
     expect(await keys.change({ accountId, id: key.id, name: '\0', actor })).toMatchObject({ kind: 'invalid' });
+  });
+});
+
+describe('a key that is over', () => {
+  test('can be renamed and given a new end, but not an end that is past, and is not replaced by another one', async () => {
+    const { key } = await make();
+    const ref = { accountId, id: key.id, actor };
+    expect(await keys.change({ ...ref, expiresAt: new Date('2020-01-01') })).toMatchObject({
+      kind: 'invalid',
+      field: 'expiresAt',
+    });
+    await database.pool.query(`UPDATE api_key SET expires_at = now() - interval '1 hour' WHERE id = $1`, [key.id]);
+    expect(await keys.change({ ...ref, name: 'over' })).toMatchObject({ kind: 'changed', key: { name: 'over' } });
+    expect(await keys.rotate({ ...ref, graceMs: 0 })).toEqual({ kind: 'key_expired' });
+    expect(await keys.list(accountId)).toHaveLength(1);
+    expect(await keys.change({ ...ref, expiresAt: new Date('2040-01-01') })).toMatchObject({ kind: 'changed' });
+    expect(await keys.rotate({ ...ref, graceMs: 0 })).toMatchObject({ kind: 'rotated' });
   });
 });
 
