@@ -142,8 +142,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   fastify.addHook('onSend', async (_request, response) => {
     if (state.draining) void response.header('connection', 'close');
   });
+  const isReady = (): boolean => state.prepared && !state.draining && ledger.healthy;
+  metrics.gauge('gateway_ready', '1 while this process takes requests, as /readyz says.', () => Number(isReady()));
   registerHealth(fastify, {
-    ready: () => state.prepared && !state.draining && ledger.healthy,
+    ready: isReady,
     metrics,
     metricsToken: config.metricsToken,
   });

@@ -15,6 +15,17 @@ export interface SettledFacts {
   cost: bigint;
 }
 
+/** Where a fault of our own can happen; README.md beside this file says what to do about each. */
+const faultPlaces = [
+  'edge',
+  'relay',
+  'settlement',
+  'ledger_quarantine',
+  'spool_quarantine',
+  'spool_unwritable',
+  'invariant_broken',
+] as const;
+
 export interface Metrics {
   registry: Registry;
   /** One finished HTTP exchange on a model endpoint. */
@@ -35,7 +46,7 @@ export interface Metrics {
   /** A message of a bank's webhook and what became of it. */
   bankMessage(provider: string, outcome: string): void;
   /** A fault of our own that was survived. */
-  fault(where: string): void;
+  fault(where: (typeof faultPlaces)[number]): void;
   inFlight: { add(protocol: string): void; remove(protocol: string): void };
   /** Milliseconds by which the event loop keeps being late. */
   loopLagMs(): number;
@@ -164,6 +175,8 @@ export function createMetrics({ worker = null }: { worker?: number | null } = {}
     labelNames: ['where'],
     registers,
   });
+  // There from the beginning: of a counter that appears with its first fault, no rise is ever seen.
+  for (const where of faultPlaces) faults.labels({ where }).inc(0);
   const running = new Gauge({
     name: 'gateway_inflight',
     help: 'Requests being relayed.',

@@ -5,10 +5,13 @@ export interface BillingLog {
   error(fields: object, message: string): void;
 }
 
+/** `quarantine`: a settlement that the database refused, or a line that cannot be read, was set aside. */
+export type BillingFault = 'ledger_quarantine' | 'spool_quarantine' | 'spool_unwritable' | 'invariant_broken';
+
 /** What billing counts. */
 export interface BillingMetrics {
-  /** Something that a person has to look at: `ledger_quarantine`, `spool_unwritable`, `invariant_broken`. */
-  fault(where: string): void;
+  /** Something that a person has to look at. */
+  fault(where: BillingFault): void;
   /** So many operations were committed together. */
   batch?(operations: number): void;
 }
