@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { type DatabaseLog, openPool } from './pool.ts';
 
@@ -32,7 +33,8 @@ export function openLane(options: { url: string; max: number; log: DatabaseLog }
  * Runs `work` in one transaction and returns what it returns. Whatever it throws rolls back and is thrown on. A
  * connection whose state is not known afterwards is closed, never reused.
  *
- * An error of COMMIT itself leaves open whether the transaction happened: callers rely on idempotent writes.
+ * An error of COMMIT itself leaves open whether the transaction happened, unless PostgreSQL says so: callers rely on
+ * idempotent writes.
  */
 export async function transaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
@@ -42,7 +44,8 @@ export async function transaction<T>(pool: Pool, work: (client: PoolClient) => P
   try {
     await client.query('BEGIN');
     const result = await work(client);
-    await client.query('COMMIT');
+    // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, and calls that success.
+    if ((await client.query('COMMIT')).command !== 'COMMIT') throw new Error('the transaction was not committed');
     return result;
   } catch (error) {
     reusable = await rollBack(client);
@@ -51,6 +54,41 @@ export async function transaction<T>(pool: Pool, work: (client: PoolClient) => P
     client.removeListener('error', ignore);
     client.release(!reusable);
   }
+}
+
+/** How often work is begun at most that others keep getting in the way of. */
+const mostBeginnings = 4;
+const firstPauseMs = 20;
+
+/** How PostgreSQL says that it has undone a transaction for the sake of another one, so that it may be begun again. */
+const undoneForOthers: ReadonlySet<unknown> = new Set([
+  '40001', // serialization failure
+  '40P01', // deadlock
+  '55P03', // lock not available
+]);
+
+/**
+ * Like `transaction`, and begun again a few times when PostgreSQL has undone it for the sake of another one. `work` must
+ * do nothing but ask the database: whatever else it did would be done once more.
+ *
+ * Nothing is done twice: PostgreSQL says these things only of what it has taken back. Where that is not known (the
+ * connection broke, also between COMMIT and its answer) or where the statement was too slow, the error is thrown on.
+ */
+export async function repeatedTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  for (let beginnings = 1; ; beginnings += 1) {
+    try {
+      return await transaction(pool, work);
+    } catch (error) {
+      if (beginnings === mostBeginnings || !isUndoneForOthers(error)) throw error;
+      // Never the same twice, so that those who met do not meet again.
+      await delay(firstPauseMs * 2 ** beginnings * Math.random());
+    }
+  }
+}
+
+function isUndoneForOthers(error: unknown): boolean {
+  // System errors have a `code` too, but no severity.
+  return error instanceof Error && 'severity' in error && 'code' in error && undoneForOthers.has(error.code);
 }
 
 async function rollBack(client: PoolClient): Promise<boolean> {

@@ -18,6 +18,16 @@ export const signedVnd = z
 /** An id, which some write as a number and some as text. */
 export const providerId = z.union([z.number().int().nonnegative(), z.string().min(1).max(100)]);
 
+/** The id of a movement of which the provider tells none: reference, direction and amount together are as good as one. */
+export function idMadeOf(movement: {
+  bankReference: string | null;
+  direction: 'in' | 'out';
+  amountVnd: bigint;
+}): string {
+  const { bankReference, direction, amountVnd } = movement;
+  return `${bankReference ?? ''}:${direction}:${amountVnd}`;
+}
+
 /** `2026-11-21 16:05:00` in Vietnam, which has had one offset since 1975; null for anything else. */
 export function parseVietnamTime(value: string): Date | null {
   const match = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/.exec(value);

@@ -27,8 +27,8 @@ type Authentication =
  * replays are harmless, because every transfer is stored once.
  */
 const messageLifetimeMs = 24 * 3_600_000;
-/** How far a provider's clock may run ahead. */
-const clockSkewMs = 5 * 60_000;
+/** How far a provider's clock may run ahead, or ours behind: a clock of ours that is wrong must not refuse all money. */
+const clockSkewMs = 15 * 60_000;
 
 /** Whether a message that was signed at this moment is still (and already) to be believed. */
 export function soundAge(signedAt: Date, now: Date): boolean {

@@ -61,16 +61,20 @@ export async function registerBankWebhooks(app: FastifyInstance, deps: BankWebho
       );
       return refuse(400, 'unreadable', 'The message was not understood.');
     }
-    try {
-      for (const transfer of told) {
+    let failed = false;
+    for (const transfer of told) {
+      try {
         const receipt = await transfers.receive(transfer);
         count(provider.name, receipt.kind);
         request.log.info({ transferId: receipt.transferId, outcome: receipt.kind }, 'bank transfer');
+      } catch (error) {
+        // The others are taken nevertheless: one that can never be stored must not keep their money away.
+        failed = true;
+        request.log.error(describeError(error), 'a bank transfer could not be stored');
       }
-    } catch (error) {
-      request.log.error(describeError(error), 'a bank transfer could not be stored');
-      return refuse(503, 'failed', 'The transfer could not be stored; try again.');
     }
-    return reply.code(200).send(provider.accepted);
+    return failed
+      ? refuse(503, 'failed', 'The transfer could not be stored; try again.')
+      : reply.code(200).send(provider.accepted);
   }
 }

@@ -1,5 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
-import { transaction } from '../database/lane.ts';
+import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../http.ts';
 import { isUuid } from '../uuid.ts';
 import { createMemo, findMemos } from './memo.ts';
@@ -98,7 +98,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
     idempotencyKey?: string;
   }): Promise<CreateOrderOutcome> {
     const { accountId, planId, upgrades = null, idempotencyKey = null } = input;
-    return transaction(pool, async (client) => {
+    return repeatedTransaction(pool, async (client): Promise<CreateOrderOutcome> => {
       // One purchase of an account at a time: the idempotency key, the limit and the upgrade are then simple reads.
       await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.order:' || $1, 0))`, [accountId]);
 
@@ -123,13 +123,17 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
       const order = await find(client, accountId, id);
       if (order === null) throw new Error('an order that was just written is missing');
       return { kind: 'created', order };
+    }).catch((error: unknown) => {
+      // A person has revived another upgrade of the same order meanwhile, by laying money beside it.
+      if (violates(error, 'purchase_order_upgrade')) return { kind: 'not_upgradable', reason: 'already_upgraded' };
+      throw error;
     });
   }
 
   /** Cancels an order that no money has reached. */
   async function cancel(input: { accountId: string; orderId: string }): Promise<CancelOrderOutcome> {
     if (!isUuid(input.orderId)) return { kind: 'unknown_order' };
-    return transaction(pool, async (client) => {
+    return repeatedTransaction(pool, async (client) => {
       const { rows } = await client.query<{ status: OrderStatus }>(
         'SELECT status FROM purchase_order WHERE id = $1 AND account_id = $2 FOR UPDATE',
         [input.orderId, input.accountId],
@@ -149,7 +153,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
    * it is neither lost nor turned into a plan that was not paid.
    */
   function expire(): Promise<number> {
-    return transaction(pool, async (client) => {
+    return repeatedTransaction(pool, async (client) => {
       const { rows } = await client.query<{ id: string }>(
         `UPDATE purchase_order SET status = 'expired'
          WHERE id IN (SELECT id FROM purchase_order WHERE status IN ('pending', 'partial') AND expires_at < now()
@@ -157,9 +161,12 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
          RETURNING id`,
       );
       await client.query(
-        `INSERT INTO transfer_review (transfer_id, reason, order_id)
-         SELECT transfer_id, 'short', order_id FROM transfer_match WHERE order_id = ANY ($1::uuid[])
-         ON CONFLICT (transfer_id) DO NOTHING`,
+        // Whoever laid one of them beside its order took it out of the queue by that: it comes back. What somebody has
+        // dealt with as short stays dealt with.
+        `INSERT INTO transfer_review AS r (transfer_id, reason, order_id)
+         SELECT transfer_id, 'short', order_id FROM transfer_match WHERE order_id = ANY ($1::uuid[]) ORDER BY transfer_id
+         ON CONFLICT (transfer_id) DO UPDATE SET reason = excluded.reason, order_id = excluded.order_id,
+           surplus_vnd = NULL, closed_at = NULL, closed_by = NULL WHERE r.reason <> 'short'`,
         [rows.map(({ id }) => id)],
       );
       return rows.length;
@@ -239,6 +246,11 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
 }
 
 export type Orders = ReturnType<typeof createOrders>;
+
+/** True of what PostgreSQL says when a write breaks this constraint or unique index. */
+export function violates(error: unknown, constraint: string): boolean {
+  return error instanceof Error && (error as { constraint?: unknown }).constraint === constraint;
+}
 
 async function find(database: Pool | ClientBase, accountId: string, orderId: string): Promise<Order | null> {
   if (!isUuid(orderId)) return null;

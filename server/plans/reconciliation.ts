@@ -8,7 +8,8 @@ export interface TransferSource {
 
 /**
  * Takes in everything that a source has booked within `windowMs`. Stored transfers are recognised by their ids, so the
- * window may overlap the last one by as much as it likes. Returns how many of each kind there were.
+ * window may overlap the last one by as much as it likes. Returns how many of each kind there were; throws what the first
+ * failure was, once all have been tried.
  */
 export async function reconcile(deps: {
   source: TransferSource;
@@ -18,9 +19,16 @@ export async function reconcile(deps: {
 }): Promise<Record<Receipt['kind'], number>> {
   const { source, transfers, windowMs, now = () => new Date() } = deps;
   const counts = { duplicate: 0, paid: 0, partial: 0, review: 0 };
+  const failures: unknown[] = [];
   for (const transfer of await source.listSince(new Date(now().getTime() - windowMs))) {
-    const receipt = await transfers.receive(transfer);
-    counts[receipt.kind] += 1;
+    try {
+      const receipt = await transfers.receive(transfer);
+      counts[receipt.kind] += 1;
+    } catch (error) {
+      failures.push(error);
+    }
   }
+  // One that can never be stored must not keep the money of all others away, round after round.
+  if (failures.length > 0) throw failures[0];
   return counts;
 }

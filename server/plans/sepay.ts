@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { bankText, parseJson, parseVietnamTime, providerId, signedVnd } from './bank-message.ts';
+import { bankText, idMadeOf, parseJson, parseVietnamTime, providerId, signedVnd } from './bank-message.ts';
 import { type BankProvider, equalInConstantTime, singleHeader, soundAge } from './bank-provider.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
@@ -55,26 +55,24 @@ function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
   const parsed = message.safeParse(parseJson(body));
   if (!parsed.success) return null;
   const { data } = parsed;
-  const id = identify(data);
-  if (id === null) return null;
+  const movement = {
+    bankReference: data.referenceCode === '' ? null : data.referenceCode,
+    // A negative amount is money that went the other way, whatever the type says: never a reason to grant.
+    direction: data.transferAmount < 0 ? ('out' as const) : data.transferType,
+    amountVnd: BigInt(Math.abs(data.transferAmount)),
+  };
+  // Older accounts send no id.
+  const hasId = data.id !== null && data.id !== undefined && data.id !== 0;
+  if (!hasId && movement.bankReference === null) return null;
   return [
     {
+      ...movement,
       provider: 'sepay',
-      providerId: id,
-      bankReference: data.referenceCode === '' ? null : data.referenceCode,
-      // A negative amount is money that went the other way, whatever the type says: never a reason to grant.
-      direction: data.transferAmount < 0 ? 'out' : data.transferType,
-      amountVnd: BigInt(Math.abs(data.transferAmount)),
+      providerId: hasId ? String(data.id) : idMadeOf(movement),
       // SePay recognises codes in contents by itself; one that it found and we would not is worth keeping.
       memo: data.content.includes(data.code) ? data.content : `${data.content} ${data.code}`,
       bookedAt: parseVietnamTime(data.transactionDate) ?? now,
       accountNumbers: [data.accountNumber, data.subAccount].filter((account) => account !== ''),
     },
   ];
-}
-
-// Older accounts send no id; reference, direction and amount together are as good as one.
-function identify(data: z.output<typeof message>): string | null {
-  if (data.id !== null && data.id !== undefined && data.id !== 0) return String(data.id);
-  return data.referenceCode === '' ? null : `${data.referenceCode}:${data.transferType}:${data.transferAmount}`;
 }

@@ -1,10 +1,12 @@
 import type { ClientBase, Pool } from 'pg';
 import { appendAudit } from '../audit.ts';
 import { addGrant } from '../billing/grants.ts';
-import { transaction } from '../database/lane.ts';
+import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../http.ts';
 import { isUuid } from '../uuid.ts';
+import { idMadeOf } from './bank-message.ts';
 import { findMemos } from './memo.ts';
+import { violates } from './orders.ts';
 import {
   decideByHand,
   decidePayment,
@@ -109,7 +111,7 @@ export function createTransfers(deps: TransferDeps) {
    * resolves the provider may forget it. Safe to call any number of times, from several processes at once.
    */
   function receive(transfer: IncomingTransfer): Promise<Receipt> {
-    return transaction(pool, async (client): Promise<Receipt> => {
+    return repeatedTransaction(pool, async (client): Promise<Receipt> => {
       // Two sources that tell of one movement at the same moment must see each other.
       if (transfer.bankReference !== null)
         await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.transfer:' || $1, 0))`, [
@@ -148,7 +150,7 @@ export function createTransfers(deps: TransferDeps) {
     if (!isUuid(input.transferId)) return { kind: 'unknown_transfer' };
     if (!isUuid(input.orderId)) return { kind: 'unknown_order' };
     try {
-      return await transaction(pool, async (client): Promise<MatchOutcome> => {
+      return await repeatedTransaction(pool, async (client): Promise<MatchOutcome> => {
         const order = await lockOrder(client, input.orderId);
         const transfer = await findTransfer(client, input.transferId);
         if (transfer === null) return { kind: 'unknown_transfer' };
@@ -229,7 +231,7 @@ export function createTransfers(deps: TransferDeps) {
   /** Marks a transfer of the queue as dealt with; false when it is not (any more) in the queue. */
   async function closeReview(input: { transferId: string; by: string; note: string }): Promise<boolean> {
     if (!isUuid(input.transferId)) return false;
-    return transaction(pool, async (client) => {
+    return repeatedTransaction(pool, async (client) => {
       const { rows } = await client.query<{ reason: ReviewReason }>(
         `UPDATE transfer_review SET closed_at = now(), closed_by = $2, note = $3
          WHERE transfer_id = $1 AND closed_at IS NULL RETURNING reason`,
@@ -315,13 +317,21 @@ async function insertTransfer(client: ClientBase, transfer: IncomingTransfer): P
 /**
  * True when another source told of the same bank reference, direction and amount: the same money under another id, e.g.
  * from a webhook and from an operator. Counting it twice would turn half a payment into a whole one. One source is
- * believed to know its own movements apart by their ids.
+ * believed to know its own movements apart by their ids, unless one of the ids was made here because none was told.
  */
 async function isRepeated(client: ClientBase, transfer: IncomingTransfer): Promise<boolean> {
   if (transfer.bankReference === null) return false;
   const { rows } = await client.query<{ repeated: boolean }>(
-    `SELECT EXISTS (SELECT FROM bank_transfer WHERE bank_reference = $1 AND direction = $2 AND amount_vnd = $3 AND provider <> $4) AS repeated`,
-    [transfer.bankReference, transfer.direction, transfer.amountVnd, transfer.provider],
+    `SELECT EXISTS (SELECT FROM bank_transfer WHERE bank_reference = $1 AND direction = $2 AND amount_vnd = $3
+                      AND (provider <> $4 OR (provider_id <> $5 AND $6 IN (provider_id, $5)))) AS repeated`,
+    [
+      transfer.bankReference,
+      transfer.direction,
+      transfer.amountVnd,
+      transfer.provider,
+      transfer.providerId,
+      idMadeOf(transfer),
+    ],
   );
   return rows[0]?.repeated === true;
 }
@@ -441,8 +451,4 @@ function toTransfer({
         ? null
         : { reason: reviewReason, orderId: reviewOrderId, surplusVnd, closedAt, closedBy, note },
   };
-}
-
-function violates(error: unknown, constraint: string): boolean {
-  return error instanceof Error && (error as { constraint?: unknown }).constraint === constraint;
 }

@@ -1,6 +1,6 @@
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openLane, transaction } from '../../server/database/lane.ts';
+import { openLane, repeatedTransaction, transaction } from '../../server/database/lane.ts';
 import { openPool } from '../../server/database/pool.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -102,11 +102,78 @@ describe('a transaction', () => {
     await single.end();
   });
 
+  it('that has failed inside is never taken for committed, however its work went on', async () => {
+    await expect(
+      transaction(lane, async (client) => {
+        await client.query('INSERT INTO item VALUES (20)');
+        await client.query('SELECT 1 / 0').catch(() => undefined);
+        return 'all is well';
+      }),
+    ).rejects.toThrow('not committed');
+    expect((await lane.query('SELECT n FROM item WHERE n = 20')).rows).toEqual([]);
+  });
+
   it('does not wait for a lock for ever', async () => {
     await lane.query('INSERT INTO item VALUES (3)');
     await transaction(lane, async (holder) => {
       await holder.query('SELECT FROM item WHERE n = 3 FOR UPDATE');
       await expect(lane.query('SELECT FROM item WHERE n = 3 FOR UPDATE')).rejects.toMatchObject({ code: '55P03' });
     });
+  });
+});
+
+describe('a repeated transaction', () => {
+  /** Fails as PostgreSQL does with this code, and with nothing else. */
+  const fail = (code: string) => `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`;
+
+  it.each(['40001', '40P01', '55P03'])('is begun again when PostgreSQL has undone it with %s', async (code) => {
+    const n = { '40001': 30n, '40P01': 31n, '55P03': 32n }[code] ?? 0n;
+    let begun = 0;
+    await repeatedTransaction(lane, async (client) => {
+      await client.query('INSERT INTO item VALUES ($1)', [n]);
+      begun += 1;
+      if (begun < 3) await client.query(fail(code));
+    });
+    expect(begun).toBe(3);
+    expect((await lane.query('SELECT n FROM item WHERE n = $1', [n])).rows).toEqual([{ n }]);
+  });
+
+  it('is given up when others keep getting in its way', async () => {
+    let begun = 0;
+    const hopeless = repeatedTransaction(lane, async (client) => {
+      begun += 1;
+      await client.query(fail('40P01'));
+    });
+    await expect(hopeless).rejects.toMatchObject({ code: '40P01' });
+    expect(begun).toBe(4);
+  });
+
+  it.each(['57014', '23505', '22012'])('is not begun again after %s', async (code) => {
+    let begun = 0;
+    const once = repeatedTransaction(lane, async (client) => {
+      begun += 1;
+      await client.query(fail(code));
+    });
+    await expect(once).rejects.toMatchObject({ code });
+    expect(begun).toBe(1);
+  });
+
+  it('is not begun again when nobody knows whether it happened', async () => {
+    const single = openLane({ url: database.url, max: 1, log });
+    let begun = 0;
+    // The answer to COMMIT gets lost: the transaction has happened.
+    const lost = repeatedTransaction(single, async (client) => {
+      begun += 1;
+      await client.query('INSERT INTO item VALUES (40)');
+      const query = client.query.bind(client) as (text: string) => Promise<unknown>;
+      client.query = (async (text: string) => {
+        await query(text);
+        if (text === 'COMMIT') throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+      }) as typeof client.query;
+    });
+    await expect(lost).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(begun).toBe(1);
+    expect((await lane.query('SELECT n FROM item WHERE n = 40')).rows).toEqual([{ n: 40n }]);
+    await single.end();
   });
 });

@@ -137,6 +137,13 @@ describe('POST /webhooks/sepay', () => {
     expect(await purchases(database.pool, accountId)).toHaveLength(1);
   });
 
+  it('believes what is ten minutes ahead: a clock of ours that is wrong must not refuse all money', async () => {
+    const { accountId, order } = await fresh();
+    const at = hours(1 / 6);
+    expect((await post(sepayMessage({ secret, fields: sepayFields(order), at }))).status).toBe(200);
+    expect(await purchases(database.pool, accountId)).toHaveLength(1);
+  });
+
   it.each([[''], ['  '], [undefined]])('refuses everything with 503 while the secret is %j', async (unset) => {
     const { order } = await fresh();
     const closed = await listen({ secret: unset });
@@ -265,5 +272,14 @@ it('a reconciliation takes in what webhooks lost, and only that', async () => {
   expect(await poll()).toEqual({ duplicate: 1, paid: 1, partial: 0, review: 0 });
   expect(await poll()).toEqual({ duplicate: 2, paid: 0, partial: 0, review: 0 });
   expect(asked[0]?.toISOString()).toBe('2026-11-21T09:00:00.000Z');
+  expect(await purchases(database.pool, accountId)).toHaveLength(1);
+});
+
+it('a reconciliation takes in what it can, though one movement can never be stored', async () => {
+  const { accountId, order } = await fresh();
+  const source = { listSince: async () => [transfer({ amountVnd: 2n ** 63n }), transfer({ memo: order.memo })] };
+  await expect(reconcile({ source, transfers: domain.transfers, windowMs: 1 })).rejects.toMatchObject({
+    code: '22003',
+  });
   expect(await purchases(database.pool, accountId)).toHaveLength(1);
 });

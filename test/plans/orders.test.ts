@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findPlan, listPlans } from '../../server/plans/plans.ts';
+import { createTransfers } from '../../server/plans/transfers.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { lockWaits } from '../support/locks.ts';
 import { createAccount, createDomain, createPlans, oneUsd, order, purchases, transfer, upsertPlan } from './support.ts';
 
 let database: TestDatabase;
@@ -106,6 +108,29 @@ describe('an order', () => {
     expect((await domain.transfers.find(transferId))?.review?.closedBy).toBe('matcher');
   });
 
+  it('that expires sends money back into the queue that a person had laid beside it, unless it was dealt with', async () => {
+    const made = await order(database.pool, accountId);
+    const [first, second] = [await pay('no memo', 100_000n), await pay('no memo', 50_000n)];
+    const expireNow = async () => {
+      await database.pool.query(`UPDATE purchase_order SET expires_at = now() - interval '1 minute' WHERE id = $1`, [
+        made.id,
+      ]);
+      expect(await domain.orders.expire()).toBe(1);
+    };
+    const reviewOf = async ({ transferId }: { transferId: string }) =>
+      (await domain.transfers.find(transferId))?.review;
+    await domain.transfers.matchByHand({ transferId: first.transferId, orderId: made.id, by: 'op' });
+    expect(await reviewOf(first)).toMatchObject({ reason: 'no_memo', closedBy: 'op' });
+    await expireNow();
+    expect(await reviewOf(first)).toMatchObject({ reason: 'short', orderId: made.id, closedAt: null, closedBy: null });
+
+    await domain.transfers.closeReview({ transferId: first.transferId, by: 'op', note: 'sent back' });
+    await domain.transfers.matchByHand({ transferId: second.transferId, orderId: made.id, by: 'op' });
+    await expireNow();
+    expect(await reviewOf(first)).toMatchObject({ reason: 'short', closedBy: 'op', note: 'sent back' });
+    expect(await reviewOf(second)).toMatchObject({ reason: 'short', closedAt: null });
+  });
+
   it('is listed newest first, page by page', async () => {
     const made = [];
     for (let i = 0; i < 5; i++) made.push((await order(database.pool, accountId)).id);
@@ -207,6 +232,33 @@ describe('an upgrade', () => {
     expect(await domain.transfers.matchByHand({ transferId: late.transferId, orderId: first.id, by: 'op' })).toEqual({
       kind: 'upgrade_superseded',
     });
+    expect(await purchases(database.pool, accountId)).toHaveLength(2);
+  });
+
+  it('is refused while a person revives another one of the same order', async () => {
+    const base = await paidStarter();
+    const first = await order(database.pool, accountId, 'pro', base.id);
+    await database.pool.query(`UPDATE purchase_order SET expires_at = now() - interval '1 minute' WHERE id = $1`, [
+      first.id,
+    ]);
+    await domain.orders.expire();
+    const late = await pay(first.memo, 750_000n);
+    const [reviving, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const hand = createTransfers({
+      pool: database.pool,
+      accountNumbers: null,
+      onOrderMoved: async () => {
+        reviving.resolve();
+        await done.promise;
+      },
+    });
+    const matched = hand.matchByHand({ transferId: late.transferId, orderId: first.id, by: 'op' });
+    await reviving.promise;
+    const second = domain.orders.create({ accountId, planId: 'pro', upgrades: base.id });
+    await lockWaits(database.pool, 1);
+    done.resolve();
+    expect(await matched).toMatchObject({ kind: 'paid' });
+    expect(await second).toEqual({ kind: 'not_upgradable', reason: 'already_upgraded' });
     expect(await purchases(database.pool, accountId)).toHaveLength(2);
   });
 });

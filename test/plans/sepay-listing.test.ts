@@ -85,6 +85,27 @@ describe('the list of transactions', () => {
     expect(await purchases(database.pool, accountId)).toHaveLength(2);
   });
 
+  it('recognises what the webhook told without an id, whichever of them is first', async () => {
+    const { orders, transfers } = createDomain(database.pool);
+    const accountId = await createAccount(database.pool);
+    for (const listedFirst of [false, true]) {
+      const half = await order(database.pool, accountId);
+      const fields = { ...sepayFields(half), transferAmount: 125_000 };
+      const [told] =
+        createSepay({ secret: 'x' }).parse(Buffer.from(JSON.stringify({ ...fields, id: null })), new Date()) ?? [];
+      if (told === undefined) throw new Error('not understood');
+      answer = { status: 200, body: { transactions: [listed(fields)] } };
+      const ways = [
+        () => transfers.receive(told),
+        () => reconcile({ source: source(), transfers, windowMs: 3_600_000 }),
+      ];
+      for (const take of listedFirst ? ways.reverse() : ways) await take();
+      const { receivedVnd, status } = (await orders.find(accountId, half.id)) ?? {};
+      expect({ receivedVnd, status }).toEqual({ receivedVnd: 125_000n, status: 'partial' });
+    }
+    expect(await purchases(database.pool, accountId)).toEqual([]);
+  });
+
   it.each<[string, number, unknown]>([
     ['a refusal', 401, {}],
     ['too many questions', 429, {}],
