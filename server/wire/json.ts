@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { createStringSkip } from './string-skip.ts';
 
 /**
  * A validating JSON scanner over bytes that keeps spans instead of values.
@@ -130,8 +131,10 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
-/** Beyond this many bytes a string is long enough for four bytes at a time to pay for the set-up. */
+/** Beyond this many bytes a string is long enough for what looks at many of them at a time. */
 const SHORT_STRING_BYTES = 32;
+/** Names are read byte by byte: whether one has an escape in it matters. */
+const ANY_LENGTH = 2 ** 30;
 
 const noMembers: ReadonlyMap<string, JsonNode> = new Map();
 const noItems: readonly JsonNode[] = [];
@@ -143,11 +146,10 @@ class Scanner {
   private at = 0;
   private values = 0;
   private retained = 0;
-  /** The string just skipped contains an escape. */
+  /** The name just skipped contains an escape. */
   private escaped = false;
-  /** The bytes four at a time, from the first aligned address on; made when the first long string is met. */
-  private words: Int32Array | null = null;
-  private wordsFrom = 0;
+  /** Made when the first long string is met. */
+  private skip: ((at: number) => number) | null = null;
 
   constructor(bytes: Uint8Array, limits: JsonLimits) {
     this.bytes = asBuffer(bytes);
@@ -176,7 +178,7 @@ class Scanner {
       case 0x5b:
         return this.array(wanted, depth + 1, keyStart);
       case QUOTE:
-        this.string();
+        this.string(SHORT_STRING_BYTES);
         return this.scalar(wanted, 'string', start, keyStart);
       case 0x74:
         this.word(0x72, 0x75, 0x65);
@@ -210,7 +212,7 @@ class Scanner {
       for (;;) {
         const memberStart = this.at;
         if (this.bytes[memberStart] !== QUOTE) this.fail('lacks a member name');
-        this.string();
+        this.string(ANY_LENGTH);
         const known = members === null || wanted === null ? null : this.known(wanted, memberStart);
         this.space();
         if (this.bytes[this.at] !== COLON) this.fail('lacks a colon');
@@ -331,12 +333,12 @@ class Scanner {
     if (this.at === from) this.fail(otherwise);
   }
 
-  /** Skips a string, quotes included. */
-  private string(): void {
+  /** Skips a string, quotes included: so many bytes of it one by one. */
+  private string(shortBytes: number): void {
     const { bytes } = this;
     this.escaped = false;
     let at = this.at + 1;
-    const short = at + SHORT_STRING_BYTES;
+    const short = at + shortBytes;
     while (at < short) {
       const byte = bytes[at] ?? NO_BYTE;
       if (byte === QUOTE) {
@@ -350,35 +352,18 @@ class Scanner {
     this.at = this.longString(at);
   }
 
-  /** Skips the rest of a long string, four bytes at a time where none of them matters. Returns where it ends. */
+  /** Skips the rest of a long string. Returns where it ends. */
   private longString(from: number): number {
     const { bytes } = this;
-    const words = this.words ?? this.mapWords();
-    const { wordsFrom } = this;
-    const count = words.length;
+    this.skip ??= createStringSkip(bytes);
     let at = from;
     for (;;) {
-      if (((at - wordsFrom) & 3) === 0) {
-        let index = (at - wordsFrom) >> 2;
-        while (index < count && isPlain(words[index] as number)) index += 1;
-        at = (index << 2) + wordsFrom;
-      }
+      at = this.skip(at);
       const byte = bytes[at] ?? NO_BYTE;
       if (byte === QUOTE) return at + 1;
-      if (byte === BACKSLASH) {
-        this.escaped = true;
-        at = simpleEscapes[bytes[at + 1] ?? 0] === 1 ? at + 2 : this.escape(at);
-      } else if (byte < 0x20) this.failInString(byte, at);
-      else at += 1;
+      if (byte === BACKSLASH) at = this.escape(at);
+      else if (byte < 0x20) this.failInString(byte, at);
     }
-  }
-
-  private mapWords(): Int32Array {
-    const { bytes } = this;
-    this.wordsFrom = (4 - (bytes.byteOffset & 3)) & 3;
-    const count = Math.max(0, bytes.length - this.wordsFrom) >> 2;
-    this.words = new Int32Array(bytes.buffer, count === 0 ? 0 : bytes.byteOffset + this.wordsFrom, count);
-    return this.words;
   }
 
   private failInString(byte: number, at: number): never {
@@ -395,19 +380,6 @@ class Scanner {
     throw new JsonFault(`the JSON ${what} (at byte ${at})`);
   }
 }
-
-/** Whether none of four bytes ends a string, starts an escape or is a control character. */
-function isPlain(word: number): boolean {
-  const quote = word ^ 0x22222222;
-  const backslash = word ^ 0x5c5c5c5c;
-  const found =
-    ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash) | ((word - 0x20202020) & ~word);
-  return (found & 0x80808080) === 0;
-}
-
-/** 1 for the characters that are an escape right behind a backslash. */
-const simpleEscapes = new Uint8Array(256);
-for (const character of '"\\/bfnrt') simpleEscapes[character.charCodeAt(0)] = 1;
 
 /** Where the escape at `at` ends; -1 when it is none. Lone surrogates (`\ud800`) are legal JSON and none of our business. */
 export function endOfEscape(bytes: Uint8Array, at: number): number {
