@@ -1,8 +1,6 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { access, constants, mkdir } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import { countBodiesWithTheHeap } from './collector.ts';
@@ -11,9 +9,10 @@ import { useEmbeddedPostgres } from './database/embedded.ts';
 import { MigrationRefused } from './database/migrate.ts';
 import { createLog } from './log.ts';
 import { CatalogFileError, readCatalogFile } from './setup/catalog-file.ts';
+import { openDataDir } from './setup/data-dir.ts';
 import type { FirstStart } from './setup/first-start.ts';
 import { prepareDatabase } from './setup/prepare.ts';
-import { readSecretKey } from './setup/secret-key.ts';
+import { readSecretKey, SecretKeyError } from './setup/secret-key.ts';
 import { listenForTheEnd, type Stopping } from './stopping.ts';
 import { createSimulator } from './upstreams/simulator/simulator.ts';
 import { superviseWorkers, WorkerFailed } from './workers.ts';
@@ -107,16 +106,6 @@ async function run(config: Config, log: Logger, stopping: Stopping): Promise<voi
   }
 }
 
-async function openDataDir(dataDir: string): Promise<void> {
-  try {
-    await mkdir(resolve(dataDir), { recursive: true, mode: 0o700 });
-    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    throw new ConfigError([`DATA_DIR: ${dataDir} is no directory that can be written to (${code})`]);
-  }
-}
-
 /** Runs the app in this process until it is told to stop. */
 async function serve(config: Config, log: Logger, boot: Boot, stopping: Stopping): Promise<void> {
   if (stopping.isRequested) return;
@@ -207,6 +196,7 @@ function explain(error: unknown): string {
     error instanceof ConfigError ||
     error instanceof CatalogFileError ||
     error instanceof MigrationRefused ||
+    error instanceof SecretKeyError ||
     error instanceof WorkerFailed ||
     ['listen', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');
   return plain ? error.message : (error.stack ?? error.message);

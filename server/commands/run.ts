@@ -130,10 +130,12 @@ async function openDatabase({ databaseUrl, dataDir }: Config) {
 
 /** Nobody else looks after the embedded database, so it is brought up to date as the server would do. */
 async function useEmbedded(dataDir: string, log: { info(): void; warn(): void }) {
-  const [{ useEmbeddedPostgres }, { migrate }] = await Promise.all([
+  const [{ useEmbeddedPostgres }, { migrate }, { openDataDir }] = await Promise.all([
     import('../database/embedded.ts'),
     import('../database/migrate.ts'),
+    import('../setup/data-dir.ts'),
   ]);
+  await openDataDir(dataDir);
   const embedded = await useEmbeddedPostgres({ dataDir, log });
   try {
     await migrate({ url: embedded.url });
@@ -156,6 +158,7 @@ function explain(error: unknown): Explanation {
   const { name = '', message = String(error), code } = error as Partial<Error> & { code?: unknown };
   const details = {};
   if (name === 'ConfigError') return { code: 'invalid_environment', message, details };
+  if (name === 'SecretKeyError') return { code: 'secret_key_unusable', message, details };
   if (name === 'MigrationRefused') return { code: 'migration_refused', message, details };
   // PostgreSQL: no such table, no such column.
   if (code === '42P01' || code === '42703') {

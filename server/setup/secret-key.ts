@@ -4,10 +4,15 @@ import { join } from 'node:path';
 
 const keyBytes = 32;
 
+/** The file of the key cannot be used. The message is for the operator, and says what to do. */
+export class SecretKeyError extends Error {
+  override name = 'SecretKeyError';
+}
+
 /**
  * The secret key of a server that was given none: made once, kept in `DATA_DIR` for its owner alone. Several programs may
- * ask for it at once; all get the same. Throws when the file is there and is not a key: making another one would lock
- * everything away that was sealed with the first.
+ * ask for it at once; all get the same. Throws `SecretKeyError` when the file is there and is not a key: making another
+ * one would lock everything away that was sealed with the first.
  */
 export async function readSecretKey(dataDir: string): Promise<Buffer> {
   const path = join(dataDir, 'secret-key');
@@ -15,31 +20,38 @@ export async function readSecretKey(dataDir: string): Promise<Buffer> {
 }
 
 async function makeKey(dataDir: string, path: string): Promise<Buffer> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  await writeFile(draft, `${randomBytes(keyBytes).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await writeFile(draft, `${randomBytes(keyBytes).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true });
     // A link appears whole or not at all, and only if nobody was faster.
     await link(draft, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw new SecretKeyError(`${path} cannot be written (${codeOf(error)}).`);
   } finally {
-    await rm(draft);
+    await rm(draft, { force: true }).catch(() => undefined);
   }
   const key = await readKey(path);
-  if (key === null) throw new Error(`${path} vanished while it was made`);
+  if (key === null) throw new SecretKeyError(`${path} vanished while it was made.`);
   return key;
 }
 
 async function readKey(path: string): Promise<Buffer | null> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = (await readFile(path, 'utf8')).trim();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    if (codeOf(error) === 'ENOENT') return null;
+    throw new SecretKeyError(`${path} cannot be read (${codeOf(error)}).`);
   }
-  const key = Buffer.from(text.trim(), 'base64');
-  if (key.length !== keyBytes) throw new Error(`${path} is not a key: ${keyBytes} bytes in base64 are expected`);
-  return key;
+  const key = Buffer.from(text, 'base64');
+  // Decoding passes over what is no base64: a key with a flaw in it would be another key.
+  if (key.length === keyBytes && key.toString('base64') === text) return key;
+  throw new SecretKeyError(
+    `${path} is not a key: ${keyBytes} bytes in base64 are expected. Restore it from a backup: what was sealed with it (keys of upstreams, secrets of webhooks) opens with no other one.`,
+  );
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown';
 }

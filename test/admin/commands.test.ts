@@ -385,6 +385,33 @@ describe('what an operator gets wrong is said in words, with exit code 1', () =>
     expect(await call(['key', 'delete', '--id', 'x'])).toEqual({ code: 1, out: '', err: 'There is no key x\n' });
   });
 
+  test('a directory that cannot be used, and a secret key that is damaged', async () => {
+    const file = join(dataDir, 'a-file');
+    await writeFile(file, '');
+    const embedded = await call(['budget', 'show', '--account', 'a@b.c', '--json'], {
+      DATABASE_URL: '',
+      DATA_DIR: join(file, 'below'),
+    });
+    expect(embedded.code).toBe(1);
+    expect(JSON.parse(embedded.out).error).toMatchObject({
+      code: 'invalid_environment',
+      message: expect.stringContaining('DATA_DIR'),
+    });
+    const damaged = await mkdtemp(join(tmpdir(), 'steyg-admin-'));
+    try {
+      await writeFile(join(damaged, 'secret-key'), 'short');
+      const args = ['catalog', 'apply', await catalogFile(), '--json'];
+      const sealed = await call(args, { DATA_DIR: damaged });
+      expect(sealed.code).toBe(1);
+      expect(JSON.parse(sealed.out).error).toMatchObject({
+        code: 'secret_key_unusable',
+        message: expect.stringContaining(join(damaged, 'secret-key')),
+      });
+    } finally {
+      await rm(damaged, { recursive: true });
+    }
+  });
+
   test('a bad environment and an absent database', async () => {
     const bad = await call(['budget', 'show', '--account', 'a', '--json'], { PORT: 'x', WORKERS: '0' });
     expect(JSON.parse(bad.out).error).toMatchObject({

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readSecretKey } from '../../server/setup/secret-key.ts';
+import { readSecretKey, SecretKeyError } from '../../server/setup/secret-key.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -42,4 +42,21 @@ test('a file that holds something else is not replaced', async () => {
   await writeFile(path, 'not a key\n');
   await expect(readSecretKey(directory)).rejects.toThrow(/is not a key/);
   expect(await readFile(path, 'utf8')).toBe('not a key\n');
+});
+
+test.each(['c2hvcnQ=', '', `${'A'.repeat(43)}=A`, `${'A'.repeat(20)}!${'A'.repeat(22)}=`])(
+  'a file that holds %j is no key',
+  async (text) => {
+    await writeFile(join(directory, 'secret-key'), text);
+    await expect(readSecretKey(directory)).rejects.toBeInstanceOf(SecretKeyError);
+  },
+);
+
+test('what cannot be read or written is said with its path', async () => {
+  const path = join(directory, 'secret-key');
+  await mkdir(path);
+  await expect(readSecretKey(directory)).rejects.toThrow(`${path} cannot be read (EISDIR).`);
+  await writeFile(join(directory, 'file'), '');
+  const below = join(directory, 'file', 'data');
+  await expect(readSecretKey(below)).rejects.toBeInstanceOf(SecretKeyError);
 });

@@ -97,6 +97,21 @@ describe('an environment that is wrong', () => {
     expect(failed.errors).not.toContain(' at ');
   });
 
+  it.each([
+    ['is cut short', 'c2hvcnQ=', 'is not a key'],
+    // Decodes to 32 bytes all the same, but not to those that were written.
+    ['has a flaw in it', `${Buffer.alloc(32, 7).toString('base64').slice(0, 20)}!${'B'.repeat(24)}`, 'is not a key'],
+  ])('says in a sentence that the secret key it kept %s', async (_how, text, sentence) => {
+    dataDir = join(directory, 'damaged');
+    await mkdir(dataDir, { recursive: true });
+    await writeFile(join(dataDir, 'secret-key'), text);
+    const failed = await startAgain({});
+    expect(await failed.exited).toBe(1);
+    expect(failed.errors).toContain(`${join(dataDir, 'secret-key')} ${sentence}`);
+    expect(failed.errors).not.toContain('    at ');
+    expect(readFileSync(join(dataDir, 'secret-key'), 'utf8')).toBe(text);
+  });
+
   it('refuses production without SECRET_KEY', async () => {
     const process = await start({ NODE_ENV: 'production', DATABASE_URL: database.url });
     expect(await process.exited).toBe(1);
