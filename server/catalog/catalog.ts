@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { singleFlight } from '../single-flight.ts';
-import { clientPrefix } from './model.ts';
+import { clientPrefix, type Effort } from './model.ts';
 
 /**
  * The catalog in memory, as one snapshot: which models there are, and what they cost at this moment. It decides nothing
@@ -18,6 +18,8 @@ export interface CatalogModel {
   /** Names of the gates that are open. */
   allow: ReadonlySet<string>;
   capabilities: readonly string[];
+  /** The reasoning efforts that it knows; empty: nobody has said. */
+  efforts: readonly Effort[];
   createdAt: Date;
   price: CurrentPrice;
 }
@@ -64,6 +66,7 @@ interface Row {
   maxOutputTokens: number;
   allow: string[];
   capabilities: string[];
+  efforts: Effort[];
   createdAt: Date;
   priceId: string;
   input: bigint;
@@ -78,7 +81,7 @@ interface Row {
 /** The version that is valid now, and those that will be; the oldest first. */
 const readAll = `
   SELECT m.id, m.display_name AS "displayName", m.family, m.context_window AS "contextWindow",
-         m.max_output_tokens AS "maxOutputTokens", m.allow, m.capabilities, m.created_at AS "createdAt",
+         m.max_output_tokens AS "maxOutputTokens", m.allow, m.capabilities, m.efforts, m.created_at AS "createdAt",
          p.id AS "priceId", p.input, p.cache_hit AS "cacheHit", p.cache_write_5m AS "cacheWrite5m",
          p.cache_write_1h AS "cacheWrite1h", p.output, p.valid_from AS "validFrom", now() AS "readAt"
   FROM model m JOIN price p ON p.model_id = m.id
@@ -170,10 +173,10 @@ function toEntries(rows: readonly Row[]): Map<string, Entry> {
   for (const [id, versions] of Map.groupBy(rows, (row) => row.id)) {
     const [row] = versions;
     if (row === undefined) continue;
-    const { displayName, family, contextWindow, maxOutputTokens, capabilities, createdAt } = row;
+    const { displayName, family, contextWindow, maxOutputTokens, capabilities, efforts, createdAt } = row;
     const allow = new Set(row.allow);
     entries.set(id, {
-      model: { id, displayName, family, contextWindow, maxOutputTokens, allow, capabilities, createdAt },
+      model: { id, displayName, family, contextWindow, maxOutputTokens, allow, capabilities, efforts, createdAt },
       prices: versions.map(toPrice),
     });
   }

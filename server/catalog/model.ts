@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { textProblem } from '../plain-text.ts';
 
+/** How much a model can be told to reason, weakest first; the `ReasoningEffort` of the wire contract. */
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type Effort = (typeof efforts)[number];
+
 /** A catalog entry as an operator writes it. */
 export interface Model {
   /** Lower case; what clients send as `model`. */
@@ -14,6 +18,8 @@ export interface Model {
   allow: string[];
   /** What it can do, e.g. `tools`, `vision`, `thinking`; shown to people and clients. */
   capabilities: string[];
+  /** The reasoning efforts that it knows; empty: nobody has said. */
+  efforts: Effort[];
   enabled: boolean;
 }
 
@@ -54,5 +60,10 @@ export const modelShape = {
   maxOutputTokens: tokens,
   allow: names(100),
   capabilities: names(50),
+  efforts: z
+    .array(z.enum(efforts, `must be one of ${efforts.join(', ')}`))
+    // In one order, so that a list that is only written differently changes nothing.
+    .transform((known) => efforts.filter((effort) => known.includes(effort)))
+    .default([]),
   enabled: z.boolean('must be true or false').default(true),
 };

@@ -19,7 +19,7 @@ export interface PriceVersion extends Prices {
 }
 
 const modelColumns = `id, display_name AS "displayName", family, context_window AS "contextWindow",
-  max_output_tokens AS "maxOutputTokens", allow, capabilities, enabled`;
+  max_output_tokens AS "maxOutputTokens", allow, capabilities, efforts, enabled`;
 const priceColumns = `id, input, cache_hit AS "cacheHit", cache_write_5m AS "cacheWrite5m",
   cache_write_1h AS "cacheWrite1h", output, valid_from AS "validFrom"`;
 
@@ -35,11 +35,12 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
   const before = rows[0] ?? null;
   if (before !== null && JSON.stringify(modelFacts(before)) === JSON.stringify(modelFacts(model))) return 'unchanged';
   await client.query(
-    `INSERT INTO model (id, display_name, family, context_window, max_output_tokens, allow, capabilities, enabled)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    `INSERT INTO model (id, display_name, family, context_window, max_output_tokens, allow, capabilities, efforts,
+       enabled)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      ON CONFLICT (id) DO UPDATE SET display_name = excluded.display_name, family = excluded.family,
        context_window = excluded.context_window, max_output_tokens = excluded.max_output_tokens, allow = excluded.allow,
-       capabilities = excluded.capabilities, enabled = excluded.enabled`,
+       capabilities = excluded.capabilities, efforts = excluded.efforts, enabled = excluded.enabled`,
     [
       model.id,
       model.displayName,
@@ -48,6 +49,7 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
       model.maxOutputTokens,
       model.allow,
       model.capabilities,
+      model.efforts,
       model.enabled,
     ],
   );
@@ -126,8 +128,8 @@ function samePrices(a: Prices, b: Prices): boolean {
 }
 
 function modelFacts(model: Model): AuditFacts {
-  const { displayName, family, contextWindow, maxOutputTokens, allow, capabilities, enabled } = model;
-  return { displayName, family, contextWindow, maxOutputTokens, allow, capabilities, enabled };
+  const { displayName, family, contextWindow, maxOutputTokens, allow, capabilities, efforts, enabled } = model;
+  return { displayName, family, contextWindow, maxOutputTokens, allow, capabilities, efforts, enabled };
 }
 
 /** USD per 1,000,000 tokens, as people know prices. */

@@ -22,6 +22,13 @@ function usdPerToken(picoPerToken: bigint): string {
   return rest === '' ? digits.slice(0, -12) : `${digits.slice(0, -12)}.${rest}`;
 }
 
+/** In the shape of OpenRouter's clients, the strongest first; absent while nobody has said, or when it takes no effort. */
+function reasoningOf({ efforts }: CatalogModel): Record<string, unknown> {
+  const mandatory = !efforts.includes('none');
+  if (efforts.length === 0 || (efforts.length === 1 && !mandatory)) return {};
+  return { reasoning: { mandatory, supported_efforts: efforts.toReversed() } };
+}
+
 export function presentModel(model: CatalogModel): Record<string, unknown> {
   const { price } = model;
   return {
@@ -35,6 +42,7 @@ export function presentModel(model: CatalogModel): Record<string, unknown> {
     name: model.displayName,
     context_length: model.contextWindow,
     max_output_tokens: model.maxOutputTokens,
+    ...reasoningOf(model),
     pricing: {
       prompt: usdPerToken(price.input),
       completion: usdPerToken(price.output),

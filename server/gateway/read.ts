@@ -62,6 +62,7 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
       upstreamModel,
       maxOutputTokens: model.maxOutputTokens,
       features: upstream.features,
+      efforts: model.efforts,
       digest: (scope, text) => digest(`${scope}:${call.principal.accountId}`, text),
       createdAt: Math.floor(Date.now() / 1000),
       requestId: call.requestId,

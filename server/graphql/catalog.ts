@@ -135,6 +135,10 @@ builder.node(ModelType, {
       description: 'What it can do, e.g. `tools`, `vision`, `thinking`.',
       resolve: ({ capabilities }) => [...capabilities],
     }),
+    efforts: t.stringList({
+      description: 'Reasoning efforts that it knows; empty: not said.',
+      resolve: ({ efforts }) => [...efforts],
+    }),
     protocols: t.field({
       type: [ProtocolType],
       description:

@@ -69,6 +69,9 @@ const UpstreamHealthType = builder.objectRef<UpstreamHealth>('UpstreamHealth').i
   }),
 });
 
+const effortsKnown =
+  'Reasoning efforts that it knows, of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `none` alone: it takes no effort; empty: not said.';
+
 export const CatalogEntryType = builder.prismaNode('Model', {
   name: 'CatalogEntry',
   id: { field: 'id' },
@@ -83,6 +86,7 @@ export const CatalogEntryType = builder.prismaNode('Model', {
     maxOutputTokens: t.exposeInt('maxOutputTokens', { description: 'Most tokens of an answer.' }),
     allow: t.exposeStringList('allow', { description: 'Fields and betas that are open for it.' }),
     capabilities: t.exposeStringList('capabilities', { description: 'What it can do.' }),
+    efforts: t.exposeStringList('efforts', { description: effortsKnown }),
     enabled: t.exposeBoolean('enabled', { description: 'Whether it can be called.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
     prices: t.relation('prices', {
@@ -267,6 +271,7 @@ const SaveModelInput = builder.inputType('SaveModelInput', {
     maxOutputTokens: t.int({ required: true, description: 'Most tokens of an answer.' }),
     allow: t.stringList({ defaultValue: [], description: 'Fields and betas that are open for it.' }),
     capabilities: t.stringList({ defaultValue: [], description: 'What it can do.' }),
+    efforts: t.stringList({ defaultValue: [], description: effortsKnown }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it can be called.' }),
   }),
 });

@@ -25,13 +25,14 @@ export async function exportCatalog(client: ClientBase): Promise<Record<string, 
       ...(Object.keys(features).length === 0 ? {} : { features }),
       ...onlyOff(enabled),
     })),
-    models: await inOrder(models, async ({ enabled, allow, capabilities, ...model }) => {
+    models: await inOrder(models, async ({ enabled, allow, capabilities, efforts, ...model }) => {
       const price = (await currentPrice(client, model.id)) ?? (await listPrices(client, model.id)).at(-1);
       return {
         ...model,
         ...(price === undefined ? {} : { prices: pricesText(price) }),
         ...(allow.length === 0 ? {} : { allow }),
         ...(capabilities.length === 0 ? {} : { capabilities }),
+        ...(efforts.length === 0 ? {} : { efforts }),
         routes: (routes.get(model.id) ?? []).map(({ upstreamId, upstreamModel, priority, weight, costs }) => ({
           upstream: upstreamId,
           model: upstreamModel,

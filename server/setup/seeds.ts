@@ -1,3 +1,4 @@
+import type { Effort } from '../catalog/model.ts';
 import { type Prices, parsePrice } from '../catalog/price.ts';
 import type { FeaturesInput } from '../upstreams/features.ts';
 import { simulatorAddress, type Upstream } from '../upstreams/upstreams.ts';
@@ -15,6 +16,8 @@ interface SeedModel {
   contextWindow: number;
   maxOutputTokens: number;
   capabilities: readonly string[];
+  /** Left out: not said. */
+  efforts?: readonly Effort[];
   prices: PriceRow;
   /** What the model is called where: by upstream id. */
   at: Readonly<Record<string, string>>;
@@ -120,6 +123,12 @@ const vendors: readonly SeedUpstream[] = [
   },
 ];
 
+/** What the vendors' models know; they refuse other words. */
+const claudeEfforts: readonly Effort[] = ['none', 'low', 'medium', 'high', 'xhigh', 'max'];
+const gptEfforts: readonly Effort[] = ['minimal', 'low', 'medium', 'high'];
+/** It reasons by a budget of tokens instead. */
+const noEfforts: readonly Effort[] = ['none'];
+
 // The vendors' list prices of November 2026. Models whose price depends on the length of the prompt are left out: a price
 // here is one number. DeepSeek's are those of its peak hours, so that no hour costs more than it brings.
 const vendorModels: readonly SeedModel[] = [
@@ -130,6 +139,7 @@ const vendorModels: readonly SeedModel[] = [
     contextWindow: 1_000_000,
     maxOutputTokens: 128_000,
     capabilities: everything,
+    efforts: claudeEfforts,
     prices: ['4', '0.2', '20', '5', '8'],
     at: { anthropic: 'claude-opus-5-5' },
   },
@@ -140,6 +150,7 @@ const vendorModels: readonly SeedModel[] = [
     contextWindow: 1_000_000,
     maxOutputTokens: 128_000,
     capabilities: everything,
+    efforts: claudeEfforts,
     prices: ['2', '0.1', '10', '2.5', '4'],
     at: { anthropic: 'claude-sonnet-5-5' },
   },
@@ -150,6 +161,7 @@ const vendorModels: readonly SeedModel[] = [
     contextWindow: 200_000,
     maxOutputTokens: 64_000,
     capabilities: everything,
+    efforts: noEfforts,
     prices: ['1', '0.1', '5', '1.25', '2'],
     at: { anthropic: 'claude-haiku-4-5', openrouter: 'anthropic/claude-haiku-4.5' },
   },
@@ -160,6 +172,7 @@ const vendorModels: readonly SeedModel[] = [
     contextWindow: 400_000,
     maxOutputTokens: 128_000,
     capabilities: everything,
+    efforts: gptEfforts,
     prices: ['1.25', '0.125', '10'],
     at: { openai: 'gpt-5', openrouter: 'openai/gpt-5' },
   },
@@ -170,6 +183,7 @@ const vendorModels: readonly SeedModel[] = [
     contextWindow: 400_000,
     maxOutputTokens: 128_000,
     capabilities: everything,
+    efforts: gptEfforts,
     prices: ['0.25', '0.025', '2'],
     at: { openai: 'gpt-5-mini', openrouter: 'openai/gpt-5-mini' },
   },
@@ -180,6 +194,7 @@ const vendorModels: readonly SeedModel[] = [
     contextWindow: 400_000,
     maxOutputTokens: 128_000,
     capabilities: everything,
+    efforts: gptEfforts,
     prices: ['0.05', '0.005', '0.4'],
     at: { openai: 'gpt-5-nano', openrouter: 'openai/gpt-5-nano' },
   },
@@ -243,9 +258,12 @@ function toContent(
   };
 }
 
-function toModel({ prices, at, capabilities, ...model }: SeedModel, upstreams: readonly SeedUpstream[]): ModelContent {
+function toModel(
+  { prices, at, capabilities, efforts = [], ...model }: SeedModel,
+  upstreams: readonly SeedUpstream[],
+): ModelContent {
   return {
-    model: { ...model, capabilities: [...capabilities], allow: [], enabled: true },
+    model: { ...model, capabilities: [...capabilities], efforts: [...efforts], allow: [], enabled: true },
     prices: toPrices(prices),
     routes: upstreams.flatMap(({ id: upstreamId, priority, keyVariable }) => {
       const upstreamModel = at[upstreamId];

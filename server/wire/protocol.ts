@@ -99,6 +99,9 @@ export interface UpstreamFeatures {
   effort: boolean;
 }
 
+/** How much a model can be told to reason. `none`: not at all. */
+export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
 /** What a `Wire` may use besides the bytes; everything a pure function cannot know by itself. */
 export interface WireContext {
   /** The id the customer sees. */
@@ -108,6 +111,8 @@ export interface WireContext {
   /** The model's own cap on output tokens. */
   maxOutputTokens: number;
   features: UpstreamFeatures;
+  /** The efforts that the model knows; empty when nobody has said. Translation asks for no other. */
+  efforts: readonly ReasoningEffort[];
   /** Keyed digest (HMAC) for user ids and minted signatures; `scope` keeps the uses apart. */
   digest(scope: string, text: string): string;
   /** Unix seconds for synthesised `created` fields. */

@@ -9,7 +9,9 @@ let nowMs = 1_000;
 
 beforeAll(async () => {
   database = await createDatabase();
-  await addModel(database.pool, 'big-1', { change: { allow: ['web_search'], capabilities: ['tools'] } });
+  await addModel(database.pool, 'big-1', {
+    change: { allow: ['web_search'], capabilities: ['tools'], efforts: ['low', 'high'] },
+  });
   await addModel(database.pool, 'vendor/small:2');
   await addModel(database.pool, 'kilo');
 });
@@ -83,6 +85,7 @@ describe('a model', () => {
       maxOutputTokens: 100,
       allow: new Set(['web_search']),
       capabilities: ['tools'],
+      efforts: ['low', 'high'],
       createdAt: expect.any(Date),
       price: {
         id: expect.any(String),

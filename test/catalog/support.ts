@@ -12,6 +12,7 @@ export const model = (id: string, change: Partial<Model> = {}): Model => ({
   maxOutputTokens: 100,
   allow: [],
   capabilities: [],
+  efforts: [],
   enabled: true,
   ...change,
 });

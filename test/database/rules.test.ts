@@ -119,6 +119,7 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ],
   ['price', 'price_cache_hit', { cache_hit: 10n }, { cache_hit: 11n }, { input: 0n, cache_hit: 1n }],
   ['model', 'model_sizes', { context_window: 0 }, { max_output_tokens: 0 }, { context_window: 100_000_001 }],
+  ['model', 'model_efforts', { efforts: ['huge'] }, { efforts: ['low', 'High'] }],
   ['upstream', 'upstream_protocol', { protocol: 'smtp' }],
   ['upstream', 'upstream_disconnect', { on_disconnect: 'hope' }],
   ['route', 'route_weight', { weight: 0 }],
@@ -230,6 +231,7 @@ describe('CHECKs', () => {
     ['hold', 'grant_amounts'],
     ['model', 'allow'],
     ['model', 'capabilities'],
+    ['model', 'efforts'],
   ])('%s has no row without %s', async (table, column) => {
     expect(await attemptRow(table, { [column]: null })).toMatchObject({ code: '23502', column });
   });

@@ -2,11 +2,12 @@ import Anthropic, { NotFoundError as AnthropicNotFound } from '@anthropic-ai/sdk
 import AnthropicBefore from '@anthropic-ai/sdk-0';
 import OpenAI, { NotFoundError as OpenAiNotFound } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Effort } from '../../server/catalog/model.ts';
 import { saveModel, savePrices } from '../../server/catalog/models.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { saveRoutes } from '../../server/upstreams/upstreams.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
-import { errorOf, everyProtocol, get, type Sending, send, settled } from './support.ts';
+import { errorOf, everyProtocol, get, type ProtocolCase, protocols, type Sending, send, settled } from './support.ts';
 
 /**
  * Conformance checks 14-16 and 19, and fault 48: the catalog of the moment, on every process. Two of them run here, on
@@ -29,7 +30,10 @@ afterAll(async () => {
 const seeded = ['sim-large', 'sim-medium', 'sim-small'];
 const usd = (perMillion: number) => BigInt(perMillion * 1_000_000);
 
-const addModel = async (id: string, { price = 1, enabled = true } = {}): Promise<void> => {
+const addModel = async (
+  id: string,
+  { price = 1, enabled = true, efforts = [] }: { price?: number; enabled?: boolean; efforts?: Effort[] } = {},
+): Promise<void> => {
   await transaction(app.pool, async (client) => {
     const model = {
       id,
@@ -39,6 +43,7 @@ const addModel = async (id: string, { price = 1, enabled = true } = {}): Promise
       maxOutputTokens: 1_000,
       allow: [],
       capabilities: [],
+      efforts,
       enabled,
     };
     await saveModel(client, model, 'test');
@@ -88,6 +93,37 @@ describe('the published clients read one list', () => {
       pricing: { prompt: '0.000003', completion: '0.000015', input_cache_read: '0.0000003' },
       price_usd_per_million: { input: '3', cache_hit: '0.3', output: '15' },
     });
+  });
+
+  it('names the efforts that a model knows, the strongest first, in the shape of OpenRouter', async () => {
+    const cases: [Effort[], unknown][] = [
+      [[], undefined],
+      [['none'], undefined],
+      [['none', 'low', 'high'], { mandatory: false, supported_efforts: ['high', 'low', 'none'] }],
+      [['low', 'medium'], { mandatory: true, supported_efforts: ['medium', 'low'] }],
+    ];
+    for (const [efforts, reasoning] of cases) {
+      await addModel('thinker', { efforts });
+      const one = (await (await get(app, '/v1/models/thinker', customer.secret)).json()) as Record<string, unknown>;
+      expect(one['reasoning']).toEqual(reasoning);
+    }
+    await addModel('thinker', { enabled: false });
+  });
+
+  it('no effort is translated into one that the model does not know; natively it travels as it was sent', async () => {
+    await addModel('thinker', { efforts: ['low', 'medium'] });
+    const asked = async (protocol: ProtocolCase, more: Record<string, unknown>): Promise<unknown> => {
+      const response = await send(app, protocol, { secret: customer.secret, more: { model: 'thinker', ...more } });
+      await response.text();
+      const body = JSON.parse(app.simulator.requests().at(-1)?.body.toString('utf8') ?? '{}') as {
+        reasoning_effort?: string;
+        output_config?: { effort?: string };
+      };
+      return body.reasoning_effort ?? body.output_config?.effort;
+    };
+    expect(await asked(protocols.responses, { reasoning: { effort: 'xhigh' } })).toBe('medium');
+    expect(await asked(protocols.chat, { reasoning_effort: 'xhigh' })).toBe('xhigh');
+    await addModel('thinker', { enabled: false });
   });
 
   it('check 15: one model, and none', async () => {

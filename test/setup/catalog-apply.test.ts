@@ -219,6 +219,7 @@ models:
     prices: { input: "0.0375", cacheHit: "0.000001", output: "10000", cacheWrite5m: "0", cacheWrite1h: "1" }
     allow: [web_search]
     capabilities: [tools]
+    efforts: [high, none, low]
     routes:
       - { upstream: sim, model: "x: y", priority: 3, weight: 4, costs: { input: "1", cacheHit: "1", output: "2" } }
     enabled: false
@@ -227,6 +228,7 @@ plans:
 `);
     const text = stringify(await exported());
     expect(text).not.toContain('sk-vendor');
+    expect(text).toMatch(/efforts:\s+- none\s+- low\s+- high\n/);
     const before = await everything();
     const changes = await apply(text, true);
     for (const part of Object.values(changes)) {

@@ -67,6 +67,7 @@ test('a whole file', () => {
           maxOutputTokens: 32_000,
           allow: ['web_search'],
           capabilities: [],
+          efforts: [],
           enabled: true,
         },
         prices: {

@@ -29,6 +29,7 @@ export function contextWith(features: Partial<UpstreamFeatures> = {}): WireConte
     upstreamModel: 'up-1',
     maxOutputTokens: 32_000,
     features: { ...FEATURES, ...features },
+    efforts: [],
     digest: (scope, text) => createHmac('sha256', 'test').update(`${scope}\0${text}`).digest('hex'),
     createdAt: 1_700_000_000,
     requestId: 'req_01',

@@ -16,6 +16,7 @@ export function contextWith(changes: Partial<WireContext> = {}): WireContext {
       reasoningHistory: false,
       effort: true,
     },
+    efforts: [],
     digest: (scope, text) => `${scope}:${text}`,
     createdAt: 1_800_000_000,
     requestId: 'req-of-ours',

@@ -30,6 +30,7 @@ export function ModelForm({
     contextWindow: String(entry?.contextWindow ?? 200_000),
     maxOutputTokens: String(entry?.maxOutputTokens ?? 32_000),
     capabilities: entry?.capabilities.join(', ') ?? 'tools',
+    efforts: entry?.efforts.join(', ') ?? '',
     allow: entry?.allow.join(', ') ?? '',
     enabled: entry?.enabled ?? true,
   });
@@ -43,6 +44,7 @@ export function ModelForm({
           contextWindow: Math.floor(Number(input.contextWindow)),
           maxOutputTokens: Math.floor(Number(input.maxOutputTokens)),
           capabilities: words(input.capabilities),
+          efforts: words(input.efforts),
           allow: words(input.allow),
           enabled: input.enabled,
         },
@@ -117,6 +119,13 @@ export function ModelForm({
           value={draft.capabilities}
           onChange={(capabilities) => set({ capabilities })}
           error={fields['capabilities']}
+        />
+        <TextField
+          label={t.operator.efforts}
+          hint={t.operator.effortsHint}
+          value={draft.efforts}
+          onChange={(efforts) => set({ efforts })}
+          error={fields['efforts']}
         />
         <TextField
           label={t.operator.allow}

@@ -246,4 +246,6 @@ export const operatorEn = {
   withVersion: 'With /v1 at the end.',
   withoutVersion: 'Without /v1.',
   wordsHint: 'Separated by commas.',
+  efforts: 'Reasoning efforts it knows',
+  effortsHint: 'Of none, minimal, low, medium, high, xhigh, max. Only none: it takes no effort. Empty: not known.',
 };

@@ -248,4 +248,7 @@ export const operatorVi: OperatorTexts = {
   withVersion: 'Có /v1 ở cuối.',
   withoutVersion: 'Không có /v1.',
   wordsHint: 'Cách nhau bằng dấu phẩy.',
+  efforts: 'Các mức suy luận mô hình hiểu',
+  effortsHint:
+    'Trong số none, minimal, low, medium, high, xhigh, max. Chỉ none: không nhận mức nào. Để trống: chưa rõ.',
 };

@@ -677,6 +677,12 @@ export interface Model {
   name: string;
   context_length: number;
   max_output_tokens: number;
+  /** The reasoning efforts that the model knows, the strongest first; absent: not said, or none. */
+  reasoning?: {
+    mandatory: boolean;
+    supported_efforts: string[];
+    [member: string]: unknown;
+  } | undefined;
   /** USD per token. */
   pricing: {
     /**

@@ -434,6 +434,11 @@ export const model = open({
   name: text,
   context_length: z.int(),
   max_output_tokens: z.int(),
+  reasoning: open({ mandatory: z.boolean(), supported_efforts: z.array(text) })
+    .optional()
+    .meta({
+      description: 'The reasoning efforts that the model knows, the strongest first; absent: not said, or none.',
+    }),
   pricing: open({ prompt: usd, completion: usd, input_cache_read: usd, input_cache_write: usd }).meta({
     description: 'USD per token.',
   }),

@@ -39,7 +39,7 @@ export function writeChatRequest({ dialogue, facts, context }: WriterInput): Bod
     ...(dialogue.tools.length === 0 ? {} : writeTools(dialogue)),
     ...(stop.sequences.length === 0 ? {} : { stop: stop.sequences }),
     ...(features.sampling ? { temperature: dialogue.temperature ?? undefined, top_p: dialogue.topP ?? undefined } : {}),
-    reasoning_effort: (features.effort && thinking !== null && effortName(thinking)) || undefined,
+    reasoning_effort: (thinking !== null && effortName(thinking, context)) || undefined,
     response_format: dialogue.format === null ? undefined : writeFormat(dialogue.format),
     user: endUserName(dialogue.endUser, context),
     // Without the usage chunk the answer could not be billed by what the upstream counted.

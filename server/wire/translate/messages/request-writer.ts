@@ -1,4 +1,4 @@
-import type { UpstreamFeatures } from '../../protocol.ts';
+import type { UpstreamFeatures, WireContext } from '../../protocol.ts';
 import { endUserName, type WriterInput } from '../context.ts';
 import type {
   AnswerFormat,
@@ -13,7 +13,7 @@ import type {
   ToolResult,
   Turn,
 } from '../dialogue.ts';
-import { budgetOfEffort } from '../effort.ts';
+import { budgetOfEffort, knownEffort, possibleThinking, takesEffort } from '../effort.ts';
 import { isObject, type JsonNumber, type JsonObject, numberValue, tryParseJson } from '../json.ts';
 import { refuse } from '../refusal.ts';
 import { objectSchema } from '../schema.ts';
@@ -38,7 +38,7 @@ export function writeMessagesRequest({ dialogue, facts, context }: WriterInput):
   const { instructions, hoisted, turns } = placeSystemTurns(dialogue, features.systemRole);
   const system = [...instructions, ...joinHoisted(hoisted), ...writeJsonOnly(dialogue.format, features)];
   const stop = dialogue.stop.sequences.filter((sequence) => sequence.trim() !== '');
-  const thinking = writeThinking(dialogue, maxTokens, features);
+  const thinking = writeThinking(dialogue, maxTokens, context);
   if (thinking.budgeted) refuseForcedCall(dialogue.toolChoice);
   const outputConfig = { ...thinking.outputConfig, ...writeFormat(dialogue.format) };
   const endUser = endUserName(dialogue.endUser, context);
@@ -214,16 +214,19 @@ interface ThinkingPlan {
 }
 
 const NO_PLAN: ThinkingPlan = { on: false, budgeted: false, config: undefined, outputConfig: {} };
+const ADAPTIVE = { on: true, budgeted: false, config: { type: 'adaptive' } };
 
-function writeThinking({ thinking, turns }: Dialogue, maxTokens: number, features: UpstreamFeatures): ThinkingPlan {
+function writeThinking({ thinking, turns }: Dialogue, maxTokens: number, context: WireContext): ThinkingPlan {
   if (thinking === null) return NO_PLAN;
-  if (thinking.kind === 'off') return { ...NO_PLAN, config: { type: 'disabled' } };
-  if (features.effort || thinking.kind === 'adaptive') {
-    const effort =
-      thinking.kind === 'effort' ? { effort: thinking.effort === 'minimal' ? 'low' : thinking.effort } : {};
-    return { on: true, budgeted: false, config: { type: 'adaptive' }, outputConfig: effort };
+  const asked = possibleThinking(thinking, context);
+  if (asked.kind === 'off') return { ...NO_PLAN, config: { type: 'disabled' } };
+  if (asked.kind === 'adaptive') return { ...ADAPTIVE, outputConfig: {} };
+  if (takesEffort(context)) {
+    if (asked.kind === 'budget') return { ...ADAPTIVE, outputConfig: {} };
+    const effort = knownEffort(asked.effort, context.efforts);
+    return { ...ADAPTIVE, outputConfig: { effort: effort === 'minimal' ? 'low' : effort } };
   }
-  const budget = thinking.kind === 'budget' ? thinking.tokens : budgetOfEffort(thinking.effort, maxTokens);
+  const budget = asked.kind === 'budget' ? asked.tokens : budgetOfEffort(asked.effort, maxTokens);
   if (budget === null || inToolLoop(turns)) return NO_PLAN;
   return { on: true, budgeted: true, config: { type: 'enabled', budget_tokens: budget }, outputConfig: {} };
 }

@@ -1,3 +1,4 @@
+import type { WireContext } from '../../protocol.ts';
 import { endUserName, type WriterInput } from '../context.ts';
 import type {
   AnswerFormat,
@@ -11,7 +12,7 @@ import type {
   ToolResult,
   Turn,
 } from '../dialogue.ts';
-import { effortName } from '../effort.ts';
+import { effortName, takesEffort } from '../effort.ts';
 import { dataUrl } from '../media.ts';
 import { refuse } from '../refusal.ts';
 import { isStrictSchema } from '../schema.ts';
@@ -33,7 +34,7 @@ export function writeResponsesRequest({ dialogue, facts, context }: WriterInput)
   if (stop.sequences.length > 0) refuse(stop.at, 'stop sequences are not supported for this model');
   const { instructions, hoisted, turns } = placeSystemTurns(dialogue, features.systemRole);
   const leading = [...instructions, ...hoisted].map(({ text }) => text);
-  const reasoning = features.effort ? writeReasoning(dialogue) : {};
+  const reasoning = takesEffort(context) ? writeReasoning(dialogue, context) : {};
   const text = writeTextOptions(dialogue);
   return {
     model: context.upstreamModel,
@@ -54,8 +55,8 @@ export function writeResponsesRequest({ dialogue, facts, context }: WriterInput)
   };
 }
 
-function writeReasoning({ thinking, showReasoning }: Dialogue): Body {
-  const effort = thinking === null ? null : effortName(thinking);
+function writeReasoning({ thinking, showReasoning }: Dialogue, context: WireContext): Body {
+  const effort = thinking === null ? null : effortName(thinking, context);
   return {
     ...(effort === null ? {} : { effort }),
     ...(showReasoning === true && effort !== 'none' ? { summary: 'auto' } : {}),
