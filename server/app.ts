@@ -54,8 +54,6 @@ export interface AppParts {
   worker?: number;
   /** How patient the HTTP server is; tests shorten it. */
   serverLimits?: ServerLimits;
-  /** How late the event loop may keep being before new requests are refused, in milliseconds. */
-  overloadLagMs?: number;
 }
 
 export interface App {
@@ -68,13 +66,11 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Above this the process is too far behind to take more. */
-const usualOverloadLagMs = 200;
 /** How long connections may stay open when everything else has ended. */
 const lastWordsMs = 1_000;
 
 export async function createApp(parts: AppParts): Promise<App> {
-  const { config, log, databaseUrl, secretKey, overloadLagMs = usualOverloadLagMs } = parts;
+  const { config, log, databaseUrl, secretKey } = parts;
   const fastify = createHttpServer(log, parts.serverLimits, config.trustedProxies);
   const metrics = createMetrics({ worker: parts.worker ?? null });
   const { publicUrl } = config;
@@ -113,7 +109,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       return state.prepared;
     },
     get overloaded() {
-      return metrics.loopLagMs() > overloadLagMs;
+      return metrics.loopLagMs() > config.overloadLagMs;
     },
   };
 

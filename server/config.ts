@@ -109,6 +109,7 @@ const variables = z.object({
   MAX_CONCURRENT_PER_KEY: count(60, 100_000),
   MAX_CONCURRENT_PER_ACCOUNT: count(100, 100_000),
   MAX_CONCURRENT_TRIAL: count(4, 100_000),
+  OVERLOAD_LAG_MS: milliseconds(200),
 
   SIMULATOR_PORT: port.default(0),
   SIMULATOR_RECORD: flag,
@@ -168,6 +169,8 @@ export interface Config {
   drainMs: number;
   timeouts: GatewayTimeouts;
   limits: { perKey: number; perAccount: number; trial: number };
+  /** How late the event loop may keep being before new requests are refused. */
+  overloadLagMs: number;
   simulator: { port: number; record: boolean; tokensPerSecond: number | null; firstTokenMs: number | null };
   metricsToken: string | null;
   mail: { smtpUrl: string | null; from: string };
@@ -270,6 +273,7 @@ export function loadConfig(
       perAccount: v.MAX_CONCURRENT_PER_ACCOUNT,
       trial: v.MAX_CONCURRENT_TRIAL,
     },
+    overloadLagMs: v.OVERLOAD_LAG_MS,
     simulator: {
       port: v.SIMULATOR_PORT,
       record: v.SIMULATOR_RECORD,

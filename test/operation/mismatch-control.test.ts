@@ -4,7 +4,6 @@ import { orThrow } from '@steyg/sdk';
 import { PgBoss } from 'pg-boss';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Mail } from '../../server/mail.ts';
-import { freePort } from '../browser/free-port.ts';
 import { createPerson, type Person, signInOperator, siteSettings } from '../browser/people.ts';
 import { until } from '../gateway/support.ts';
 import {
@@ -16,6 +15,7 @@ import {
   type TestApp,
   vendorModel,
 } from '../resilience/support.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** What operators see of an upstream that runs another model, and what they do: the SDK over the real control plane. */
 

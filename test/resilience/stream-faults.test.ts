@@ -1,14 +1,13 @@
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
+import { freePort } from '../support/free-port.ts';
 import { ask, catalogFile, counter, type Direction, directions, leaks, oneRouteEach } from './support.ts';
 
 /** Faults 25, 27-31, 41 and 42: what goes wrong after content was relayed, and answers whose account cannot be believed. */
 
 let app: TestApp;
 beforeAll(async () => {
-  const deadPort = await unusedPort();
+  const deadPort = await freePort();
   app = await startApp({
     simulator: { record: 5_000 },
     env: { UPSTREAM_HEADERS_TIMEOUT_MS: '5000', UPSTREAM_IDLE_TIMEOUT_MS: '600' },
@@ -22,14 +21,6 @@ beforeAll(async () => {
   });
 });
 afterAll(() => app.close());
-
-async function unusedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const streamed = directions.filter(({ stream }) => stream);
 

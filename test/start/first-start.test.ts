@@ -42,8 +42,8 @@ describe('a first start', () => {
   it('becomes ready, and says where to go and what to go in with', async () => {
     server = await startServer({ dataDir, env });
     await server.ready();
-    while (!server.output.includes('Try it')) await pause();
-    await pause(100);
+    // It is all there when the empty line behind it is.
+    while (!/Try it:\n(.+\n)+\n/.test(server.output)) await pause();
     port = Number(new URL(server.url).port);
     expect(await server.status('/healthz')).toBe(200);
     for (const address of ['/api', '/api/v1', '/graphql', '/status'])

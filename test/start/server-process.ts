@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../support/free-port.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -20,7 +20,7 @@ export interface ServerProcess {
   /** Status of a page, or null when nobody answers. */
   status(path: string): Promise<number | null>;
   signal(name: NodeJS.Signals): void;
-  /** The exit code; null when a signal ended it. */
+  /** The exit code, once everything it printed has been read; null when a signal ended it. */
   exited: Promise<number | null>;
   /** Ends it, whatever it does. */
   kill(): Promise<void>;
@@ -33,13 +33,14 @@ export interface ServerProcessOptions {
 }
 
 export async function startServer({ dataDir, env = {}, port }: ServerProcessOptions): Promise<ServerProcess> {
-  const listensAt = port ?? (await unusedPort());
+  const listensAt = port ?? (await freePort());
   const child = spawn(process.execPath, ['server/main.ts'], {
     cwd: root,
     env: { ...surroundings(), PORT: String(listensAt), DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  // What it printed last may arrive after the news of its end.
+  const exited = once(child, 'close').then(([code]) => code as number | null);
   const url = `http://127.0.0.1:${listensAt}`;
   const read = gather(child);
 
@@ -64,10 +65,14 @@ export async function startServer({ dataDir, env = {}, port }: ServerProcessOpti
       return read.err;
     },
     get log() {
-      return read.out
-        .split('\n')
-        .filter((line) => line.startsWith('{'))
-        .map((line) => JSON.parse(line));
+      return (
+        read.out
+          .split('\n')
+          // What follows the last end of a line is still coming.
+          .slice(0, -1)
+          .filter((line) => line.startsWith('{'))
+          .map((line) => JSON.parse(line))
+      );
     },
     async ready() {
       while ((await status('/readyz')) !== 200) {
@@ -87,7 +92,13 @@ export async function startServer({ dataDir, env = {}, port }: ServerProcessOpti
 
 /** What a shell of an operator would have; nothing of this machine that could configure the server. */
 function surroundings(): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', NODE_ENV: 'test' };
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: '/nonexistent',
+    NODE_ENV: 'test',
+    // A machine that runs many tests at once is late all the time, and would refuse requests for it.
+    OVERLOAD_LAG_MS: '86400000',
+  };
 }
 
 function gather({ stdout, stderr }: ChildProcess): { out: string; err: string } {
@@ -99,18 +110,6 @@ function gather({ stdout, stderr }: ChildProcess): { out: string; err: string } 
     read.err += text;
   });
   return read;
-}
-
-export async function unusedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
 }
 
 export function pause(ms = 20): Promise<void> {

@@ -85,7 +85,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     }));
   const catalogFile = join(dataDir, 'catalog.yaml');
   if (catalog !== undefined) await writeFile(catalogFile, catalog(simulator.url));
-  const config = loadConfig({
+  const given = loadConfig({
     PORT: '0',
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
@@ -100,6 +100,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     ...(catalog === undefined ? {} : { CATALOG_FILE: catalogFile }),
     ...env,
   });
+  const config = { ...given, overloadLagMs };
   const logged: string[] = [];
   const log = createLog(config.logLevel, { write: (line: string) => void logged.push(line) });
   const secretKey = beside === undefined ? randomBytes(32) : secretKeys.get(beside);
@@ -111,7 +112,6 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     simulatorUrl: simulator.url,
     log,
     ...(serverLimits === undefined ? {} : { serverLimits }),
-    overloadLagMs,
     scheduled,
     prepare: async () => void (await prepareDatabase({ config, databaseUrl: database.url, secretKey, log })),
   });
