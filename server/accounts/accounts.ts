@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
 import { type AuditFacts, appendAudit } from '../audit.ts';
 import { addGrant, endGrant, type GrantKind } from '../billing/grants.ts';
-import { transaction } from '../database/lane.ts';
+import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../http.ts';
 import { textProblem } from '../plain-text.ts';
 import { isUuid } from '../uuid.ts';
@@ -106,13 +106,13 @@ const columns = `id, name, email, status, kind, created_at AS "createdAt"`;
 
 export function createAccounts({ pool }: { pool: Pool }): Accounts {
   return {
-    create: (ask) => transaction(pool, (client) => createAccount(client, ask)),
+    create: (ask) => repeatedTransaction(pool, (client) => createAccount(client, ask)),
     find: (idOrEmail) => findAccount(pool, idOrEmail),
-    suspend: (ask) => transaction(pool, (client) => setStatus(client, { ...ask, status: 'suspended' })),
-    resume: (ask) => transaction(pool, (client) => setStatus(client, { ...ask, status: 'active' })),
-    giveGrant: (ask) => transaction(pool, (client) => giveGrant(client, ask)),
+    suspend: (ask) => repeatedTransaction(pool, (client) => setStatus(client, { ...ask, status: 'suspended' })),
+    resume: (ask) => repeatedTransaction(pool, (client) => setStatus(client, { ...ask, status: 'active' })),
+    giveGrant: (ask) => repeatedTransaction(pool, (client) => giveGrant(client, ask)),
     async endGrant(ask) {
-      const outcome = await transaction(pool, (client) => takeBack(client, ask));
+      const outcome = await repeatedTransaction(pool, (client) => takeBack(client, ask));
       // It ends at the next millisecond: whoever reads after this finds it ended.
       if (outcome.kind === 'ended') await delay(2);
       return outcome;

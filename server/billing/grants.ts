@@ -61,11 +61,12 @@ export type GrantEnd =
  * spent stay written as they are. It moves no money itself; the ledger and its sweep expire what is free, as they do with
  * every grant that has ended. Running requests keep what they hold.
  *
- * Must be the last thing that its transaction locks: it waits for a batch of the ledger and then makes others wait. The
- * moment is taken behind the lock and lies after every moment at which anything was taken from the grant, so that I7
+ * Must be the last thing that its transaction locks: it waits for a batch of the ledger and then makes others wait, so the
+ * transaction is ended by the database if its process stops in the middle of it. The moment is taken behind the lock and lies after every moment at which anything was taken from the grant, so that I7
  * holds: transactions that began before and waited see a grant that has not ended for them.
  */
 export async function endGrant(db: Queryable, ref: { accountId: string; grantId: string }): Promise<GrantEnd> {
+  await db.query(`SELECT set_config('idle_in_transaction_session_timeout', '4s', true)`);
   const { rows } = await db.query(
     `SELECT (amount - spent - held - expired)::text AS free, held::text AS held, expires_at,
             coalesce(expires_at <= clock_timestamp(), false) OR spent + expired = amount AS over

@@ -190,7 +190,7 @@ function invariantsOf({ written, hours, charged }: Reading): Record<string, stri
          )
          SELECT account_id, key_id, kept.charged::text, spent.charged::text AS entries_charged, kept.held::text, reserved.held::text AS reserved
          FROM kept FULL JOIN spent USING (account_id, key_id) FULL JOIN reserved USING (account_id, key_id)
-         WHERE (kept.charged, kept.held, kept.today, kept.this_month) IS DISTINCT FROM
+         WHERE (coalesce(kept.charged, 0), coalesce(kept.held, 0), coalesce(kept.today, 0), coalesce(kept.this_month, 0)) IS DISTINCT FROM
                (coalesce(spent.charged, 0), coalesce(reserved.held, 0), coalesce(spent.today, 0), coalesce(spent.this_month, 0))`,
   };
 }

@@ -508,10 +508,15 @@ const entryColumns: Column<Changes['entries'][number]>[] = [
 ];
 const entryNames = entryColumns.map(([name]) => name).join(', ');
 
+/**
+ * Sorted, because the same requests may be settled by two processes at once (a spool and whoever found it), and accounts
+ * that have nothing left are locked by nobody.
+ */
 const insertEntries = bulk(
   'insert_entries',
   entryColumns,
-  (rows) => `INSERT INTO ledger_entry (${entryNames}, created_at) SELECT ${entryNames}, ${moment} FROM ${rows}`,
+  (rows) =>
+    `INSERT INTO ledger_entry (${entryNames}, created_at) SELECT ${entryNames}, ${moment} FROM ${rows} ORDER BY account_id, request_id`,
 );
 
 const insertPostings = bulk<Changes['postings'][number]>(

@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import { type AuditFacts, appendAudit } from '../audit.ts';
-import { transaction } from '../database/lane.ts';
+import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../http.ts';
 import { textProblem } from '../plain-text.ts';
 import { isUuid } from '../uuid.ts';
@@ -107,7 +107,7 @@ function toKey({ limitDay, limitMonth, limitLifetime, ...rest }: KeyRow): ApiKey
 /** The pool's connections give BIGINT as `bigint`. */
 export function createKeys({ pool }: { pool: Pool }): Keys {
   return {
-    create: (ask) => transaction(pool, (client) => createKey(client, ask)),
+    create: (ask) => repeatedTransaction(pool, (client) => createKey(client, ask)),
     async list(accountId, { deleted = false } = {}) {
       if (!isUuid(accountId)) return [];
       const { rows } = await pool.query<KeyRow>(
@@ -122,9 +122,9 @@ export function createKeys({ pool }: { pool: Pool }): Keys {
       const { rows } = await pool.query<KeyRow>(`SELECT ${columns} FROM api_key WHERE id = $1`, [id]);
       return rows[0] === undefined ? null : toKey(rows[0]);
     },
-    change: (ask) => transaction(pool, (client) => changeKey(client, ask)),
-    rotate: (ask) => transaction(pool, (client) => rotateKey(client, ask)),
-    delete: (ask) => transaction(pool, (client) => deleteKey(client, ask)),
+    change: (ask) => repeatedTransaction(pool, (client) => changeKey(client, ask)),
+    rotate: (ask) => repeatedTransaction(pool, (client) => rotateKey(client, ask)),
+    delete: (ask) => repeatedTransaction(pool, (client) => deleteKey(client, ask)),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
-import { transaction } from '../database/lane.ts';
+import { MAX_PICO } from '../billing/money.ts';
+import { repeatedTransaction, transaction } from '../database/lane.ts';
 import { describeError, uuidv7 } from '../http.ts';
 import type { Mail } from '../mail.ts';
 import { type Locale, noticeMail } from './mails.ts';
@@ -98,7 +99,7 @@ export function createNotices(deps: NoticeDeps) {
 
   /**
    * Looks at the accounts whose budget may have changed its state, makes the notices that are due and clears those that
-   * are over. Returns how many were made. Notices are made in the transaction that looked, and each only once, whoever
+   * are over. Returns how many were made. Notices are made in a transaction that looks again, and each only once, whoever
    * else runs at the same time.
    */
   async function check(): Promise<number> {
@@ -111,12 +112,26 @@ export function createNotices(deps: NoticeDeps) {
     return made;
   }
 
-  async function settle(budget: Budget): Promise<number> {
+  /** What is to be told about a budget, and what of that which was told is over. */
+  function changesOf(budget: Budget): { isNew: DueNotice[]; over: Budget['open'] } {
     const due = dueNotices(budget, deps.formatUsd);
-    const isNew = due.filter((notice) => !budget.open.some((open) => isSame(open, notice)));
-    const over = budget.open.filter((open) => isBalance(open.kind) && !due.some((notice) => isSame(open, notice)));
-    if (isNew.length === 0 && over.length === 0) return 0;
-    return transaction(pool, async (client) => {
+    return {
+      isNew: due.filter((notice) => !budget.open.some((open) => isSame(open, notice))),
+      over: budget.open.filter((open) => isBalance(open.kind) && !due.some((notice) => isSame(open, notice))),
+    };
+  }
+
+  async function settle(seen: Budget): Promise<number> {
+    const { accountId } = seen;
+    const first = changesOf(seen);
+    if (first.isNew.length === 0 && first.over.length === 0) return 0;
+    return repeatedTransaction(pool, async (client) => {
+      // One at a time for each account, and by what is so then: two that saw different balances would wait for each other,
+      // or tell what is not so any more.
+      await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.notices:' || $1, 0))`, [accountId]);
+      const [budget] = await readBudgets(client, [accountId]);
+      if (budget === undefined) return 0;
+      const { isNew, over } = changesOf(budget);
       for (const { kind } of over)
         await client.query(
           'UPDATE notice SET cleared_at = now() WHERE account_id = $1 AND kind = $2 AND cleared_at IS NULL',
@@ -222,12 +237,12 @@ async function accountsToLookAt(pool: Pool): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-async function readBudgets(pool: Pool, accounts: readonly string[]): Promise<Budget[]> {
+async function readBudgets(database: Pool | ClientBase, accounts: readonly string[]): Promise<Budget[]> {
   // Amounts travel as text inside JSON: a JSON number would lose digits.
-  const { rows } = await pool.query<
+  const { rows } = await database.query<
     Omit<Budget, 'ending'> & { ending: { id: string; kind: string; left: string; expiresAt: string }[] }
   >(
-    `SELECT a.id AS "accountId", coalesce(g.left, 0)::bigint AS left, coalesce(g.ending, '[]') AS ending,
+    `SELECT a.id AS "accountId", least(coalesce(g.left, 0), $5)::bigint AS left, coalesce(g.ending, '[]') AS ending,
             coalesce(s.low_balance, $2)::bigint AS threshold, coalesce(s.mail, $3) AS mail,
             coalesce((SELECT json_agg(json_build_object('kind', n.kind, 'subject', n.subject)) FROM notice n
                       WHERE n.account_id = a.id AND n.cleared_at IS NULL), '[]') AS open
@@ -242,7 +257,8 @@ async function readBudgets(pool: Pool, accounts: readonly string[]): Promise<Bud
      ) AS g
      LEFT JOIN notice_settings s ON s.account_id = a.id
      WHERE a.id = ANY ($1::uuid[]) AND g.grants > 0`,
-    [accounts, defaultSettings.lowBalance, defaultSettings.mail, soonDays],
+    // Grants together can be more than a column holds; it is far from low then.
+    [accounts, defaultSettings.lowBalance, defaultSettings.mail, soonDays, MAX_PICO],
   );
   return rows.map(({ ending, ...rest }) => ({
     ...rest,

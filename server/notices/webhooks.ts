@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import type { ClientBase, Pool } from 'pg';
 import { Agent, request } from 'undici';
 import { type AuditFacts, appendAudit } from '../audit.ts';
-import { transaction } from '../database/lane.ts';
+import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../http.ts';
 import { textProblem } from '../plain-text.ts';
 import { isUuid } from '../uuid.ts';
@@ -138,7 +138,7 @@ export function createWebhooks(deps: WebhookDeps) {
   function create(
     input: { accountId: string; actor: string } & Partial<EndpointTerms> & { url: string },
   ): Promise<CreateEndpointOutcome> {
-    return transaction(pool, async (client): Promise<CreateEndpointOutcome> => {
+    return repeatedTransaction(pool, async (client): Promise<CreateEndpointOutcome> => {
       const terms = {
         url: input.url,
         description: input.description ?? '',
@@ -177,7 +177,7 @@ export function createWebhooks(deps: WebhookDeps) {
   function change(
     input: { accountId: string; id: string; actor: string } & Partial<EndpointTerms>,
   ): Promise<ChangeEndpointOutcome> {
-    return transaction(pool, async (client): Promise<ChangeEndpointOutcome> => {
+    return repeatedTransaction(pool, async (client): Promise<ChangeEndpointOutcome> => {
       const before = await lockEndpoint(client, input);
       if (before === null) return { kind: 'unknown_endpoint' };
       const terms = {
@@ -201,7 +201,7 @@ export function createWebhooks(deps: WebhookDeps) {
 
   /** Gives an endpoint a new secret; deliveries from then on are signed with it. */
   function rotateSecret(input: { accountId: string; id: string; actor: string }): Promise<RotateSecretOutcome> {
-    return transaction(pool, async (client): Promise<RotateSecretOutcome> => {
+    return repeatedTransaction(pool, async (client): Promise<RotateSecretOutcome> => {
       const endpoint = await lockEndpoint(client, input);
       if (endpoint === null) return { kind: 'unknown_endpoint' };
       const secret = createWebhookSecret();
@@ -216,7 +216,7 @@ export function createWebhooks(deps: WebhookDeps) {
 
   /** Removes an endpoint; what was still to be delivered to it is not. Null: there was none. */
   function remove(input: { accountId: string; id: string; actor: string }): Promise<WebhookEndpoint | null> {
-    return transaction(pool, async (client) => {
+    return repeatedTransaction(pool, async (client) => {
       const before = await lockEndpoint(client, input);
       if (before === null) return null;
       await client.query('UPDATE webhook_endpoint SET deleted_at = now(), enabled = false WHERE id = $1', [input.id]);
@@ -239,7 +239,7 @@ export function createWebhooks(deps: WebhookDeps) {
   ): Promise<number> {
     const { rows } = await client.query<{ id: string }>(
       `SELECT id FROM webhook_endpoint
-       WHERE account_id = $1 AND enabled AND deleted_at IS NULL AND (events = '{}' OR $2 = ANY (events))`,
+       WHERE account_id = $1 AND enabled AND deleted_at IS NULL AND (events = '{}' OR $2 = ANY (events)) ORDER BY id`,
       [event.accountId, event.name],
     );
     const eventId = uuidv7();
@@ -251,7 +251,7 @@ export function createWebhooks(deps: WebhookDeps) {
 
   /** Sends a test event to one endpoint, whatever events it has chosen. Null: there is no such endpoint. */
   function sendTest(input: { accountId: string; id: string }): Promise<WebhookDelivery | null> {
-    return transaction(pool, async (client) => {
+    return repeatedTransaction(pool, async (client) => {
       const endpoint = await lockEndpoint(client, input);
       if (endpoint === null || !endpoint.enabled) return null;
       const eventId = uuidv7();
@@ -264,7 +264,7 @@ export function createWebhooks(deps: WebhookDeps) {
 
   /** Delivers something again, as a delivery of its own with the same event id and the same body. */
   function replay(input: { accountId: string; deliveryId: string }): Promise<ReplayOutcome> {
-    return transaction(pool, async (client): Promise<ReplayOutcome> => {
+    return repeatedTransaction(pool, async (client): Promise<ReplayOutcome> => {
       const old = await findDelivery(client, input.accountId, input.deliveryId);
       if (old === null) return { kind: 'unknown_delivery' };
       const endpoint = await lockEndpoint(client, { accountId: input.accountId, id: old.endpointId });
@@ -344,7 +344,10 @@ export function createWebhooks(deps: WebhookDeps) {
     const durationMs = Math.round(performance.now() - start);
     const pause = problem === null ? null : (retryPausesSeconds[due.attempts - 1] ?? null);
     const state = problem === null ? 'delivered' : pause === null || status === 410 ? 'failed' : 'pending';
-    await transaction(pool, async (client) => {
+    await repeatedTransaction(pool, async (client) => {
+      // Gone for good, as the endpoint itself says. The endpoint before its deliveries, as everybody who writes both.
+      if (status === 410)
+        await client.query('UPDATE webhook_endpoint SET enabled = false WHERE id = $1', [due.endpointId]);
       await client.query(
         'INSERT INTO webhook_attempt (id, delivery_id, status, problem, duration_ms) VALUES ($1, $2, $3, $4, $5)',
         [uuidv7(), due.id, status, problem, durationMs],
@@ -355,9 +358,6 @@ export function createWebhooks(deps: WebhookDeps) {
          WHERE id = $1 AND status = 'pending'`,
         [due.id, state, pause ?? 0],
       );
-      // Gone for good, as the endpoint itself says.
-      if (status === 410)
-        await client.query('UPDATE webhook_endpoint SET enabled = false WHERE id = $1', [due.endpointId]);
     });
   }
 
@@ -390,7 +390,12 @@ export function createWebhooks(deps: WebhookDeps) {
 
   /** Forgets deliveries that nobody asks about any more, those to endpoints that were switched off included. */
   async function prune(): Promise<void> {
-    await pool.query('DELETE FROM webhook_delivery WHERE created_at < now() - make_interval(days => $1)', [keptDays]);
+    // What somebody is at stays for the next time: nobody waits for so many rows.
+    await pool.query(
+      `DELETE FROM webhook_delivery WHERE id IN (
+         SELECT id FROM webhook_delivery WHERE created_at < now() - make_interval(days => $1) FOR UPDATE SKIP LOCKED)`,
+      [keptDays],
+    );
   }
 
   return {
@@ -488,7 +493,11 @@ async function lockEndpoint(
   { accountId, id }: { accountId: string; id: string },
 ): Promise<WebhookEndpoint | null> {
   if (!isUuid(id)) return null;
-  await client.query('SELECT FROM webhook_endpoint WHERE id = $1 AND account_id = $2 FOR UPDATE', [id, accountId]);
+  // Not so strong that events could not be written down for it meanwhile: they happen in transactions that move money.
+  await client.query('SELECT FROM webhook_endpoint WHERE id = $1 AND account_id = $2 FOR NO KEY UPDATE', [
+    id,
+    accountId,
+  ]);
   return findEndpoint(client, accountId, id);
 }
 

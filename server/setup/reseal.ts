@@ -28,7 +28,9 @@ export async function resealSecrets(
     ['webhook_endpoint', placeOfWebhookSecret],
   ];
   for (const [table, placeOf] of places) {
-    const { rows } = await client.query<{ id: string; sealed: Buffer }>(`SELECT id, sealed FROM ${table} FOR UPDATE`);
+    const { rows } = await client.query<{ id: string; sealed: Buffer }>(
+      `SELECT id, sealed FROM ${table} ORDER BY id FOR NO KEY UPDATE`,
+    );
     for (const { id, sealed } of rows.filter((row) => !seal.isCurrent(row.sealed))) {
       const text = seal.unseal(placeOf(id), sealed);
       if (text === null) counts.lost += 1;
@@ -46,7 +48,7 @@ export async function resealSecrets(
 async function resealOneTimeCodes(client: ClientBase, keys: readonly string[], counts: Resealed): Promise<void> {
   const [current = ''] = keys;
   const { rows } = await client.query<{ id: string; secret: string; backupCodes: string }>(
-    'SELECT id, secret, backup_codes AS "backupCodes" FROM user_two_factor FOR UPDATE',
+    'SELECT id, secret, backup_codes AS "backupCodes" FROM user_two_factor ORDER BY id FOR NO KEY UPDATE',
   );
   for (const { id, secret, backupCodes } of rows) {
     const key = await findKey(keys, secret);

@@ -99,9 +99,12 @@ export async function listUpstreams(client: ClientBase): Promise<Upstream[]> {
 
 /** Creates or changes an upstream. Its keys and routes stay. */
 export async function saveUpstream(client: ClientBase, upstream: Upstream, actor: string): Promise<Change> {
-  const { rows } = await client.query<Upstream>(`SELECT ${upstreamColumns} FROM upstream WHERE id = $1 FOR UPDATE`, [
-    upstream.id,
-  ]);
+  // Not so strong that routes to it could not be written: whoever writes those has locked their model, which whoever
+  // applies a catalog file locks after this.
+  const { rows } = await client.query<Upstream>(
+    `SELECT ${upstreamColumns} FROM upstream WHERE id = $1 FOR NO KEY UPDATE`,
+    [upstream.id],
+  );
   const before = rows[0] ?? null;
   if (before !== null && sameFacts(upstreamFacts(before), upstreamFacts(upstream))) return 'unchanged';
   await client.query(
@@ -142,7 +145,9 @@ export async function saveUpstreamKey(
   { upstreamId, secret, actor }: { upstreamId: string; secret: string; actor: string },
 ): Promise<Change> {
   const { rows } = await client.query<{ id: string; sealed: Buffer; enabled: boolean; last4: string }>(
-    'SELECT id, sealed, enabled, last4 FROM upstream_key WHERE upstream_id = $1 ORDER BY created_at FOR UPDATE',
+    // Locked in the order of their ids, like all secrets when they are sealed anew.
+    `SELECT id, sealed, enabled, last4 FROM (SELECT * FROM upstream_key WHERE upstream_id = $1 ORDER BY id FOR UPDATE) AS locked
+     ORDER BY created_at`,
     [upstreamId],
   );
   const known = rows.find((row) => row.enabled && seal.unseal(placeOfKey(row.id), row.sealed) === secret);

@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import { type AuditFacts, appendAudit } from '../audit.ts';
-import { transaction } from '../database/lane.ts';
+import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../http.ts';
 import { textProblem } from '../plain-text.ts';
 import { isUuid } from '../uuid.ts';
@@ -117,7 +117,7 @@ export function createUptime({ pool }: { pool: Pool }) {
    */
   async function record(results: readonly ProbeResult[]): Promise<void> {
     for (const [model, probes] of Map.groupBy(results, ({ model }) => model)) {
-      await transaction(pool, async (client) => {
+      await repeatedTransaction(pool, async (client) => {
         await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.uptime:' || $1, 0))`, [model]);
         for (const probe of probes) await insertProbe(client, probe);
         await applyIncidentRule(client, model);
@@ -201,7 +201,7 @@ export function createUptime({ pool }: { pool: Pool }) {
   async function announce(input: NewAnnouncement & { actor: string }): Promise<AnnounceOutcome> {
     const problem = announcementProblem(input);
     if (problem !== null) return problem;
-    return transaction(pool, async (client) => {
+    return repeatedTransaction(pool, async (client) => {
       const { rows } = await client.query<Announcement>(
         `INSERT INTO announcement (id, kind, title, title_vi, body, body_vi, models, starts_at, ends_at, created_by)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${announcementColumns}`,
@@ -233,7 +233,7 @@ export function createUptime({ pool }: { pool: Pool }) {
   /** Ends an announcement now; null when there is none that could still be ended. */
   async function endAnnouncement(input: { id: string; actor: string }): Promise<Announcement | null> {
     if (!isUuid(input.id)) return null;
-    return transaction(pool, async (client) => {
+    return repeatedTransaction(pool, async (client) => {
       // One that has not begun yet never happened.
       const { rows } = await client.query<Announcement>(
         `UPDATE announcement SET ends_at = greatest(starts_at, now())

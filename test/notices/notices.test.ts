@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addGrant } from '../../server/billing/grants.ts';
 import { formatUsd } from '../../server/billing/money.ts';
+import { transaction } from '../../server/database/lane.ts';
 import { uuidv7 } from '../../server/http.ts';
 import type { Mail } from '../../server/mail.ts';
 import { createNotices, type Notices } from '../../server/notices/notices.ts';
 import { type BudgetState, dueNotices } from '../../server/notices/rules.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { lockWaits } from '../support/locks.ts';
 
 const usd = (amount: number) => BigInt(Math.round(amount * 1_000)) * 10n ** 9n;
 let database: TestDatabase;
@@ -134,6 +136,33 @@ describe('an account', () => {
     await give(usd(0.5));
     await run();
     expect(told()).toHaveLength(1);
+  });
+
+  it('with more than a column holds is not warned, and keeps no other from being warned', async () => {
+    const most = 2n ** 63n - 1n;
+    const rich = await give(most);
+    await give(most);
+    await spend(rich, 1n);
+    const other = accountId;
+    accountId = await account();
+    await spend(await give(usd(5)), usd(5));
+    await run();
+    expect(mine()).toEqual(['balance.exhausted']);
+    expect(await notices.list({ accountId: other, limit: 1 })).toEqual([]);
+  });
+
+  it('is told nothing that stopped being so while the check waited for another one', async () => {
+    await spend(await give(usd(5)), usd(5));
+    const checked = await transaction(database.pool, async (client) => {
+      await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.notices:' || $1, 0))`, [accountId]);
+      const check = notices.check();
+      await lockWaits(database.pool, 1);
+      await give(usd(5));
+      return [check];
+    });
+    await Promise.all(checked);
+    expect(await notices.list({ accountId, limit: 1 })).toEqual([]);
+    expect(mine()).toEqual([]);
   });
 
   it('is not warned of what running requests hold', async () => {

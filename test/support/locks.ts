@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { Client } from 'pg';
+import type { TestDatabase } from './database.ts';
 
 /** Resolves once exactly so many sessions of the pool's database wait for a lock. */
 export async function lockWaits(pool: Pool, sessions: number): Promise<void> {
@@ -13,26 +13,32 @@ export async function lockWaits(pool: Pool, sessions: number): Promise<void> {
   }
 }
 
+const sessionName = 'circle';
+
 /**
- * How often sessions of a database have waited in a circle, which is broken unnoticed by whoever begins again. A session
- * tells of it when it ends at the latest: to be called once every other session has.
+ * How often the sessions that `work` opens at the given address wait in a circle. Such a circle is broken unnoticed by
+ * whoever begins again; only the database tells of it, and only once those sessions have ended, as `work` has to see to.
  */
-export async function circles(url: string): Promise<number> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    for (;;) {
-      const { rows } = await client.query<{ others: number; deadlocks: string }>(
-        `SELECT (SELECT count(*)::int FROM pg_stat_activity
-                 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend') AS others,
-                deadlocks FROM pg_stat_database WHERE datname = current_database()`,
-      );
-      if (rows[0]?.others === 0) return Number(rows[0].deadlocks);
-      await pause();
-    }
-  } finally {
-    await client.end();
+export async function circles(database: TestDatabase, work: (url: string) => Promise<void>): Promise<number> {
+  const url = new URL(database.url);
+  url.searchParams.set('application_name', sessionName);
+  // Far below the time after which waiting for a lock ends by itself: a circle is seen as what it is.
+  url.searchParams.set('options', '-c deadlock_timeout=10ms');
+  const before = await deadlocks(database.pool);
+  await work(url.href);
+  for (;;) {
+    const { rows } = await database.pool.query<{ left: boolean }>(
+      'SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = $1) AS left',
+      [sessionName],
+    );
+    if (rows[0]?.left === false) return Number((await deadlocks(database.pool)) - before);
+    await pause();
   }
+}
+
+async function deadlocks(pool: Pool): Promise<bigint> {
+  const { rows } = await pool.query('SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()');
+  return BigInt(rows[0].deadlocks);
 }
 
 function pause(): Promise<void> {
