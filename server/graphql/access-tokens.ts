@@ -4,6 +4,7 @@ import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import { badInput, InputError, NotAllowedError, NotFoundError } from './errors.ts';
 import { DoneType, me } from './people.ts';
+import { besideCursor, cursorRow } from './row-cursors.ts';
 
 /** Access tokens: what programs open this API with. */
 
@@ -46,7 +47,16 @@ builder.prismaObjectFields(AccountType, (t) => ({
   accessTokens: t.relatedConnection('accessTokens', {
     cursor: 'id',
     description: 'Access tokens of the account, newest first.',
-    query: { where: { deletedAt: null }, orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+    query: (page) => {
+      const row = cursorRow(page);
+      return {
+        where: {
+          ...besideCursor({ deletedAt: null }, row),
+          ...(row === null ? {} : { account: { accessTokens: { some: { id: row } } } }),
+        },
+        orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }],
+      };
+    },
   }),
 }));
 

@@ -8,6 +8,7 @@ import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
 import { badInput, ConflictError, InputError, NotAllowedError, NotFoundError } from './errors.ts';
+import { besideCursor, cursorRow } from './row-cursors.ts';
 
 /** API keys: what opens the model endpoints. */
 
@@ -109,10 +110,17 @@ builder.prismaObjectFields(AccountType, (t) => ({
     args: {
       deleted: t.arg.boolean({ defaultValue: false, description: 'Deleted keys as well.' }),
     },
-    query: ({ deleted }) => ({
-      ...(deleted === true ? {} : { where: { deletedAt: null } }),
-      orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }],
-    }),
+    query: ({ deleted, ...page }) => {
+      const row = cursorRow(page);
+      return {
+        where: {
+          ...besideCursor(deleted === true ? {} : { deletedAt: null }, row),
+          // A key of another account is a cursor of this list as little as one that never was.
+          ...(row === null ? {} : { account: { keys: { some: { id: row } } } }),
+        },
+        orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }],
+      };
+    },
   }),
 }));
 

@@ -19,6 +19,7 @@ import { builder } from './builder.ts';
 import { badInput, InputError, NotAllowedError, NotFoundError } from './errors.ts';
 import { ApiKeyType } from './keys.ts';
 import { checkPage, pageSize } from './pages.ts';
+import { checkRange } from './ranges.ts';
 
 /** The ledger: one entry for every finished request, from which its charge can be computed again. */
 
@@ -198,9 +199,10 @@ export const LedgerFilter = builder.inputType('LedgerFilter', {
 
 type FilterInput = typeof LedgerFilter.$inferInput;
 
-/** A filter as the ledger's queries take it. A key that is not one matches nothing. */
+/** A filter as the ledger's queries take it. A key that is not one matches nothing; an inverted range is refused. */
 export function ledgerFilter(filter: FilterInput | null | undefined) {
   const { from, to, keyId, model, outcome } = filter ?? {};
+  checkRange({ from, to }, ['filter', 'to']);
   const missing = '00000000-0000-0000-0000-000000000000';
   return {
     from: from ?? null,

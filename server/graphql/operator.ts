@@ -18,6 +18,8 @@ import { GrantType } from './budget.ts';
 import { builder } from './builder.ts';
 import { badInput, ConflictError, InputError, NotFoundError } from './errors.ts';
 import { TokensType } from './ledger.ts';
+import { checkRange } from './ranges.ts';
+import { besideCursor, cursorRow } from './row-cursors.ts';
 import { CatalogEntryType, UpstreamType } from './upstreams.ts';
 import { type UsagePage, UsagePeriod, usagePage, usageQuery } from './usage.ts';
 
@@ -42,6 +44,14 @@ builder.queryField('operator', (t) =>
 
 // ---------------------------------------------------------------------------------------------- accounts
 
+/** Accounts that a text is part of, in any case, or names. What stands for any letter in a pattern stands for itself. */
+function searched(text: string) {
+  if (text === '') return {};
+  const part = { contains: text.replaceAll(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const };
+  const id = decodeUuid('Account', text);
+  return { OR: [{ email: part }, { name: part }, ...(id === null ? [] : [{ id }])] };
+}
+
 builder.objectFields(OperatorType, (t) => ({
   accounts: t.prismaConnection({
     type: AccountType,
@@ -51,26 +61,12 @@ builder.objectFields(OperatorType, (t) => ({
       search: t.arg.string({ description: 'Part of the address or the name, or an id.' }),
       status: t.arg({ type: AccountStatus, description: 'Only accounts in this state.' }),
     },
-    resolve: (query, _operator, { search, status }, { prisma }) => {
-      const text = search?.trim() ?? '';
-      const id = text === '' ? null : decodeUuid('Account', text);
-      return prisma.account.findMany({
+    resolve: (query, _operator, { search, status, ...page }, { prisma }) =>
+      prisma.account.findMany({
         ...query,
-        where: {
-          ...(status ? { status } : {}),
-          ...(text === ''
-            ? {}
-            : {
-                OR: [
-                  { email: { contains: text, mode: 'insensitive' as const } },
-                  { name: { contains: text, mode: 'insensitive' as const } },
-                  ...(id === null ? [] : [{ id }]),
-                ],
-              }),
-        },
+        where: besideCursor({ ...(status ? { status } : {}), ...searched(search?.trim() ?? '') }, cursorRow(page)),
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      });
-    },
+      }),
   }),
   account: t.prismaField({
     type: AccountType,
@@ -199,7 +195,11 @@ builder.mutationFields((t) => ({
       );
       if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
       if (outcome.kind === 'invalid') throw badInput(['input', outcome.field], `${outcome.field} ${outcome.message}.`);
-      return { accountId, grantId: outcome.grantId, givenBefore: outcome.kind === 'given_before' };
+      const given = { accountId, grantId: outcome.grantId };
+      const givenBefore = outcome.kind === 'given_before';
+      const before = givenBefore ? await findGrant(context.db, given) : null;
+      if (before !== null && !isWhatWasGiven(before, input)) throw usedBefore();
+      return { ...given, givenBefore };
     },
   }),
 }));
@@ -236,14 +236,24 @@ builder.mutationField('endGrant', (t) =>
   }),
 );
 
+/** Amounts are compared where the grant is written. A grant that is over may have been ended since: its end says nothing. */
+function isWhatWasGiven(
+  given: { reason: string | null; expiresAt: Date | null },
+  asked: { reason: string; expiresAt?: Date | null | undefined },
+): boolean {
+  const over = given.expiresAt !== null && given.expiresAt.getTime() <= Date.now();
+  return given.reason === asked.reason && (over || given.expiresAt?.getTime() === asked.expiresAt?.getTime());
+}
+
+const usedBefore = () =>
+  new ConflictError('This idempotency key was used with other arguments.', 'IDEMPOTENCY_CONFLICT');
+
 /** The same idempotency key with another amount is a mistake of the caller. */
 async function giveOnce<T>(give: () => Promise<T>): Promise<T> {
   try {
     return await give();
   } catch (error) {
-    if (error instanceof GrantConflict) {
-      throw new ConflictError('This idempotency key was used with other arguments.', 'IDEMPOTENCY_CONFLICT');
-    }
+    if (error instanceof GrantConflict) throw usedBefore();
     throw error;
   }
 }
@@ -471,15 +481,18 @@ builder.objectFields(OperatorType, (t) => ({
       from: t.arg({ type: 'DateTime', description: 'From this moment on.' }),
       to: t.arg({ type: 'DateTime', description: 'Before this moment.' }),
     },
-    resolve: (query, _operator, { subject, actor, from, to }, { prisma }) =>
-      prisma.auditEntry.findMany({
+    resolve: (query, _operator, { subject, actor, from, to, ...page }, { prisma }) => {
+      checkRange({ from, to }, 'to');
+      const where = {
+        ...(typeof subject === 'string' ? { subject } : {}),
+        ...(typeof actor === 'string' ? { actor } : {}),
+        createdAt: { ...(from ? { gte: from } : {}), ...(to ? { lt: to } : {}) },
+      };
+      return prisma.auditEntry.findMany({
         ...query,
-        where: {
-          ...(typeof subject === 'string' ? { subject } : {}),
-          ...(typeof actor === 'string' ? { actor } : {}),
-          createdAt: { ...(from ? { gte: from } : {}), ...(to ? { lt: to } : {}) },
-        },
+        where: besideCursor(where, cursorRow(page)),
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      }),
+      });
+    },
   }),
 }));

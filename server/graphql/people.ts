@@ -25,11 +25,11 @@ export function me(context: GraphqlContext): UserPrincipal {
   return context.principal;
 }
 
-/** Throws what refused an attempt as the error of the field's result union. */
-function throwRefusal(refusal: Refusal): never {
+/** Throws what refused an attempt as the error of the field's result union. `below`: the argument that carries the fields. */
+function throwRefusal(refusal: Refusal, below: readonly string[] = []): never {
   switch (refusal.kind) {
     case 'bad_input':
-      throw badInput(['input', refusal.field], refusal.message);
+      throw badInput([...below, refusal.field], refusal.message);
     case 'throttled':
       throw new TooManyAttemptsError(refusal.retryAfterS);
     case 'busy':
@@ -138,7 +138,7 @@ builder.mutationField('signUp', (t) =>
     args: { input: t.arg({ type: SignUpInput, required: true, description: 'Who signs up.' }) },
     resolve: async (_root, { input }, context) => {
       const outcome = await context.domains.people.signUp(input, context);
-      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
+      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome, ['input']);
     },
   }),
 );

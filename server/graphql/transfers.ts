@@ -184,6 +184,14 @@ const RecordTransferInput = builder.inputType('RecordTransferInput', {
   }),
 });
 
+/** Statements name days, and a day begins earlier elsewhere. */
+const aheadMs = 86_400_000;
+
+const isSame = (recorded: Transfer, told: Pick<Transfer, 'amountVnd' | 'memo' | 'bookedAt'>): boolean =>
+  recorded.amountVnd === told.amountVnd &&
+  recorded.memo === told.memo &&
+  recorded.bookedAt.getTime() === told.bookedAt.getTime();
+
 builder.mutationField('recordTransfer', (t) =>
   t.field({
     type: TransferType,
@@ -191,20 +199,31 @@ builder.mutationField('recordTransfer', (t) =>
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
     args: { input: t.arg({ type: RecordTransferInput, required: true, description: 'The transfer.' }) },
-    resolve: async (_root, { input }, { domains }) => {
+    resolve: async (_root, { input }, { domains, principal }) => {
       const problem = textProblem(input.bankReference, 100);
       if (problem !== null) throw badInput('input.bankReference', `bankReference ${problem}.`);
       const memoProblem = input.memo === '' ? null : textProblem(input.memo, 1_000);
       if (memoProblem !== null) throw badInput('input.memo', `memo ${memoProblem}.`);
-      const { transferId } = await domains.transfers.receive({
-        ...input,
-        provider: 'operator',
-        providerId: input.bankReference,
-        direction: 'in',
-        accountNumbers: [],
-      });
+      if (input.bookedAt.getTime() > Date.now() + aheadMs)
+        throw badInput('input.bookedAt', 'bookedAt must not be in the future: the bank has booked it.');
+      const { kind, transferId } = await domains.transfers.receive(
+        {
+          ...input,
+          provider: 'operator',
+          providerId: input.bankReference,
+          direction: 'in',
+          accountNumbers: [],
+        },
+        { recordedBy: actorOf(principal) },
+      );
       const transfer = await domains.transfers.find(transferId);
       if (transfer === null) throw new Error('a transfer that was just recorded is missing');
+      // Answered as recorded, another amount would be taken for money that has arrived.
+      if (kind === 'duplicate' && !isSame(transfer, input))
+        throw badInput(
+          'input.bankReference',
+          'A transfer with this bankReference is recorded already, and says something else.',
+        );
       return transfer;
     },
   }),

@@ -5,6 +5,7 @@ import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import { badInput } from './errors.ts';
 import { OutcomeType, TokensType } from './ledger.ts';
+import { checkRange } from './ranges.ts';
 
 /** Usage added up, from the hourly rows that are exact to the ledger at every commit. One query a chart. */
 
@@ -100,10 +101,9 @@ export function usageQuery(args: UsageArguments) {
   const limit = first ?? mostRows;
   if (limit < 1 || limit > mostRows) throw badInput('first', `first must be between 1 and ${mostRows}.`);
   const zone = timeZone ?? 'UTC';
-  if (!isTimeZone(zone)) throw badInput('timeZone', 'timeZone is the name of a zone, such as Asia/Ho_Chi_Minh.');
-  const end = to ?? new Date();
-  const span = end.getTime() - (from ?? new Date(0)).getTime();
-  if (span < 0) throw badInput('to', 'to must not be before from.');
+  if (!isTimeZone(zone)) throw badZone();
+  checkRange({ from, to }, 'to');
+  const span = (to ?? new Date()).getTime() - (from ?? new Date(0)).getTime();
   if (period === 'hour' && span > longestHourly)
     throw badInput('from', 'Hours can be asked for 92 days at once: give a `from` that is closer to `to`.');
   return {
@@ -125,6 +125,9 @@ export function usageQuery(args: UsageArguments) {
   };
 }
 
+const badZone = () => badInput('timeZone', 'timeZone is the name of a zone, such as Asia/Ho_Chi_Minh.');
+
+/** Rules out at once what is no name; the database, which computes with it, has the last word (`usagePage`). */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   try {
@@ -134,13 +137,17 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** Runs a usage query; what a client made up as a cursor is an error of theirs. */
+/** PostgreSQL: a parameter's value cannot be. The zone is the only one that the database is left to judge. */
+const invalidParameter = '22023';
+
+/** Runs a usage query; what a client made up as a cursor or as a zone is an error of theirs. */
 export async function usagePage(run: () => ReturnType<typeof readUsage>): Promise<UsagePage> {
   try {
     const { items, next } = await run();
     return { rows: items, next };
   } catch (error) {
     if (error instanceof BadCursor) throw badInput('after', 'This is not a cursor of this list.');
+    if (error instanceof Error && 'code' in error && error.code === invalidParameter) throw badZone();
     throw error;
   }
 }

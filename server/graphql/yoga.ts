@@ -4,7 +4,7 @@ import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } fro
 import { describeError } from '../http.ts';
 import { actorOf } from '../people/principal.ts';
 import type { GraphqlContext } from './context.ts';
-import { ExpectedError, TooManyAttemptsError, transportError } from './errors.ts';
+import { ExpectedError, InputError, TooManyAttemptsError, transportError } from './errors.ts';
 import { cleanTextRule, findDirtyText, type Limits, limitsRule } from './limits.ts';
 
 /** What of a failed operation goes into the log: kinds and places, never messages or arguments. */
@@ -142,6 +142,10 @@ function subscriptionLimit(): Plugin<GraphqlContext> {
   };
 }
 
+/** What the library checks of a page, it says without the names of the arguments being ours to translate. */
+const pageSentence =
+  'A page goes forward with first and after, or backward with last and before; a cursor is one that the same list gave.';
+
 /**
  * Whatever was not written for the client is replaced, and its kind is logged. Driver errors quote statements and
  * values; nothing of them leaves.
@@ -149,6 +153,9 @@ function subscriptionLimit(): Plugin<GraphqlContext> {
 function maskError(error: unknown, log: GraphqlLog): Error {
   const original = originOf(error);
   if (original instanceof ExpectedError) return located(error, exposed(original));
+  if (original instanceof PothosValidationError && /cursor|Arguments? "/.test(original.message)) {
+    return located(error, exposed(new InputError([{ path: [], message: pageSentence }])));
+  }
   if (original instanceof PothosValidationError || isImpossibleValue(original)) {
     return located(error, transportError('BAD_USER_INPUT', 'An argument of this field cannot be used.'));
   }

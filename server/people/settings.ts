@@ -107,6 +107,8 @@ export function createSettings(parts: IdentityParts): Settings {
       const unfit = textProblem(name, 100);
       if (unfit !== null) return badInput('name', `The name ${unfit}.`);
       const locale = localeOf(input.locale ?? me.locale);
+      // Whoever chooses a language that we do not speak is told, rather than given another one.
+      if (input.locale != null && input.locale !== locale) return badInput('locale', 'The language is en or vi.');
       await prisma.user.update({ where: { id: me.userId }, data: { name, locale } });
       return done();
     },

@@ -108,9 +108,10 @@ export function createTransfers(deps: TransferDeps) {
 
   /**
    * Takes a transfer in: stored once, matched by its memo, decided, applied, all in one transaction. Once this
-   * resolves the provider may forget it. Safe to call any number of times, from several processes at once.
+   * resolves the provider may forget it. Safe to call any number of times, from several processes at once. What a person
+   * tells can give budget as well: it is audited as theirs.
    */
-  function receive(transfer: IncomingTransfer): Promise<Receipt> {
+  function receive(transfer: IncomingTransfer, { recordedBy }: { recordedBy?: string } = {}): Promise<Receipt> {
     return repeatedTransaction(pool, async (client): Promise<Receipt> => {
       // Two sources that tell of one movement at the same moment must see each other.
       if (transfer.bankReference !== null)
@@ -120,6 +121,15 @@ export function createTransfers(deps: TransferDeps) {
       const stored = await insertTransfer(client, transfer);
       if (!stored.fresh) return { kind: 'duplicate', transferId: stored.id };
       const transferId = stored.id;
+      if (recordedBy !== undefined) {
+        const { bankReference, amountVnd, memo, bookedAt } = transfer;
+        await appendAudit(client, {
+          actor: recordedBy,
+          action: 'transfer.record',
+          subject: `transfer:${transferId}`,
+          after: { bankReference, amountVnd, memo, bookedAt },
+        });
+      }
 
       const found = (await isRepeated(client, transfer))
         ? { kind: 'review' as const, reason: 'repeated' as const }

@@ -155,6 +155,17 @@ describe('the ledger', () => {
     await plane.database.pool.query(`DELETE FROM usage_hour WHERE hour = '2026-01-01T00:00Z'`);
   });
 
+  it.each(['AET', 'VST', 'Factory', 'Mars/Phobos', '+07:00'])(
+    'is not added up by days of %s, which the database does not know',
+    async (timeZone) => {
+      const answer = await owner.send(
+        'query ($timeZone: String) { account { usage(period: DAY, timeZone: $timeZone) { rows { start } } } }',
+        { variables: { timeZone } },
+      );
+      expect(answer.errors).toMatchObject([{ extensions: { code: 'BAD_INPUT', problems: [{ path: ['timeZone'] }] } }]);
+    },
+  );
+
   it('adds usage up for a chart', async () => {
     const answer = await owner.send(
       `{ me { accounts { usage(period: DAY, by: [MODEL, KEY]) { rows { model requests cost tokens { output } } next } } } }`,

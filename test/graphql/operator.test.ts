@@ -288,9 +288,11 @@ describe('accounts', () => {
     expect((await operator.send(give, { variables: { input } })).data).toMatchObject({
       giveGrant: { givenBefore: true },
     });
-    expect((await operator.send(give, { variables: { input: { ...input, amount: '3' } } })).data).toMatchObject({
-      giveGrant: { code: 'IDEMPOTENCY_CONFLICT' },
-    });
+    for (const other of [{ amount: '3' }, { reason: 'another' }, { expiresAt: '2090-01-01' }]) {
+      expect((await operator.send(give, { variables: { input: { ...input, ...other } } })).data).toMatchObject({
+        giveGrant: { code: 'IDEMPOTENCY_CONFLICT' },
+      });
+    }
     expect((await operator.send(give, { variables: { input: { ...input, amount: '0' } } })).data).toMatchObject({
       giveGrant: { code: 'BAD_INPUT' },
     });

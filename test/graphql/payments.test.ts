@@ -126,8 +126,27 @@ describe('an operator', () => {
     expect(first.data?.['recordTransfer']).toMatchObject({ provider: 'operator', orderId: expect.any(String) });
     const second = await operate(record, { input });
     expect(field(second, 'recordTransfer')['id']).toBe(field(first, 'recordTransfer')['id']);
-    const refused = await operate(record, { input: { ...input, bankReference: '' } });
-    expect(refused.data?.['recordTransfer']).toMatchObject({ code: 'BAD_INPUT' });
+    const nextWeek = new Date(Date.now() + 7 * 86_400_000).toISOString();
+    for (const wrong of [
+      { bankReference: '' },
+      // The same reference with something else: the first one stands, and who tells it is told so.
+      { amountVnd: '260000' },
+      { memo: 'another' },
+      { bookedAt: '2026-01-01' },
+      { bankReference: 'FT778', bookedAt: nextWeek },
+    ]) {
+      const refused = await operate(record, { input: { ...input, ...wrong } });
+      expect(refused.data?.['recordTransfer']).toMatchObject({ code: 'BAD_INPUT' });
+    }
+    const { rows } = await plane.database.pool.query(
+      `SELECT actor, after FROM audit_entry WHERE action = 'transfer.record' AND after ->> 'bankReference' LIKE 'FT77%'`,
+    );
+    expect(rows).toEqual([
+      {
+        actor: expect.stringMatching(/^(user|token):/),
+        after: expect.objectContaining({ bankReference: 'FT777', amountVnd: '250000' }),
+      },
+    ]);
   });
 
   it('closes what needs no order, with a note', async () => {

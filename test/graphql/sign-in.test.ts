@@ -133,6 +133,26 @@ describe('from a sign-up to the account', () => {
       expect(answer.data).toMatchObject({ signUp: { __typename: 'InputError', problems: [{ path }] } });
     }
   });
+
+  it('names what is wrong where it stands in the arguments', async () => {
+    const person = await createPerson(plane, 'names@example.com', '198.51.100.8');
+    const result = '{ ... on InputError { problems { path } } }';
+    for (const [argument, field] of [
+      ['email', `signIn(email: "x", password: "y") ${result}`],
+      ['email', `requestPasswordReset(email: "x") ${result}`],
+      ['email', `resendVerification(email: "x") ${result}`],
+      ['newPassword', `resetPassword(token: "x", newPassword: "y") ${result}`],
+      ['newPassword', `changePassword(currentPassword: "x", newPassword: "y") ${result}`],
+      ['newEmail', `changeEmail(newEmail: "x", password: "y") ${result}`],
+      ['name', `updateProfile(name: "") ${result}`],
+      ['locale', `updateProfile(locale: "fr") ${result}`],
+    ] as const) {
+      const answer = await person.send(`mutation { ${field} }`);
+      const name = field.slice(0, field.indexOf('('));
+      expect(answer.data).toEqual({ [name]: { problems: [{ path: [argument] }] } });
+    }
+    expect((await person.send('{ me { user { locale } } }')).data).toEqual({ me: { user: { locale: 'en' } } });
+  });
 });
 
 describe('whether an address has an account', () => {
