@@ -297,6 +297,7 @@ const FeaturesInput = builder.inputType('UpstreamFeaturesInput', {
     sampling: t.boolean({ description: 'Takes temperature and the like.' }),
     reasoningHistory: t.boolean({ description: 'Takes earlier reasoning back.' }),
     effort: t.boolean({ description: 'Takes an effort.' }),
+    store: t.boolean({ description: 'Keeps questions and answers unless it is told not to; it is told then.' }),
   }),
 });
 

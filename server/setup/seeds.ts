@@ -93,7 +93,7 @@ const vendors: readonly SeedUpstream[] = [
     id: 'openai',
     protocol: 'chat-completions',
     baseUrl: 'https://api.openai.com/v1',
-    features: { maxTokensField: 'max_completion_tokens', sampling: false, files: true, effort: true },
+    features: { maxTokensField: 'max_completion_tokens', sampling: false, files: true, effort: true, store: true },
     keyVariable: 'OPENAI_API_KEY',
     priority: 0,
   },

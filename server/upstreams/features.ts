@@ -13,6 +13,7 @@ export const featuresInput = z.strictObject({
   sampling: z.boolean().optional(),
   reasoningHistory: z.boolean().optional(),
   effort: z.boolean().optional(),
+  store: z.boolean().optional(),
 });
 export type FeaturesInput = z.infer<typeof featuresInput>;
 
@@ -25,6 +26,7 @@ const defaults: Readonly<Record<UpstreamProtocol, Features>> = {
     sampling: true,
     reasoningHistory: false,
     effort: false,
+    store: false,
   },
   'chat-completions': {
     maxTokensField: 'max_tokens',
@@ -34,6 +36,7 @@ const defaults: Readonly<Record<UpstreamProtocol, Features>> = {
     sampling: true,
     reasoningHistory: false,
     effort: false,
+    store: false,
   },
   responses: {
     maxTokensField: 'max_tokens',
@@ -43,6 +46,7 @@ const defaults: Readonly<Record<UpstreamProtocol, Features>> = {
     sampling: true,
     reasoningHistory: false,
     effort: true,
+    store: true,
   },
 };
 

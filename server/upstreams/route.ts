@@ -11,6 +11,7 @@ export interface Features {
   sampling: boolean;
   reasoningHistory: boolean;
   effort: boolean;
+  store: boolean;
 }
 
 export interface UpstreamRecord {

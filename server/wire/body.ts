@@ -186,11 +186,6 @@ export function modelEdits(facts: RequestFacts, upstreamModel: string): Edit[] {
   return facts.model === upstreamModel ? [] : [{ ...facts.modelSpan, text: JSON.stringify(upstreamModel) }];
 }
 
-/** The body with nothing but the value of `model` replaced. */
-export function spliceModel(raw: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
-  return splice(raw, modelEdits(facts, upstreamModel));
-}
-
 /** Inserts a member as the first one of the object that starts at `objectStart`. */
 export function insertMember(raw: Uint8Array, objectStart: number, name: string, json: string): Edit {
   let at = objectStart + 1;
@@ -211,4 +206,22 @@ export function removeMember(raw: Uint8Array, node: JsonNode): Edit {
 
 function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** The edits that remove items of one list together with the commas they leave behind. */
+export function removeItems(items: readonly JsonNode[], isRemoved: (item: JsonNode) => boolean): Edit[] {
+  const edits: Edit[] = [];
+  let lastKept: JsonNode | null = null;
+  let from: number | null = null;
+  for (const item of items) {
+    if (isRemoved(item)) from ??= item.start;
+    else {
+      if (from !== null) edits.push({ start: from, end: item.start, text: '' });
+      from = null;
+      lastKept = item;
+    }
+  }
+  const last = items.at(-1);
+  if (from !== null && last !== undefined) edits.push({ start: lastKept?.end ?? from, end: last.end, text: '' });
+  return edits;
 }

@@ -14,6 +14,7 @@ import {
   type Generated,
   noUsage,
   scrubEvent,
+  storeEdits,
   wordsOf,
 } from './native.ts';
 import {
@@ -32,14 +33,19 @@ import { readChatUsage, toChatUsage, type Usage, type UsageReading } from './usa
 
 /**
  * Chat completions where client and upstream both speak them. One thing is added on the way up: a stream is always
- * asked for its usage, and what the client did not ask for is taken out again on the way down.
+ * asked for its usage, and what the client did not ask for is taken out again on the way down. Where the vendor stores
+ * what passes unless it is told not to, it is told.
  */
 export const chatCompletionsWire: Wire = {
   client: 'chat-completions',
   upstream: 'chat-completions',
-  request: (raw, facts, { upstreamModel }) => ({
+  request: (raw, facts, { upstreamModel, features }) => ({
     ok: true,
-    body: splice(raw, [...modelEdits(facts, upstreamModel), ...usageEdits(raw, facts)]),
+    body: splice(raw, [
+      ...modelEdits(facts, upstreamModel),
+      ...(features.store ? storeEdits(raw, facts) : []),
+      ...usageEdits(raw, facts),
+    ]),
     path: upstreamPaths['chat-completions'],
   }),
   reply: readReply,

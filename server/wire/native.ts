@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
-import { type Edit, splice } from './body.ts';
+import { type Edit, insertMember, splice } from './body.ts';
 import { scrubIdentifiers } from './envelope.ts';
 import type { Verdict } from './event-relay.ts';
 import type { JsonLimits, JsonNode } from './json.ts';
-import type { WireContext } from './protocol.ts';
+import type { RequestFacts, WireContext } from './protocol.ts';
 import type { SseEvent } from './sse.ts';
 import type { Usage } from './usage.ts';
 
@@ -13,6 +13,17 @@ import type { Usage } from './usage.ts';
 export const answerLimits: JsonLimits = { maxDepth: 512, maxValues: 20_000_000, refuseDuplicates: false };
 
 export const noUsage: Usage = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
+
+/**
+ * The edit that keeps a vendor from keeping what it is asked and what it answers: it stores both unless it is told not to,
+ * in the one account that all customers share, where the operator's people can read them and ids of one customer would
+ * reach what another one wrote. Whoever asks for it in so many words has passed the gate of that name.
+ */
+export function storeEdits(raw: Uint8Array, facts: RequestFacts): Edit[] {
+  const span = facts.members.get('store');
+  if (span === undefined) return [insertMember(raw, raw.indexOf(0x7b), 'store', 'false')];
+  return raw[span.start] === 0x6e ? [{ ...span, text: 'false' }] : [];
+}
 
 export type DataEvent = SseEvent & { data: Buffer };
 

@@ -97,6 +97,11 @@ export interface UpstreamFeatures {
   reasoningHistory: boolean;
   /** Reasoning effort is understood (`reasoning_effort`, or `output_config.effort`). */
   effort: boolean;
+  /**
+   * Keeps questions and answers in its account unless `store: false` is sent, which is then always sent. Every Responses
+   * upstream is taken for such a one.
+   */
+  store: boolean;
 }
 
 /** How much a model can be told to reason. `none`: not at all. */

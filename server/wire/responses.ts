@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { splice, spliceModel } from './body.ts';
+import { type Edit, modelEdits, removeItems, splice } from './body.ts';
 import { disguised, errorEvent, errorType, nativeError, statusOfError } from './envelope.ts';
 import { createEventRelay, noBytes, type Verdict } from './event-relay.ts';
-import { type JsonNode, leaf, listOf, shape, textOf, tryScanJson, valueOf } from './json.ts';
+import { asBuffer, type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from './json.ts';
 import {
   answerLimits,
   answerModelEdits,
@@ -13,6 +13,7 @@ import {
   type Generated,
   noUsage,
   scrubEvent,
+  storeEdits,
 } from './native.ts';
 import {
   type Account,
@@ -29,19 +30,47 @@ import {
 import { sseEvent } from './sse.ts';
 import { readResponsesUsage, toResponsesUsage, type UsageReading } from './usage.ts';
 
-/** The third protocol where client and upstream both speak it: bytes pass, `model` is spliced, usage is read. */
+/**
+ * The third protocol where client and upstream both speak it: bytes pass, `model` is spliced, usage is read. On the way up
+ * it is said that nothing is to be stored, and references to what was therefore not stored are taken out.
+ */
 export const responsesWire: Wire = {
   client: 'responses',
   upstream: 'responses',
   request: (raw, facts, { upstreamModel }) => ({
     ok: true,
-    body: spliceModel(raw, facts, upstreamModel),
+    body: splice(raw, [
+      ...modelEdits(facts, upstreamModel),
+      ...storeEdits(raw, facts),
+      ...danglingReasoningEdits(raw, facts),
+    ]),
     path: upstreamPaths.responses,
   }),
   reply: readReply,
   stream: (_facts, context) => createResponsesStream(context),
   error: (status, body, _contentType, requestId) => nativeError(status, body, requestId),
 };
+
+const inputShape = shape({ input: listOf(shape({ type: leaf, encrypted_content: leaf, content: listOf(leaf) })) });
+const reasoningWord = Buffer.from('"reasoning"');
+
+/**
+ * The edits that take out reasoning which comes without its content, as answers of this service hold it unless the client
+ * asks for `reasoning.encrypted_content`: the vendor would look it up under its id, find nothing and refuse the request.
+ */
+function danglingReasoningEdits(raw: Uint8Array, facts: RequestFacts): Edit[] {
+  const store = facts.members.get('store');
+  const bytes = asBuffer(raw);
+  if ((store !== undefined && raw[store.start] === 0x74) || !bytes.includes(reasoningWord)) return [];
+  const items = scanJson(raw, inputShape, answerLimits).members.get('input')?.items ?? [];
+  return removeItems(
+    items,
+    ({ members }) =>
+      textOf(bytes, members.get('type')) === 'reasoning' &&
+      members.get('encrypted_content')?.kind !== 'string' &&
+      (members.get('content')?.items ?? []).length === 0,
+  );
+}
 
 /** Larger than elsewhere: the last event repeats the whole answer, and it is the one that carries the usage. */
 const MAX_EVENT_BYTES = 8_388_608;

@@ -25,11 +25,7 @@ let app: TestApp;
 let customer: Customer;
 beforeAll(async () => {
   app = await startApp({
-    catalog: (url) =>
-      nativeCatalog()(url).replaceAll(
-        'onDisconnect: abort',
-        'onDisconnect: abort, features: { effort: true, files: true }',
-      ),
+    catalog: nativeCatalog({ features: 'effort: true, files: true' }),
     simulator: { strict: true, chunking: { split: 'random' } },
   });
   customer = await app.customer();

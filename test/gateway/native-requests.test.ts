@@ -30,6 +30,64 @@ function received() {
   return { ...request, header: (name: string) => request.headers.find(([key]) => key.toLowerCase() === name)?.[1] };
 }
 
+/**
+ * What a vendor keeps, it keeps in the account that all customers share. Responses vendors keep everything unless they are
+ * told not to; of chat completions vendors, only those do of which the operator says so.
+ */
+describe('nothing is stored at a vendor', () => {
+  const kept = { protocol: protocols.chat, more: { model: 'kept-chat' } };
+  const responses = { protocol: protocols.responses, more: { model: 'only-responses' } };
+  const chat = { protocol: protocols.chat, more: { model: 'only-chat' } };
+
+  it.each([
+    ['responses', responses, {}, false],
+    ['responses, null', responses, { store: null }, false],
+    ['responses, said', responses, { store: false }, false],
+    ['responses, streamed', responses, { stream: true }, false],
+    ['chat completions at a vendor that stores', kept, {}, false],
+    ['chat completions at a vendor that stores, null', kept, { store: null }, false],
+    ['chat completions at a vendor that stores, streamed', kept, { stream: true }, false],
+    ['chat completions elsewhere', chat, {}, undefined],
+    ['messages, translated for a vendor that stores', { ...kept, protocol: protocols.messages }, {}, false],
+    ['messages, translated for responses', { ...responses, protocol: protocols.messages }, {}, false],
+  ])('%s', async (_what, { protocol, more }, asked, store) => {
+    const response = await send(app, protocol, { secret: customer.secret, more: { ...more, ...asked } });
+    expect([response.status, await response.text()]).toEqual([200, expect.anything()]);
+    const sent = received().body.toString();
+    expect((JSON.parse(sent) as { store?: boolean }).store).toBe(store);
+    expect(sent.match(/"store"/g)?.length ?? 0).toBe(store === undefined ? 0 : 1);
+  });
+
+  it.each([responses, kept, chat])(
+    'unless the operator allows it, nobody can ask for it',
+    async ({ protocol, more }) => {
+      const response = await send(app, protocol, { secret: customer.secret, more: { ...more, store: true } });
+      expect([response.status, (await errorOf(response, protocol.protocol)).param]).toEqual([400, 'store']);
+      expect(app.simulator.requests()).toEqual([]);
+    },
+  );
+
+  it('reasoning that a vendor would look up under its id is left out, because nothing was kept', async () => {
+    const kept = [
+      { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'sealed' },
+      { type: 'reasoning', id: 'rs_3', summary: [], content: [{ type: 'reasoning_text', text: 'So.' }] },
+      { role: 'user', content: 'ping' },
+    ];
+    const said = { type: 'summary_text', text: 'I thought.' };
+    const dangling = [
+      { type: 'reasoning', id: 'rs_0', summary: [said] },
+      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: null, content: [] },
+    ];
+    const input = [dangling[0], kept[0], dangling[1], kept[1], kept[2], dangling[0]];
+    for (const asked of [{}, { store: false }]) {
+      app.simulator.clearRequests();
+      const more = { ...responses.more, input, ...asked };
+      await (await send(app, protocols.responses, { secret: customer.secret, more })).text();
+      expect(JSON.parse(received().body.toString())).toMatchObject({ input: kept, store: false });
+    }
+  });
+});
+
 describe.each(everyProtocol)('$protocol', (protocol) => {
   it('checks 1, 8, 9: a minimal request is answered, billed and has both request ids', async () => {
     const own = await app.customer();
@@ -79,7 +137,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
       '"unknown_extra" : {"deep":[1.0,1e2,-0,12345678901234567890,"\\ud800","\\u00e9é"],"__proto__":{"a":1},"constructor":{"prototype":{}}},  "thinking" :{"type":"disabled"}';
     const content =
       protocol.protocol === 'responses'
-        ? `"input":"ping"`
+        ? `"input":"ping", "store" : false`
         : '"messages":[{"role":"user","content":[{"type":"text","text":"ping","cache_control":{"type":"ephemeral"}}]}]';
     const tools =
       protocol.protocol === 'messages'
@@ -103,7 +161,11 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
       duplex: 'half',
     } as RequestInit);
     expect(response.status).toBe(200);
-    expect(received().body.toString()).toBe(body.replace(model, vendorModel));
+    const sent = body.replace(model, vendorModel);
+    // Where nothing is said of it, nothing is to be stored.
+    expect(received().body.toString()).toBe(
+      protocol.protocol === 'responses' ? sent.replace('{', '{"store":false,') : sent,
+    );
   });
 
   it.each([`steyg/${model}`, model.toUpperCase(), `steyg/${model.toUpperCase()}`])(

@@ -59,14 +59,17 @@ export interface NativeCatalog {
   /** Further members of the model's entry, as YAML. */
   more?: string;
   prices?: string;
+  /** What translation may use at the upstreams, as YAML. */
+  features?: string;
 }
 
 /** A catalog file with an upstream for each protocol: a model that all three have, and one that only each of them has. */
 export function nativeCatalog(options: NativeCatalog = {}): (simulatorUrl: string) => string {
-  const { vendorModel = model, apiKey, onDisconnect = 'abort', more = '' } = options;
+  const { vendorModel = model, apiKey, onDisconnect = 'abort', more = '', features = '' } = options;
   const prices = options.prices ?? '{ input: "1", cacheHit: "0.1", output: "5" }';
-  const upstream = (id: string, protocol: string, baseUrl: string): string =>
-    `  - { id: ${id}, protocol: ${protocol}, baseUrl: "${baseUrl}", onDisconnect: ${onDisconnect}${apiKey === undefined ? '' : `, apiKey: ${apiKey}`} }`;
+  const key = apiKey === undefined ? '' : `, apiKey: ${apiKey}`;
+  const upstream = (id: string, protocol: string, baseUrl: string, own: readonly string[] = []): string =>
+    `  - { id: ${id}, protocol: ${protocol}, baseUrl: "${baseUrl}", onDisconnect: ${onDisconnect}${key}, features: { ${[...own, features].filter(Boolean).join(', ')} } }`;
   const entry = (id: string, upstreams: readonly string[]): string[] => [
     `  - id: ${id}`,
     `    displayName: ${id}`,
@@ -84,11 +87,14 @@ export function nativeCatalog(options: NativeCatalog = {}): (simulatorUrl: strin
       upstream('by-messages', 'messages', simulatorUrl),
       upstream('by-chat', 'chat-completions', `${simulatorUrl}/v1`),
       upstream('by-responses', 'responses', `${simulatorUrl}/v1`),
+      upstream('by-keeping-chat', 'chat-completions', `${simulatorUrl}/v1`, ['store: true']),
       'models:',
       ...entry(model, ['by-messages', 'by-chat', 'by-responses']),
       ...entry('only-messages', ['by-messages']),
       ...entry('only-chat', ['by-chat']),
       ...entry('only-responses', ['by-responses']),
+      // Its vendor stores what passes unless it is told not to.
+      ...entry('kept-chat', ['by-keeping-chat']),
     ].join('\n');
 }
 

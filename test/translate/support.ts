@@ -21,6 +21,7 @@ const FEATURES: UpstreamFeatures = {
   sampling: true,
   reasoningHistory: false,
   effort: true,
+  store: false,
 };
 
 export function contextWith(features: Partial<UpstreamFeatures> = {}): WireContext {

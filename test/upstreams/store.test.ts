@@ -111,6 +111,7 @@ describe('the snapshot', () => {
             sampling: true,
             reasoningHistory: false,
             effort: false,
+            store: false,
           },
         },
       },

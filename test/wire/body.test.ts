@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { scanBody, splice, spliceModel } from '../../server/wire/body.ts';
+import { modelEdits, scanBody, splice } from '../../server/wire/body.ts';
 import type { Protocol, RequestFacts, WireProblem } from '../../server/wire/protocol.ts';
 import { nativeWire } from '../../server/wire/wires.ts';
 import { contextWith } from './fixtures.ts';
@@ -588,7 +588,7 @@ describe('what is forwarded', () => {
     const odd =
       '{"max_tokens":12345678901234567890, "x":[1.0,1e2,-0,"\\ud800",{"__proto__":{"a":1}}],\r\n\t"messages":[{"role":"user","content":"é"}] , "model" :\t"a\\u0062" }';
     const facts = factsOf('messages', odd);
-    expect(Buffer.from(spliceModel(Buffer.from(odd), facts, 'up/"1"')).toString()).toBe(
+    expect(Buffer.from(splice(Buffer.from(odd), modelEdits(facts, 'up/"1"'))).toString()).toBe(
       odd.replace('"a\\u0062"', '"up/\\"1\\""'),
     );
     expect(facts.model).toBe('ab');
@@ -596,7 +596,7 @@ describe('what is forwarded', () => {
 
   test('nothing changes where the upstream knows the model by the very same id', () => {
     const raw = bytes(minimal.messages);
-    expect(spliceModel(raw, factsOf('messages', raw), 'm')).toBe(raw);
+    expect(splice(raw, modelEdits(factsOf('messages', raw), 'm'))).toBe(raw);
   });
 
   test('edits replace what they name, in any order', () => {
@@ -643,7 +643,8 @@ describe('what is forwarded', () => {
 
   test('other protocols are asked for nothing', () => {
     for (const protocol of ['messages', 'responses'] as const) {
-      const raw = bytes({ ...minimal[protocol], stream: true });
+      const store = protocol === 'responses' ? { store: false } : {};
+      const raw = bytes({ ...minimal[protocol], stream: true, ...store });
       const request = nativeWire(protocol).request(raw, factsOf(protocol, raw), contextWith({ upstreamModel: 'm' }));
       expect(request.ok && request.body).toBe(raw);
     }

@@ -15,6 +15,7 @@ export function contextWith(changes: Partial<WireContext> = {}): WireContext {
       sampling: true,
       reasoningHistory: false,
       effort: true,
+      store: false,
     },
     efforts: [],
     digest: (scope, text) => `${scope}:${text}`,

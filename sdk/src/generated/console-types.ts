@@ -504,6 +504,8 @@ export type UpstreamFeaturesInput = {
   reasoningHistory?: boolean | null | undefined;
   /** Takes temperature and the like. */
   sampling?: boolean | null | undefined;
+  /** Keeps questions and answers unless it is told not to; it is told then. */
+  store?: boolean | null | undefined;
   /** `keep`, `user` or `hoist`. */
   systemRole?: string | null | undefined;
 };

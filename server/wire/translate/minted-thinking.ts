@@ -1,4 +1,4 @@
-import type { Edit } from '../body.ts';
+import { type Edit, removeItems } from '../body.ts';
 import { type JsonLimits, type JsonNode, leaf, listOf, scanJson, shape, textOf } from '../json.ts';
 import { isMintedSignature } from './signature.ts';
 
@@ -31,22 +31,4 @@ export function mintedThinkingEdits(raw: Uint8Array): Edit[] {
 
 function contentOf(message: JsonNode): readonly JsonNode[] {
   return message.members.get('content')?.items ?? [];
-}
-
-/** The edits that remove items of one list together with the commas they leave behind. */
-function removeItems(items: readonly JsonNode[], isRemoved: (item: JsonNode) => boolean): Edit[] {
-  const edits: Edit[] = [];
-  let lastKept: JsonNode | null = null;
-  let from: number | null = null;
-  for (const item of items) {
-    if (isRemoved(item)) from ??= item.start;
-    else {
-      if (from !== null) edits.push({ start: from, end: item.start, text: '' });
-      from = null;
-      lastKept = item;
-    }
-  }
-  const last = items.at(-1);
-  if (from !== null && last !== undefined) edits.push({ start: lastKept?.end ?? from, end: last.end, text: '' });
-  return edits;
 }

@@ -246,7 +246,7 @@ function KeyDialog({ upstream, onClose }: { upstream: Upstream; onClose: () => v
 }
 
 const protocols = ['MESSAGES', 'CHAT_COMPLETIONS', 'RESPONSES'] as const;
-const flags = ['files', 'jsonObject', 'sampling', 'reasoningHistory', 'effort'] as const;
+const flags = ['files', 'jsonObject', 'sampling', 'reasoningHistory', 'effort', 'store'] as const;
 
 interface Draft {
   upstreamId: string;
@@ -280,6 +280,7 @@ function draftOf(upstream: Upstream | null): Draft {
       sampling: flag('sampling'),
       reasoningHistory: flag('reasoningHistory'),
       effort: flag('effort'),
+      store: flag('store'),
     },
   };
 }

@@ -42,6 +42,7 @@ export function writeChatRequest({ dialogue, facts, context }: WriterInput): Bod
     reasoning_effort: (thinking !== null && effortName(thinking, context)) || undefined,
     response_format: dialogue.format === null ? undefined : writeFormat(dialogue.format),
     user: endUserName(dialogue.endUser, context),
+    ...(features.store ? { store: false } : {}),
     // Without the usage chunk the answer could not be billed by what the upstream counted.
     ...(facts.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
   };
