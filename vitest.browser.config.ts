@@ -11,5 +11,6 @@ export default defineConfig({
     // There to end what hangs: a browser on a busy machine is slow.
     testTimeout: 180_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

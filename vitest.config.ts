@@ -11,7 +11,9 @@ export default defineConfig({
     globalSetup: ['test/support/postgres.ts', 'test/sdk/build.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // There to end what hangs, not to judge: a machine may be five times slower for a while.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

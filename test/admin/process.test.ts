@@ -42,7 +42,7 @@ test('it prepares an empty directory, several at once, prints one JSON object an
     expect(out.trimEnd()).not.toContain('\n');
   }
   expect(postmaster()).toBe(false);
-}, 60_000);
+}, 300_000);
 
 test('it works beside whoever uses the database already, and leaves it running', async () => {
   const log = { info: () => {}, warn: () => {} };
@@ -55,7 +55,7 @@ test('it works beside whoever uses the database already, and leaves it running',
     await server.release();
   }
   expect(postmaster()).toBe(false);
-}, 60_000);
+}, 300_000);
 
 test('it fails with exit code 1 and the error as JSON', async () => {
   const { code, out, err } = await admin('nonsense', '--json');

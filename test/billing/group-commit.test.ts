@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Operation, Result } from '../../server/billing/batch.ts';
 import { Unworkable } from '../../server/billing/failure.ts';
 import { Closed, createGroupCommit, type GroupCommit, Quarantined } from '../../server/billing/group-commit.ts';
@@ -80,7 +80,7 @@ describe('a batch', () => {
     const { commit, batches, hold } = scripted();
     const release = hold();
     const first = commit.add(admit('1'));
-    await vi.waitFor(() => expect(batches).toHaveLength(1));
+    await expect.poll(() => batches).toHaveLength(1);
     const later = ['2', '3', '4'].map((id) => commit.add(admit(id)));
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(batches).toHaveLength(1);
@@ -161,7 +161,7 @@ describe('an outage', () => {
       if (names.includes('admit 1')) throw outage();
     });
     expect(await commit.add(admit('1'))).toMatchObject({ reason: 'unavailable' });
-    await vi.waitFor(() => expect(batches.flat()).toContain('release 1'));
+    await expect.poll(() => batches.flat()).toContain('release 1');
   });
 
   test('ends by itself when nothing waits', async () => {
@@ -173,7 +173,7 @@ describe('an outage', () => {
     await expect(commit.nudge()).rejects.toThrow('gone');
     expect(commit.down).toBe(true);
     down = false;
-    await vi.waitFor(() => expect(commit.down).toBe(false));
+    await expect.poll(() => commit.down).toBe(false);
   });
 });
 
@@ -211,13 +211,13 @@ describe('patience', () => {
     const { commit, batches, hold } = scripted();
     const go = hold();
     const inFlight = commit.add(admit('1'));
-    await vi.waitFor(() => expect(batches).toHaveLength(1));
+    await expect.poll(() => batches).toHaveLength(1);
     const queued = commit.add(admit('2'));
     const settled = commit.add(settle('3'));
     expect(await Promise.all([inFlight, queued])).toMatchObject([{ reason: 'unavailable' }, { reason: 'unavailable' }]);
     go();
     expect(await settled).toMatchObject({ kind: 'settled' });
-    await vi.waitFor(() => expect(batches.flat()).toContain('release 1'));
+    await expect.poll(() => batches.flat()).toContain('release 1');
     expect(batches.flat()).not.toContain('admit 2');
   });
 
@@ -225,7 +225,7 @@ describe('patience', () => {
     const { commit, batches, hold } = scripted();
     const go = hold();
     const first = commit.add(admit('first'));
-    await vi.waitFor(() => expect(batches).toHaveLength(1));
+    await expect.poll(() => batches).toHaveLength(1);
     const queued = Array.from({ length: 2_000 }, (_, i) => commit.add(admit(String(i))));
     expect(await commit.add(admit('one too many'))).toMatchObject({ reason: 'unavailable' });
     const settled = commit.add(settle('1'));
@@ -240,7 +240,7 @@ describe('closing', () => {
     const { commit, batches, hold } = scripted();
     const go = hold();
     const first = commit.add(settle('1'));
-    await vi.waitFor(() => expect(batches).toHaveLength(1));
+    await expect.poll(() => batches).toHaveLength(1);
     const second = commit.add(settle('2'));
     const closed = commit.close(5_000);
     expect(await commit.add(admit('3'))).toMatchObject({ reason: 'unavailable' });

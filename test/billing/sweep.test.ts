@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { pauseAfterCheck, type Sweep, startSweep } from '../../server/billing/sweep.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { expectSound } from './sound.ts';
@@ -37,7 +37,8 @@ afterEach(async () => {
 
 afterAll(() => db.drop());
 
-async function start(holdLeaseMs = leaseMs): Promise<TestLedger> {
+/** Processes live for as long as the test takes, on however slow a machine. */
+async function start(holdLeaseMs = 60_000): Promise<TestLedger> {
   const opened = await openLedger(db.url, { holdLeaseMs });
   open.push(opened);
   return opened;
@@ -55,12 +56,12 @@ const heldBy = async ({ accountId }: Customer): Promise<number> =>
 const stopRenewing = (processId: string) =>
   db.pool.query(`UPDATE process SET lease_until = now() - interval '1 second' WHERE id = $1`, [processId]);
 const isCalm = ({ ledger }: TestLedger) =>
-  vi.waitFor(() => expect(ledger.calmForMs).toBeGreaterThan(leaseMs), { timeout: 5_000, interval: 20 });
+  expect.poll(() => ledger.calmForMs, { interval: 20 }).toBeGreaterThan(leaseMs);
 
 test('the holds of a process that is gone come back, those of one that lives stay', async () => {
   const living = await start();
   // Renews every 15 seconds: to the database it is dead as soon as its lease is taken away.
-  const dead = await start(60_000);
+  const dead = await start();
   const [hers, his] = [await addCustomer(db.pool), await addCustomer(db.pool)];
   await admitted(living.ledger, ask(hers));
   const asked = ask(his);
@@ -78,7 +79,7 @@ test('the holds of a process that is gone come back, those of one that lives sta
 });
 
 test('nothing is given back before this process has watched for one full lease', async () => {
-  const dead = await start(60_000);
+  const dead = await start();
   const customer = await addCustomer(db.pool);
   await admitted(dead.ledger, ask(customer));
   await stopRenewing(dead.processId);
@@ -88,12 +89,12 @@ test('nothing is given back before this process has watched for one full lease',
     `SELECT pg_sleep(extract(epoch FROM pg_postmaster_start_time() + $1 * interval '1 ms' - now()))`,
     [patientMs],
   );
-  const patient = await start(60_000);
+  const patient = await start();
   const sweep = startSweep({ ...patient, leaseMs: patientMs, log: quiet });
   sweeps.push(sweep);
   await sweep.round();
   expect(await heldBy(customer)).toBe(1);
-  await vi.waitFor(() => expect(patient.ledger.calmForMs).toBeGreaterThan(patientMs), { timeout: 5_000 });
+  await expect.poll(() => patient.ledger.calmForMs).toBeGreaterThan(patientMs);
   await sweep.round();
   expect(await heldBy(customer)).toBe(0);
 });
@@ -137,7 +138,7 @@ test('grants that have ended become postings although nobody uses the account', 
 });
 
 test('two sweeps at once do everything once', async () => {
-  const [first, second, dead] = [await start(), await start(), await start(60_000)];
+  const [first, second, dead] = [await start(), await start(), await start()];
   const customers = await Promise.all(Array.from({ length: 20 }, () => addCustomer(db.pool)));
   const grants = await Promise.all(
     customers.map(({ accountId }) => grant(db.pool, accountId, '1', { endsInMs: 60_000 })),

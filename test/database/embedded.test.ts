@@ -15,8 +15,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EmbeddedPostgres, useEmbeddedPostgres } from '../../server/database/embedded.ts';
 import { tryLock } from '../../server/database/file-lock.ts';
 import { binariesIn, findBinaries } from '../../server/database/postgres/binaries.ts';
@@ -212,9 +213,7 @@ describe('after a kill', () => {
     const [postgres, other] = [await start(), await program()];
     await query(postgres.url, 'CREATE TABLE committed AS SELECT 1 AS n');
     process.kill(await serverPid(), 'SIGKILL');
-    await vi.waitFor(async () => expect(await query(postgres.url, 'SELECT n FROM committed')).toEqual([{ n: 1 }]), {
-      timeout: 15_000,
-    });
+    await expect.poll(() => query(postgres.url, 'SELECT n FROM committed')).toEqual([{ n: 1 }]);
     const pid = await serverPid();
     await other.finish();
     await postgres.release();
@@ -242,11 +241,16 @@ describe('after a kill', () => {
   });
 
   it('of the server, nobody may have taken note of its end', async () => {
-    // A parent that does not ask for its children: what has ended stays in the list of processes.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
-    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    // A parent that does not ask for its children: what has ended stays in the list of processes. A shell would ask, so
+    // the child lives until the shell has become something else.
+    const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 600 3<&-'], {
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
+    });
+    const [line] = (await once(parent.stdout as Readable, 'data')) as [Buffer];
     const pid = Number(line.toString());
-    await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /));
+    await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
+    (parent.stdio[3] as Writable).end();
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /);
     writeFileSync(join(dataDir, 'postgres', 'postmaster.pid'), `${pid}\n${dataDir}/postgres\n1\n5432\n/tmp/x\n\n`);
     const postgres = await start();
     expect(await serverPid()).not.toBe(pid);
@@ -257,9 +261,7 @@ describe('after a kill', () => {
   it('of its socket by whoever sweeps temporary files, the server comes back', async () => {
     const postgres = await start();
     rmSync(new URL(postgres.url).searchParams.get('host') as string, { recursive: true });
-    await vi.waitFor(async () => expect(await query(postgres.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]), {
-      timeout: 15_000,
-    });
+    await expect.poll(() => query(postgres.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await postgres.release();
   });
 });

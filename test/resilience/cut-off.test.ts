@@ -6,7 +6,7 @@ import { pause, type ServerProcess } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type Service, startService, stream } from './processes.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** Faults 53, 58 and 64: processes that are cut off from the database, wait for it too long, or have another clock. */
 

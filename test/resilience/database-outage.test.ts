@@ -6,7 +6,7 @@ import { pause, type ServerProcess } from '../start/server-process.ts';
 import { createPostgres, type TestPostgres } from '../support/postgres.ts';
 import { type Service, startService, stream } from './processes.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** Faults 55-57 and 60: the database is away at the start, before a request, after one, and in the middle of many. */
 

@@ -3,7 +3,7 @@ import { pause, type ServerProcess } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type Service, startService, stream } from './processes.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** Fault 62, and several processes behind one port. */
 

@@ -4,7 +4,7 @@ import { until } from '../gateway/support.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { catalogFile, counter, directions, oneRouteEach, post } from './support.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** Hundreds of requests of every kind at once, of which many fail and many are left: afterwards nothing of them is left. */
 

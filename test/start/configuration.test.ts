@@ -7,7 +7,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
 import { admin, lives, pause, type ServerProcess, startServer } from './server-process.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** What an operator sets, rightly and wrongly, and what the process does about it. */
 
@@ -258,7 +258,8 @@ it('a first start that is stopped before it is ready shows what it has made, or 
   const next = await startAgain({});
   await next.ready();
   while (!next.output.includes('ready at')) await pause();
-  await pause(100);
+  next.signal('SIGTERM');
+  await next.exited;
   const shown = [stopped.output, next.output].filter((output) => output.includes('Operator (shown this once)'));
   expect(shown).toHaveLength(1);
 });

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createDirectory } from '../support/directory.ts';
 import { admin, lives, pause, runProgram, type ServerProcess, startServer } from './server-process.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** One machine, nothing configured, nothing else installed: a first start, and what comes after it, in this order. */
 
