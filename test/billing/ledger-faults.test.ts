@@ -73,7 +73,9 @@ const heldBy = async ({ accountId }: Customer): Promise<number> => {
   const { rows } = await db.query('SELECT count(*) AS found FROM hold WHERE account_id = $1', [accountId]);
   return Number(rows[0].found);
 };
-const isHealthy = (ledger: Ledger) => expect.poll(() => ledger.healthy).toBe(true);
+async function isHealthy(ledger: Ledger): Promise<void> {
+  await expect.poll(() => ledger.healthy).toBe(true);
+}
 
 describe('a database that crashes under load', () => {
   test('loses no settlement and doubles none', { timeout: 180_000 }, async () => {

@@ -55,8 +55,9 @@ const heldBy = async ({ accountId }: Customer): Promise<number> =>
 /** As if the process had stopped some time ago. */
 const stopRenewing = (processId: string) =>
   db.pool.query(`UPDATE process SET lease_until = now() - interval '1 second' WHERE id = $1`, [processId]);
-const isCalm = ({ ledger }: TestLedger) =>
-  expect.poll(() => ledger.calmForMs, { interval: 20 }).toBeGreaterThan(leaseMs);
+async function isCalm({ ledger }: TestLedger): Promise<void> {
+  await expect.poll(() => ledger.calmForMs, { interval: 20 }).toBeGreaterThan(leaseMs);
+}
 
 test('the holds of a process that is gone come back, those of one that lives stay', async () => {
   const living = await start();
