@@ -5,7 +5,7 @@ import { Failure, Skeleton } from './components/states.tsx';
 import { OperatorLanguageProvider } from './language/language.tsx';
 import { NoAccount, NotFound } from './pages/nothing.tsx';
 import { nextPage, pages, signInFor } from './pages.ts';
-import { SessionProvider, useSession, useViewer } from './session.tsx';
+import { SessionProvider, useMaybeSession, useSession, useViewer } from './session.tsx';
 import { PublicFrame, Shell } from './shell.tsx';
 
 /** Which page is where. Each is loaded when somebody goes there. */
@@ -78,7 +78,8 @@ export function App() {
   const person = viewer.data?.user ?? null;
   if (viewer.data === null || person === null) return <ForNobody />;
   return (
-    <SessionProvider viewer={viewer.data} person={person}>
+    // Another person begins afresh, also in the middle of a form.
+    <SessionProvider key={person.id} viewer={viewer.data} person={person}>
       <ForPerson />
     </SessionProvider>
   );
@@ -92,7 +93,10 @@ function Waiting() {
   );
 }
 
-/** A page of its own state for each address: going from one order to another is going to another page. */
+/**
+ * A page of its own state for each address: going from one order to another is going to another page. So is going from
+ * one account to another: what was typed or made for one is not for the other.
+ */
 function Loading({
   page: PageOf,
   around: Around = Fragment,
@@ -101,8 +105,9 @@ function Loading({
   around?: ComponentType<{ children: ReactNode }> | typeof Fragment;
 }) {
   const [path] = useLocation();
+  const account = useMaybeSession()?.account;
   return (
-    <Boundary key={path}>
+    <Boundary key={`${account?.id ?? ''} ${path}`}>
       <Suspense fallback={<Skeleton lines={8} />}>
         <Around>
           <PageOf />

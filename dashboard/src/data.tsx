@@ -40,8 +40,14 @@ export function createQueryClient(): QueryClient {
       void client.invalidateQueries({ queryKey: viewerKey });
     }
   };
+  // Null is the answer for what belongs to others, which it does where another person signed in meanwhile.
+  const onSuccess = (data: unknown, { queryKey }: { queryKey: QueryKey }) => {
+    if (data === null && queryKey[0] !== viewerKey[0]) {
+      void client.refetchQueries({ queryKey: viewerKey }, { cancelRefetch: false });
+    }
+  };
   const client: QueryClient = new QueryClient({
-    queryCache: new QueryCache({ onError }),
+    queryCache: new QueryCache({ onError, onSuccess }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       // The client tries again by itself where that is safe.

@@ -1,4 +1,14 @@
-import { ApiError, ConnectionError, GraphqlError, ResultError } from '@steyg/sdk';
+import {
+  ApiError,
+  AuthenticationError,
+  BudgetError,
+  ConnectionError,
+  GraphqlError,
+  RateLimitError,
+  ResultError,
+  StreamError,
+  StreamInterruptedError,
+} from '@steyg/sdk';
 import { fill, useLanguage } from './language/language.tsx';
 import type { Texts } from './language/texts.ts';
 
@@ -51,13 +61,37 @@ export function explain(error: unknown, t: Texts, english: boolean): Explanation
       requestId: error.requestId,
     };
   }
+  if (error instanceof StreamInterruptedError) {
+    return { ...nothing, sentence: t.calls.cut, requestId: error.requestId };
+  }
   if (error instanceof ApiError) {
-    const sentence =
-      error.status >= 500 ? t.errors.INTERNAL : error.status === 413 ? t.errors.REQUEST_TOO_LARGE : error.message;
-    return { ...nothing, sentence, requestId: error.requestId };
+    return { ...nothing, sentence: ofModelCall(error, t) ?? error.message, requestId: error.requestId };
   }
   if (error instanceof ConnectionError) return { ...nothing, sentence: t.errors.CONNECTION };
   return { ...nothing, sentence: t.errors.UNKNOWN };
+}
+
+/** What a refused model call means; null where the server's own sentence, often the vendor's, says more. */
+function ofModelCall(error: ApiError, t: Texts): string | null {
+  if (error instanceof StreamError) return t.calls.cut;
+  if (error instanceof AuthenticationError) return t.calls.key;
+  if (error instanceof BudgetError) return ofBudget(error, t);
+  if (error instanceof RateLimitError) return error.code === 'budget_reserved' ? t.calls.reserved : t.calls.many;
+  if (error.code === 'model_not_found') return t.calls.noModel;
+  if (error.code === 'model_not_allowed') return t.calls.notAllowed;
+  if (error.code === 'account_suspended') return t.errors.ACCOUNT_SUSPENDED;
+  if (error.status === 413) return t.errors.REQUEST_TOO_LARGE;
+  if (error.code.startsWith('upstream_')) return t.calls.upstream;
+  return error.status >= 500 ? t.errors.INTERNAL : null;
+}
+
+function ofBudget({ keyLimit, balanceUsd, requiredUsd, affordableMaxTokens }: BudgetError, t: Texts): string {
+  if (keyLimit !== null) return fill(t.calls.keyLimit, { limit: keyLimit.limitUsd });
+  if (requiredUsd === null || balanceUsd === null || Number(balanceUsd) <= 0) return t.calls.budget;
+  const short = fill(t.calls.short, { left: balanceUsd, needed: requiredUsd });
+  return affordableMaxTokens === null || affordableMaxTokens < 1
+    ? short
+    : `${short} ${fill(t.calls.fits, { n: affordableMaxTokens })}`;
 }
 
 /** What the server says of single inputs follows few patterns. */

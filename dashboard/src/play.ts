@@ -4,9 +4,21 @@ import type { Steyg } from '@steyg/sdk';
 
 export type PlayProtocol = 'messages' | 'chat-completions';
 
+/** The protocols as the control plane names them. */
+export const protocolNames = { messages: 'MESSAGES', 'chat-completions': 'CHAT_COMPLETIONS' } as const;
+
+/** A picture that goes along with a question. */
+export interface Picture {
+  name: string;
+  /** e.g. `image/png`. */
+  mediaType: string;
+  base64: string;
+}
+
 export interface Turn {
   role: 'user' | 'assistant';
   text: string;
+  pictures?: readonly Picture[];
 }
 
 export interface PlayRequest {
@@ -19,7 +31,7 @@ export interface PlayRequest {
 
 /** The request as it is sent. */
 export function bodyOf({ protocol, model, system, maxTokens, turns }: PlayRequest): Record<string, unknown> {
-  const messages = turns.map(({ role, text }) => ({ role, content: text }));
+  const messages = turns.map((turn) => ({ role: turn.role, content: contentOf(turn, protocol) }));
   if (protocol === 'messages') {
     return { model, max_tokens: maxTokens, ...(system === '' ? {} : { system }), messages, stream: true };
   }
@@ -30,6 +42,25 @@ export function bodyOf({ protocol, model, system, maxTokens, turns }: PlayReques
     stream: true,
     stream_options: { include_usage: true },
   };
+}
+
+function contentOf({ text, pictures = [] }: Turn, protocol: PlayProtocol): unknown {
+  if (pictures.length === 0) return text;
+  const blocks = pictures.map(({ mediaType, base64 }) =>
+    protocol === 'messages'
+      ? { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64 } }
+      : { type: 'image_url', image_url: { url: `data:${mediaType};base64,${base64}` } },
+  );
+  return [...blocks, { type: 'text', text }];
+}
+
+/** The body for people to read: as it is sent, but for the bytes of pictures, which are only counted. */
+export function readableBody(request: PlayRequest): string {
+  const counted = (picture: Picture): Picture => ({ ...picture, base64: `… (${picture.base64.length})` });
+  const turns = request.turns.map(({ pictures, ...turn }) =>
+    pictures === undefined ? turn : { ...turn, pictures: pictures.map(counted) },
+  );
+  return JSON.stringify(bodyOf({ ...request, turns }), null, 2);
 }
 
 /** Where the request goes. */

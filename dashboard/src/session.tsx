@@ -1,6 +1,6 @@
 import type { MeAnswer } from '@steyg/sdk';
-import { useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, use, useCallback, useMemo, useState } from 'react';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from 'react';
 import { useAsk, viewerKey } from './data.tsx';
 
 /** Who is signed in, and which of their accounts the pages are about. */
@@ -11,7 +11,31 @@ export type AccountSummary = Viewer['accounts'][number];
 
 /** Nobody is null. The session's cookie cannot be read here; only the server knows. */
 export function useViewer() {
-  return useAsk({ key: viewerKey, ask: (steyg, signal) => steyg.console.people.me({}, { signal }) });
+  const queries = useQueryClient();
+  const viewer = useAsk({
+    key: viewerKey,
+    ask: async (steyg, signal) => {
+      const now = await steyg.console.people.me({}, { signal });
+      const before = queries.getQueryData<Viewer | null>(viewerKey);
+      // Somebody else signed in at another tab: what this one had read is not theirs to see.
+      if (before?.user != null && before.user.id !== now?.user?.id) forgetAllButViewer(queries);
+      return now;
+    },
+  });
+  const { refetch } = viewer;
+  // The tabs of a browser have one session.
+  useEffect(() => {
+    const channel = openSessionChannel();
+    channel.addEventListener('message', () => void refetch());
+    return () => channel.close();
+  }, [refetch]);
+  return viewer;
+}
+
+const openSessionChannel = () => new BroadcastChannel('steyg.session');
+
+function forgetAllButViewer(queries: QueryClient): void {
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== viewerKey[0] });
 }
 
 interface Session {
@@ -86,12 +110,16 @@ export function useAbilities(): { keys: boolean; billing: boolean; members: bool
   return { keys: leads || role === 'MEMBER', billing: leads, members: leads, role };
 }
 
-/** Everything that was read belongs to whoever was signed in: forgets it. */
+/** Everything that was read belongs to whoever was signed in: forgets it, here and in the browser's other tabs. */
 export function useForget(): () => Promise<void> {
   const queries = useQueryClient();
   return useCallback(async () => {
     await queries.cancelQueries();
-    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== viewerKey[0] });
+    forgetAllButViewer(queries);
+    const channel = openSessionChannel();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel never leaves its origin
+    channel.postMessage('changed');
+    channel.close();
     await queries.invalidateQueries({ queryKey: viewerKey });
   }, [queries]);
 }

@@ -1,19 +1,16 @@
 import { orThrow } from '@steyg/sdk';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestApp } from '../support/app.ts';
-import { findBarriers, launch, openPage } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { findBarriers, openPage } from './browser.ts';
 import { ask, createPerson, haveAsked, type Person, settled } from './people.ts';
-import { startService } from './service.ts';
+import { app, browser, useService } from './service.ts';
 
 // What was used: the chart and the list say the same, of what was asked for, in the order asked for.
 
-let app: TestApp;
-let browser: Browser;
 let person: Person;
 
+useService();
 beforeAll(async () => {
-  [app, browser] = await Promise.all([startService(), launch()]);
   person = await createPerson(app);
   const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'reports' } }));
   const uses = (count: number) =>
@@ -24,10 +21,6 @@ beforeAll(async () => {
   const outcomes = (await app.ledger(person.accountId)).map(({ outcome }) => outcome);
   if (outcomes.join() !== 'upstream_error,completed,completed,completed')
     throw new Error(`ended as ${outcomes.join()}`);
-});
-afterAll(async () => {
-  await browser?.close();
-  await app?.close();
 });
 
 async function open(path: string) {

@@ -1,26 +1,15 @@
 import { orThrow } from '@steyg/sdk';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { en } from '../../dashboard/src/language/en.ts';
 import { fill } from '../../dashboard/src/language/fill.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
-import type { TestApp } from '../support/app.ts';
-import { findBarriers, launch, openPage, watch } from './browser.ts';
+import { findBarriers, openPage, watch } from './browser.ts';
 import { ask, createPerson, mailTo, oneTimeCode, settled, signInOperator, transferMoney } from './people.ts';
-import { startService } from './service.ts';
+import { app, browser, useService } from './service.ts';
 
 // What people come for, from the first click to the last.
 
-let app: TestApp;
-let browser: Browser;
-
-beforeAll(async () => {
-  [app, browser] = await Promise.all([startService(), launch()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await app?.close();
-});
+useService();
 
 /** A text of the page with anything in its places. */
 function like(text: string): RegExp {

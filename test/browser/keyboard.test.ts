@@ -1,27 +1,20 @@
 import { orThrow } from '@steyg/sdk';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestApp } from '../support/app.ts';
-import { launch, openPage } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openPage } from './browser.ts';
 import { ask, createPerson, haveAsked, type Person, settled, signInOperator } from './people.ts';
-import { startService } from './service.ts';
+import { app, browser, useService } from './service.ts';
 
 // Whoever has no mouse gets everywhere, and always sees where they are.
 
-let app: TestApp;
-let browser: Browser;
 let person: Person;
 
+useService();
 beforeAll(async () => {
-  [app, browser] = await Promise.all([startService(), launch()]);
   person = await createPerson(app, { name: 'Lan Anh' });
   const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'laptop' } }));
   await haveAsked(app, secret ?? '', 'Say something');
   await app.quiet(person.accountId);
-});
-afterAll(async () => {
-  await browser?.close();
-  await app?.close();
 });
 
 /** Where the focus is: what a reader would be told, whether it shows, and whether something lies over it. */

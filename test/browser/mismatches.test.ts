@@ -1,22 +1,11 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TestApp } from '../support/app.ts';
-import { launch, openPage } from './browser.ts';
+import { expect, it } from 'vitest';
+import { openPage } from './browser.ts';
 import { ask, signInOperator } from './people.ts';
-import { startService } from './service.ts';
+import { app, browser, useService } from './service.ts';
 
 // Answers by another model, as operators find them among the books.
 
-let app: TestApp;
-let browser: Browser;
-
-beforeAll(async () => {
-  [app, browser] = await Promise.all([startService(), launch()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await app?.close();
-});
+useService();
 
 it.each([
   ['en', 'Answers by another model', 'Every upstream runs what it is asked for.', 'Close', 'closed'],

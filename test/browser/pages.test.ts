@@ -1,25 +1,22 @@
 import { orThrow } from '@steyg/sdk';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { en } from '../../dashboard/src/language/en.ts';
 import { operatorEn } from '../../dashboard/src/language/operator-en.ts';
 import { operatorVi } from '../../dashboard/src/language/operator-vi.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
-import type { TestApp } from '../support/app.ts';
-import { findBarriers, launch, openPage } from './browser.ts';
+import { findBarriers, openPage } from './browser.ts';
 import { createPerson, haveAsked, type Person, settled, signInOperator } from './people.ts';
 import { placesOf, type Subjects, unseenPages, type Who } from './places.ts';
-import { startService } from './service.ts';
+import { app, browser, useService } from './service.ts';
 
 // Every page, in both languages and themes, wide and narrow: nothing breaks, nothing is in the way of anybody.
 
-let app: TestApp;
-let browser: Browser;
 let person: Person;
 let subjects: Subjects;
 
+useService();
 beforeAll(async () => {
-  [app, browser] = await Promise.all([startService(), launch()]);
   person = await createPerson(app, { name: 'Lan Anh' });
   const { console: control } = person.steyg;
   const { secret } = orThrow(await control.keys.createKey({ input: { name: 'laptop', limits: { day: '2' } } }));
@@ -39,10 +36,6 @@ beforeAll(async () => {
     requestId: entries?.edges[0]?.node.requestId ?? '',
     modelId: 'sim-small',
   };
-});
-afterAll(async () => {
-  await browser?.close();
-  await app?.close();
 });
 
 async function open(who: Who, options: BrowserContextOptions) {

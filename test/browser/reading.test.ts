@@ -1,23 +1,12 @@
 import { orThrow } from '@steyg/sdk';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestApp } from '../support/app.ts';
-import { launch, openPage } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { openPage } from './browser.ts';
 import { ask, createPerson, settled, signInOperator } from './people.ts';
-import { startService } from './service.ts';
+import { app, browser, useService } from './service.ts';
 
 // What a page says is so, and it says what people came to read.
 
-let app: TestApp;
-let browser: Browser;
-
-beforeAll(async () => {
-  [app, browser] = await Promise.all([startService(), launch()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await app?.close();
-});
+useService();
 
 describe('the first page', () => {
   it('shows a request over either protocol, what it costs, and the settings of every tool', async () => {

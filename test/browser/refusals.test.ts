@@ -1,37 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { orThrow } from '@steyg/sdk';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestApp } from '../support/app.ts';
-import { findBarriers, launch, openPage } from './browser.ts';
-import { createPerson, oneTimeCode, type Person, settled, signInOperator } from './people.ts';
-import { startService } from './service.ts';
+import { findBarriers, openPage } from './browser.ts';
+import { createPerson, oneTimeCode, signInOperator } from './people.ts';
+import { app, browser, openAs, useService } from './service.ts';
 
 // What others refuse: a program of the customer's that does not take what it is sent, an operator who stops an account,
 // a sign-in that took too long.
 
-let app: TestApp;
-let browser: Browser;
-
-beforeAll(async () => {
-  [app, browser] = await Promise.all([
-    startService({ scheduled: true, env: { ALLOW_PRIVATE_WEBHOOKS: '1' } }),
-    launch(),
-  ]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await app?.close();
-});
-
-async function openAs(person: Person, path: string) {
-  const watched = await openPage(browser, app.url);
-  await person.signIn(watched.page.context());
-  await watched.page.goto(path);
-  await settled(watched.page);
-  return watched;
-}
+useService({ scheduled: true, env: { ALLOW_PRIVATE_WEBHOOKS: '1' } });
 
 describe('a webhook endpoint that fails', () => {
   let server: Server;

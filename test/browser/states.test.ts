@@ -1,31 +1,13 @@
 import { orThrow } from '@steyg/sdk';
-import type { Browser, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestApp } from '../support/app.ts';
-import { findBarriers, launch, openPage } from './browser.ts';
-import { ask, createPerson, type Person, settled } from './people.ts';
-import { startService } from './service.ts';
+import type { Page, Route } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { findBarriers, openPage, watch } from './browser.ts';
+import { ask, createPerson, settled } from './people.ts';
+import { app, browser, openAs, useService } from './service.ts';
 
 // What people meet when something is not as it should be: they keep what they have, and are told what to do.
 
-let app: TestApp;
-let browser: Browser;
-
-beforeAll(async () => {
-  [app, browser] = await Promise.all([startService(), launch()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await app?.close();
-});
-
-async function openAs(person: Person, path: string) {
-  const watched = await openPage(browser, app.url);
-  await person.signIn(watched.page.context());
-  await watched.page.goto(path);
-  await settled(watched.page);
-  return watched;
-}
+useService();
 
 /** Holds what the page asks for by this name; each call resolves to the next request, which is to be answered or let go. */
 async function holdOperation(page: Page, name: string): Promise<() => Promise<Route>> {
@@ -138,6 +120,48 @@ describe('a session that has ended elsewhere', () => {
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByText('No keys yet.').waitFor();
     expect(await page.content()).not.toContain('of the first');
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('two tabs of one browser', () => {
+  it('are always of the same person: another sign-in and a sign-out count in both', async () => {
+    const first = await createPerson(app, { name: 'First Person' });
+    const second = await createPerson(app, { name: 'Second Person' });
+    orThrow(await first.steyg.console.keys.createKey({ input: { name: 'of the first' } }));
+    const { page, unexpected } = await openAs(first, '/keys');
+    await page.getByRole('rowheader', { name: /of the first/ }).waitFor();
+    await page.getByRole('button', { name: 'Create a key' }).first().click();
+    await page.getByRole('dialog').getByLabel('Name').fill('half typed');
+
+    const other = await watch(await page.context().newPage(), app.url);
+    await other.page.goto('/');
+    await other.page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL('**/sign-in?next=*');
+    await other.page.getByRole('link', { name: 'Sign in' }).first().click();
+    await other.page.getByLabel('E-mail address').fill(second.email);
+    await other.page.getByLabel('Password').fill(second.password);
+    await other.page.getByRole('button', { name: 'Sign in' }).click();
+    // Nobody touched this tab; it is where its person had been, as the one who is signed in now.
+    await page.getByText('No keys yet.').waitFor();
+    await page.getByText('Second Person').waitFor();
+    expect(await page.content()).not.toMatch(/of the first|First Person|half typed/);
+    expect([...unexpected(), ...other.unexpected()]).toEqual([]);
+    await page.context().close();
+  });
+
+  it('also when the other one cannot tell: what is read next shows who it is', async () => {
+    const first = await createPerson(app, { name: 'First Person' });
+    const second = await createPerson(app, { name: 'Second Person' });
+    orThrow(await first.steyg.console.keys.createKey({ input: { name: 'of the first' } }));
+    const { page, unexpected } = await openAs(first, '/keys');
+    await page.getByRole('rowheader', { name: /of the first/ }).waitFor();
+    await second.signIn(page.context());
+    await page.getByLabel('Show deleted keys').check();
+    await page.getByText('Second Person').waitFor();
+    await page.getByText('No keys yet.').waitFor();
+    expect(await page.content()).not.toMatch(/of the first|First Person/);
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

@@ -1,28 +1,27 @@
 import { orThrow } from '@steyg/sdk';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSimulator, type Simulator } from '../../server/upstreams/simulator/simulator.ts';
 import { createProbeAccount, createProbeRound } from '../../server/uptime/round.ts';
 import { dayText, percentText } from '../../server/uptime/status-text.ts';
 import { words } from '../../server/uptime/status-words.ts';
 import { createUptime, type Uptime } from '../../server/uptime/uptime.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { findBarriers, launch, openPage } from './browser.ts';
+import { startApp } from '../support/app.ts';
+import { findBarriers, openPage } from './browser.ts';
 import { signInOperator } from './people.ts';
-import { startService } from './service.ts';
+import { app, browser, useService } from './service.ts';
 
 // What anybody sees of how the models do, in a browser that runs no script.
 
-let app: TestApp;
-let browser: Browser;
 let uptime: Uptime;
 let elsewhere: Simulator;
 
 const fast = { tokensPerSecond: Number.POSITIVE_INFINITY, firstTokenMs: 0 };
 
+useService();
+
 /** One model that runs at an upstream of its own, which can fail by itself. */
 beforeAll(async () => {
-  [app, browser, elsewhere] = await Promise.all([startService(), launch(), createSimulator(fast)]);
+  elsewhere = await createSimulator(fast);
   uptime = createUptime({ pool: app.pool });
   const { operator } = (await signInOperator(app)).steyg.console;
   orThrow(
@@ -42,11 +41,7 @@ beforeAll(async () => {
   orThrow(await operator.setPrices({ modelId, input: { input: '1', cacheHit: '0.1', output: '4' } }));
   orThrow(await operator.setRoutes({ modelId, routes: [{ upstreamId: 'lotus', upstreamModel: 'sim-small' }] }));
 });
-afterAll(async () => {
-  await browser?.close();
-  await elsewhere?.close().catch(() => undefined);
-  await app?.close();
-});
+afterAll(() => elsewhere?.close().catch(() => undefined));
 
 /** `tools`: the page has no script of its own either way, but a checker is one. */
 async function openStatus(url: string, { locale = 'en-US', tools = false } = {}) {

@@ -2,27 +2,16 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestApp } from '../support/app.ts';
-import { launch, openPage } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { openPage } from './browser.ts';
 import { createPerson, haveAsked, settled } from './people.ts';
-import { startService } from './service.ts';
+import { app, browser, useService } from './service.ts';
 
 // What a first visit costs: script is what phones wait for.
 
 const mostBytes = 150_000;
 
-let app: TestApp;
-let browser: Browser;
-
-beforeAll(async () => {
-  [app, browser] = await Promise.all([startService(), launch()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await app?.close();
-});
+useService();
 
 /** What a script weighs as it goes over the wire, compressed as every browser takes it. */
 async function weigh(url: string): Promise<number> {

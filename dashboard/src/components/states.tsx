@@ -21,8 +21,8 @@ export function Skeleton({ lines = 3, height }: { lines?: number; height?: strin
   );
 }
 
-/** What went wrong, the id to quote, and another try. */
-export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+/** What went wrong, the id to quote, what has to be done about it first, and another try. */
+export function Failure({ error, retry, action }: { error: unknown; retry?: () => void; action?: ReactNode }) {
   const { t } = useLanguage();
   const { sentence, requestId } = useExplain()(error);
   return (
@@ -36,6 +36,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
           </p>
         )}
       </div>
+      {action}
       {retry === undefined ? null : (
         <Button small onClick={retry}>
           {t.common.retry}

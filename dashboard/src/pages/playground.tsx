@@ -1,46 +1,36 @@
-import type { CallCost, ModelsAnswer } from '@steyg/sdk';
-import { useEffect, useMemo, useReducer, useRef, useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
-import { createModelClient } from '../client.ts';
+import type { ModelsAnswer } from '@steyg/sdk';
+import { useEffect, useRef, useState } from 'react';
+import { useSearchParams } from 'wouter';
 import { Button } from '../components/button.tsx';
-import { Code } from '../components/copy.tsx';
+import { ExchangeView } from '../components/exchange.tsx';
 import { Choice, SelectField, TextArea, TextField } from '../components/field.tsx';
 import { useCreateKey } from '../components/new-key.tsx';
-import { Badge, Card, Page } from '../components/page.tsx';
+import { Card, Page } from '../components/page.tsx';
+import { PicturePicker } from '../components/picture-picker.tsx';
 import { Empty, Failure, Loaded } from '../components/states.tsx';
 import { useAsk } from '../data.tsx';
-import { fill, useLanguage } from '../language/language.tsx';
-import { pages, pathTo } from '../pages.ts';
-import { bodyOf, type Play, type PlayProtocol, type PlayRequest, pathOf, play } from '../play.ts';
-import { useAbilities } from '../session.tsx';
+import { type Exchange, useExchanges } from '../exchanges.ts';
+import { useLanguage } from '../language/language.tsx';
+import { type Picture, type PlayProtocol, protocolNames, type Turn } from '../play.ts';
+import { useAbilities, useAccount, useSession } from '../session.tsx';
 
 type Models = NonNullable<ModelsAnswer>;
 
-/** The key of this tab: in memory alone, gone with the tab. */
-const tab: { key: string | null } = { key: null };
+/** The key of this tab: in memory alone, gone with the tab, and nobody's but the person's and the account's it was for. */
+const tab: { owner: string; key: string | null } = { owner: '', key: null };
 /** A key that is made for a tab ends by itself, and cannot spend much meanwhile. */
 const tabKeyMs = 3_600_000;
 const tabKeyUsd = '1';
 
-interface Exchange {
-  request: PlayRequest;
-  text: string;
-  thinking: string;
-  events: unknown[];
-  state: 'running' | 'done' | 'stopped' | 'failed';
-  error: unknown;
-  startedAt: number;
-  firstAfterMs: number | null;
-  tookMs: number | null;
-  cost: CallCost | null;
-  requestId: string | null;
-}
-
 export default function Playground() {
   const { t } = useLanguage();
-  const [key, setKey] = useState(tab.key);
+  const { person } = useSession();
+  const account = useAccount();
+  const owner = `${person.id} ${account.id}`;
+  const [key, setKey] = useState(() => (tab.owner === owner ? tab.key : null));
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
   const use = (secret: string | null) => {
+    tab.owner = owner;
     tab.key = secret;
     setKey(secret);
   };
@@ -49,7 +39,11 @@ export default function Playground() {
       <KeyCard apiKey={key} onUse={use} />
       <Loaded query={models}>
         {(list) =>
-          list.length === 0 ? <Empty title={t.models.empty} /> : <Conversation key={key} models={list} apiKey={key} />
+          list.length === 0 ? (
+            <Empty title={t.models.empty} />
+          ) : (
+            <Conversation models={list} apiKey={key} onOtherKey={() => use(null)} />
+          )
         }
       </Loaded>
     </Page>
@@ -108,9 +102,15 @@ function KeyCard({ apiKey, onUse }: { apiKey: string | null; onUse: (secret: str
   );
 }
 
-const protocolOf = { MESSAGES: 'messages', CHAT_COMPLETIONS: 'chat-completions' } as const;
-
-function Conversation({ models, apiKey }: { models: Models; apiKey: string | null }) {
+function Conversation({
+  models,
+  apiKey,
+  onOtherKey,
+}: {
+  models: Models;
+  apiKey: string | null;
+  onOtherKey: () => void;
+}) {
   const { t } = useLanguage();
   const [search] = useSearchParams();
   const wanted = search.get('model');
@@ -120,29 +120,26 @@ function Conversation({ models, apiKey }: { models: Models; apiKey: string | nul
   const [protocol, setProtocol] = useState<PlayProtocol>('messages');
   const [system, setSystem] = useState('');
   const [maxTokens, setMaxTokens] = useState('1024');
-  const [draft, setDraft] = useState('');
-  const { exchanges, send, stop, clear } = useExchanges(apiKey);
-  const running = exchanges.at(-1)?.state === 'running';
+  const { exchanges, send, drop, stop, clear } = useExchanges(apiKey);
+  const last = exchanges.at(-1);
+  const running = last?.state === 'running';
   const model = models.find((each) => each.modelId === modelId);
 
-  const submit = () => {
-    const text = draft.trim();
-    if (text === '' || running || apiKey === null) return;
-    const turns = exchanges
-      .filter(({ state, text: answer }) => state !== 'failed' && answer !== '')
-      .flatMap(({ request, text: answer }) => [
-        { role: 'user' as const, text: request.turns.at(-1)?.text ?? '' },
-        { role: 'assistant' as const, text: answer },
-      ]);
+  /** Whatever the model was, the conversation goes on with the one that is chosen now. */
+  const ask = (turns: readonly Turn[]) =>
     send({
       protocol,
       model: modelId,
       system: system.trim(),
       maxTokens: Math.max(1, Math.floor(Number(maxTokens)) || 1024),
-      turns: [...turns, { role: 'user', text }],
+      turns,
     });
-    setDraft('');
+  const again = (failed: Exchange) => {
+    drop(failed);
+    ask(failed.request.turns);
   };
+
+  useFollow(exchanges);
 
   return (
     <div className="playground">
@@ -158,9 +155,9 @@ function Conversation({ models, apiKey }: { models: Models; apiKey: string | nul
           label={t.activity.protocol}
           value={protocol}
           onChange={(value) => setProtocol(value as PlayProtocol)}
-          options={(['MESSAGES', 'CHAT_COMPLETIONS'] as const).map((name) => ({
-            value: protocolOf[name],
-            label: t.protocols[name],
+          options={(['messages', 'chat-completions'] as const).map((value) => ({
+            value,
+            label: t.protocols[protocolNames[value]],
           }))}
         />
         <TextField
@@ -175,208 +172,125 @@ function Conversation({ models, apiKey }: { models: Models; apiKey: string | nul
       </Card>
       <section className="chat" aria-label={t.playground.conversation}>
         {exchanges.length === 0 ? <Empty title={t.playground.empty}>{t.playground.nothingStored}</Empty> : null}
-        {exchanges.map((exchange, index) => (
-          <ExchangeView key={index} exchange={exchange} />
-        ))}
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            submit();
-          }}
-        >
-          <TextArea
-            label={t.playground.message}
-            hint={apiKey === null ? t.playground.needsKey : t.playground.enterHint}
-            rows={3}
-            value={draft}
-            onChange={setDraft}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
-            }}
+        {exchanges.map((exchange) => (
+          <ExchangeView
+            key={exchange.id}
+            exchange={exchange}
+            onAgain={exchange === last && apiKey !== null ? () => again(exchange) : undefined}
+            onOtherKey={onOtherKey}
           />
-          <div className="actions">
-            {exchanges.length > 0 && !running ? (
-              <Button look="quiet" onClick={clear}>
-                {t.playground.clear}
-              </Button>
-            ) : null}
-            {running ? (
-              <Button onClick={stop}>{t.playground.stop}</Button>
-            ) : (
-              <Button type="submit" look="primary" disabled={apiKey === null || draft.trim() === ''}>
-                {t.playground.send}
-              </Button>
-            )}
-          </div>
-        </form>
+        ))}
+        <p className="sr-only" role="status">
+          {last === undefined ? '' : t.playground.states[last.state]}
+        </p>
+        <Composer
+          ready={apiKey !== null}
+          running={running}
+          pictures={model?.capabilities.includes('vision') === true}
+          onSend={(turn) => ask([...turnsOf(exchanges), turn])}
+          onStop={stop}
+          {...(exchanges.length > 0 && !running ? { onClear: clear } : {})}
+        />
       </section>
     </div>
   );
 }
 
-/** The exchanges so far. Their parts change with every event; the page is drawn again once a frame. */
-function useExchanges(apiKey: string | null) {
-  const exchanges = useRef<Exchange[]>([]);
-  const running = useRef<Play>(null);
-  const [, draw] = useReducer((count: number) => count + 1, 0);
-  const frame = useRef(0);
-  const soon = () => {
-    cancelAnimationFrame(frame.current);
-    frame.current = requestAnimationFrame(draw);
-  };
-  useEffect(
-    () => () => {
-      cancelAnimationFrame(frame.current);
-      running.current?.abort();
-    },
-    [],
-  );
+/** So far from the end of the page is still at its end: a few lines may come at once. */
+const nearPixels = 240;
 
-  const run = async (request: PlayRequest, secret: string) => {
-    const exchange: Exchange = {
-      request,
-      text: '',
-      thinking: '',
-      events: [],
-      state: 'running',
-      error: null,
-      startedAt: performance.now(),
-      firstAfterMs: null,
-      tookMs: null,
-      cost: null,
-      requestId: null,
-    };
-    exchanges.current = [...exchanges.current, exchange];
-    draw();
-    const exchanging = play(createModelClient(location.origin, secret), request);
-    running.current = exchanging;
-    try {
-      for await (const { event, text, thinking } of exchanging.pieces) {
-        exchange.firstAfterMs ??= Math.round(performance.now() - exchange.startedAt);
-        exchange.events.push(event);
-        exchange.text += text;
-        exchange.thinking += thinking;
-        soon();
-      }
-      exchange.state = 'done';
-    } catch (error) {
-      if (exchange.state === 'running') exchange.state = 'failed';
-      exchange.error = exchange.state === 'failed' ? error : null;
+/** Goes along with what is being said. Whoever went up to read stays there. */
+function useFollow(exchanges: readonly Exchange[]): void {
+  const last = exchanges.at(-1);
+  const count = useRef(0);
+  useEffect(() => {
+    const { scrollHeight } = document.documentElement;
+    const asked = exchanges.length > count.current;
+    count.current = exchanges.length;
+    if (asked || (exchanges.length > 0 && scrollHeight - innerHeight - scrollY < nearPixels)) {
+      window.scrollTo(0, scrollHeight);
     }
-    exchange.tookMs = Math.round(performance.now() - exchange.startedAt);
-    exchange.requestId = await exchanging.requestId().catch(() => null);
-    soon();
-    if (exchange.state === 'done') {
-      exchange.cost = await exchanging.cost().catch(() => null);
-      soon();
-    }
+    // Whatever makes the last exchange longer.
+  }, [exchanges.length, last?.text, last?.thinking, last?.state, last?.cost]);
+}
+
+/** What was said so far. Of an answer that broke off, what had come counts: people read it too. */
+function turnsOf(exchanges: readonly Exchange[]): Turn[] {
+  return exchanges.flatMap(({ request, text }) => {
+    const asked = request.turns.at(-1);
+    return asked === undefined || text === '' ? [] : [asked, { role: 'assistant', text }];
+  });
+}
+
+function Composer({
+  ready,
+  running,
+  pictures: takesPictures,
+  onSend,
+  onStop,
+  onClear,
+}: {
+  /** Whether there is a key to send with. */
+  ready: boolean;
+  running: boolean;
+  /** Whether the model looks at pictures. */
+  pictures: boolean;
+  onSend: (turn: Turn) => void;
+  onStop: () => void;
+  onClear?: () => void;
+}) {
+  const { t } = useLanguage();
+  const [draft, setDraft] = useState('');
+  const [pictures, setPictures] = useState<readonly Picture[]>([]);
+  const form = useRef<HTMLFormElement>(null);
+  const sending = takesPictures ? pictures : [];
+  const submit = () => {
+    const text = draft.trim();
+    if (text === '' || running || !ready) return;
+    onSend({ role: 'user', text, ...(sending.length === 0 ? {} : { pictures: sending }) });
+    setDraft('');
+    setPictures([]);
+    // The next question is typed where this one was.
+    form.current?.querySelector('textarea')?.focus();
   };
 
-  return {
-    exchanges: exchanges.current,
-    send: (request: PlayRequest) => {
-      if (apiKey !== null) void run(request, apiKey);
-    },
-    stop: () => {
-      const last = exchanges.current.at(-1);
-      if (last?.state === 'running') last.state = 'stopped';
-      running.current?.abort();
-      soon();
-    },
-    clear: () => {
-      exchanges.current = [];
-      draw();
-    },
-  };
-}
-
-function ExchangeView({ exchange }: { exchange: Exchange }) {
-  const { t } = useLanguage();
-  const { request, text, thinking, state, error } = exchange;
   return (
-    <article className="exchange">
-      <p className="said user">
-        <span className="sr-only">{t.playground.you}: </span>
-        {request.turns.at(-1)?.text}
-      </p>
-      {thinking === '' ? null : (
-        <details>
-          <summary>{t.playground.thinking}</summary>
-          <p className="thinking">{thinking}</p>
-        </details>
-      )}
-      <p className="said answer" aria-busy={state === 'running'} aria-live={state === 'running' ? 'off' : 'polite'}>
-        <span className="sr-only">{request.model}: </span>
-        {text}
-        {state === 'running' && text === '' ? <span className="pulse" aria-hidden="true" /> : null}
-      </p>
-      {state === 'stopped' ? <Badge tone="warn">{t.playground.stopped}</Badge> : null}
-      {error === null ? null : <Failure error={error} />}
-      <Facts exchange={exchange} />
-      <Raw exchange={exchange} />
-    </article>
-  );
-}
-
-function Facts({ exchange }: { exchange: Exchange }) {
-  const { t, format } = useLanguage();
-  const { cost, firstAfterMs, tookMs, requestId } = exchange;
-  if (tookMs === null) return null;
-  const facts = [
-    ...(firstAfterMs === null ? [] : [fill(t.playground.first, { time: format.milliseconds(firstAfterMs) })]),
-    fill(t.playground.took, { time: format.milliseconds(tookMs) }),
-    ...(cost === null
-      ? []
-      : [
-          fill(t.playground.tokens, {
-            input: format.number(cost.entry.usage.input_tokens),
-            cache: format.number(cost.entry.usage.cache_hit_tokens),
-            output: format.number(cost.entry.usage.output_tokens),
-          }),
-          fill(t.playground.cost, { usd: format.usdExact(cost.costUsd) }),
-        ]),
-  ];
-  return (
-    <p className="hint">
-      {facts.join(' · ')}
-      {requestId === null ? null : (
-        <>
-          {' · '}
-          <Link href={pathTo(pages.entry, { requestId })}>{t.playground.receipt}</Link>
-        </>
-      )}
-    </p>
-  );
-}
-
-/** The request and the events as they went over the wire, without the key. Put together when somebody looks. */
-function Raw({ exchange }: { exchange: Exchange }) {
-  const { t } = useLanguage();
-  const [open, setOpen] = useState(false);
-  const { request, events } = exchange;
-  const sent = useMemo(
-    () =>
-      [
-        `POST ${pathOf(request.protocol)}`,
-        'authorization: Bearer sk-steyg-…',
-        '',
-        JSON.stringify(bodyOf(request), null, 2),
-      ].join('\n'),
-    [request],
-  );
-  return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{fill(t.playground.raw, { n: events.length })}</summary>
-      {open ? (
-        <div className="raw">
-          <Code text={sent} what={t.playground.request} title={t.playground.request} />
-          <Code
-            text={events.map((event) => JSON.stringify(event)).join('\n')}
-            what={t.playground.events}
-            title={t.playground.events}
-          />
-        </div>
-      ) : null}
-    </details>
+    <form
+      ref={form}
+      className="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <TextArea
+        label={t.playground.message}
+        hint={ready ? t.playground.enterHint : t.playground.needsKey}
+        rows={2}
+        value={draft}
+        onChange={setDraft}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
+        }}
+      />
+      <div className="actions">
+        {takesPictures ? <PicturePicker pictures={pictures} onChange={setPictures} /> : null}
+        {onClear === undefined ? null : (
+          <Button look="quiet" onClick={onClear}>
+            {t.playground.clear}
+          </Button>
+        )}
+        {/* Two buttons, not one that changes: the second press of a double click must not stop what the first one sent. */}
+        {running ? (
+          <Button key="stop" onClick={onStop}>
+            {t.playground.stop}
+          </Button>
+        ) : (
+          <Button key="send" type="submit" look="primary" disabled={!ready || draft.trim() === ''}>
+            {t.playground.send}
+          </Button>
+        )}
+      </div>
+    </form>
   );
 }

@@ -1,0 +1,86 @@
+import { useId, useState } from 'react';
+import { fill, useLanguage } from '../language/language.tsx';
+import type { Picture } from '../play.ts';
+import { Icon } from './icon.tsx';
+import { Clipped } from './page.tsx';
+
+/** What both protocols take. */
+const mediaTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
+/** Vendors refuse larger ones, and a request as a whole may have 32 MB. */
+const mostBytes = 5 * 1_048_576;
+const mostPictures = 4;
+
+/** Chooses pictures for a question. They are read into the memory of the page and go nowhere but into the request. */
+export function PicturePicker({
+  pictures,
+  onChange,
+}: {
+  pictures: readonly Picture[];
+  onChange: (pictures: readonly Picture[]) => void;
+}) {
+  const { t } = useLanguage();
+  const id = useId();
+  const [refused, setRefused] = useState<string | null>(null);
+  const add = async (files: readonly File[]) => {
+    const usable = files.filter(({ type, size }) => mediaTypes.includes(type) && size <= mostBytes);
+    const all = [...pictures, ...(await Promise.all(usable.map(read)))];
+    setRefused(files.find((file) => !usable.includes(file))?.name ?? all[mostPictures]?.name ?? null);
+    onChange(all.slice(0, mostPictures));
+  };
+  return (
+    <div className="pictures">
+      {/* The browser's own control speaks the browser's language: the label is the button. */}
+      <label className="button small">
+        <Icon name="picture" />
+        {t.playground.pictures}
+        <input
+          type="file"
+          className="sr-only"
+          multiple
+          accept={mediaTypes.join(',')}
+          aria-describedby={`${id}-hint`}
+          onChange={(event) => {
+            void add([...(event.target.files ?? [])]);
+            // The same file can be chosen again after it was taken away.
+            event.target.value = '';
+          }}
+        />
+      </label>
+      <span className="sr-only" id={`${id}-hint`}>
+        {fill(t.playground.picturesHint, { n: mostPictures, mb: mostBytes / 1_048_576 })}
+      </span>
+      {pictures.map((picture, index) => (
+        <span key={index} className="picture">
+          <Clipped text={picture.name} />
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={fill(t.playground.removePicture, { name: picture.name })}
+            onClick={() => onChange(pictures.filter((each) => each !== picture))}
+          >
+            <Icon name="close" />
+          </button>
+        </span>
+      ))}
+      {refused === null ? null : (
+        <p className="error-text" role="alert">
+          {fill(t.playground.pictureRefused, { name: refused })}{' '}
+          {fill(t.playground.picturesHint, { n: mostPictures, mb: mostBytes / 1_048_576 })}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function read(file: File): Promise<Picture> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('error', () => reject(reader.error ?? new Error('a file that cannot be read')));
+    reader.addEventListener('load', () => {
+      // A data: address; what comes after its comma are the bytes.
+      const [, base64 = ''] = (reader.result as string).split(',', 2);
+      resolve({ name: file.name, mediaType: file.type, base64 });
+    });
+    reader.readAsDataURL(file);
+  });
+}
