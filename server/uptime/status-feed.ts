@@ -8,7 +8,7 @@ import type { Announcement, Incident, StatusReport } from './uptime.ts';
  * when it ends. `origin` is the service's public address; ids of items stay the same as long as it does.
  */
 export interface FeedInput {
-  report: Pick<StatusReport, 'generatedAt' | 'incidents' | 'announcements'>;
+  report: Pick<StatusReport, 'generatedAt' | 'incidents' | 'announcements' | 'pastAnnouncements'>;
   origin: string;
   locale: Locale;
 }
@@ -74,11 +74,12 @@ ${items.join('\n')}
 `;
 }
 
-function itemsOf({ incidents, announcements }: FeedInput['report'], locale: Locale): Item[] {
+function itemsOf({ incidents, announcements, pastAnnouncements }: FeedInput['report'], locale: Locale): Item[] {
   const w = words[locale];
   return [
     ...incidents.map((incident) => incidentItem(incident, locale, w)),
-    ...announcements.map((announcement) => announcementItem(announcement, locale, w)),
+    ...announcements.map((announcement) => announcementItem(announcement, locale, w, false)),
+    ...pastAnnouncements.map((announcement) => announcementItem(announcement, locale, w, true)),
   ].toSorted((a, b) => b.changedAt.getTime() - a.changedAt.getTime());
 }
 
@@ -96,15 +97,15 @@ function incidentItem({ id, model, impact, affected, startedAt, endedAt }: Incid
   };
 }
 
-function announcementItem(item: Announcement, locale: Locale, w: StatusWords): Item {
+function announcementItem(item: Announcement, locale: Locale, w: StatusWords, isOver: boolean): Item {
   const title = (locale === 'vi' ? item.titleVi : null) ?? item.title;
   const body = (locale === 'vi' ? item.bodyVi : null) ?? item.body;
   return {
     id: `announcement-${item.id}`,
-    title: `${w.kinds[item.kind]}: ${title}`,
+    title: `${w.kinds[item.kind]}: ${title}${isOver ? ` (${w.over})` : ''}`,
     text: `${momentText(item.startsAt, locale)}${item.endsAt === null ? '' : ` – ${momentText(item.endsAt, locale)}`}. ${body}`,
     at: item.createdAt,
-    changedAt: item.createdAt,
+    changedAt: isOver ? (item.endsAt ?? item.createdAt) : item.createdAt,
   };
 }
 

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { escapeText, type Locale, momentText } from '../page.ts';
+import { escapeText, type Locale, logo, momentText, pageStyle, policyFor } from '../page.ts';
 import { dayText, durationText, millisecondsText, percentText, wayText } from './status-text.ts';
 import { type StatusWords, words } from './status-words.ts';
 import {
@@ -59,7 +58,7 @@ function document(locale: Locale, w: StatusWords, main: string): string {
 <style>${style}</style>
 </head>
 <body>
-<header><a class="logo" href="/" aria-label="Steyg: ${w.home}"><svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="7"/><path d="M7 24v-5h6v-6h6V7h6"/></svg>Steyg</a><nav aria-label="${w.language}"><a href="/status?lang=${other}" hreflang="${other}" lang="${other}">${words[other].name}</a></nav></header>
+<header><a class="logo" href="/" aria-label="Steyg: ${w.home}">${logo}</a><nav aria-label="${w.language}"><a href="/status?lang=${other}" hreflang="${other}" lang="${other}">${words[other].name}</a></nav></header>
 <main>
 <h1>${w.title}</h1>
 ${main}
@@ -195,23 +194,7 @@ function time(moment: Date, locale: Locale): string {
   return `<time datetime="${moment.toISOString()}">${escapeText(momentText(moment, locale))}</time>`;
 }
 
-const style = `
-:root{color-scheme:light dark;--page:#f7f8f8;--card:#fff;--sunken:#eef1f1;--text:#17201f;--quiet:#55625f;--line:#d7dddb;--accent:#0f766e;--up:#178a4c;--up-soft:#e2f4e8;--most:#c27c0e;--most-soft:#fdf1da;--most-text:#85540a;--down:#c9302c;--down-soft:#fbe6e4;--none:#8a9794;--shadow:0 1px 2px rgb(0 0 0/.06),0 4px 16px rgb(0 0 0/.05)}
-@media (prefers-color-scheme:dark){:root{--page:#0e1413;--card:#161d1c;--sunken:#1e2726;--text:#e7eeec;--quiet:#a1b0ac;--line:#2c3735;--accent:#2dd4bf;--up:#3fbf74;--up-soft:#12301f;--most:#e0a63a;--most-soft:#35270d;--most-text:#fbbf5c;--down:#f0645c;--down-soft:#3b1816;--none:#71807c;--shadow:0 1px 2px rgb(0 0 0/.4)}}
-*{box-sizing:border-box}
-body{margin:0 auto;max-width:64rem;padding:0 clamp(1rem,3vw,2rem) 2rem;font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;color:var(--text);background:var(--page);overflow-wrap:anywhere}
-header{display:flex;justify-content:space-between;align-items:center;gap:1rem;flex-wrap:wrap;padding:1rem 0}
-.logo{display:inline-flex;align-items:center;gap:.5rem;font-weight:700;font-size:1.15rem;color:var(--text);text-decoration:none}
-.logo svg{width:1.75rem;height:1.75rem}.logo rect{fill:#0f766e}.logo path{fill:none;stroke:#fff;stroke-width:3.2;stroke-linecap:round;stroke-linejoin:round}
-h1{font-size:1.75rem;line-height:1.25;letter-spacing:-.015em;margin:1rem 0}
-h2{font-size:1.25rem;margin:2rem 0 .75rem}
-a,summary{color:var(--accent);text-underline-offset:.15em}
-summary{cursor:pointer;width:fit-content;font-size:.94rem}
-:focus-visible{outline:3px solid var(--accent);outline-offset:2px;border-radius:.25rem}
-p{margin:.25rem 0}
-code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.9em;font-weight:400;color:var(--quiet)}
-.quiet{color:var(--quiet);font-size:.875rem}
-.card{background:var(--card);border:1px solid var(--line);border-radius:.6rem;box-shadow:var(--shadow);padding:1.1rem 1.25rem;margin:0 0 1rem}
+const style = `${pageStyle}
 .overall{display:flex;align-items:center;gap:.6rem;font-size:1.2rem;font-weight:650;border-radius:.6rem;padding:.9rem 1.15rem;background:var(--sunken)}
 .overall.up{background:var(--up-soft)}.overall.degraded{background:var(--most-soft)}.overall.down{background:var(--down-soft)}
 .dot{flex:none;display:inline-block;width:.7em;height:.7em;border-radius:50%;background:var(--none)}
@@ -220,7 +203,6 @@ code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monosp
 .announcement{border-left:.35rem solid var(--most)}.announcement.incident{border-left-color:var(--down)}.announcement.info{border-left-color:var(--accent)}
 h3{margin:0 0 .75rem;font-size:1.05rem;display:flex;gap:.25rem .6rem;align-items:baseline;flex-wrap:wrap}
 h3 .state{margin-left:auto;font-weight:500;font-size:.94rem}
-.badge{background:var(--sunken);border-radius:1rem;padding:0 .5rem;font-size:.8rem;font-weight:400;white-space:nowrap}
 .badge.open{background:var(--down-soft)}
 .protocol{display:grid;grid-template-columns:9rem minmax(0,1fr);gap:.25rem 1rem;align-items:center;margin:.5rem 0}
 .protocol p{margin:0;font-size:.94rem;display:grid}
@@ -235,10 +217,6 @@ h3 .state{margin-left:auto;font-weight:500;font-size:.94rem}
 .scale{display:flex;justify-content:space-between;margin:0 0 .5rem 10rem;font-size:.8rem}
 .figures{display:flex;gap:.75rem 1.75rem;flex-wrap:wrap;margin:.9rem 0}
 .figures div{min-width:4.5rem}dt{color:var(--quiet);font-size:.875rem}dd{margin:0;font-weight:600;font-variant-numeric:tabular-nums}
-.scroll{overflow-x:auto}
-details[open]>summary{margin-bottom:.5rem}
-table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left;padding:.35rem .9rem .35rem 0;border-bottom:1px solid var(--line);font-weight:400;white-space:nowrap}
-thead th{color:var(--quiet);font-size:.82rem}
 details ul{margin:.25rem 0;padding-left:1.25rem}
 .incidents{padding:0;list-style:none}
 footer{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;border-top:1px solid var(--line);margin-top:2rem;padding-top:1rem}
@@ -246,5 +224,4 @@ footer{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;border-top:1px solid var(--
 @media print{details{display:block}}
 `;
 
-/** For the page's Content-Security-Policy: this very style and nothing else. */
-export const styleHash: string = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+export const statusPagePolicy: string = policyFor(style);

@@ -4,13 +4,16 @@ import { chooseLocale, type Locale } from '../page.ts';
 import { badgeDays, badgeKinds, badgeOf, badgeSvg, shieldsJson } from './status-badge.ts';
 import { atomFeed, rssFeed } from './status-feed.ts';
 import { statusJson } from './status-json.ts';
-import { statusPage, statusUnavailablePage, styleHash } from './status-page.ts';
+import { statusPage, statusPagePolicy, statusUnavailablePage } from './status-page.ts';
+import { statuspageDocuments, statuspageOf } from './statuspage-json.ts';
 import type { StatusReport, Uptime } from './uptime.ts';
 
 /**
  * The public status: `/status` for people, `/status.json` for programs, `/status/history.atom` and `.rss` for feed
  * readers, and badges for other people's pages: `/status/badge.svg` of the service, `/status/badges/MODEL.svg` of a
- * model, `.json` for shields.io; `?kind=status|uptime|latency`, `?days=1|7|30|90`, `?lang=en|vi`.
+ * model, `.json` for shields.io; `?kind=status|uptime|latency`, `?days=1|7|30|90`, `?lang=en|vi`. What reads hosted status
+ * pages finds their documents where it looks for them: at `/api/v2/summary.json` and the like, from the service's own
+ * address or from the page's (`/status`).
  */
 
 export interface StatusDeps {
@@ -53,6 +56,13 @@ export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
     void reply.header('access-control-allow-origin', '*');
     return answer(request, reply, statusJson);
   });
+
+  for (const [name, write] of Object.entries(statuspageDocuments))
+    for (const page of ['', '/status'])
+      app.get(`${page}/api/v2/${name}`, (request, reply) => {
+        void reply.header('access-control-allow-origin', '*');
+        return answer(request, reply, (report) => write(statuspageOf(report, `${publicUrl}/status`)));
+      });
 
   for (const [path, type, render] of [
     ['/status/history.atom', 'application/atom+xml', atomFeed],
@@ -110,10 +120,7 @@ export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
       .type('text/html; charset=utf-8')
       .header('referrer-policy', 'no-referrer')
       .header('x-content-type-options', 'nosniff')
-      .header(
-        'content-security-policy',
-        `default-src 'none'; style-src ${styleHash}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-      );
+      .header('content-security-policy', statusPagePolicy);
     return answer(request, reply, (report) => pages(report, locale), statusUnavailablePage(locale));
   });
 }

@@ -71,6 +71,8 @@ export interface Day extends Tally {
 export interface ModelStatus {
   id: string;
   displayName: string;
+  /** When it came into the catalog. */
+  createdAt: Date;
   /** Every route of it ends at the built-in simulator. */
   simulated: boolean;
   state: State;
@@ -95,6 +97,8 @@ export interface StatusReport {
   incidents: Incident[];
   /** Those that are not over. */
   announcements: Announcement[];
+  /** Those that were in force lately, and are over: the one that ended last first. */
+  pastAnnouncements: Announcement[];
 }
 
 const incidentColumns = `id, model, impact, affected, started_at AS "startedAt", ended_at AS "endedAt"`;
@@ -141,13 +145,14 @@ export function createUptime({ pool }: { pool: Pool }) {
 
   /** Everything that the status page says, in a fixed number of queries however many models there are. */
   async function report({ days = 90 }: { days?: number } = {}): Promise<StatusReport> {
-    const [models, ways, tallies, lastDay, incidents, announcements] = await Promise.all([
+    const [models, ways, tallies, lastDay, incidents, announcements, pastAnnouncements] = await Promise.all([
       listModels(pool),
       newestProbes(pool),
       dailyTallies(pool, days),
       last24Hours(pool),
       recentIncidents(pool, days),
       currentAnnouncements(pool),
+      endedAnnouncements(pool, days),
     ]);
     const generatedAt = new Date();
     const open = new Map(
@@ -164,7 +169,7 @@ export function createUptime({ pool }: { pool: Pool }) {
         ...daysOf(tallies.get(id) ?? new Map(), calendar(days, generatedAt)),
       };
     });
-    return { generatedAt, state: worst(states), models: states, incidents, announcements };
+    return { generatedAt, state: worst(states), models: states, incidents, announcements, pastAnnouncements };
   }
 
   /** A model's tallies over time, all ways together or one: for charts. Buckets without probes are left out. */
@@ -201,7 +206,12 @@ export function createUptime({ pool }: { pool: Pool }) {
   async function announce(input: NewAnnouncement & { actor: string }): Promise<AnnounceOutcome> {
     const problem = announcementProblem(input);
     if (problem !== null) return problem;
-    return repeatedTransaction(pool, async (client) => {
+    return repeatedTransaction(pool, async (client): Promise<AnnounceOutcome> => {
+      const { rows: unknown } = await client.query<{ id: string }>(
+        'SELECT id FROM unnest($1::text[]) AS named (id) WHERE NOT EXISTS (SELECT FROM model WHERE model.id = named.id) LIMIT 1',
+        [input.models],
+      );
+      if (unknown.length > 0) return { kind: 'invalid', field: 'models', message: 'must be catalog ids' };
       const { rows } = await client.query<Announcement>(
         `INSERT INTO announcement (id, kind, title, title_vi, body, body_vi, models, starts_at, ends_at, created_by)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${announcementColumns}`,
@@ -237,7 +247,7 @@ export function createUptime({ pool }: { pool: Pool }) {
       // One that has not begun yet never happened.
       const { rows } = await client.query<Announcement>(
         `UPDATE announcement SET ends_at = greatest(starts_at, now())
-         WHERE id = $1 AND (ends_at IS NULL OR ends_at > now()) RETURNING ${announcementColumns}`,
+         WHERE id = $1 AND ${notOver} RETURNING ${announcementColumns}`,
         [input.id],
       );
       const [announcement] = rows;
@@ -353,9 +363,11 @@ async function applyIncidentRule(client: ClientBase, model: string): Promise<voi
   }
 }
 
-async function listModels(pool: Pool): Promise<Pick<ModelStatus, 'id' | 'displayName' | 'simulated'>[]> {
-  const { rows } = await pool.query<Pick<ModelStatus, 'id' | 'displayName' | 'simulated'>>(
-    `SELECT m.id, m.display_name AS "displayName", coalesce(bool_and(u.simulated), false) AS simulated
+type ListedModel = Pick<ModelStatus, 'id' | 'displayName' | 'createdAt' | 'simulated'>;
+
+async function listModels(pool: Pool): Promise<ListedModel[]> {
+  const { rows } = await pool.query<ListedModel>(
+    `SELECT m.id, m.display_name AS "displayName", m.created_at AS "createdAt", coalesce(bool_and(u.simulated), false) AS simulated
      FROM model m LEFT JOIN route r ON r.model_id = m.id AND r.enabled LEFT JOIN upstream u ON u.id = r.upstream_id
      WHERE m.enabled GROUP BY m.id ORDER BY m.id`,
   );
@@ -434,10 +446,22 @@ async function recentIncidents(pool: Pool, days: number): Promise<Incident[]> {
   return rows;
 }
 
+/** One that was ended before it began never was: it ends as it begins. */
+const notOver = '(ends_at IS NULL OR ends_at > greatest(now(), starts_at))';
+
 async function currentAnnouncements(pool: Pool): Promise<Announcement[]> {
   const { rows } = await pool.query<Announcement>(
-    `SELECT ${announcementColumns} FROM announcement WHERE ends_at IS NULL OR ends_at > now()
-     ORDER BY starts_at DESC, id LIMIT 50`,
+    `SELECT ${announcementColumns} FROM announcement WHERE ${notOver} ORDER BY starts_at DESC, id LIMIT 50`,
+  );
+  return rows;
+}
+
+async function endedAnnouncements(pool: Pool, days: number): Promise<Announcement[]> {
+  const { rows } = await pool.query<Announcement>(
+    `SELECT ${announcementColumns} FROM announcement
+     WHERE ends_at <= now() AND ends_at > starts_at AND ends_at > now() - make_interval(days => $1)
+     ORDER BY ends_at DESC, id LIMIT 50`,
+    [days],
   );
   return rows;
 }

@@ -172,12 +172,33 @@ describe('announcements', () => {
     expect(await uptime.endAnnouncement({ id: 'x', actor: 'user:op' })).toBeNull();
   });
 
+  it('are gone when they are ended before they began, and told of as past when they were in force', async () => {
+    const made = async (startsAt: Date) => {
+      const outcome = await uptime.announce({ ...text, title: 'Plan', body: 'B', startsAt, endsAt: null });
+      if (outcome.kind !== 'announced') throw new Error(outcome.message);
+      return outcome.announcement.id;
+    };
+    const [planned, begun] = [await made(ago(-60)), await made(ago(60))];
+    for (const id of [planned, begun]) expect(await uptime.endAnnouncement({ id, actor: 'user:op' })).not.toBeNull();
+    for (const id of [planned, begun]) expect(await uptime.endAnnouncement({ id, actor: 'user:op' })).toBeNull();
+    const { announcements, pastAnnouncements } = await uptime.report();
+    const ids = (list: { id: string }[]) => list.map(({ id }) => id).filter((id) => id === planned || id === begun);
+    expect(ids(announcements)).toEqual([]);
+    expect(ids(pastAnnouncements)).toEqual([begun]);
+    const app = await status();
+    const feed = (await app.inject({ url: '/status/history.atom?lang=en' })).body;
+    const [, entry = ''] = feed.split(`#announcement-${begun}</id>`);
+    expect(entry).toMatch(/^\s*<title>Maintenance: Plan \(Over\)<\/title>/);
+    expect(feed).not.toContain(planned);
+  });
+
   it.each([
     ['title', { title: '' }],
     ['body', { body: 'a\u0000' }],
     ['titleVi', { titleVi: 'x'.repeat(201) }],
     ['endsAt', { endsAt: new Date(0) }],
     ['models', { models: ['\u0000'] }],
+    ['models', { models: ['no-such-model'] }],
   ])('are refused for their %s', async (field, changes) => {
     const good = { ...text, title: 'T', body: 'B', startsAt: ago(0), endsAt: null };
     expect(await uptime.announce({ ...good, ...changes })).toMatchObject({ kind: 'invalid', field });

@@ -1,0 +1,257 @@
+import { wayText } from './status-text.ts';
+import { words } from './status-words.ts';
+import type { Announcement, Incident, ModelStatus, StatusReport } from './uptime.ts';
+
+/**
+ * The status report in the JSON shape of hosted status pages (`/api/v2/…` of theirs), which monitors and chat bots know
+ * how to read. A model is a component; measured incidents and those that the operator announced are incidents;
+ * announced maintenance is scheduled maintenance. The shape speaks English, and has no word for what was not measured:
+ * such a component is `operational`, because nothing is known against it, and its description says so.
+ */
+
+/** Each document, by its address below `/api/v2/`. */
+export const statuspageDocuments: Readonly<Record<string, (page: StatusPage) => object>> = {
+  'summary.json': (page) => ({
+    page: page.page,
+    status: page.status,
+    components: page.components,
+    incidents: page.incidents.filter(isUnresolved),
+    scheduled_maintenances: page.maintenances.filter(isUnresolved),
+  }),
+  'status.json': ({ page, status }) => ({ page, status }),
+  'components.json': ({ page, components }) => ({ page, components }),
+  'incidents.json': ({ page, incidents }) => ({ page, incidents }),
+  'incidents/unresolved.json': ({ page, incidents }) => ({ page, incidents: incidents.filter(isUnresolved) }),
+  'scheduled-maintenances.json': ({ page, maintenances }) => ({ page, scheduled_maintenances: maintenances }),
+  'scheduled-maintenances/active.json': ({ page, maintenances }) => ({
+    page,
+    scheduled_maintenances: maintenances.filter(({ status }) => status === 'in_progress'),
+  }),
+  'scheduled-maintenances/upcoming.json': ({ page, maintenances }) => ({
+    page,
+    scheduled_maintenances: maintenances.filter(({ status }) => status === 'scheduled'),
+  }),
+};
+
+type ComponentStatus = 'operational' | 'partial_outage' | 'major_outage' | 'under_maintenance';
+type Impact = 'none' | 'minor' | 'major' | 'critical' | 'maintenance';
+type EventStatus = 'investigating' | 'identified' | 'resolved' | 'scheduled' | 'in_progress' | 'completed';
+
+interface Component {
+  id: string;
+  status: ComponentStatus;
+}
+
+interface Event {
+  status: EventStatus;
+  impact: Impact;
+  started_at: string;
+}
+
+export interface StatusPage {
+  page: object;
+  status: { indicator: Exclude<Impact, 'maintenance'>; description: string };
+  components: Component[];
+  /** Newest first, as everything in this shape. */
+  incidents: Event[];
+  maintenances: Event[];
+}
+
+const isUnresolved = ({ status }: Event): boolean => status !== 'resolved' && status !== 'completed';
+
+const w = words.en;
+const pageId = 'steyg';
+const mostEvents = 50;
+
+/** `url` is the address of the page for people. */
+export function statuspageOf(report: StatusReport, url: string): StatusPage {
+  const { generatedAt, models } = report;
+  const announced = [...report.announcements, ...report.pastAnnouncements];
+  const underWay = (kind: Announcement['kind']) =>
+    report.announcements.filter((each) => each.kind === kind && each.startsAt <= generatedAt);
+
+  const worked = underWay('maintenance');
+  const components = models.map((model, index) =>
+    componentOf(model, {
+      position: index + 1,
+      isMaintained: worked.some((work) => isAbout(work, model)),
+      changedAt: changeOf(model, report.incidents),
+    }),
+  );
+  const componentsOf = (concerns: (model: ModelStatus) => boolean): Component[] => {
+    const ids = new Set(models.filter(concerns).map(({ id }) => id));
+    return components.filter(({ id }) => ids.has(id));
+  };
+  const event = (facts: EventFacts) => eventOf(facts, url);
+  const newestFirst = (events: Event[]) =>
+    events.toSorted((a, b) => (a.started_at < b.started_at ? 1 : -1)).slice(0, mostEvents);
+
+  return {
+    page: { id: pageId, name: 'Steyg', url, time_zone: 'Etc/UTC', updated_at: generatedAt.toISOString() },
+    status: overall(report, underWay('incident').length > 0),
+    components,
+    incidents: newestFirst([
+      ...report.incidents.map((incident) =>
+        event(measured(incident, { generatedAt, components: componentsOf(({ id }) => id === incident.model) })),
+      ),
+      ...announced
+        .filter(({ kind, startsAt }) => kind === 'incident' && startsAt <= generatedAt)
+        .map((each) =>
+          event(announcedEvent(each, { generatedAt, components: componentsOf((model) => isAbout(each, model)) })),
+        ),
+    ]),
+    maintenances: newestFirst(
+      announced
+        .filter(({ kind }) => kind === 'maintenance')
+        .map((each) =>
+          event(announcedEvent(each, { generatedAt, components: componentsOf((model) => isAbout(each, model)) })),
+        ),
+    ),
+  };
+}
+
+const isAbout = ({ models }: Announcement, { id }: ModelStatus): boolean => models.length === 0 || models.includes(id);
+
+function overall({ state, models }: StatusReport, isAnnounced: boolean): StatusPage['status'] {
+  const description = w.overall[state];
+  if (state === 'down') return { indicator: 'critical', description };
+  if (state === 'degraded')
+    return { indicator: models.some((model) => model.state === 'down') ? 'major' : 'minor', description };
+  return isAnnounced ? { indicator: 'minor', description: w.kinds.incident } : { indicator: 'none', description };
+}
+
+function componentOf(
+  { id, displayName, createdAt, state }: ModelStatus,
+  { position, isMaintained, changedAt }: { position: number; isMaintained: boolean; changedAt: Date },
+): Component & Record<string, unknown> {
+  const measuredStatus = (
+    { up: 'operational', degraded: 'partial_outage', down: 'major_outage', no_data: 'operational' } as const
+  )[state];
+  return {
+    id,
+    name: displayName,
+    // What fails while it is worked on was expected to.
+    status: isMaintained ? 'under_maintenance' : measuredStatus,
+    created_at: createdAt.toISOString(),
+    updated_at: changedAt.toISOString(),
+    position,
+    description: state === 'no_data' ? w.states.no_data : null,
+    showcase: true,
+    start_date: createdAt.toISOString().slice(0, 10),
+    group_id: null,
+    page_id: pageId,
+    group: false,
+    only_show_if_degraded: false,
+  };
+}
+
+/** When something last began or ended with a model. */
+function changeOf({ id, createdAt }: ModelStatus, incidents: readonly Incident[]): Date {
+  const moments = incidents
+    .filter(({ model }) => model === id)
+    .map(({ startedAt, endedAt }) => (endedAt ?? startedAt).getTime());
+  return new Date(Math.max(createdAt.getTime(), ...moments));
+}
+
+/** A thing that happened, or is to happen; `updates` are the oldest first. */
+interface EventFacts {
+  id: string;
+  name: string;
+  status: EventStatus;
+  impact: Impact;
+  createdAt: Date;
+  startedAt: Date;
+  resolvedAt: Date | null;
+  updates: { status: EventStatus; body: string; at: Date }[];
+  components: Component[];
+  /** Of planned work. */
+  planned?: { from: Date; until: Date | null };
+}
+
+interface Around {
+  generatedAt: Date;
+  components: Component[];
+}
+
+function measured({ id, model, impact, affected, startedAt, endedAt }: Incident, { components }: Around): EventFacts {
+  const body = `${w.affected}: ${affected.map((way) => wayText(way, w)).join(', ')}.`;
+  return {
+    id,
+    name: `${model}: ${w.impacts[impact]}`,
+    status: endedAt === null ? 'investigating' : 'resolved',
+    impact: impact === 'major' ? 'major' : 'minor',
+    createdAt: startedAt,
+    startedAt,
+    resolvedAt: endedAt,
+    updates: [
+      { status: 'investigating', body, at: startedAt },
+      ...(endedAt === null ? [] : [{ status: 'resolved' as const, body: `${w.over}.`, at: endedAt }]),
+    ],
+    components,
+  };
+}
+
+function announcedEvent(announcement: Announcement, { generatedAt, components }: Around): EventFacts {
+  const { id, kind, title, body, createdAt, startsAt, endsAt } = announcement;
+  const isPlanned = kind === 'maintenance';
+  const [before, during, after] = isPlanned
+    ? (['scheduled', 'in_progress', 'completed'] as const)
+    : (['identified', 'identified', 'resolved'] as const);
+  const hasBegun = startsAt <= generatedAt;
+  const overAt = endsAt !== null && endsAt <= generatedAt ? endsAt : null;
+  const announcedFirst = isPlanned && createdAt < startsAt;
+  return {
+    id,
+    name: title,
+    status: overAt === null ? (hasBegun ? during : before) : after,
+    impact: isPlanned ? 'maintenance' : 'minor',
+    createdAt,
+    startedAt: startsAt,
+    resolvedAt: overAt,
+    updates: [
+      ...(announcedFirst ? [{ status: before, body, at: createdAt }] : []),
+      ...(hasBegun ? [{ status: during, body, at: startsAt }] : []),
+      ...(overAt === null ? [] : [{ status: after, body: `${w.over}.`, at: overAt }]),
+    ],
+    components,
+    ...(isPlanned ? { planned: { from: startsAt, until: endsAt } } : {}),
+  };
+}
+
+function eventOf(facts: EventFacts, url: string): Event & Record<string, unknown> {
+  const { id, name, status, impact, createdAt, startedAt, resolvedAt, updates, components, planned } = facts;
+  const changedAt = updates.at(-1)?.at ?? createdAt;
+  return {
+    id,
+    name,
+    status,
+    created_at: createdAt.toISOString(),
+    updated_at: changedAt.toISOString(),
+    monitoring_at: null,
+    resolved_at: resolvedAt?.toISOString() ?? null,
+    impact,
+    shortlink: url,
+    started_at: startedAt.toISOString(),
+    page_id: pageId,
+    incident_updates: updates.toReversed().map((update) => ({
+      id: `${id}-${update.status}`,
+      status: update.status,
+      body: update.body,
+      incident_id: id,
+      created_at: update.at.toISOString(),
+      updated_at: update.at.toISOString(),
+      display_at: update.at.toISOString(),
+      affected_components: null,
+      deliver_notifications: false,
+      custom_tweet: null,
+      tweet_id: null,
+    })),
+    components,
+    ...(planned === undefined
+      ? {}
+      : {
+          scheduled_for: planned.from.toISOString(),
+          scheduled_until: planned.until?.toISOString() ?? null,
+        }),
+  };
+}
