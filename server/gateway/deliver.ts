@@ -185,9 +185,9 @@ export function createDeliverer(parts: DelivererParts) {
 
       const failure = judge(failed, wire, refusals, call.requestId);
       router.report(target, failure.verdict, failure.retryAfterS);
-      if (failure.verdict === 'unauthorized') {
-        log.error({ upstream: target.route.upstream.id, kind: endLabel(end) }, 'an upstream refuses our key or funds');
-      }
+      const where = { requestId: call.requestId, upstream: target.route.upstream.id, kind: endLabel(end) };
+      if (failure.verdict === 'unauthorized') log.error(where, 'an upstream refuses our key or funds');
+      else if (failure.verdict !== 'fine') log.warn(where, 'a try at an upstream failed');
       const following =
         failure.elsewhere && !client.gone
           ? request.next(failed.kind === 'fault' && failed.fault === 'connect' ? 'no_connection' : 'failure')
