@@ -226,7 +226,7 @@ export async function createApp(parts: AppParts): Promise<App> {
         if (error instanceof MigrationRefused || (error instanceof Error && error.name === 'CatalogFileError'))
           throw error;
         if (closing.signal.aborted) break;
-        log.warn({ ...describeError(error), waitMs: wait }, 'not ready yet; trying again');
+        log.warn({ ...describeError(error), waitMs: wait }, 'the database cannot be worked with yet; trying again');
         await delay(wait, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     }

@@ -153,7 +153,7 @@ export function createMetrics({ worker = null }: { worker?: number | null } = {}
   });
   const failovers = new Counter({
     name: 'gateway_failovers_total',
-    help: 'Requests moved to another place that runs the same model.',
+    help: 'Further tries of requests, at another place or with another key of the same model where there is one.',
     labelNames: ['model'],
     registers,
   });

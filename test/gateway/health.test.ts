@@ -152,3 +152,27 @@ it('every request has one line in the log, by its route and without its address'
     [{ method: 'GET', route: '/api/v1/models/*', status: 401 }],
   ]);
 });
+
+it('a try at an upstream that failed has a line that says where and how; a mistake of the client has none', async () => {
+  const customer = await app.customer();
+  const from = app.logged.length;
+  const more = { model: 'only-chat' };
+  const failed = await send(app, protocols.chat, { secret: customer.secret, text: '[[status 500]]', more });
+  const mistaken = await send(app, protocols.chat, { secret: customer.secret, text: '[[status 400]]', more });
+  expect([failed.status, mistaken.status]).toEqual([502, 400]);
+  await Promise.all([failed.text(), mistaken.text()]);
+  const tries = app.logged
+    .slice(from)
+    .map((line) => JSON.parse(line))
+    .filter(({ upstream }) => upstream !== undefined);
+  expect(tries.length).toBeGreaterThan(0);
+  for (const line of tries) {
+    expect(line).toMatchObject({
+      level: 'warn',
+      requestId: failed.headers.get('request-id'),
+      upstream: 'by-chat',
+      kind: 'status_500',
+      msg: 'a try at an upstream failed',
+    });
+  }
+});
