@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chown, rm } from 'node:fs/promises';
+import { chown, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../server/database/migrate.ts';
@@ -37,6 +37,8 @@ export interface TestPostgres {
   start(): Promise<void>;
   /** `fast` writes everything and ends; `immediate` is a crash: connections break and the next start recovers. */
   stop(mode?: 'fast' | 'immediate'): Promise<void>;
+  /** What it has written into its log so far. */
+  log(): Promise<string>;
   /** Stops it and deletes it. */
   remove(): Promise<void>;
 }
@@ -73,6 +75,7 @@ export async function createPostgres(settings: Record<string, string | number> =
       await stopPostmaster(running, { mode, timeoutMs: 10_000 });
       running = null;
     },
+    log: () => readFile(join(root, 'log'), 'utf8'),
     async remove() {
       await postgres.stop('immediate');
       await rm(root, { recursive: true, force: true });
