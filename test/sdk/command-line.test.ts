@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Diagnosis } from '@steyg/sdk/doctor';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -189,6 +189,52 @@ describe('steyg connect', () => {
       expect(code).toBe(1);
       await expect(stat(join(home, '.qwen/.env'))).rejects.toThrow('ENOENT');
     });
+  });
+
+  it('leaves a file alone that is read-only, no UTF-8 or no file, and says which', async () => {
+    await withDirectory(async (home) => {
+      await mkdir(join(home, '.claude'));
+      const path = join(home, '.claude/settings.json');
+      const args = ['connect', 'claude-code', '--write', '--yes'];
+      for (const [content, mode, complaint] of [
+        [Buffer.from('{}'), 0o444, 'read-only'],
+        // Valid JSON but for a comment in another encoding.
+        [Buffer.from('// caf\xe9\n{}', 'latin1'), 0o644, 'not UTF-8'],
+      ] as const) {
+        await writeFile(path, content);
+        await chmod(path, mode);
+        const { code, stderr } = await steyg(home, args);
+        expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${path}: The settings file is`) });
+        expect(stderr).toContain(complaint);
+        expect(await readFile(path)).toEqual(content);
+      }
+      await rm(path);
+      await mkdir(path);
+      expect(await steyg(home, args)).toMatchObject({ code: 1, stderr: `${path} cannot be read (EISDIR).\n` });
+    });
+  });
+
+  it('keeps a byte order mark and the ends of lines', async () => {
+    await withDirectory(async (home) => {
+      await mkdir(join(home, '.claude'));
+      const path = join(home, '.claude/settings.json');
+      await writeFile(path, '\uFEFF{\r\n  // mine\r\n  "a": 1\r\n}\r\n');
+      expect((await steyg(home, ['connect', 'claude-code', '--write', '--yes'])).code).toBe(0);
+      const text = await readFile(path, 'utf8');
+      expect(text).toMatch(/^\uFEFF\{\r\n {2}\/\/ mine\r\n {2}"a": 1,\r\n/);
+      expect(text.replaceAll('\r\n', '')).not.toContain('\n');
+    });
+  });
+
+  it('refuses what it does not know, in words', async () => {
+    const unknown = await steyg(root, ['conect', 'codex']);
+    expect(unknown).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^There is no command conect\./),
+    });
+    const several = await steyg(root, ['connect', 'codex', 'zed']);
+    expect(several).toMatchObject({ code: 1, stdout: '', stderr: 'One tool at a time: what is zed?\n' });
   });
 
   it('finds settings that were moved, or that have another name', async () => {

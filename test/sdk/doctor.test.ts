@@ -70,6 +70,7 @@ describe('the address', () => {
   it.each([
     ['/api/v1', 'ends in /v1'],
     ['/api/v1/', 'ends in /v1'],
+    ['/api/v1/v1', 'ends in /v1/v1'],
     ['/api/v1/messages', 'ends in /v1/messages'],
     ['/keys', 'another path'],
     ['/api/docs', 'another path'],
@@ -120,6 +121,21 @@ describe('the address', () => {
       expect(complaints(diagnosis)).toEqual([expect.stringContaining(complaint)]);
       expect(levelOf(diagnosis, 'key')).toBe('skipped');
     });
+  });
+});
+
+it('a service that lists models without being asked for a key, and has nothing else, is said not to be ours', async () => {
+  const other: RequestListener = (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[{"id":"x"}]}');
+  };
+  await withServer(other, async (url) => {
+    const diagnosis = await examine({ baseUrl: `${url}/api`, spend: false });
+    expect(complaints(diagnosis)).toEqual([
+      expect.stringContaining('not in the way of this service'),
+      'reachability: What answers there is not understood.',
+    ]);
+    expect(diagnosis.findings.find(({ check }) => check === 'key')?.message).toBe('The key is valid for one model.');
+    expect(diagnosis.healthy).toBe(false);
   });
 });
 
@@ -358,9 +374,9 @@ describe('the calls', () => {
     );
     const diagnosis = await examine({ fetch: failing });
     expect(complaints(diagnosis)).toEqual([
-      'messages: The model rests.',
-      'chat completions: The model rests.',
-      'streaming: The model rests.',
+      'messages: sim-small: The model rests.',
+      'chat completions: sim-small: The model rests.',
+      'streaming: sim-small: The model rests.',
     ]);
     expect(diagnosis.findings.find(({ check }) => check === 'messages')?.remedy).toContain('status page');
   });

@@ -105,7 +105,8 @@ async function writeFiles(
     context.print(`${path}\n${change === '' ? '  is as it should be\n' : change}\n`);
   }
   if (changes.length > 0 && options.yes !== true && (await context.confirm?.('Write this?')) !== true) {
-    context.print('Nothing was written.\n');
+    // Where nobody can be asked, nobody has said no.
+    context.print(context.confirm === null ? 'Nothing was written: say --yes.\n' : 'Nothing was written.\n');
     return context.confirm === null ? 1 : 0;
   }
   for (const change of changes) await write(change);

@@ -26,18 +26,42 @@ export interface Places {
 export async function plan(file: SettingsFile, places: Places): Promise<PlannedFile> {
   const paths = [file.path, ...(file.others ?? [])].map((each) => locate(each, places));
   const path = paths.find((each) => existsSync(each)) ?? paths[0] ?? file.path;
-  const before = await readFile(path, 'utf8').catch((error: unknown) => {
-    if ((error as { code?: string }).code === 'ENOENT') return '';
-    throw error;
-  });
+  const before = await readText(path);
   try {
     const target = await realPlace(path);
-    return { path, target, before, after: file.merge(before), holdsKey: file.holdsKey };
+    const after = file.merge(before);
+    // Whoever takes the right to write from a file does not want it replaced, though the folder would allow that.
+    if (after !== before && (await isReadOnly(target)))
+      throw new ConfigurationError('The settings file is read-only; it was left as it is.');
+    return { path, target, before, after, holdsKey: file.holdsKey };
   } catch (error) {
     if (error instanceof ConfigurationError) throw new ConfigurationError(`${path}: ${error.message}`);
     throw error;
   }
 }
+
+/** What is in a file, nothing if there is none. Bytes that are no UTF-8 would not come out again as they went in. */
+async function readText(path: string): Promise<string> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    const { code = 'unknown' } = error as { code?: string };
+    if (code === 'ENOENT') return '';
+    throw new ConfigurationError(`${path} cannot be read (${code}).`);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new ConfigurationError(`${path}: The settings file is not UTF-8; it was left as it is.`);
+  }
+}
+
+const isReadOnly = (path: string): Promise<boolean> =>
+  stat(path).then(
+    ({ mode }) => (mode & 0o222) === 0,
+    () => false,
+  );
 
 /** Variables that tools read to find their settings somewhere else than below the home directory. */
 const movedBy: readonly (readonly [folder: string, variable: string])[] = [

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { SteygError } from '../errors.ts';
+import { ConfigurationError, SteygError } from '../errors.ts';
 import { connectOptions, runConnect } from './connect.ts';
 import type { Context } from './context.ts';
 import { doctorOptions, runDoctor } from './doctor.ts';
@@ -38,7 +38,9 @@ async function runCommand(argv: readonly string[], context: Context): Promise<nu
   switch (command) {
     case 'connect': {
       const { values, positionals } = parseArgs({ args, options: connectOptions, allowPositionals: true });
-      return runConnect(positionals[0], values, context);
+      const [tool, ...others] = positionals;
+      if (others.length > 0) throw new ConfigurationError(`One tool at a time: what is ${others.join(' ')}?`);
+      return runConnect(tool, values, context);
     }
     case 'doctor':
       return runDoctor(parseArgs({ args, options: doctorOptions }).values, context);
@@ -49,7 +51,7 @@ async function runCommand(argv: readonly string[], context: Context): Promise<nu
       context.print(help);
       return 0;
     default:
-      context.print(help);
+      context.complain(`There is no command ${command}.\n\n${help}`);
       return 2;
   }
 }

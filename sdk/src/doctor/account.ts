@@ -49,7 +49,8 @@ function crc32(text: string): number {
 export async function checkKey(steyg: Steyg): Promise<{ finding: Finding; catalog: Model[] | null }> {
   try {
     const { data } = await steyg.models.list();
-    if (data.length > 0) return { finding: ok('key', `The key is valid for ${data.length} models.`), catalog: data };
+    const many = data.length === 1 ? 'one model' : `${data.length} models`;
+    if (data.length > 0) return { finding: ok('key', `The key is valid for ${many}.`), catalog: data };
     const remedy = 'Let the key call models, in the console.';
     return { finding: error('key', 'The key is valid, but may not call any model.', remedy), catalog: data };
   } catch (cause) {

@@ -23,7 +23,7 @@ export function checkAddress(given: string): AddressFindings {
     );
   }
   let path = url.pathname.replace(/\/+$/, '');
-  const tail = /\/v1(\/(messages|chat\/completions|responses|models))?$/.exec(path);
+  const tail = /(\/v1)+(\/(messages|chat\/completions|responses|models))?$/.exec(path);
   if (tail !== null) {
     path = path.slice(0, tail.index);
     findings.push(

@@ -25,7 +25,7 @@ export interface CallFinding {
 const ping = [{ role: 'user' as const, content: 'ping' }];
 
 export async function checkMessages(steyg: Steyg, model: string): Promise<CallFinding> {
-  return attempt('messages', async () => {
+  return attempt('messages', model, async () => {
     const { content, steyg: call } = await steyg.messages.create({ model, max_tokens: 16, messages: ping });
     if (!Array.isArray(content)) throw new Error('The answer has no content.');
     return call.costUsd;
@@ -33,20 +33,25 @@ export async function checkMessages(steyg: Steyg, model: string): Promise<CallFi
 }
 
 export async function checkChat(steyg: Steyg, model: string): Promise<CallFinding> {
-  return attempt('chat completions', async () => {
+  return attempt('chat completions', model, async () => {
     const { choices, steyg: call } = await steyg.chat.completions.create({ model, max_tokens: 16, messages: ping });
     if (!Array.isArray(choices)) throw new Error('The answer has no choices.');
     return call.costUsd;
   });
 }
 
-async function attempt(check: CheckName, call: () => Promise<string | null>): Promise<CallFinding> {
+async function attempt(check: CheckName, model: string, call: () => Promise<string | null>): Promise<CallFinding> {
   try {
     const costUsd = await call();
     return { finding: ok(check, `A request was answered${costUsd === null ? '' : ` for ${costUsd} USD`}.`), costUsd };
   } catch (cause) {
-    return { finding: error(check, messageOf(cause), remedyFor(cause)), costUsd: null };
+    return failed(check, model, cause);
   }
+}
+
+/** Named with its model: another one may well answer. */
+function failed(check: CheckName, model: string, cause: unknown): CallFinding {
+  return { finding: error(check, `${model}: ${messageOf(cause)}`, remedyFor(cause)), costUsd: null };
 }
 
 function remedyFor(cause: unknown): string {
@@ -121,7 +126,7 @@ export async function checkStreaming(request: StreamRequest): Promise<CallFindin
     const finding = judge(watched, cost?.entry ?? null, response.headers.get('content-encoding'));
     return { finding, costUsd: cost?.costUsd ?? null };
   } catch (cause) {
-    return { finding: error('streaming', messageOf(cause), remedyFor(cause)), costUsd: null };
+    return failed('streaming', model, cause);
   }
 }
 

@@ -8,9 +8,10 @@
 import { Steyg } from '../client.ts';
 import { chooseModels } from '../connect/choose.ts';
 import type { ModelChoice } from '../connect/connection.ts';
+import { SteygError } from '../errors.ts';
 import { formatPico, parseDecimal } from '../internal/usd.ts';
 import type { Fetch } from '../options.ts';
-import { checkBudget, checkKey, checkKeyText, messageOf } from './account.ts';
+import { checkBudget, checkKey, checkKeyText } from './account.ts';
 import { checkAddress, checkClock, probe } from './address.ts';
 import { checkChat, checkMessages, checkStreaming } from './calls.ts';
 import { checkEnvironment, checkModels } from './environment.ts';
@@ -57,8 +58,8 @@ export async function doctor(request: DoctorRequest): Promise<Diagnosis> {
   try {
     await examine(request, findings, costs);
   } catch (cause) {
-    // Answers of another service can be of any shape.
-    const message = `What answers there is not understood: ${messageOf(cause)}`;
+    // Answers of another service can be of any shape, and what fails over them says nothing to people.
+    const message = `What answers there is not understood${cause instanceof SteygError ? `: ${cause.message}` : '.'}`;
     findings.push(error('reachability', message, 'Compare the address with the one that the console shows.'));
   }
   return {
