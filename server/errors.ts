@@ -52,7 +52,9 @@ export type RefusalName =
   | 'upstream_refused'
   | 'upstream_overloaded'
   | 'upstream_unavailable'
-  | 'upstream_timeout';
+  | 'upstream_timeout'
+  | 'upstream_cut'
+  | 'upstream_stalled';
 
 /** Addresses that sentences point to. */
 export interface Pointers {
@@ -81,6 +83,8 @@ const budgetExtra = (figures: BudgetFigures): Record<string, unknown> => ({
 export function createRefusals({ topUpUrl, statusUrl }: Pointers) {
   const seeStatus = `See ${statusUrl} for the current state of every model.`;
   return {
+    /** Where a person sees whether a model is up, for sentences that the wire words itself. */
+    statusUrl,
     invalidApiKey: (): Refusal => ({
       name: 'invalid_api_key',
       status: 401,
@@ -285,6 +289,18 @@ export function createRefusals({ topUpUrl, statusUrl }: Pointers) {
       status: 504,
       code: 'upstream_timeout',
       message: `The model's upstream did not answer in time. ${seeStatus}`,
+    }),
+    upstreamCut: (): Refusal => ({
+      name: 'upstream_cut',
+      status: 502,
+      code: 'upstream_error',
+      message: `The model's upstream ended the answer before it was complete. ${seeStatus}`,
+    }),
+    upstreamStalled: (): Refusal => ({
+      name: 'upstream_stalled',
+      status: 504,
+      code: 'upstream_timeout',
+      message: `The model's upstream stopped sending in the middle of the answer. ${seeStatus}`,
     }),
   };
 }

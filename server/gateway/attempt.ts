@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { GatewayTimeouts } from '../config.ts';
-import type { Account, StreamError, WireStream } from '../wire/protocol.ts';
+import type { Refusal, Refusals } from '../errors.ts';
+import type { Account, StreamEnd, StreamError, WireStream } from '../wire/protocol.ts';
 import type { Usage } from '../wire/usage.ts';
 import type { Brake } from './brake.ts';
 import type { Client } from './client.ts';
@@ -45,6 +46,7 @@ export interface AttemptParts {
   secret: string | null;
   stream: WireStream | null;
   client: Client;
+  refusals: Refusals;
   pulse: Pulse;
   timeouts: GatewayTimeouts;
   onDisconnect: 'abort' | 'drain';
@@ -72,24 +74,10 @@ const drainLimitMs = 30_000;
 const lingerLimitMs = 2_000;
 const nothing = new Uint8Array(0);
 
-const gone = {
-  reason: 'upstream',
-  status: 502,
-  type: 'api_error',
-  message: 'The upstream ended the stream before it was complete.',
-} as const;
-const stalled = {
-  reason: 'upstream',
-  status: 504,
-  type: 'timeout_error',
-  message: 'The upstream stopped sending in the middle of the stream.',
-} as const;
-const stopping = {
-  reason: 'upstream',
-  status: 503,
-  type: 'overloaded_error',
-  message: 'The server is restarting; send the request again.',
-} as const;
+/** A refusal as the end of a stream whose status line is out. */
+function brokenOff({ status, code, message }: Refusal, type: string): Extract<StreamEnd, { reason: 'upstream' }> {
+  return { reason: 'upstream', status, type, code, message };
+}
 
 function join(first: Uint8Array, second: Uint8Array): Uint8Array {
   if (first.length === 0) return second;
@@ -98,7 +86,10 @@ function join(first: Uint8Array, second: Uint8Array): Uint8Array {
 
 /** Rejects only for a fault of our own; the exchange is over then too. */
 export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
-  const { client, stream, pulse, timeouts, shutdown, secret } = parts;
+  const { client, stream, pulse, timeouts, shutdown, secret, refusals } = parts;
+  const gone = () => brokenOff(refusals.upstreamCut(), 'api_error');
+  const stalled = () => brokenOff(refusals.upstreamStalled(), 'timeout_error');
+  const stopping = () => brokenOff(refusals.draining(), 'overloaded_error');
 
   return new Promise((resolve, reject) => {
     let over = false;
@@ -173,7 +164,7 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
 
     const onShutdown = (): void => {
       exchange.abort();
-      if (stream !== null && relayed) endStream('shutdown', draining ? nothing : stream.stop(stopping));
+      if (stream !== null && relayed) endStream('shutdown', draining ? nothing : stream.stop(stopping()));
       else if (draining) finish({ kind: 'left', sent: true });
       else finish({ kind: 'shutdown' });
     };
@@ -188,10 +179,10 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
       }
       if (state === 'terminated') endStream('completed', leftover);
       else if (state === 'failed') endStream('upstream_error', bytesWithoutSecret(secret, leftover));
-      else if (state === 'finished') endStream('completed', join(leftover, stream.stop(gone)));
+      else if (state === 'finished') endStream('completed', join(leftover, stream.stop(gone())));
       else if (!relayed && leftover.length === 0) finish({ kind: 'fault', fault: fault ?? 'cut' });
-      else if (fault === 'idle_timeout') endStream('timeout', join(leftover, stream.stop(stalled)));
-      else endStream('upstream_cut', join(leftover, stream.stop(gone)));
+      else if (fault === 'idle_timeout') endStream('timeout', join(leftover, stream.stop(stalled())));
+      else endStream('upstream_cut', join(leftover, stream.stop(gone())));
     };
 
     /** An exchange that said all it had to say ends by itself and leaves its connection usable, if it does so soon. */

@@ -109,6 +109,7 @@ export function createDeliverer(parts: DelivererParts) {
         secret: target.key?.secret ?? null,
         stream,
         client,
+        refusals,
         pulse,
         timeouts,
         onDisconnect: target.route.upstream.onDisconnect,

@@ -66,6 +66,7 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
       digest: (scope, text) => digest(`${scope}:${call.principal.accountId}`, text),
       createdAt: Math.floor(Date.now() / 1000),
       requestId: call.requestId,
+      statusUrl: refusals.statusUrl,
     };
     const request = wire.request(call.raw, facts, context);
     return request.ok ? { target, wire, context, body: request.body, path: request.path } : request.problem;

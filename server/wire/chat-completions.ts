@@ -302,9 +302,9 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
         );
       }
       if (state === 'finished') return Buffer.from(relay.close('terminated') + usageChunk(usage) + done);
-      return Buffer.from(
-        relay.close('failed') + errorEvent('chat-completions', { status: end.status, message: end.message }),
-      );
+      const { status, message, code } = end;
+      const { requestId } = context;
+      return Buffer.from(relay.close('failed') + errorEvent('chat-completions', { status, message, code, requestId }));
     },
   };
 }
@@ -325,8 +325,12 @@ function readError(event: DataEvent, error: JsonNode | null, context: WireContex
     textOf(data, error ?? undefined) ??
     'The model failed at its vendor.';
   const found = { status, type: type ?? errorType('chat-completions', status), message };
-  const instead = disguised('chat-completions', status);
+  const instead = disguised('chat-completions', status, context);
   if (instead !== null)
-    return { kind: 'error', error: found, with: Buffer.from(errorEvent('chat-completions', instead)) };
+    return {
+      kind: 'error',
+      error: found,
+      with: Buffer.from(errorEvent('chat-completions', instead)),
+    };
   return { kind: 'error', error: found, with: scrubEvent(event, context.requestId) };
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { asBuffer, type JsonLimits, leaf, shape, tryScanJson } from './json.ts';
-import type { Protocol, WireError } from './protocol.ts';
+import type { Protocol, WireContext, WireError } from './protocol.ts';
 import { sseEvent } from './sse.ts';
 
 /**
@@ -90,13 +90,18 @@ export function errorEnvelope(protocol: Protocol, facts: ErrorFacts): Record<str
  */
 export function errorEvent(protocol: Protocol, facts: ErrorFacts): string {
   if (protocol === 'messages') return sseEvent('error', JSON.stringify(errorEnvelope(protocol, facts)));
-  if (protocol === 'chat-completions') return sseEvent(null, JSON.stringify(errorEnvelope(protocol, facts)));
+  // The other protocols have no place for it; their clients pass over what they do not know.
+  const request = facts.requestId === undefined ? {} : { request_id: facts.requestId };
+  if (protocol === 'chat-completions') {
+    return sseEvent(null, JSON.stringify({ ...errorEnvelope(protocol, facts), ...request }));
+  }
   const event = {
     type: 'error',
     code: facts.code ?? facts.type ?? errorType(protocol, facts.status),
     message: facts.message,
     param: facts.param ?? null,
     sequence_number: 0,
+    ...request,
   };
   return sseEvent('error', JSON.stringify(event));
 }
@@ -130,17 +135,25 @@ const statusOfWord = new Map<string, number>([
  * What a customer may be told in place of an upstream error about the operator's own account: as it stands it would
  * read as if the customer's key, budget or limit were meant. Null when the error is the customer's to see.
  */
-export function disguised(protocol: Protocol, status: number): ErrorFacts | null {
+export function disguised(
+  protocol: Protocol,
+  status: number,
+  { requestId, statusUrl }: Pick<WireContext, 'requestId' | 'statusUrl'>,
+): ErrorFacts | null {
   if (status === 429) {
     return {
       status: protocol === 'messages' ? 529 : 503,
-      message: 'The model is overloaded at its vendor; try again shortly.',
+      message: `The model is overloaded at its vendor; try again shortly. See ${statusUrl} for its state.`,
+      code: 'upstream_overloaded',
+      requestId,
     };
   }
   if (status === 401 || status === 402 || status === 403 || status === 404) {
     return {
       status: 502,
-      message: 'The model could not be reached at its vendor; this is not about your key or budget.',
+      message: `The model could not be reached at its vendor; this is not about your key or budget. See ${statusUrl} for its state.`,
+      code: 'upstream_error',
+      requestId,
     };
   }
   return null;

@@ -252,9 +252,9 @@ function readError(event: DataEvent, error: JsonNode | undefined, context: WireC
   const status = statusOfError(type, null);
   const message = textOf(data, error?.members.get('message')) ?? 'The model failed at its vendor.';
   const found = { status, type: type ?? errorType('messages', status), message };
-  const instead = disguised('messages', status);
+  const instead = disguised('messages', status, context);
   if (instead !== null) {
-    const bytes = Buffer.from(errorEvent('messages', { ...instead, requestId: context.requestId }));
+    const bytes = Buffer.from(errorEvent('messages', instead));
     return { kind: 'error', error: found, with: bytes };
   }
   return { kind: 'error', error: found, with: scrubEvent(event, context.requestId) };

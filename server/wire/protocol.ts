@@ -124,6 +124,8 @@ export interface WireContext {
   createdAt: number;
   /** The gateway's request id; synthesised ids derive from it. */
   requestId: string;
+  /** Where people see whether a model is up; named in errors that the gateway words. */
+  statusUrl: string;
 }
 
 /** The request as the upstream shall receive it. */
@@ -167,9 +169,10 @@ export type StreamState =
 export type StreamEnd =
   /**
    * The upstream went away, stalled or sent nonsense: an error event (or, when finished, the missing terminator).
-   * `type` is in the words of messages; the other protocols take theirs from the status.
+   * `type` is in the words of messages; the other protocols take theirs from the status. `code` is told where the protocol
+   * has a place for codes of ours.
    */
-  | { reason: 'upstream'; status: number; type: string; message: string }
+  | { reason: 'upstream'; status: number; type: string; code?: string | null; message: string }
   /**
    * The budget does not reach further: the protocol's "token limit" ending. `usage` is what will be charged and is
    * told to the client; without it the running account is.
@@ -180,6 +183,8 @@ export type StreamEnd =
 export interface StreamError {
   status: number;
   type: string;
+  /** Only of an error that the gateway itself words. */
+  code?: string | null;
   message: string;
 }
 

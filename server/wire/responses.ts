@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { type Edit, modelEdits, removeItems, splice } from './body.ts';
-import { disguised, errorEvent, errorType, nativeError, statusOfError } from './envelope.ts';
+import { disguised, type ErrorFacts, errorEvent, errorType, nativeError, statusOfError } from './envelope.ts';
 import { createEventRelay, noBytes, type Verdict } from './event-relay.ts';
 import { asBuffer, type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from './json.ts';
 import {
@@ -178,7 +178,7 @@ function createResponsesStream(context: WireContext): WireStream {
 
   function failed(event: DataEvent, root: JsonNode | null): Verdict {
     const error = readError(event, root);
-    const instead = disguised('responses', error.status);
+    const instead = disguised('responses', error.status, context);
     if (instead !== null) return { kind: 'error', error, with: Buffer.from(failure(instead)) };
     // A failed response names the model like any other.
     const shown = editEvent(event, answerModelEdits(root?.members.get('response')?.members.get('model'), context));
@@ -269,12 +269,14 @@ function createResponsesStream(context: WireContext): WireStream {
     return events.join('');
   }
 
-  function failure({ status, message }: { status: number; message: string }): string {
+  function failure({ status, message, code }: Pick<ErrorFacts, 'status' | 'message' | 'code'>): string {
+    const { requestId } = context;
     // Before the response exists there is nothing that could have failed.
-    if (announced === null) return errorEvent('responses', { status, message });
+    if (announced === null) return errorEvent('responses', { status, message, code, requestId });
     const output = [...doneItems].sort(([one], [other]) => one - other).map(([, item]) => JSON.parse(item) as unknown);
     const error = { code: errorType('responses', status), message };
-    return event('response.failed', { response: ended({ status: 'failed', error, output, usage: null }) });
+    const response = ended({ status: 'failed', error, output, usage: null });
+    return event('response.failed', { response, request_id: requestId });
   }
 
   return {

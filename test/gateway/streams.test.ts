@@ -136,7 +136,12 @@ describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol
       expect(response.status).toBe(200);
       const text = await response.text();
       expect(text).not.toContain(protocol.terminator);
-      expect(JSON.stringify(parseEvents(text).at(-1))).toMatch(/error/);
+      const last = parseEvents(text).at(-1)?.data as Record<string, unknown>;
+      expect(last['request_id']).toBe(response.headers.get('request-id'));
+      // The error is the event's own; on responses, that of the response that failed.
+      const { error } = (last['response'] ?? last) as { error: { message: string; code: string } };
+      expect(error.message).toContain('/status');
+      expect(error.code).toBe(protocol.protocol === 'responses' ? 'server_error' : 'upstream_error');
       const rows = await settled(app, customer);
       expect(rows).toMatchObject([{ outcome: 'upstream_cut' }]);
       expect(Number(rows[0]?.['output'])).toBeGreaterThan(0);

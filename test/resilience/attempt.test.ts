@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { createRefusals } from '../../server/errors.ts';
 import { type AttemptEnd, type AttemptParts, attempt } from '../../server/gateway/attempt.ts';
 import type { Client } from '../../server/gateway/client.ts';
 import type { Account, WireStream } from '../../server/wire/protocol.ts';
@@ -82,6 +83,7 @@ function play(
       idleTimeoutMs: 1_000,
     },
     secret: 'secret-of-the-operator',
+    refusals: createRefusals({ topUpUrl: 'https://steyg.test/top-up', statusUrl: 'https://steyg.test/status' }),
     stream,
     client,
     pulse: {

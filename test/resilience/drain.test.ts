@@ -57,7 +57,7 @@ it('62: SIGTERM: nothing new, what runs may finish, the rest is told and settled
   expect(short).toMatchObject({ finished: true, text: expect.stringContaining('w59"') });
   expect(long).toMatchObject({
     finished: false,
-    text: expect.stringMatching(/"error":\{"message":"The server is restarting/),
+    text: expect.stringMatching(/"error":\{"message":"This server is restarting/),
   });
   expect(await server.exited).toBe(0);
 

@@ -42,22 +42,32 @@ function begun(direction: Direction): WireStream {
   return stream;
 }
 
-const cut = { reason: 'upstream', status: 502, type: 'api_error', message: 'The model went away.' } as const;
+const cut = {
+  reason: 'upstream',
+  status: 502,
+  type: 'api_error',
+  code: 'upstream_error',
+  message: 'The model went away.',
+} as const;
 
 describe.each(DIRECTIONS)('$upstream upstream, $client client', (direction) => {
   const { client, upstream } = direction;
 
   const errorEvents = {
-    messages: (message: string, type: string) => [
-      ['error', { type: 'error', error: { type, message }, request_id: 'req_01' }],
+    messages: (message: string, type: string, code?: string) => [
+      ['error', { type: 'error', error: { type, message, ...(code && { code }) }, request_id: 'req_01' }],
     ],
-    'chat-completions': (message: string) => [{ error: { message, type: 'server_error', param: null, code: null } }],
+    'chat-completions': (message: string, _type: string, code?: string) => [
+      { error: { message, type: 'server_error', param: null, code: code ?? null }, request_id: 'req_01' },
+    ],
+    // The codes of this protocol are a closed list.
     responses: (message: string) => [
       [
         'response.failed',
         {
           type: 'response.failed',
           sequence_number: expect.any(Number),
+          request_id: 'req_01',
           response: expect.objectContaining({ status: 'failed', error: { code: 'server_error', message } }),
         },
       ],
@@ -69,7 +79,7 @@ describe.each(DIRECTIONS)('$upstream upstream, $client client', (direction) => {
     expect(text(stream.end())).toBe('');
     expect(stream.state).toBe('open');
     expect(stream.account()).toMatchObject({ partial: true, outputBytes: 4, outputPieces: 1 });
-    expect(eventsOf(text(stream.stop(cut)))).toEqual(errorEvents[client](cut.message, 'api_error'));
+    expect(eventsOf(text(stream.stop(cut)))).toEqual(errorEvents[client](cut.message, 'api_error', 'upstream_error'));
     expect(stream.account().partial).toBe(true);
     expect(stream.state).toBe('failed');
   });

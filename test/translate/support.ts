@@ -34,6 +34,7 @@ export function contextWith(features: Partial<UpstreamFeatures> = {}): WireConte
     digest: (scope, text) => createHmac('sha256', 'test').update(`${scope}\0${text}`).digest('hex'),
     createdAt: 1_700_000_000,
     requestId: 'req_01',
+    statusUrl: 'https://status.test',
   };
 }
 

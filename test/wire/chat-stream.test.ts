@@ -54,7 +54,13 @@ function opened(asked: Asked, ...chunks: (Record<string, unknown> | string)[]) {
   return stream;
 }
 
-const failure = { reason: 'upstream', status: 502, type: 'api_error', message: 'Gone.' } as const;
+const failure = {
+  reason: 'upstream',
+  status: 502,
+  type: 'api_error',
+  code: 'upstream_error',
+  message: 'Gone.',
+} as const;
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
 describe('usage', () => {
@@ -249,7 +255,8 @@ describe('errors in the stream', () => {
 describe('the end', () => {
   test('a cut stream gets an error chunk and no terminator', () => {
     expect(text(opened({}, delta({ content: 'a' })).stop(failure))).toBe(
-      'data: {"error":{"message":"Gone.","type":"server_error","param":null,"code":null}}\n\n',
+      'data: {"error":{"message":"Gone.","type":"server_error","param":null,"code":"upstream_error"},' +
+        '"request_id":"req-of-ours"}\n\n',
     );
   });
 

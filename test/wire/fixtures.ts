@@ -21,6 +21,7 @@ export function contextWith(changes: Partial<WireContext> = {}): WireContext {
     digest: (scope, text) => `${scope}:${text}`,
     createdAt: 1_800_000_000,
     requestId: 'req-of-ours',
+    statusUrl: 'https://status.test',
     ...changes,
   };
 }

@@ -187,6 +187,7 @@ describe('the end', () => {
           output: [message],
           usage: null,
         },
+        request_id: 'req-of-ours',
       },
     ]);
     expect(stream.state).toBe('failed');
@@ -194,7 +195,14 @@ describe('the end', () => {
 
   test('before the response exists it is a bare error event', () => {
     expect(eventsOf(open().stop(failure))).toEqual([
-      { type: 'error', code: 'server_error', message: 'Gone.', param: null, sequence_number: 0 },
+      {
+        type: 'error',
+        code: 'server_error',
+        message: 'Gone.',
+        param: null,
+        sequence_number: 0,
+        request_id: 'req-of-ours',
+      },
     ]);
   });
 

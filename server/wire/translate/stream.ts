@@ -1,5 +1,5 @@
 import { disguised, errorType, scrubIdentifiers } from '../envelope.ts';
-import type { Account, Protocol, StreamError, StreamState, WireStream } from '../protocol.ts';
+import type { Account, Protocol, StreamError, StreamState, WireContext, WireStream } from '../protocol.ts';
 import { createSseReader } from '../sse.ts';
 import {
   type AnswerSink,
@@ -25,13 +25,13 @@ const noBytes = new Uint8Array();
  */
 export function createTranslatedStream({
   client,
-  requestId,
+  context,
   createReader,
   createWriter,
   restoreCall,
 }: {
   client: Protocol;
-  requestId: string;
+  context: WireContext;
   createReader: (sink: AnswerSink) => StreamReader;
   createWriter: () => StreamWriter;
   restoreCall: (call: Call) => Call;
@@ -76,8 +76,9 @@ export function createTranslatedStream({
   function fail(found: StreamError): void {
     error = found;
     if (state === 'waiting') return;
-    const { status, message } = disguised(client, found.status) ?? found;
-    output += writer.fail({ status, type: errorType(client, status), message: scrubIdentifiers(message, requestId) });
+    const { status, message, code = null } = disguised(client, found.status, context) ?? found;
+    const scrubbed = scrubIdentifiers(message, context.requestId);
+    output += writer.fail({ status, type: errorType(client, status), code, message: scrubbed });
     state = 'failed';
   }
 
@@ -211,7 +212,7 @@ export function createTranslatedStream({
       } else {
         // The end is worded for messages; other protocols have types of their own.
         const type = client === 'messages' ? end.type : errorType(client, end.status);
-        output += writer.fail({ status: end.status, type, message: end.message });
+        output += writer.fail({ status: end.status, type, code: end.code ?? null, message: end.message });
         state = 'failed';
       }
       return handOut();

@@ -203,7 +203,7 @@ export function translatingWire(client: Protocol, upstream: Protocol): Wire {
       const prepared = answerContext(facts, context);
       return createTranslatedStream({
         client,
-        requestId: context.requestId,
+        context,
         createReader: (sink) => upstreamSide.createStreamReader(sink, minter(context)),
         createWriter: () => clientSide.createStreamWriter(prepared),
         restoreCall: (call) => restoreCall(call, prepared.notes),

@@ -68,6 +68,6 @@ export function createChatStreamWriter({ facts, context }: AnswerContext): Strea
             );
       return `${usage}data: [DONE]\n\n`;
     },
-    fail: (error) => errorEvent('chat-completions', error),
+    fail: (error) => errorEvent('chat-completions', { ...error, requestId: context.requestId }),
   };
 }

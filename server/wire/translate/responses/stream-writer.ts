@@ -124,7 +124,8 @@ export function createResponsesStreamWriter(answerContext: AnswerContext): Strea
     },
     fail({ status, message }) {
       const error = { code: errorType('responses', status), message };
-      return event('response.failed', { response: response({ status: 'failed', error, usage: null }) });
+      const failed = response({ status: 'failed', error, usage: null });
+      return event('response.failed', { response: failed, request_id: answerContext.context.requestId });
     },
   };
 }
