@@ -81,7 +81,9 @@ export async function createApp(parts: AppParts): Promise<App> {
     name: 'app',
     max: 10,
     queryTimeoutMs: 15_000,
-    settings: { statement_timeout: '10s' },
+    // A process that stops between two statements keeps orders, keys and accounts locked only so long: it must outlast a
+    // mail that is sent while its row is locked.
+    settings: { statement_timeout: '10s', idle_in_transaction_session_timeout: '5min' },
     log,
   });
   const lane = openLane({ url: databaseUrl, max: 3, log });

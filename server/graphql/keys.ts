@@ -1,5 +1,5 @@
 import { type KeySpendRecord, readKeySpend } from '../billing/usage.ts';
-import { transaction } from '../database/lane.ts';
+import { repeatedTransaction } from '../database/lane.ts';
 import { once } from '../idempotency.ts';
 import { createKey, type KeyProblem, type SpendLimits } from '../keys/keys.ts';
 import { accountsWith, actorOf, isOperator } from '../people/principal.ts';
@@ -247,7 +247,7 @@ builder.mutationField('createKey', (t) =>
         ...(expiresAt ? { expiresAt } : {}),
       };
       const ask = { accountId, actor: actorOf(context.principal), ...terms };
-      const made = await transaction(context.db, async (client) => {
+      const made = await repeatedTransaction(context.db, async (client) => {
         const make = async () => {
           const outcome = await createKey(client, ask);
           return { resultId: outcome.kind === 'created' ? outcome.key.id : null, value: outcome };

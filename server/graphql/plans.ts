@@ -1,4 +1,4 @@
-import { transaction } from '../database/lane.ts';
+import { repeatedTransaction } from '../database/lane.ts';
 import { actorOf, isOperator } from '../people/principal.ts';
 import { findPlan, listPlans, type Plan, savePlan } from '../plans/plans.ts';
 import { builder } from './builder.ts';
@@ -77,7 +77,7 @@ builder.mutationField('savePlan', (t) =>
     resolve: async (_root, { input }, { db, principal }) => {
       const { planId, name, priceVnd, budget, validDays, onSale } = input;
       const plan = { id: planId, name, priceVnd, budget, validDays: validDays ?? null, enabled: onSale ?? true };
-      const outcome = await transaction(db, (client) => savePlan(client, { plan, actor: actorOf(principal) }));
+      const outcome = await repeatedTransaction(db, (client) => savePlan(client, { plan, actor: actorOf(principal) }));
       if (outcome.kind !== 'invalid') return outcome.plan;
       const argument = argumentOf[outcome.field] ?? outcome.field;
       throw badInput(['input', argument], `${argument} ${outcome.message}.`);

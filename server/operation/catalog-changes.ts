@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { modelId, modelShape } from '../catalog/model.ts';
 import { listModels, saveModel, savePrices } from '../catalog/models.ts';
 import { costsInput, pricesInput } from '../catalog/price.ts';
-import { transaction } from '../database/lane.ts';
+import { repeatedTransaction } from '../database/lane.ts';
 import type { Seal } from '../upstreams/seal.ts';
 import {
   addUpstreamKey,
@@ -64,7 +64,7 @@ const secretPattern = /^[\x21-\x7e]{1,4096}$/;
 export function createCatalogChanges(options: { pool: Pool; seal: Seal; allowPrivate: boolean }): CatalogChanges {
   const { pool, seal, allowPrivate } = options;
   const upstream = upstreamInput({ allowPrivate });
-  const change = (work: (client: PoolClient) => Promise<CatalogOutcome>) => transaction(pool, work);
+  const change = (work: (client: PoolClient) => Promise<CatalogOutcome>) => repeatedTransaction(pool, work);
 
   return {
     async saveModel(input, actor) {
