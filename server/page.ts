@@ -1,4 +1,6 @@
-/** What pages that the server writes itself have in common: their language, its moments, and text that stays text. */
+import { createHash } from 'node:crypto';
+
+/** What pages that the server writes itself have in common: their language, its moments, their look, and text that stays text. */
 
 export type Locale = 'en' | 'vi';
 
@@ -54,4 +56,39 @@ export function momentText(moment: Date, locale: Locale): string {
 /** Text for HTML and XML, in elements and in attributes. */
 export function escapeText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** The name of the service with its sign, for a link of the class `logo`. */
+export const logo =
+  '<svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="7"/><path d="M7 24v-5h6v-6h6V7h6"/></svg>Steyg';
+
+/** Colours in light and dark, and what headings, links, tables and cards look like. */
+export const pageStyle = `
+:root{color-scheme:light dark;--page:#f7f8f8;--card:#fff;--sunken:#eef1f1;--text:#17201f;--quiet:#55625f;--line:#d7dddb;--accent:#0f766e;--up:#178a4c;--up-soft:#e2f4e8;--most:#c27c0e;--most-soft:#fdf1da;--most-text:#85540a;--down:#c9302c;--down-soft:#fbe6e4;--none:#8a9794;--shadow:0 1px 2px rgb(0 0 0/.06),0 4px 16px rgb(0 0 0/.05)}
+@media (prefers-color-scheme:dark){:root{--page:#0e1413;--card:#161d1c;--sunken:#1e2726;--text:#e7eeec;--quiet:#a1b0ac;--line:#2c3735;--accent:#2dd4bf;--up:#3fbf74;--up-soft:#12301f;--most:#e0a63a;--most-soft:#35270d;--most-text:#fbbf5c;--down:#f0645c;--down-soft:#3b1816;--none:#71807c;--shadow:0 1px 2px rgb(0 0 0/.4)}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:64rem;padding:0 clamp(1rem,3vw,2rem) 2rem;font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;color:var(--text);background:var(--page);overflow-wrap:anywhere}
+header{display:flex;justify-content:space-between;align-items:center;gap:1rem;flex-wrap:wrap;padding:1rem 0}
+.logo{display:inline-flex;align-items:center;gap:.5rem;font-weight:700;font-size:1.15rem;color:var(--text);text-decoration:none}
+.logo svg{width:1.75rem;height:1.75rem}.logo rect{fill:#0f766e}.logo path{fill:none;stroke:#fff;stroke-width:3.2;stroke-linecap:round;stroke-linejoin:round}
+h1{font-size:1.75rem;line-height:1.25;letter-spacing:-.015em;margin:1rem 0}
+h2{font-size:1.25rem;margin:2rem 0 .75rem}
+a,summary{color:var(--accent);text-underline-offset:.15em}
+summary{cursor:pointer;width:fit-content;font-size:.94rem}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px;border-radius:.25rem}
+p{margin:.25rem 0}
+code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.9em;font-weight:400;color:var(--quiet)}
+.quiet{color:var(--quiet);font-size:.875rem}
+.card{background:var(--card);border:1px solid var(--line);border-radius:.6rem;box-shadow:var(--shadow);padding:1.1rem 1.25rem;margin:0 0 1rem}
+.badge{background:var(--sunken);border-radius:1rem;padding:0 .5rem;font-size:.8rem;font-weight:400;white-space:nowrap}
+.scroll{overflow-x:auto}
+details[open]>summary{margin-bottom:.5rem}
+table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left;padding:.35rem .9rem .35rem 0;border-bottom:1px solid var(--line);font-weight:400;white-space:nowrap}
+thead th{color:var(--quiet);font-size:.82rem}
+`;
+
+/** The Content-Security-Policy of a page that has this very style and nothing else: no script, no picture, no form. */
+export function policyFor(style: string): string {
+  const hash = createHash('sha256').update(style).digest('base64');
+  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }

@@ -199,6 +199,7 @@ const style = `${pageStyle}
 .overall.up{background:var(--up-soft)}.overall.degraded{background:var(--most-soft)}.overall.down{background:var(--down-soft)}
 .dot{flex:none;display:inline-block;width:.7em;height:.7em;border-radius:50%;background:var(--none)}
 .up>.dot{background:var(--up)}.degraded>.dot{background:var(--most)}.down>.dot{background:var(--down)}
+.overall+.quiet{margin-bottom:1rem}
 .state{display:inline-flex;align-items:center;gap:.4rem}
 .announcement{border-left:.35rem solid var(--most)}.announcement.incident{border-left-color:var(--down)}.announcement.info{border-left-color:var(--accent)}
 h3{margin:0 0 .75rem;font-size:1.05rem;display:flex;gap:.25rem .6rem;align-items:baseline;flex-wrap:wrap}
@@ -222,6 +223,7 @@ details ul{margin:.25rem 0;padding-left:1.25rem}
 footer{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;border-top:1px solid var(--line);margin-top:2rem;padding-top:1rem}
 @media (max-width:40rem){.protocol{grid-template-columns:minmax(0,1fr)}.protocol p{display:flex;justify-content:space-between}.scale{margin-left:0}}
 @media print{details{display:block}}
+@media (forced-colors:active){.bars i,.dot{forced-color-adjust:none}}
 `;
 
 export const statusPagePolicy: string = policyFor(style);

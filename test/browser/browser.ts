@@ -79,15 +79,13 @@ interface AxeResult {
 }
 
 const everyRule = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] };
-/** The one rule that asks what colours there are. */
-const colours = { type: 'rule', values: ['color-contrast'] };
 
 /** What an accessibility checker finds on the page as it is now, one line a finding. */
-export async function findBarriers(page: Page, what: 'everything' | 'colours' = 'everything'): Promise<string[]> {
+export async function findBarriers(page: Page): Promise<string[]> {
   // Evaluated from outside, as a tester's extension would: the page's own policy stays in force.
   if (!(await page.evaluate('typeof globalThis.axe === "object"'))) await page.evaluate(axe);
   const { violations } = (await page.evaluate(
-    `axe.run({ runOnly: ${JSON.stringify(what === 'everything' ? everyRule : colours)}, resultTypes: ['violations'] })`,
+    `axe.run({ runOnly: ${JSON.stringify(everyRule)}, resultTypes: ['violations'] })`,
   )) as AxeResult;
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 200)}: ${failureSummary}`),

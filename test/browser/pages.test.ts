@@ -93,7 +93,7 @@ describe.each(['nobody', 'person', 'operator'] as const)('every page for %s', (w
       if (lang === 'vi') for (const text of englishAmong(texts)) say(`English: ${text}`);
       await page.emulateMedia({ colorScheme: 'dark' });
       await calm(page);
-      for (const barrier of await findBarriers(page, 'colours')) say(`dark: ${barrier}`);
+      for (const barrier of await findBarriers(page)) say(`dark: ${barrier}`);
       await page.setViewportSize(narrow);
       await calm(page);
       for (const wide of await overflow(page)) say(wide);
@@ -166,10 +166,25 @@ describe('language and theme', () => {
 });
 
 describe('pages for engineers', () => {
-  // Made by others, so only what they load and run is looked at.
-  it.each(['/api/docs', '/graphql'])('%s asks nobody else for anything, and has no complaints', async (path) => {
+  it.each(['light', 'dark'] as const)(
+    'the reference in %s has no barriers, and is no wider than a phone',
+    async (theme) => {
+      const { page, unexpected } = await open('nobody', { colorScheme: theme });
+      await page.goto('/api/docs');
+      expect(await findBarriers(page)).toEqual([]);
+      await page.setViewportSize(narrow);
+      expect(await findBarriers(page)).toEqual([]);
+      expect(await overflow(page)).toEqual([]);
+      await page.getByRole('link', { name: 'GET /v1/usage' }).click();
+      await page.waitForURL('**/api/docs#getUsage');
+      expect(unexpected()).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  it('the explorer of the control plane, made by others, asks nobody else for anything and has no complaints', async () => {
     const { page, unexpected } = await open('nobody', {});
-    await page.goto(path);
+    await page.goto('/graphql');
     await page.waitForLoadState('networkidle');
     expect((await page.locator('body').innerText()).length).toBeGreaterThan(200);
     expect(unexpected()).toEqual([]);

@@ -1,26 +1,24 @@
-import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from './document.ts';
+import { referencePage, referencePolicy } from './page.ts';
 
-/** Page and script are files from here. The page makes styles of its own, and has some pictures and lengths in them. */
-const pagePolicy =
-  "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'self'; frame-ancestors 'self'; script-src-attr 'none'; style-src 'self' 'unsafe-inline'";
-
-/** `/api/openapi.json` and its bundled reference page at `/api/docs`: no request leaves for another host. */
+/** `/api/openapi.json` and the same for people at `/api/docs`: no request leaves for another host. */
 export function registerOpenApi(app: FastifyInstance, baseUrl: string): void {
   const document = openApiDocument(baseUrl);
+  const page = referencePage(document);
   app.get('/api/openapi.json', async (_request, response) =>
     response.header('access-control-allow-origin', '*').send(document),
   );
-  void app.register(async (scope) => {
-    // The page reads the document from the plugin that would otherwise collect it from route schemas.
-    await scope.register(swagger, { mode: 'static', specification: { document: document as never } });
-    await scope.register(swaggerUi, {
-      routePrefix: '/api/docs',
-      // Not the plugin's own: that one turns http: into https:, where nobody listens on a plain address.
-      staticCSP: pagePolicy,
-      uiConfig: { deepLinking: true, tryItOutEnabled: false },
-    });
-  });
+  for (const path of ['/api/docs', '/api/docs/']) {
+    app.get(path, async (_request, response) =>
+      response
+        .type('text/html; charset=utf-8')
+        .header('content-security-policy', referencePolicy)
+        .header('referrer-policy', 'no-referrer')
+        .header('x-content-type-options', 'nosniff')
+        // It changes with a new version of the service alone.
+        .header('cache-control', 'public, max-age=300')
+        .send(page),
+    );
+  }
 }
