@@ -5,10 +5,16 @@ import { probeAll } from './prober.ts';
 
 /**
  * `npm run probe -- --base-url https://host/api --key sk-…`: the same probes as the scheduler's, from any machine and
- * without a database. Prints a line for each probe (`--json`: one JSON object) and ends with 1 when one was down.
+ * without a database. Prints a line for each probe, with `--json` a JSON object on each line. Ends with 0 when something
+ * was up and nothing down, with 1 when a probe was down or the models could not be read, with 2 when it was not
+ * understood, and with 3 when nothing was measured: a wrong key or an empty budget must not pass for good health.
  */
 
-const usage = `usage: npm run probe -- --base-url https://host/api --key sk-... [--models a,b] [--protocols ${probeProtocols.join(',')}] [--timeout-ms 30000] [--json]`;
+const usage = `usage: npm run probe -- --base-url https://host/api --key sk-... [--models a,b] [--protocols ${probeProtocols.join(',')}] [--timeout-ms 30000] [--json]
+
+exit codes: 0 all up, 1 something down, 2 wrong options, 3 nothing measured (key, budget, limits or model ids are in the way)`;
+
+const longestTimeoutMs = 600_000;
 
 export interface Output {
   out: (line: string) => void;
@@ -17,26 +23,37 @@ export interface Output {
 
 /** Runs the command and returns its exit code. The key may also come from the environment (`STEYG_API_KEY`). */
 export async function runProbeCommand(args: string[], environment: NodeJS.ProcessEnv, output: Output): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    output.out(usage);
+    return 0;
+  }
   const options = readOptions(args, environment);
   if (typeof options === 'string') {
     output.error(`${options}\n${usage}`);
     return 2;
   }
   const { baseUrl, apiKey, protocols, timeoutMs, json } = options;
-  const models = options.models ?? (await listModels(baseUrl, apiKey));
-  if (models === null) {
-    output.error('The model list could not be read: check the address (it ends in /api) and the key.');
+  const fail = (code: string, message: string) =>
+    json ? output.out(JSON.stringify({ error: { code, message } })) : output.error(message);
+  const listed = options.models === null ? await listModels(options) : { models: options.models };
+  if ('problem' in listed) {
+    const check = 'check the address (it ends in /api) and the key';
+    fail('models_unreadable', `The model list could not be read (${listed.problem}): ${check}.`);
     return 1;
   }
   const results = await probeAll({
     baseUrl,
     apiKey,
-    models,
+    models: listed.models,
     protocols,
     timeoutMs,
     onResult: (result) => output.out(json ? JSON.stringify(result) : line(result)),
   });
-  return results.some(({ outcome }) => outcome === 'down') ? 1 : 0;
+  if (results.some(({ outcome }) => outcome === 'down')) return 1;
+  if (results.some(({ outcome }) => outcome === 'up')) return 0;
+  const reasons = [...new Set(results.map(({ reason }) => reason))].join(', ');
+  fail('nothing_measured', `Nothing was measured (${reasons === '' ? 'the key may call no model' : reasons}).`);
+  return 3;
 }
 
 interface CommandOptions {
@@ -74,13 +91,20 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): CommandOpt
   }
   const baseUrl = values['base-url']?.replace(/\/+$/, '');
   const apiKey = values.key ?? environment['STEYG_API_KEY'];
-  if (baseUrl === undefined || !URL.canParse(baseUrl)) return '--base-url is missing or not an address.';
+  if (baseUrl === undefined || !URL.canParse(baseUrl) || !/^https?:/i.test(baseUrl))
+    return '--base-url is missing or not an http(s) address.';
   if (apiKey === undefined || apiKey === '') return '--key is missing.';
+  // Anything else could not be sent, which would look like a server that is down.
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) return '--key has blanks, line ends or other characters in it that no key has.';
+  const models = list(values.models);
+  if (models?.length === 0) return '--models names none.';
   const protocols = list(values.protocols) ?? [...probeProtocols];
+  if (protocols.length === 0 || !protocols.every(isProtocol))
+    return '--protocols names one that does not exist, or none.';
   const timeoutMs = Number(values['timeout-ms'] ?? 30_000);
-  if (!protocols.every(isProtocol)) return '--protocols names one that does not exist.';
-  if (!Number.isInteger(timeoutMs) || timeoutMs < 1) return '--timeout-ms is not a number of milliseconds.';
-  return { baseUrl, apiKey, models: list(values.models), protocols, timeoutMs, json: values.json === true };
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > longestTimeoutMs)
+    return `--timeout-ms is not a number of milliseconds from 1 to ${longestTimeoutMs}.`;
+  return { baseUrl, apiKey, models, protocols, timeoutMs, json: values.json === true };
 }
 
 function list(value: string | undefined): string[] | null {
@@ -91,12 +115,30 @@ function isProtocol(name: string): name is ProbeProtocol {
   return (probeProtocols as readonly string[]).includes(name);
 }
 
-async function listModels(baseUrl: string, apiKey: string): Promise<string[] | null> {
+async function listModels({
+  baseUrl,
+  apiKey,
+  timeoutMs,
+}: CommandOptions): Promise<{ models: string[] } | { problem: string }> {
   try {
-    const response = await request(`${baseUrl}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } });
-    const body = (await response.body.json()) as { data?: { id?: unknown }[] };
-    if (response.statusCode !== 200 || !Array.isArray(body.data)) return null;
-    return body.data.map(({ id }) => id).filter((id) => typeof id === 'string');
+    const { statusCode, body } = await request(`${baseUrl}/v1/models`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const answer = await body.text();
+    if (statusCode !== 200) return { problem: `status ${statusCode}` };
+    const models = modelIds(answer);
+    return models === null ? { problem: 'no list of models' } : { models };
+  } catch (error) {
+    const { name = 'unknown', code } = error as { name?: string; code?: unknown };
+    return { problem: typeof code === 'string' ? code : name };
+  }
+}
+
+function modelIds(answer: string): string[] | null {
+  try {
+    const { data } = JSON.parse(answer) as { data?: { id?: unknown }[] };
+    return Array.isArray(data) ? data.map(({ id }) => id).filter((id) => typeof id === 'string') : null;
   } catch {
     return null;
   }

@@ -196,12 +196,50 @@ describe('the probe command', () => {
       ['--base-url', baseUrl],
       ['--wrong'],
       ['--base-url', baseUrl, '--key', 'k', '--protocols', 'smtp'],
+      ['--base-url', baseUrl, '--key', 'k', '--protocols', ''],
+      ['--base-url', baseUrl, '--key', 'k', '--models', ','],
+      ['--base-url', baseUrl, '--key', 'a\nb', '--models', 'a'],
+      ['--base-url', 'ftp://127.0.0.1/api', '--key', 'k'],
+      ['--base-url', baseUrl, '--key', 'k', '--timeout-ms', '99999999999'],
     ])
       expect(await execute(...args)).toMatchObject({ code: 2, lines: [] });
   });
 
+  it('does not take what could not be measured for good health', async () => {
+    reply(401, '{}');
+    const args = ['--base-url', baseUrl, '--key', 'k', '--models', 'a', '--protocols', 'messages'];
+    expect(await execute(...args)).toMatchObject({ code: 3, errors: ['Nothing was measured (status_401).'] });
+    const { lines, code } = await execute(...args, '--json');
+    expect(code).toBe(3);
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({
+      error: { code: 'nothing_measured', message: 'Nothing was measured (status_401).' },
+    });
+    reply(200, '{"data":[]}');
+    expect(await execute('--base-url', baseUrl, '--key', 'k')).toMatchObject({
+      code: 3,
+      errors: ['Nothing was measured (the key may call no model).'],
+    });
+  });
+
   it('says what to check when the model list cannot be read', async () => {
     reply(401, '{}');
-    expect(await execute('--base-url', baseUrl, '--key', 'k')).toMatchObject({ code: 1, lines: [] });
+    expect(await execute('--base-url', baseUrl, '--key', 'k')).toMatchObject({
+      code: 1,
+      lines: [],
+      errors: ['The model list could not be read (status 401): check the address (it ends in /api) and the key.'],
+    });
+    reply(200, '<html>');
+    const page = await execute('--base-url', baseUrl, '--key', 'k', '--json');
+    expect(page).toMatchObject({ code: 1, errors: [] });
+    expect(JSON.parse(page.lines[0] ?? '')).toMatchObject({ error: { code: 'models_unreadable' } });
+    answer = () => undefined;
+    expect(await execute('--base-url', baseUrl, '--key', 'k', '--timeout-ms', '50')).toMatchObject({
+      code: 1,
+      errors: [expect.stringContaining('(TimeoutError)')],
+    });
+  });
+
+  it('helps', async () => {
+    expect(await execute('--help')).toMatchObject({ code: 0, errors: [], lines: [expect.stringContaining('usage:')] });
   });
 });
