@@ -68,22 +68,25 @@ export async function useEmbeddedPostgres(options: {
   const place = placeOf(resolve(options.dataDir));
   await mkdir(dirname(place.dataDir), { recursive: true });
   if (!existsSync(place.dataDir)) await mkdir(place.dataDir, { mode: 0o700 }).catch(acceptExisting);
-  const start = () => ensureRunning({ ...options, place });
+  const start = (isUsed: boolean) => ensureRunning({ ...options, place, isUsed });
 
-  const { use, socketDirectory } = await inTurn(place, async () => {
-    await refuseForeignUse(place);
-    const use = await lock(place.users, 'shared', { timeoutMs: stopTimeoutMs });
-    try {
-      const socketDirectory = await start();
-      await ensureDatabase(socketUrl(socketDirectory, 'postgres'), databaseName);
-      return { use, socketDirectory };
-    } catch (error) {
-      use.release();
-      throw error;
-    }
-  });
+  const { use, socketDirectory } = await whenSeen(() =>
+    inTurn(place, async () => {
+      const isUsed = await isUsedByOthers(place);
+      const use = await lock(place.users, 'shared', { timeoutMs: stopTimeoutMs });
+      try {
+        const socketDirectory = await start(isUsed);
+        await ensureDatabase(socketUrl(socketDirectory, 'postgres'), databaseName);
+        return { use, socketDirectory };
+      } catch (error) {
+        use.release();
+        throw error;
+      }
+    }),
+  );
 
-  const watch = watchServer({ place, socketDirectory, log: options.log, restart: () => inTurn(place, start) });
+  const restart = () => inTurn(place, () => start(false));
+  const watch = watchServer({ place, socketDirectory, log: options.log, restart });
   let released: Promise<void> | null = null;
   return {
     url: socketUrl(socketDirectory, databaseName),
@@ -158,6 +161,8 @@ async function shutDown(place: Place): Promise<void> {
 interface Start {
   place: Place;
   log: DatabaseLog;
+  /** Others use it, and look after it. */
+  isUsed: boolean;
   identities?: readonly Identity['kind'][];
   publicPlace?: string;
 }
@@ -169,7 +174,9 @@ async function ensureRunning(options: Start): Promise<string> {
   for (;;) {
     const server = await readPostmasterPid(place.cluster);
     if (server && (await serves(server.pid, place.cluster))) {
-      if (!(await isPrivate(place, server.socketDirectory))) {
+      const isGone = server.isReady && !existsSync(join(server.socketDirectory, socketName));
+      if (isGone && options.isUsed) throw new HiddenSocket(server.socketDirectory);
+      if (isGone || !(await isPrivate(place, server.socketDirectory))) {
         log.warn({ postgresPid: server.pid }, 'the socket of the embedded PostgreSQL is gone: starting it again');
         await stopPostmaster(server.pid, { timeoutMs: stopTimeoutMs });
       } else if (await answers(server.socketDirectory)) {
@@ -304,14 +311,46 @@ function machine(): string {
   return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
 }
 
-/** Containers that share a directory do not see each other's processes: each would start a server on one cluster. */
-async function refuseForeignUse(place: Place): Promise<void> {
+/** The server runs and others use it, but this program does not see its socket. */
+class HiddenSocket extends Error {
+  override name = 'HiddenSocket';
+
+  constructor(socketDirectory: string) {
+    super(
+      `The embedded PostgreSQL is in use, and its socket in ${socketDirectory} is not to be seen from here. ` +
+        'Programs that share DATA_DIR need the same temporary files (with systemd: no PrivateTmp).',
+    );
+  }
+}
+
+/**
+ * A socket that is gone for everybody comes back as soon as one of its users notices, who need their turn for it. One
+ * that does not come back is seen by them: starting another server would take theirs away.
+ */
+async function whenSeen<T>(work: () => Promise<T>): Promise<T> {
+  const giveUpAt = performance.now() + 5 * watchIntervalMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof HiddenSocket) || performance.now() > giveUpAt) throw error;
+      await delay(watchIntervalMs / 2);
+    }
+  }
+}
+
+/**
+ * Whether anybody else uses it. Containers that share a directory do not see each other's processes, and each would
+ * start a server on one cluster: that is refused.
+ */
+async function isUsedByOthers(place: Place): Promise<boolean> {
   const alone = tryLock(place.users, 'exclusive');
   alone?.release();
   const record = await readRecord(place);
   if (alone === null && record !== null && record.machine !== machine()) {
     throw new Error(`${place.dataDir} is in use in another container. ${databaseUrlAdvice}`);
   }
+  return alone === null;
 }
 
 // ------------------------------------------------------------------------------------------------ watching

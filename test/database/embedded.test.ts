@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EmbeddedPostgres, useEmbeddedPostgres } from '../../server/database/embedded.ts';
@@ -258,12 +259,16 @@ describe('after a kill', () => {
     parent.kill('SIGKILL');
   });
 
-  it('of its socket by whoever sweeps temporary files, the server comes back', async () => {
-    const postgres = await start();
-    rmSync(new URL(postgres.url).searchParams.get('host') as string, { recursive: true });
-    await expect.poll(() => query(postgres.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    await postgres.release();
-  });
+  it.each(['directory', 'file'])(
+    'of its socket by whoever sweeps temporary files (%s), the server comes back',
+    async (what) => {
+      const postgres = await start();
+      const directory = new URL(postgres.url).searchParams.get('host') as string;
+      rmSync(what === 'file' ? join(directory, '.s.PGSQL.5432') : directory, { recursive: true });
+      await expect.poll(() => query(postgres.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      await postgres.release();
+    },
+  );
 });
 
 // PostgreSQL refuses to run as root. Where the tests do not run as root there is one way only, tested above.
@@ -289,6 +294,26 @@ describe.runIf(process.getuid?.() === 0)('as root', () => {
       expect(await query(postgres.url, 'SELECT n FROM moved')).toEqual([{ n: 1 }]);
       await postgres.release();
     }
+  });
+
+  it('leaves a server alone whose socket it does not see because it has temporary files of its own', async () => {
+    const postgres = await start();
+    const pid = await serverPid();
+    const directory = new URL(postgres.url).searchParams.get('host') as string;
+    const script = `
+      import { useEmbeddedPostgres } from '${embedded}';
+      await useEmbeddedPostgres({ dataDir: '${dataDir}', log: { info() {}, warn() {} } }).catch((error) => console.log(error.message));`;
+    const hidden = ['sh', '-c', 'mount -t tmpfs none "$1" && shift && exec "$@"', '-', directory];
+    const elsewhere = spawn(
+      'unshare',
+      ['--user', '--map-root-user', '--mount', ...hidden, process.execPath, '--input-type=module', '-e', script],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const [said] = await Promise.all([text(elsewhere.stdout), once(elsewhere, 'close')]);
+    expect(said).toContain('PrivateTmp');
+    expect(await serverPid()).toBe(pid);
+    expect(await query(postgres.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await postgres.release();
   });
 
   it('copies programs that another user cannot reach', async () => {

@@ -78,6 +78,12 @@ export interface Postmaster {
   socketDirectory: string;
 }
 
+/** A server as its own file tells of it. */
+export interface PostmasterClaim extends Postmaster {
+  /** It takes connections: neither starting, recovering nor stopping. */
+  isReady: boolean;
+}
+
 /** Thrown when PostgreSQL ends instead of becoming ready; carries the end of its log. */
 export class StartFailed extends Error {
   override name = 'StartFailed';
@@ -178,12 +184,13 @@ export async function ensureDatabase(url: string, name: string): Promise<void> {
 }
 
 /** What `postmaster.pid` says, or null when no server claims the cluster. */
-export async function readPostmasterPid(directory: string): Promise<Postmaster | null> {
+export async function readPostmasterPid(directory: string): Promise<PostmasterClaim | null> {
   const text = await readFile(join(directory, 'postmaster.pid'), 'utf8').catch(() => null);
   if (text === null) return null;
   const lines = text.split('\n');
   const pid = Number(lines[0]);
-  return Number.isSafeInteger(pid) && pid > 0 ? { pid, socketDirectory: lines[4] ?? '' } : null;
+  if (!Number.isSafeInteger(pid) || pid <= 0) return null;
+  return { pid, socketDirectory: lines[4] ?? '', isReady: lines[7]?.trim() === 'ready' };
 }
 
 /**
