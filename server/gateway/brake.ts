@@ -1,5 +1,5 @@
 import type { Account } from '../wire/protocol.ts';
-import { estimateOutput } from './estimate.ts';
+import { estimateOutput, type TokenBounds, withinBounds } from './estimate.ts';
 
 /**
  * The spend brake of one running stream. While the answer grows, its cost so far is compared with the hold; at four
@@ -26,6 +26,8 @@ export interface BrakeParts {
   prices: BrakePrices;
   /** What the context probably costs as long as the upstream has not said. */
   estimatedInputTokens: number;
+  /** Beyond them the upstream is not believed. */
+  bounds: TokenBounds;
   /** Reserves more; resolves to what was really added, 0 when nothing is left. Rejects when the ledger is out of reach. */
   extend: (morePico: bigint) => Promise<bigint>;
   /** Called once when the stream must end. */
@@ -44,7 +46,7 @@ export interface Brake {
   readonly waiting: boolean;
 }
 
-export function createBrake({ held, prices, estimatedInputTokens, extend, stop, resume }: BrakeParts): Brake {
+export function createBrake({ held, prices, estimatedInputTokens, bounds, extend, stop, resume }: BrakeParts): Brake {
   let reserved = held;
   let extending = false;
   let dry = false;
@@ -54,8 +56,11 @@ export function createBrake({ held, prices, estimatedInputTokens, extend, stop, 
   let knownInput = false;
   const free = prices.output === 0n && prices.input === 0n;
 
+  const outputOf = (account: Account): number =>
+    Math.max(estimateOutput(account), Math.min(account.usage?.output ?? 0, bounds.output));
+
   const costSoFar = (account: Account, output: number): bigint => {
-    const usage = account.usage;
+    const { usage } = withinBounds(account, bounds);
     const context =
       usage === null
         ? BigInt(estimatedInputTokens) * prices.cacheHit
@@ -109,8 +114,4 @@ export function createBrake({ held, prices, estimatedInputTokens, extend, stop, 
 
   const brake: { -readonly [K in keyof Brake]: Brake[K] } = { check, waiting: false };
   return brake;
-}
-
-function outputOf(account: Account): number {
-  return Math.max(estimateOutput(account), account.usage?.output ?? 0);
 }

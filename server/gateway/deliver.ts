@@ -4,13 +4,14 @@ import type { Refusals } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ModelMismatches } from '../operation/model-mismatches.ts';
 import type { Router, Target } from '../upstreams/router.ts';
-import { UnreadableReply, type WireReply } from '../wire/protocol.ts';
+import { type Account, UnreadableReply, type WireReply } from '../wire/protocol.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import { createBrake } from './brake.ts';
 import type { Call, ModelRequest, Prepared } from './call.ts';
 import type { DispatchRequest } from './dispatch.ts';
-import { estimateInput } from './estimate.ts';
+import { estimateInput, type TokenBounds, tokenBounds, withinBounds } from './estimate.ts';
 import { type FailedEnd, type Failure, judge } from './failure.ts';
+import { giveBack } from './give-back.ts';
 import { upstreamHeaders } from './headers.ts';
 import type { Pulse } from './pulse.ts';
 import { sendInStream, sendRefusal } from './refuse.ts';
@@ -78,10 +79,25 @@ export function createDeliverer(parts: DelivererParts) {
     );
   };
 
+  /** What of an account is charged; the rest is counted for the operator, whose shortfall it is if it should be true. */
+  const believed = (call: Call, target: Target, account: Account, bounds: TokenBounds): Account => {
+    const within = withinBounds(account, bounds);
+    if (within !== account) {
+      const { upstream, upstreamModel } = target.route;
+      metrics.anomaly('implausible_usage', upstream.id);
+      log.warn(
+        { requestId: call.requestId, upstream: upstream.id, model: upstreamModel },
+        'the upstream reported more tokens than the model can take',
+      );
+    }
+    return within;
+  };
+
   return async function deliver(call: Call, request: ModelRequest, admission: Admitted): Promise<Delivered> {
     const { client } = call;
     const { facts } = request;
     const { contextWindow } = admission;
+    const bounds = tokenBounds(facts, contextWindow);
     const dispatchedAt = performance.now();
     metrics.dispatched((dispatchedAt - call.readAt) / 1000);
     let prepared = request.first;
@@ -104,6 +120,14 @@ export function createDeliverer(parts: DelivererParts) {
         headersTimeoutMs: facts.stream ? timeouts.headersMs : timeouts.replyMs,
         idleTimeoutMs: timeouts.idleMs,
       };
+      /** Contexts are large and streams are long: what will not be sent again need not be kept. */
+      const letGo = (taken: boolean): void => {
+        // What an upstream that failed was being sent may still be on its way there.
+        if (taken && running === request.first) for (const bytes of [call.raw, running.body]) giveBack(bytes);
+        call.raw = empty;
+        upstreamRequest.body = empty;
+        running.body = empty;
+      };
       const end = await attempt({
         request: upstreamRequest,
         secret: target.key?.secret ?? null,
@@ -114,18 +138,15 @@ export function createDeliverer(parts: DelivererParts) {
         timeouts,
         onDisconnect: target.route.upstream.onDisconnect,
         dispatchedAt,
-        // Contexts are large and streams are long: what will not be sent again need not be kept.
-        onContent() {
-          call.raw = empty;
-          upstreamRequest.body = empty;
-          running.body = empty;
-        },
-        usageSoFar: (account) => meterStream('budget_stopped', account, facts, contextWindow).usage,
+        onContent: letGo,
+        usageSoFar: (account) =>
+          meterStream('budget_stopped', withinBounds(account, bounds), facts, contextWindow).usage,
         brake: (stop, resume) =>
           createBrake({
             held: admission.amount,
             prices: admission.price,
             estimatedInputTokens: estimateInput(facts, contextWindow),
+            bounds,
             extend: (more) => ledger.extend({ accountId: call.principal.accountId, requestId: call.requestId }, more),
             stop,
             resume,
@@ -151,7 +172,7 @@ export function createDeliverer(parts: DelivererParts) {
           watchModel(call, request.model.id, target, end.account.model);
           return {
             target,
-            metered: meterStream(end.ending, end.account, facts, contextWindow),
+            metered: meterStream(end.ending, believed(call, target, end.account, bounds), facts, contextWindow),
             complete() {
               if (client.gone) return;
               client.startStream();
@@ -170,9 +191,10 @@ export function createDeliverer(parts: DelivererParts) {
           }
           router.report(target, 'fine');
           watchModel(call, request.model.id, target, reply.account.model);
+          const account = believed(call, target, reply.account, bounds);
           return {
             target,
-            metered: meterWhole(reply.account, facts, contextWindow, end.clientLeft ? 'client_closed' : 'completed'),
+            metered: meterWhole(account, facts, contextWindow, end.clientLeft ? 'client_closed' : 'completed'),
             complete: (costUsd) =>
               client.answer(200, { 'content-type': 'application/json', 'x-steyg-cost-usd': costUsd }, reply.body),
           };

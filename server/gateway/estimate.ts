@@ -33,6 +33,42 @@ export function estimateOutput(account: Account): number {
   return Math.min(poolLimit, Math.max(Math.ceil(account.outputBytes / bytesPerToken), account.outputPieces));
 }
 
+/** The most tokens that an honest account of one answer can have in one pool. */
+export interface TokenBounds {
+  input: number;
+  output: number;
+}
+
+/** One run, a second one that compacts the conversation before it, and windows that the catalog rounds down. */
+const windowsOfOneRun = 2;
+/** Tools that run at the vendor have the model run again with what they found, its whole context each time. */
+const windowsWithVendorTools = 16;
+
+/**
+ * What no honest answer exceeds. An upstream that reports more is wrong about it, whatever the reason; believed, one such
+ * answer would empty an account. What is above is the operator's shortfall, and shows as an anomaly.
+ */
+export function tokenBounds(facts: Pick<RequestFacts, 'gates' | 'answers'>, contextWindow: number): TokenBounds {
+  const windows = facts.gates.some(({ kind }) => kind === 'price') ? windowsWithVendorTools : windowsOfOneRun;
+  const input = Math.min(poolLimit, contextWindow * windows);
+  return { input, output: Math.min(poolLimit, input * facts.answers) };
+}
+
+/** The account as far as it can be believed; the very same one where all of it can. */
+export function withinBounds(account: Account, { input, output }: TokenBounds): Account {
+  const { usage } = account;
+  if (usage === null) return account;
+  const bounded: Usage = {
+    input: Math.min(usage.input, input),
+    cacheHit: Math.min(usage.cacheHit, input),
+    cacheWrite5m: Math.min(usage.cacheWrite5m, input),
+    cacheWrite1h: Math.min(usage.cacheWrite1h, input),
+    output: Math.min(usage.output, output),
+  };
+  const names = Object.keys(bounded) as (keyof Usage)[];
+  return names.every((name) => bounded[name] === usage[name]) ? account : { ...account, usage: bounded, clamped: true };
+}
+
 /** How to count context that the upstream did not report. */
 export type UnreportedInput =
   /** As new context: the customer chose to leave, and leaving must not be cheaper than staying. */

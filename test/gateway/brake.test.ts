@@ -20,6 +20,7 @@ function open() {
     held: 1_000n,
     prices: { input: 1n, cacheHit: 1n, cacheWrite5m: 1n, cacheWrite1h: 1n, output: 10n },
     estimatedInputTokens: 0,
+    bounds: { input: 50, output: 1_000 },
     extend: (more) => {
       asked.push(more);
       const { promise, resolve } = Promise.withResolvers<bigint>();
@@ -37,6 +38,17 @@ function open() {
 }
 
 describe('the spend brake', () => {
+  it('does not believe an upstream that claims more than its model can take', async () => {
+    const { brake, asked, seen } = open();
+    const claimed = { input: 100_000_000, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
+    brake.check({ ...account(4 * 70), usage: claimed });
+    expect(asked).toEqual([]);
+    brake.check({ ...account(4 * 70), usage: { ...claimed, input: 0, output: 100_000_000 } });
+    // The thousand tokens that an answer can have, less the hundred that are held, and the next 4,096.
+    expect(asked).toEqual([9_000n + 40_960n]);
+    expect(seen).toEqual({ stopped: 0, resumed: 0 });
+  });
+
   it('asks for more at four fifths of the hold, by the next 4,096 tokens, and lets the stream run on meanwhile', async () => {
     const { brake, asked, seen, settle } = open();
     brake.check(account(4 * 70));

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { everyProtocol, nativeCatalog, send, settled } from './support.ts';
+import { everyProtocol, nativeCatalog, protocols, send, settled } from './support.ts';
 
 /** Fault 31: whatever an upstream says of its tokens, an answer is never free, never a gain and never an error. */
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ catalog: nativeCatalog() });
+  app = await startApp({ catalog: nativeCatalog({ more: '    allow: [web_search]' }) });
 });
 afterAll(() => app.close());
 
@@ -34,7 +34,10 @@ const cases: [string, Reported, { input: number | null; output: number | null; s
   ['negative numbers', { read: -5, generated: -7 }, { input: 0, output: 0, source: 'clamped' }],
   ['fractions', { read: 1.5, generated: 2.7 }, { input: 2, output: 3, source: 'clamped' }],
   ['text', { read: '10', generated: '5' }, { input: 10, output: 5, source: 'clamped' }],
-  ['1e308', { read: 1e308, generated: 1 }, { input: 100_000_000, output: 1, source: 'clamped' }],
+  // Never more than twice the model's window of 200,000, whatever is claimed.
+  ['1e308', { read: 1e308, generated: 1 }, { input: 400_000, output: 1, source: 'clamped' }],
+  ['more than fits', { read: 400_001, generated: 99_000_000 }, { input: 400_000, output: 400_000, source: 'clamped' }],
+  ['as much as fits', { read: 400_000, generated: 7 }, { input: 400_000, output: 7, source: 'reported' }],
   ['other kinds', { read: true, generated: [1] }, { input: null, output: null, source: 'estimated' }],
   ['zeros', { read: 0, generated: 0 }, { input: 0, output: 0, source: 'reported' }],
 ];
@@ -57,6 +60,41 @@ describe.each(places)('$name on $model, stream: $stream', ({ protocol, model, st
     expect(Number(row?.['output'])).toSatisfy(within(expected.output));
     expect(row?.['charged']).toBe(row?.['cost']);
   });
+});
+
+it('more than a model can take is an anomaly of its upstream, and does not empty the account', async () => {
+  const customer = await app.customer({ usd: '1000' });
+  const anomalies = async (): Promise<number> => {
+    const metric = await app.app.metrics.registry.getSingleMetric('gateway_anomalies_total')?.get();
+    const found = metric?.values.find(
+      ({ labels }) => labels['kind'] === 'implausible_usage' && labels['upstream'] === 'by-messages',
+    );
+    return found?.value ?? 0;
+  };
+  const before = await anomalies();
+  const text = '[[usage {"input_tokens":1000,"cache_read_input_tokens":99000000,"output_tokens":3}]]';
+  const more = { model: 'only-messages' };
+  await (await send(app, protocols.messages, { secret: customer.secret, text, more })).text();
+  expect(await settled(app, customer)).toMatchObject([
+    { input: 1_000n, cache_hit: 400_000n, output: 3n, usage_source: 'clamped' },
+  ]);
+  expect(await anomalies()).toBe(before + 1);
+});
+
+it('a search at the vendor runs the model again and again: its context counts each time', async () => {
+  const customer = await app.customer({ usd: '1000' });
+  const search = (input: number) =>
+    send(app, protocols.messages, {
+      secret: customer.secret,
+      text: `[[usage {"input_tokens":${input},"output_tokens":3}]]`,
+      more: { model: 'only-messages', tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+    });
+  for (const input of [3_000_000, 4_000_000]) await (await search(input)).text();
+  const rows = await settled(app, customer);
+  expect(rows.map(({ input, usage_source: source }) => [input, source]).sort()).toEqual([
+    [3_000_000n, 'reported'],
+    [3_200_000n, 'clamped'],
+  ]);
 });
 
 it.each(everyProtocol.filter(({ protocol }) => protocol !== 'responses'))(
