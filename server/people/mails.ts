@@ -14,13 +14,8 @@ interface Text {
   body: string;
 }
 
-function mail(to: string, text: Text, link: string | null): Mail {
-  return {
-    to,
-    subject: text.subject,
-    text: link === null ? `${text.body}\n` : `${text.body}\n\n${link}\n`,
-    links: link === null ? [] : [link],
-  };
+function mail(to: string, text: Text, link: string): Mail {
+  return { to, subject: text.subject, text: `${text.body}\n\n${link}\n`, links: [link] };
 }
 
 /** Confirms the address of a sign-up. The link also says which password it is for. */
@@ -90,31 +85,31 @@ export function newAddressMail(to: string, locale: Locale, link: string): Mail {
   return mail(to, text, link);
 }
 
-/** Tells about something that matters for security after it happened. */
-export function securityMail(to: string, locale: Locale, what: 'password' | 'second_factor_off'): Mail {
+/** Tells about something that matters for security after it happened. `link`: where the password is reset. */
+export function securityMail(to: string, locale: Locale, what: 'password' | 'second_factor_off', link: string): Mail {
   const texts = {
     password: {
       en: {
         subject: 'Your password was changed',
-        body: 'The password of your Steyg sign-in was changed and all other sessions were signed out. If it was not you, reset the password now.',
+        body: 'The password of your Steyg sign-in was changed and all other sessions were signed out. If it was not you, reset the password now:',
       },
       vi: {
         subject: 'Mật khẩu của bạn đã được đổi',
-        body: 'Mật khẩu đăng nhập Steyg của bạn đã được đổi và mọi phiên khác đã bị đăng xuất. Nếu không phải bạn, hãy đặt lại mật khẩu ngay.',
+        body: 'Mật khẩu đăng nhập Steyg của bạn đã được đổi và mọi phiên khác đã bị đăng xuất. Nếu không phải bạn, hãy đặt lại mật khẩu ngay tại đây:',
       },
     },
     second_factor_off: {
       en: {
         subject: 'One-time codes were switched off',
-        body: 'Your Steyg sign-in no longer asks for a one-time code. If it was not you, reset the password now.',
+        body: 'Your Steyg sign-in no longer asks for a one-time code. If it was not you, reset the password now:',
       },
       vi: {
         subject: 'Mã dùng một lần đã bị tắt',
-        body: 'Đăng nhập Steyg của bạn không còn yêu cầu mã dùng một lần. Nếu không phải bạn, hãy đặt lại mật khẩu ngay.',
+        body: 'Đăng nhập Steyg của bạn không còn yêu cầu mã dùng một lần. Nếu không phải bạn, hãy đặt lại mật khẩu ngay tại đây:',
       },
     },
   };
-  return mail(to, texts[what][locale], null);
+  return mail(to, texts[what][locale], link);
 }
 
 export function invitationMail(to: string, locale: Locale, account: string, inviter: string, link: string): Mail {

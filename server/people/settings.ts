@@ -77,6 +77,7 @@ const perUser = { attempts: 10, windowS: 300 };
 export function createSettings(parts: IdentityParts): Settings {
   const { prisma, auth, throttle, mailer } = parts;
   const names = cookieNames(parts.publicUrl);
+  const resetLink = `${parts.publicUrl}/forgot-password`;
 
   /** Guards every question for a password or code of somebody who is signed in already. */
   const mayAsk = async (me: UserPrincipal): Promise<Refusal | null> => {
@@ -122,7 +123,7 @@ export function createSettings(parts: IdentityParts): Settings {
       const answer = await ask(() => auth.api.changePassword({ ...asking(caller), body }));
       if (answer.kind === 'busy') return answer;
       if (answer.kind === 'refused') return { kind: 'wrong' };
-      mailer.post(securityMail(me.email, localeOf(me.locale), 'password'));
+      mailer.post(securityMail(me.email, localeOf(me.locale), 'password', resetLink));
       return done(answer.setCookies);
     },
 
@@ -176,7 +177,7 @@ export function createSettings(parts: IdentityParts): Settings {
       const answer = await ask(() => auth.api.disableTwoFactor({ ...asking(caller), body }));
       if (answer.kind === 'busy') return answer;
       if (answer.kind === 'refused') return { kind: 'wrong' };
-      mailer.post(securityMail(me.email, localeOf(me.locale), 'second_factor_off'));
+      mailer.post(securityMail(me.email, localeOf(me.locale), 'second_factor_off', resetLink));
       return done(answer.setCookies);
     },
 

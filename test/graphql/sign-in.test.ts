@@ -237,6 +237,11 @@ describe('sessions', () => {
     expect((await second.send('{ me { scopes } }')).data).toEqual({ me: null });
     expect((await plane.send('{ me { scopes } }', { headers: { cookie: old } })).data).toEqual({ me: null });
     expect((await signIn(second, 'fay@example.com')).data).toMatchObject({ signIn: { code: 'INVALID_CREDENTIALS' } });
+    // Whoever did not do it is led to where it can be undone.
+    expect((await plane.mailsTo('fay@example.com')).at(-1)).toMatchObject({
+      subject: 'Your password was changed',
+      links: ['http://steyg.test/forgot-password'],
+    });
   });
 
   it('do not outlive thirty days, however much they are used', async () => {
