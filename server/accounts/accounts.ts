@@ -253,9 +253,13 @@ async function giveGrant(client: ClientBase, ask: NewGrant): Promise<GiveGrantOu
   const reasonProblem = reason === undefined ? null : textProblem(reason, 500);
   if (reasonProblem !== null) return { kind: 'invalid', field: 'reason', message: reasonProblem };
   if (!isUuid(accountId)) return { kind: 'unknown_account' };
+  const sourceRef = `adjustment:${idempotencyKey ?? randomUUID()}`;
+  // What was given before is said again, also when its end has come meanwhile.
   const { rows } = await client.query<{ over: boolean | null }>(
-    'SELECT $2::timestamptz <= now() AS over FROM account WHERE id = $1',
-    [accountId, expiresAt],
+    `SELECT $2::timestamptz <= now()
+            AND NOT EXISTS (SELECT FROM "grant" WHERE account_id = account.id AND source_ref = $3) AS over
+     FROM account WHERE id = $1`,
+    [accountId, expiresAt, sourceRef],
   );
   const [account] = rows;
   if (account === undefined) return { kind: 'unknown_account' };
@@ -265,7 +269,7 @@ async function giveGrant(client: ClientBase, ask: NewGrant): Promise<GiveGrantOu
     kind: 'adjustment',
     amount,
     expiresAt,
-    sourceRef: `adjustment:${idempotencyKey ?? randomUUID()}`,
+    sourceRef,
     reason: reason ?? null,
     actor,
   });

@@ -56,6 +56,11 @@ export function createProbeRound(deps: ProbeRoundDeps): (signal?: AbortSignal) =
 const probeEmail = 'uptime-probe@steyg.invalid';
 const keyLifetimeMs = 25 * 3_600_000;
 const keyUseMs = 24 * 3_600_000;
+/**
+ * How long the budget of a month outlives it: whether a grant has ended is for the database's clock to say, and the month
+ * ends by this process's. They may differ.
+ */
+const clockSkewMs = 3_600_000;
 /** What a month of probes may cost, in pico-USD. When it is gone there is no data, and the operator sees why. */
 const defaultMonthlyBudget = 20_000_000_000_000n;
 
@@ -112,7 +117,7 @@ export function createProbeAccount(deps: ProbeAccountDeps): ProbeAccount {
     const given = await accounts.giveGrant({
       accountId,
       amount: monthlyBudget,
-      expiresAt: endOfMonth(now()),
+      expiresAt: new Date(endOfMonth(now()).getTime() + clockSkewMs),
       reason: `Uptime probes of ${month}`,
       idempotencyKey: `probes-${month}`,
       actor,

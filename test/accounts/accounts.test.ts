@@ -189,6 +189,17 @@ describe('a grant by hand', () => {
     expect(given[0]).toMatchObject({ actor: 'op', after: { reason: 'sorry', amount: usd(7).toString() } });
   });
 
+  test('that has come to its end is still known by its idempotency key, and not given again', async () => {
+    const { id: accountId } = await create({ email: 'short-grant@example.com', grant: { kind: 'none' } });
+    const { rows } = await database.pool.query(`SELECT now() + interval '1 hour' AS at`);
+    const ask = { accountId, amount: usd(7), expiresAt: rows[0].at, idempotencyKey: 'k1', actor: 'op' };
+    const first = await accounts.giveGrant(ask);
+    expect(first.kind).toBe('given');
+    const late = { ...ask, expiresAt: new Date(rows[0].at.getTime() - 7_200_000) };
+    expect(await accounts.giveGrant(late)).toEqual({ ...first, kind: 'given_before' });
+    expect(await accounts.giveGrant({ ...late, idempotencyKey: 'k2' })).toMatchObject({ field: 'expiresAt' });
+  });
+
   test.each([
     ['amount', { amount: 0n }],
     ['amount', { amount: -1n }],
