@@ -7,7 +7,7 @@ import type { Candidates, Router, Target } from '../upstreams/router.ts';
 import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
 import type { Call, ModelRequest, Prepared } from './call.ts';
-import { problemRefusal, shutGate } from './problem.ts';
+import { longPromptProblem, problemRefusal, shutGate } from './problem.ts';
 import { stickiness } from './stickiness.ts';
 import { wireFor } from './wire-for.ts';
 
@@ -54,7 +54,7 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
     const translated = upstream.protocol !== call.protocol;
     const shut = shutGate(facts, model, translated);
     if (shut !== null) return shut;
-    const problem = translated ? versionProblem(call, facts) : null;
+    const problem = translated ? versionProblem(call, facts) : longPromptProblem(betasOf(call), facts, model);
     if (problem !== null) return problem;
     const wire = wireFor(call.protocol, upstream.protocol);
     const context: WireContext = {
@@ -121,6 +121,16 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
       },
     };
   };
+}
+
+/** What the messages protocol's header asks for, which may come several times; the other protocols have no such header. */
+function betasOf({ protocol, rawHeaders }: Call): string[] {
+  if (protocol !== 'messages') return [];
+  return rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 && name.toLowerCase() === 'anthropic-beta'
+      ? (rawHeaders[index + 1] ?? '').split(',').map((beta) => beta.trim())
+      : [],
+  );
 }
 
 /** What the vendor would say of fields that a version no longer has; on the native path it says so itself. */

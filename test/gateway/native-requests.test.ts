@@ -213,6 +213,36 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
 });
 
 describe('headers of the messages protocol', () => {
+  it('a prompt that is dearer by a beta is refused in words by which agents compact it, where the catalog has no price', async () => {
+    const long = 'word '.repeat(150_000);
+    const ask = (text: string, more: Record<string, unknown>, beta: string) =>
+      send(app, protocols.messages, {
+        secret: customer.secret,
+        text,
+        more: { model: 'only-messages', ...more },
+        headers: { 'anthropic-beta': beta },
+      });
+    const response = await ask(long, {}, 'interleaved-thinking-2025-05-14, context-1m-2025-08-07');
+    const error = await errorOf(response, 'messages');
+    expect([response.status, error.message]).toEqual([
+      400,
+      expect.stringMatching(/^prompt is too long: about 25\d{4} tokens > 200000 maximum; the beta context-1m /),
+    ]);
+    expect(app.simulator.requests()).toEqual([]);
+    const fine: [string, Record<string, unknown>, string][] = [
+      ['ping', {}, 'context-1m-2025-08-07'],
+      [long, {}, 'interleaved-thinking-2025-05-14'],
+      [long, { model: 'long-messages' }, 'context-1m-2025-08-07'],
+      [long, { model: 'opened-messages' }, 'context-1m-2025-08-07'],
+      // Translated: the header stays here.
+      [long, { model: 'only-chat' }, 'context-1m-2025-08-07'],
+    ];
+    for (const [text, more, beta] of fine) {
+      const answer = await ask(`[[say ok]] ${text}`, more, beta);
+      expect([more, answer.status, await answer.text()]).toEqual([more, 200, expect.anything()]);
+    }
+  });
+
   it('checks 4, 5: version and betas go up as they came, whatever they say', async () => {
     const response = await send(app, protocols.messages, {
       secret: customer.secret,

@@ -70,14 +70,14 @@ export function nativeCatalog(options: NativeCatalog = {}): (simulatorUrl: strin
   const key = apiKey === undefined ? '' : `, apiKey: ${apiKey}`;
   const upstream = (id: string, protocol: string, baseUrl: string, own: readonly string[] = []): string =>
     `  - { id: ${id}, protocol: ${protocol}, baseUrl: "${baseUrl}", onDisconnect: ${onDisconnect}${key}, features: { ${[...own, features].filter(Boolean).join(', ')} } }`;
-  const entry = (id: string, upstreams: readonly string[]): string[] => [
+  const entry = (id: string, upstreams: readonly string[], own = more): string[] => [
     `  - id: ${id}`,
     `    displayName: ${id}`,
     '    family: tests',
     '    contextWindow: 200000',
     '    maxOutputTokens: 32000',
     `    prices: ${prices}`,
-    more,
+    own,
     '    routes:',
     ...upstreams.map((upstreamId) => `      - { upstream: ${upstreamId}, model: ${vendorModel} }`),
   ];
@@ -93,6 +93,9 @@ export function nativeCatalog(options: NativeCatalog = {}): (simulatorUrl: strin
       ...entry('only-messages', ['by-messages']),
       ...entry('only-chat', ['by-chat']),
       ...entry('only-responses', ['by-responses']),
+      // A million tokens at the catalog's price, and a beta that the operator has opened.
+      ...entry('long-messages', ['by-messages']).map((line) => line.replace('200000', '1000000')),
+      ...entry('opened-messages', ['by-messages'], '    allow: [context-1m-2025-08-07]'),
       // Its vendor stores what passes unless it is told not to.
       ...entry('kept-chat', ['by-keeping-chat']),
     ].join('\n');
