@@ -25,8 +25,8 @@ export type StreamEnding =
   | 'shutdown';
 
 export type AttemptEnd =
-  /** A whole 2xx answer. `clientLeft`: it was drained for its account only. */
-  | { kind: 'whole'; body: Buffer; clientLeft: boolean }
+  /** A whole 2xx answer. `clientLeft`: it was drained for its account only. `taken`: as in `Exchange`. */
+  | { kind: 'whole'; body: Buffer; clientLeft: boolean; taken: boolean }
   /** A stream of which the client got content. `last` has not been sent: the settlement comes first. */
   | { kind: 'stream'; ending: StreamEnding; account: Account; last: Uint8Array }
   /** The upstream answered with a status of its own; nothing was relayed. */
@@ -53,7 +53,7 @@ export interface AttemptParts {
   /** Monotonic milliseconds of the first dispatch of this request: the hold-back of the status counts from there. */
   dispatchedAt: number;
   /** Called once when the first content is relayed: from then on the request is not tried anywhere else. */
-  onContent(): void;
+  onContent(taken: boolean): void;
   /** What a stream that the budget ends here will be charged for; the client is told the same. */
   usageSoFar(account: Account): Usage;
   /**
@@ -206,7 +206,7 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
         return true;
       }
       if (out.length === 0) return true;
-      if (!relayed) parts.onContent();
+      if (!relayed) parts.onContent(exchange.taken);
       relayed = true;
       if (!draining) client.startStream();
       const open = draining || client.write(out);
@@ -237,7 +237,7 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
           else if (status >= 300)
             finish({ kind: 'status', status, headers, body: Buffer.from(bytesWithoutSecret(secret, whole)) });
           else if (stream !== null) finish({ kind: 'fault', fault: 'unreadable' });
-          else finish({ kind: 'whole', body: whole, clientLeft: draining });
+          else finish({ kind: 'whole', body: whole, clientLeft: draining, taken: exchange.taken });
         }, undefined);
       },
       fault(fault) {

@@ -45,19 +45,28 @@ export interface Receiver {
 export interface Exchange {
   /** The request reached the upstream whole, so the upstream may have worked on it. */
   readonly sent: boolean;
+  /** A large body has been taken by the system whole: nobody reads the memory it lies in any more. */
+  readonly taken: boolean;
   resume(): void;
   /** Ends the exchange; the receiver hears nothing more. */
   abort(): void;
 }
 
-/** Below this, what a body takes is not worth the steps that letting go of it needs. */
+/**
+ * Below this, what a body takes is not worth the steps that letting go of it needs. Sockets of a dispatcher keep no more
+ * than this without saying that they are full.
+ */
 const largeBodyBytes = 65_536;
 
 /**
  * A dispatcher keeps a buffer that it was given until the answer is over. Contexts are large and streams are long, so
- * that large ones go out of an iterator, which holds them only until then.
+ * that large ones go out of an iterator, which holds them only until then. It is asked for more when the socket is empty
+ * again: then the body is `taken`.
  */
-function sendable({ headers, body }: DispatchRequest): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
+function sendable(
+  { headers, body }: DispatchRequest,
+  taken: () => void,
+): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
   if (body.length < largeBodyBytes) return { headers, body };
   let unsent: Uint8Array | null = body;
   const pieces: IterableIterator<Uint8Array> = {
@@ -65,7 +74,9 @@ function sendable({ headers, body }: DispatchRequest): Pick<Dispatcher.DispatchO
     next() {
       const value = unsent;
       unsent = null;
-      return value === null ? { done: true, value: undefined } : { done: false, value };
+      if (value !== null) return { done: false, value };
+      taken();
+      return { done: true, value: undefined };
     },
   };
   return {
@@ -97,6 +108,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
 
   const exchange: { -readonly [K in keyof Exchange]: Exchange[K] } = {
     sent: false,
+    taken: false,
     resume() {
       controller?.resume();
     },
@@ -165,7 +177,9 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
         origin: request.origin,
         path: request.path,
         method: 'POST',
-        ...sendable(request),
+        ...sendable(request, () => {
+          exchange.taken = true;
+        }),
         headersTimeout: request.headersTimeoutMs,
         bodyTimeout: request.idleTimeoutMs,
       },

@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
+import { giveBack } from './give-back.ts';
 
 /**
- * Reads a request's body into one buffer while it comes. Each piece is copied and let go at once: pieces that are kept
- * until the last one has come outlive the collector's cheap rounds, and every few dozen large bodies then cost a full
- * collection of everything that this process knows.
+ * Reads a request's body into one buffer while it comes. Each piece is copied and its memory given back at once: pieces
+ * that are kept until the last one has come outlive the collector's cheap rounds, and every few dozen large bodies then
+ * cost a full collection of everything that this process knows.
  */
 export interface IncomingBody {
   payload: Readable;
@@ -54,6 +55,7 @@ export function readIncomingBody({ payload, announcedBytes, takeRoom }: Incoming
       }
       piece.copy(body, length);
       length += piece.length;
+      giveBack(piece);
     };
     const end = (): void => {
       done();

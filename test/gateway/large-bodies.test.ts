@@ -5,6 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DispatchRequest, dispatch, type Receiver } from '../../server/gateway/dispatch.ts';
+import { giveBack } from '../../server/gateway/give-back.ts';
 
 /** Contexts are large and streams are long: what was sent is not kept until the answer is over. */
 
@@ -77,6 +78,46 @@ describe('the body of a request', () => {
     expect(exchange.sent).toBe(true);
     expect(bodies.at(-1) === body.toString('latin1')).toBe(true);
     exchange.abort();
+  });
+
+  it('counts as taken only when nothing of it waits for the upstream', async () => {
+    const connected = Promise.withResolvers<Socket>();
+    const slow = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.once('data', () => connected.resolve(socket.pause()));
+    }).listen(0, '127.0.0.1');
+    await once(slow, 'listening');
+    // More than the system keeps for a connection.
+    const origin = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    const request = { ...requestOf(Buffer.alloc(64 * 1_048_576, 'x')), origin };
+    const ended = Promise.withResolvers<void>();
+    const exchange = dispatch(request, {
+      head: () => 1_000,
+      piece: () => true,
+      end: () => ended.resolve(),
+      fault: (fault) => ended.reject(new Error(fault)),
+    });
+    const socket = await connected.promise;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([exchange.sent, exchange.taken]).toEqual([false, false]);
+
+    let received = 0;
+    socket.on('data', (bytes) => {
+      received += bytes.length;
+      if (received > request.body.length) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+    });
+    socket.resume();
+    await ended.promise;
+    expect([exchange.sent, exchange.taken]).toEqual([true, true]);
+    slow.close();
+  });
+
+  it('gives back memory of its own, and none that it shares', () => {
+    const [own, pool] = [Buffer.alloc(100_000, 'x'), new ArrayBuffer(8)];
+    const shared = Buffer.from(pool, 0, 4).fill('y');
+    for (const bytes of [own, own, shared, new Uint8Array(0)]) giveBack(bytes);
+    expect([own.length, shared.toString()]).toEqual([0, 'yyyy']);
   });
 
   it('is let go of when it was sent, while the answer goes on', async () => {
