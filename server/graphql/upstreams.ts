@@ -250,12 +250,21 @@ const RouteTestType = builder.objectRef<RouteTest>('RouteTest').implement({
 
 const writes = [InputError, NotFoundError];
 
-/** Throws what refused a change; problems stand below the argument that carries the input. */
-function settle(outcome: CatalogOutcome, below: string[] = ['input']): void {
+/**
+ * Throws what refused a change. `below`: the argument that carries the input; `elsewhere`: where members of the input
+ * stand that the arguments have at another place, or call otherwise.
+ */
+function settle(outcome: CatalogOutcome, below: string[] = ['input'], elsewhere: Record<string, string[]> = {}): void {
   if (outcome.kind === 'unknown') throw new NotFoundError(outcome.what);
-  if (outcome.kind === 'invalid') {
-    throw new InputError(outcome.problems.map(({ path, message }) => ({ path: [...below, ...path], message })));
-  }
+  if (outcome.kind !== 'invalid') return;
+  throw new InputError(
+    outcome.problems.map(({ path, message }) => {
+      const [member = ''] = path;
+      const place = path.length === 1 && Object.hasOwn(elsewhere, member) ? elsewhere[member] : undefined;
+      if (place === undefined) return { path: [...below, ...path], message };
+      return { path: place, message: message.replace(`${member} `, `${place.at(-1)} `) };
+    }),
+  );
 }
 
 /** Operators may name a model or an upstream by its own id or by its global one. */
@@ -349,7 +358,7 @@ builder.mutationFields((t) => ({
         { id: modelId, ...given(rest) },
         actorOf(context.principal),
       );
-      settle(outcome);
+      settle(outcome, ['input'], { id: ['input', 'modelId'] });
       return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
     },
   }),
@@ -382,7 +391,8 @@ builder.mutationFields((t) => ({
     resolve: async (query, _root, args, context) => {
       const modelId = named('CatalogEntry', args.modelId);
       const ask = { modelId, prices: given(args.input), validFrom: args.validFrom ?? null };
-      settle(await context.domains.catalogChanges.setPrices(ask, actorOf(context.principal)));
+      const outcome = await context.domains.catalogChanges.setPrices(ask, actorOf(context.principal));
+      settle(outcome, ['input'], { validFrom: ['validFrom'] });
       return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
     },
   }),
@@ -420,7 +430,7 @@ builder.mutationFields((t) => ({
         secret ?? null,
         actorOf(context.principal),
       );
-      settle(outcome);
+      settle(outcome, ['input'], { id: ['input', 'upstreamId'] });
       return context.prisma.upstream.findUniqueOrThrow({ ...query, where: { id: upstreamId } });
     },
   }),

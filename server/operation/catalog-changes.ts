@@ -50,8 +50,8 @@ const routes = z
     z.strictObject({
       upstreamId: z.string('must be text'),
       upstreamModel: upstreamModelInput,
-      priority: z.int('must be a whole number').min(0).max(1_000),
-      weight: z.int('must be a whole number').min(1).max(1_000),
+      priority: z.int('must be a whole number').min(0, 'must be at least 0').max(1_000, 'must be at most 1000'),
+      weight: z.int('must be a whole number').min(1, 'must be at least 1').max(1_000, 'must be at most 1000'),
       enabled: z.boolean(),
       costs: costsInput.nullable(),
     }),
@@ -140,9 +140,10 @@ export function createCatalogChanges(options: { pool: Pool; seal: Seal; allowPri
         if (!(await listModels(client)).some((one) => one.id === id)) return unknown('model');
         const upstreams = new Set((await listUpstreams(client)).map((one) => one.id));
         const missing = parsed.data.findIndex(({ upstreamId }) => !upstreams.has(upstreamId));
-        if (missing !== -1) return problem(['routes', String(missing), 'upstreamId'], 'is not an upstream');
+        if (missing !== -1) return problem([String(missing), 'upstreamId'], 'is not an upstream');
         const named = parsed.data.map(({ upstreamId, upstreamModel }) => JSON.stringify([upstreamId, upstreamModel]));
-        if (new Set(named).size < named.length) return problem(['routes'], 'must not name a place twice');
+        if (new Set(named).size < named.length)
+          return { kind: 'invalid', problems: [{ path: [], message: 'routes must not name a place twice.' }] };
         // Read under lock, so that two operators are heard one after the other.
         await client.query('SELECT FROM model WHERE id = $1 FOR UPDATE', [id]);
         return saved(await saveRoutes(client, { modelId: id, routes: parsed.data, actor }));
@@ -169,6 +170,7 @@ function unknown(what: 'model' | 'upstream' | 'key'): CatalogProblem {
   return { kind: 'unknown', what };
 }
 
+/** `path` is relative to the input; the sentence begins with its last part. */
 function problem(path: string[], message: string): CatalogProblem {
   return { kind: 'invalid', problems: [{ path, message: `${path.at(-1)} ${message}.` }] };
 }
@@ -176,9 +178,16 @@ function problem(path: string[], message: string): CatalogProblem {
 function invalid(error: z.ZodError): CatalogProblem {
   return {
     kind: 'invalid',
-    problems: error.issues.map(({ path, message }) => ({
-      path: path.map(String),
-      message: `${path.length === 0 ? 'The input' : String(path.at(-1))} ${message}.`,
+    problems: error.issues.map((issue) => ({
+      path: issue.path.map(String),
+      message: `${issue.path.length === 0 ? 'The input' : String(issue.path.at(-1))} ${sentenceOf(issue)}.`,
     })),
   };
+}
+
+/** Our own words where the library would put its own after the name of the member. */
+function sentenceOf(issue: z.core.$ZodIssue): string {
+  return issue.code === 'invalid_value' && issue.message.startsWith('Invalid')
+    ? `must be one of ${issue.values.map(String).join(', ')}`
+    : issue.message;
 }

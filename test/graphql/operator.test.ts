@@ -68,6 +68,10 @@ const saveUpstream = `mutation ($input: SaveUpstreamInput!) {
   }
 }`;
 
+const known = 'displayName: "B", family: "b", contextWindow: 10, maxOutputTokens: 10';
+const place = 'protocol: MESSAGES, baseUrl: "https://api.vendor.example"';
+const routes = (list: string) => `modelId: "big-1", routes: [${list}]`;
+
 describe('the catalog', () => {
   it('takes a model, its prices and where it runs, and shows it to everybody', async () => {
     expect((await operator.send(saveModel, { variables: { input: model } })).data).toMatchObject({
@@ -153,7 +157,7 @@ describe('the catalog', () => {
     const past = await operator.send(setPrices, {
       variables: { modelId: 'big-1', input: prices, validFrom: '2020-01-01T00:00:00Z' },
     });
-    expect(past.data).toMatchObject({ setPrices: { code: 'BAD_INPUT' } });
+    expect(past.data).toMatchObject({ setPrices: { code: 'BAD_INPUT', problems: [{ path: ['validFrom'] }] } });
   });
 
   it.each([
@@ -175,6 +179,35 @@ describe('the catalog', () => {
       saveUpstream: { code: 'BAD_INPUT', problems: [{ path: ['input', 'baseUrl'] }] },
     });
     expect((await plane.database.pool.query(`SELECT FROM upstream WHERE id = 'evil'`)).rowCount).toBe(0);
+  });
+
+  it.each([
+    ['saveModel', `input: { ${known}, modelId: "Big" }`, ['input', 'modelId'], /^modelId must be lower-case/],
+    ['saveUpstream', `input: { ${place}, upstreamId: "A B" }`, ['input', 'upstreamId'], /^upstreamId must/],
+    [
+      'saveUpstream',
+      `input: { ${place}, upstreamId: "a", features: { systemRole: "shout" } }`,
+      ['input', 'features', 'systemRole'],
+      /^systemRole must be one of keep, user, hoist\.$/,
+    ],
+    ['setRoutes', routes('{ upstreamId: "none", upstreamModel: "x" }'), ['routes', '0', 'upstreamId'], /is not/],
+    [
+      'setRoutes',
+      routes('{ upstreamId: "vendor", upstreamModel: "x", weight: 0 }'),
+      ['routes', '0', 'weight'],
+      /^weight must be at least 1\.$/,
+    ],
+    [
+      'setRoutes',
+      routes('{ upstreamId: "vendor", upstreamModel: "x" }, { upstreamId: "vendor", upstreamModel: "x" }'),
+      ['routes'],
+      /^routes must not/,
+    ],
+  ])('says what is wrong in %s where it stands in the arguments: %s', async (field, given, path, message) => {
+    const { data } = await operator.send(
+      `mutation { ${field}(${given}) { ... on InputError { problems { path message } } } }`,
+    );
+    expect(data).toEqual({ [field]: { problems: [{ path, message: expect.stringMatching(message) }] } });
   });
 
   it('does not send a key to another address than the one it was given for', async () => {
