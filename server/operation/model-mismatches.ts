@@ -71,11 +71,12 @@ const longestRetryMs = 60_000;
 
 /**
  * The name as far as it may be stored. It is a vendor's text and could be anything, even what a customer wrote or a
- * secret: whatever does not look like a name altogether leaves nothing behind, rather than its first characters. A single
- * word that somebody wrote looks like a name, and is taken for one.
+ * secret: whatever does not look like a name altogether leaves nothing behind, rather than its first characters. Nor does a
+ * word on its own: names of models have a figure or a separator in them, and words are what answers are made of.
  */
 export function storableName(reported: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}$/.test(reported)) return noName;
+  if (/^[A-Za-z]+$/.test(reported)) return noName;
   return reported.split(/[^A-Za-z0-9]/).some(isKeyLike) ? noName : reported;
 }
 

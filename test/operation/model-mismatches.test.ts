@@ -177,8 +177,8 @@ describe('what may be stored of a name', () => {
     'gpt-5.1-mini',
     'anthropic/claude-opus-4.6:beta',
     'models/x@20260501',
-    'a',
-    'a'.repeat(24),
+    'o3',
+    `${'a'.repeat(24)}-1`,
     'Qwen3+tools',
     'cognitivecomputations/dolphin-2.9',
     '20260501123456ab',
@@ -190,6 +190,11 @@ describe('what may be stored of a name', () => {
     '',
     ' ',
     'two words',
+    // What an answer may consist of.
+    'yes',
+    'Nguyen',
+    'a',
+    'a'.repeat(24),
     'line\nbreak',
     '<script>',
     '-x',
@@ -232,19 +237,19 @@ describe('counting', () => {
       log: { warn() {} },
       gatherMs: 60_000,
     });
-    for (let index = 0; index < 1_000; index += 1) counting.note(sighting('hot'));
+    for (let index = 0; index < 1_000; index += 1) counting.note(sighting('hot-1'));
     expect(texts).toEqual([]);
     await counting.flush();
     expect(texts).toEqual(['connect']);
-    expect(await rows()).toMatchObject([{ reported: 'hot', count: 1_000n }]);
+    expect(await rows()).toMatchObject([{ reported: 'hot-1', count: 1_000n }]);
     await counting.close();
   });
 
   it('several processes add up', async () => {
     const processes = [another(), another(), another()];
-    for (const one of processes) for (let index = 0; index < 5; index += 1) one.note(sighting('shared'));
+    for (const one of processes) for (let index = 0; index < 5; index += 1) one.note(sighting('shared-1'));
     await Promise.all(processes.map((one) => one.close()));
-    expect(await rows()).toMatchObject([{ reported: 'shared', count: 15n }]);
+    expect(await rows()).toMatchObject([{ reported: 'shared-1', count: 15n }]);
     expect((await mailRun()).length).toBe(operators.length);
   });
 
