@@ -82,10 +82,14 @@ describe('the body of a request', () => {
 
   it('counts as taken only when nothing of it waits for the upstream', async () => {
     const connected = Promise.withResolvers<Socket>();
+    let received = 0;
     const slow = createServer((socket) => {
       sockets.add(socket);
       socket.on('error', () => undefined);
-      socket.once('data', () => connected.resolve(socket.pause()));
+      socket.once('data', (bytes: Buffer) => {
+        received = bytes.length;
+        connected.resolve(socket.pause());
+      });
     }).listen(0, '127.0.0.1');
     await once(slow, 'listening');
     // More than the system keeps for a connection.
@@ -102,8 +106,7 @@ describe('the body of a request', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect([exchange.sent, exchange.taken]).toEqual([false, false]);
 
-    let received = 0;
-    socket.on('data', (bytes) => {
+    socket.on('data', (bytes: Buffer) => {
       received += bytes.length;
       if (received > request.body.length) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
     });
