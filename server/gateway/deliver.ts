@@ -136,7 +136,8 @@ export function createDeliverer(parts: DelivererParts) {
         refusals,
         pulse,
         timeouts,
-        onDisconnect: target.route.upstream.onDisconnect,
+        // Warming a cache generates nothing that could be broken off, and what it costs only its answer says.
+        onDisconnect: facts.maxTokens === 0 ? 'drain' : target.route.upstream.onDisconnect,
         dispatchedAt,
         onContent: letGo,
         usageSoFar: (account) =>

@@ -4,6 +4,7 @@ import {
   everyProtocol,
   nativeCatalog,
   type ProtocolCase,
+  protocols,
   rawConnection,
   reader,
   send,
@@ -218,4 +219,27 @@ describe('an upstream that is drained instead', () => {
     return drained;
   };
   afterAll(() => drained?.close());
+});
+
+it('a cache that is warmed is waited for and charged as written, although its client has left', async () => {
+  const customer = await app.customer();
+  const leave = new AbortController();
+  const before = app.simulator.stats();
+  const context = {
+    type: 'text',
+    text: `[[delay 2000]] ${'context '.repeat(3_000)}`,
+    cache_control: { type: 'ephemeral' },
+  };
+  const running = send(app, protocols.messages, {
+    secret: customer.secret,
+    more: { model: 'only-messages', max_tokens: 0, messages: [{ role: 'user', content: [context] }] },
+    signal: leave.signal,
+  }).catch(() => 'left');
+  await until(() => app.simulator.stats().requests > before.requests);
+  leave.abort();
+  expect(await running).toBe('left');
+  const rows = await settled(app, customer);
+  expect(rows).toMatchObject([{ outcome: 'client_closed', usage_source: 'reported', cache_hit: 0n, output: 0n }]);
+  expect(Number(rows[0]?.['cache_write_5m'])).toBeGreaterThan(2_000);
+  expect(app.simulator.stats().abortedRequests).toBe(before.abortedRequests);
 });
