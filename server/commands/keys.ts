@@ -65,6 +65,11 @@ export const keyCommands: readonly Command[] = [
       if (outcome.kind === 'unknown_key') throw unknownKey(id);
       if (outcome.kind === 'key_expired')
         throw new CommandError(outcome.kind, `The time of the key ${id} is over; make a new one`);
+      if (outcome.kind === 'replaced_before')
+        throw new CommandError(
+          outcome.kind,
+          `The key ${id} was replaced before; replace its successor, or make a new one`,
+        );
       const { key, secret, replaced } = outcome;
       return { json: { key: { id: key.id, secret }, replaced: { id: replaced.id, expiresAt: replaced.expiresAt } } };
     },

@@ -316,6 +316,11 @@ builder.mutationField('rotateKey', (t) =>
       if (outcome.kind === 'unknown_key') throw new NotFoundError('key');
       if (outcome.kind === 'key_expired')
         throw new ConflictError('The time of this key is over; make a new one.', 'KEY_EXPIRED');
+      if (outcome.kind === 'replaced_before')
+        throw new ConflictError(
+          'This key was replaced before; replace its successor, or make a new one.',
+          'KEY_REPLACED',
+        );
       if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
       return { keyId: outcome.key.id, secret: outcome.secret };
     },

@@ -55,6 +55,8 @@ export type RotateKeyOutcome =
   | { kind: 'unknown_key' }
   /** Its time is over: one of the same terms would open nothing either. */
   | { kind: 'key_expired' }
+  /** It has a successor, or had one. */
+  | { kind: 'replaced_before' }
   | { kind: 'too_many_keys'; limit: number };
 
 export type DeleteKeyOutcome = { kind: 'deleted'; key: ApiKey } | { kind: 'unknown_key' };
@@ -77,6 +79,7 @@ export interface Keys {
   /**
    * Makes a key of the same name and terms, and lets the old one go on for `graceMs`, so that it can be exchanged
    * everywhere in peace. The new one gets what is left of a lifetime limit; until the grace ends, both may spend it.
+   * Happens once for each key.
    */
   rotate(ask: KeyRef & { graceMs: number }): Promise<RotateKeyOutcome>;
   /** From the very next request on the key is unknown. Running requests finish. */
@@ -211,6 +214,12 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
 async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }): Promise<RotateKeyOutcome> {
   const before = await lockKey(client, ask);
   if (before === null) return { kind: 'unknown_key' };
+  // Another successor would end when the grace does, and spend what is left of a lifetime limit once more.
+  const { rowCount } = await client.query('SELECT FROM api_key WHERE account_id = $1 AND replaces = $2 LIMIT 1', [
+    before.accountId,
+    before.id,
+  ]);
+  if (rowCount !== 0) return { kind: 'replaced_before' };
   const created = await createKey(client, {
     accountId: before.accountId,
     actor: ask.actor,

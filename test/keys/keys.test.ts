@@ -185,6 +185,17 @@ describe('replacing a key', () => {
     expect(ended).toMatchObject({ kind: 'rotated', replaced: { deletedAt: expect.any(Date) } });
   });
 
+  test('happens once, also when it is asked for twice at once', async () => {
+    const { key } = await make({ limits: { day: null, month: null, lifetime: 1_000n } });
+    const ref = { accountId, id: key.id, actor };
+    const outcomes = await Promise.all([1, 2, 3].map(() => keys.rotate({ ...ref, graceMs: 3_600_000 })));
+    expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['replaced_before', 'replaced_before', 'rotated']);
+    const [successor] = await keys.list(accountId);
+    await keys.delete({ accountId, id: successor?.id ?? '', actor });
+    expect(await keys.rotate({ ...ref, graceMs: 0 })).toEqual({ kind: 'replaced_before' });
+    expect(await keys.list(accountId, { deleted: true })).toHaveLength(2);
+  });
+
   test('does not renew a lifetime limit', async () => {
     const { key } = await make({ limits: { day: null, month: null, lifetime: 1_000n } });
     await database.pool.query(
