@@ -190,6 +190,7 @@ export function createDeliverer(parts: DelivererParts) {
             failed = { kind: 'fault', fault: 'unreadable' };
             break;
           }
+          letGo(end.taken);
           router.report(target, 'fine');
           watchModel(call, request.model.id, target, reply.account.model);
           const account = believed(call, target, reply.account, bounds);
