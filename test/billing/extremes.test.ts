@@ -50,7 +50,7 @@ test('the dearest request of the richest account is charged to the last pico-USD
     expired: 0n,
     free: 3n * MAX_PICO - cost,
   });
-  expect((await listGrants(db.pool, accountId)).map(({ spent }) => spent).sort()).toEqual([0n, 0n, cost]);
+  expect(new Set((await listGrants(db.pool, accountId)).map(({ spent }) => spent))).toEqual(new Set([0n, cost]));
   const { items } = await readUsage(db.pool, { accountId, period: null, byModel: true, byKey: true, limit: 5 });
   expect(items).toMatchObject([{ cost, charged: cost, input: 100_000_000 }]);
   expect(await readKeySpend(db.pool, accountId)).toMatchObject([{ lifetime: cost, today: cost, held: 0n }]);
