@@ -17,6 +17,8 @@ const bodyLimitBytes = 102_400;
 const graphiqlPolicy =
   "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline' 'unsafe-eval' blob:; style-src 'unsafe-inline'; img-src data:; font-src data:; worker-src blob:";
 
+const notAcceptable = 406;
+
 const clientGone = new Error('the client has gone');
 
 export interface GraphqlOptions {
@@ -106,6 +108,14 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
         }),
         context,
       );
+      if (answer.status === notAcceptable)
+        return refuse(
+          request,
+          reply,
+          notAcceptable,
+          'NOT_ACCEPTABLE',
+          'Operations are answered as application/json, subscriptions as text/event-stream: accept that.',
+        );
       return send(request, reply, answer, context.setCookies);
     });
 

@@ -1,4 +1,4 @@
-import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
+import { type GraphQLSchema, isObjectType, lexicographicSortSchema, printSchema } from 'graphql';
 import './scalars.ts';
 import './error-types.ts';
 import './people.ts';
@@ -20,6 +20,7 @@ import './uptime.ts';
 import './notices.ts';
 import { builder } from './builder.ts';
 import { findUnguarded } from './guard.ts';
+import { isCleanText } from './limits.ts';
 
 let built: GraphQLSchema | undefined;
 
@@ -29,8 +30,28 @@ export function buildSchema(): GraphQLSchema {
   const schema = builder.toSchema({ sortSchema: false });
   const unguarded = findUnguarded(schema);
   if (unguarded.length > 0) throw new Error(`No authorisation rule: ${unguarded.join(', ')}`);
+  answerNothingForNoId(schema);
   built = schema;
   return schema;
+}
+
+/**
+ * `node` says nothing of what is no id of anything, as of what is nobody's. The library parses the id before the field's
+ * own resolver is asked, and would fail.
+ */
+function answerNothingForNoId(schema: GraphQLSchema): void {
+  const field = schema.getQueryType()?.getFields()['node'];
+  const resolve = field?.resolve;
+  if (field === undefined || resolve === undefined) throw new Error('the schema has no field node');
+  field.resolve = (root, args: { id: string }, context, info) =>
+    namesNode(schema, args.id) ? resolve(root, args, context, info) : null;
+}
+
+function namesNode(schema: GraphQLSchema, id: string): boolean {
+  const text = id.length > 512 ? '' : Buffer.from(id, 'base64').toString();
+  const [, name = ''] = /^(\w+):./s.exec(text) ?? [];
+  const type = schema.getType(name);
+  return isObjectType(type) && type.getInterfaces().some((each) => each.name === 'Node') && isCleanText(text);
 }
 
 /** The schema as text: what `schema.graphql` holds and what SDK and dashboard are generated from. */

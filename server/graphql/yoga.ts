@@ -159,7 +159,7 @@ function maskError(error: unknown, log: GraphqlLog): Error {
   if (original instanceof PothosValidationError || isImpossibleValue(original)) {
     return located(error, transportError('BAD_USER_INPUT', 'An argument of this field cannot be used.'));
   }
-  if (error instanceof GraphQLError && (original === error || original instanceof GraphQLError)) return error;
+  if (error instanceof GraphQLError && (original === error || original instanceof GraphQLError)) return bare(error);
   log.error(describeError(original), 'a GraphQL operation failed');
   return located(error, transportError('INTERNAL', 'Something went wrong on our side.'));
 }
@@ -168,6 +168,15 @@ function maskError(error: unknown, log: GraphqlLog): Error {
 function isImpossibleValue(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return code === 'P2007' || code === 'P2023';
+}
+
+/** What could not be parsed is quoted by the parser's own error, which the library hands on: a password may be in it. */
+function bare(error: GraphQLError): GraphQLError {
+  if (error.extensions['originalError'] === undefined) return error;
+  delete error.extensions['originalError'];
+  // Without it the library would take the mistake for one of the document, which is answered with 200.
+  error.extensions['http'] = { status: 400 };
+  return error;
 }
 
 function originOf(error: unknown): unknown {

@@ -96,6 +96,56 @@ describe('a document', () => {
       expect(reply.statusCode).toBe(400);
     }
   });
+
+  it('that breaks off is not quoted in the answer', async () => {
+    for (const { app } of [plane, production]) {
+      const reply = await app.inject({
+        method: 'POST',
+        url: '/graphql',
+        headers: { 'content-type': 'application/json' },
+        payload: '{"query":"mutation { signIn(password: \\"hunter2\\")',
+      });
+      expect(reply.statusCode).toBe(400);
+      expect(reply.json()).toEqual({
+        errors: [{ message: 'POST body sent invalid JSON.', extensions: { code: 'BAD_REQUEST' } }],
+      });
+    }
+  });
+
+  it('whose answer nobody would read is refused with the types that there are', async () => {
+    const ask = (query: string, accept: string) =>
+      plane.app.inject({
+        method: 'POST',
+        url: '/graphql',
+        headers: { 'content-type': 'application/json', accept },
+        payload: JSON.stringify({ query }),
+      });
+    for (const reply of [await ask('{ webhookEvents }', 'text/html'), await ask('{ webhookEvents }', 'image/png')]) {
+      expect(reply.statusCode).toBe(406);
+      expect(reply.json()).toMatchObject({
+        errors: [{ message: expect.stringContaining('text/event-stream'), extensions: { code: 'NOT_ACCEPTABLE' } }],
+      });
+    }
+  });
+});
+
+it.each([
+  'x',
+  '',
+  'Zm9v',
+  'Account:',
+  'Account:x',
+  'Bogus:1',
+  'Member:x',
+  'Query:1',
+  'LedgerEntry:a/b',
+  'Plan:\u0000',
+  `Account:${'x'.repeat(2_000)}`,
+])('an id that is none of anything (%j) is of nothing that can be fetched', async (text) => {
+  for (const id of [text, Buffer.from(text).toString('base64')].filter((each) => !each.includes('\u0000'))) {
+    const answer = await plane.send('query ($id: ID!) { node(id: $id) { id } }', { variables: { id } });
+    expect([answer.errors, answer.data]).toEqual([[], { node: null }]);
+  }
 });
 
 /** Every level spreads the next one twice: 2^depth fields when unfolded. */
