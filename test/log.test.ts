@@ -39,6 +39,21 @@ suite('what the server says in its log', () => {
     expect(lost).toEqual([]);
   });
 
+  it('is what the page for operators explains', () => {
+    const page = readFileSync(join(root, 'server/README.md'), 'utf8');
+    const table = page
+      .slice(page.indexOf('## On call'))
+      .split('\n')
+      .filter((line) => line.startsWith('| '));
+    const seen = table.flatMap((line) =>
+      [...(line.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, text]) => text),
+    );
+    const sentences = seen.filter((text) => text !== undefined && /^[a-z]+ [a-z' ]+$/.test(text));
+    expect(sentences.length).toBeGreaterThan(10);
+    const sources = globSync('server/**/*.ts', { cwd: root }).map((path) => readFileSync(join(root, path), 'utf8'));
+    expect(sentences.filter((sentence) => !sources.some((source) => source.includes(String(sentence))))).toEqual([]);
+  });
+
   it('of an error and of a request gets through whole', () => {
     const broken = Object.assign(new RangeError('what a customer wrote'), { code: '23514', constraint: 'grant_cap' });
     const [line, ...others] = logged((log) =>

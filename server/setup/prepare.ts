@@ -1,6 +1,6 @@
 import { system } from '../audit.ts';
 import { transaction } from '../database/lane.ts';
-import { migrate } from '../database/migrate.ts';
+import { migrate, migrateStatus } from '../database/migrate.ts';
 import { type DatabaseLog, openPool } from '../database/pool.ts';
 import { createSeal } from '../upstreams/seal.ts';
 import { applyCatalog } from './catalog-apply.ts';
@@ -32,6 +32,9 @@ export async function prepareDatabase(options: {
   const content = config.catalogFile === null ? null : await readCatalogFile(config.catalogFile, config);
   const applied = await migrate({ url: databaseUrl });
   if (applied.length > 0) log.info({ count: applied.length }, 'applied migrations');
+  const { unknown } = await migrateStatus({ url: databaseUrl });
+  // Versions overlap while machines are being updated, so it may go on; but it may fail to write.
+  if (unknown.length > 0) log.warn({ count: unknown.length }, 'the database has migrations of a newer version');
 
   const seal = createSeal({ secretKeys: [secretKey] });
   const pool = openPool({ url: databaseUrl, name: 'start', max: 1, log });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { nativeCatalog, protocols, send, settled } from './support.ts';
@@ -111,6 +112,18 @@ it('names its figures as Prometheus has it: base units, totals, and labels that 
     ]),
   );
   expect(text).toMatch(/^gateway_overhead_seconds_count [1-9]/m);
+});
+
+it('has every figure that the alerts for operators ask for', async () => {
+  const page = readFileSync(new URL('../../server/README.md', import.meta.url), 'utf8');
+  const rules = page.slice(page.indexOf('# steyg.rules.yml'), page.indexOf('## On call'));
+  const asked = new Set(rules.match(/\bgateway_\w+/g));
+  expect(asked.size).toBeGreaterThan(4);
+  const text = await (await metrics(app)).text();
+  expect([...asked].filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([]);
+  const places = /gateway_faults_total\{where=~"([a-z_|]+)"/g;
+  for (const [, list = ''] of rules.matchAll(places))
+    for (const where of list.split('|')) expect(text).toContain(`gateway_faults_total{where="${where}"} `);
 });
 
 it('shows what is held and what the ledger commits together', async () => {
