@@ -342,19 +342,22 @@ function openReader(path: string) {
     return null;
   }
   let at = 0;
-  let rest = '';
+  /** Bytes, because it may end in the middle of a character. */
+  let rest = Buffer.alloc(0);
   return {
     /** The whole lines that were not read yet. */
     lines(): string[] {
       const buffer = Buffer.alloc(Math.max(0, fstatSync(fd).size - at));
       const read = readSync(fd, buffer, 0, buffer.length, at);
       at += read;
-      const lines = (rest + buffer.toString('utf8', 0, read)).split('\n');
-      rest = lines.pop() ?? '';
+      const unread = Buffer.concat([rest, buffer.subarray(0, read)]);
+      const end = unread.lastIndexOf('\n') + 1;
+      rest = unread.subarray(end);
+      const lines = unread.toString('utf8', 0, end).split('\n');
       return lines.filter((line) => line !== '');
     },
     /** What comes after the last end of a line. */
-    tail: (): string[] => (rest === '' ? [] : [rest]),
+    tail: (): string[] => (rest.length === 0 ? [] : [rest.toString()]),
     hasMore: (): boolean => fstatSync(fd).size > at,
     close: (): void => closeSync(fd),
   };

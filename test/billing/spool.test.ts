@@ -258,6 +258,26 @@ describe('a file of a process that is gone', () => {
     expect(found).toEqual(['1', '2']);
   });
 
+  test('whose last character is half written is read to its end', async () => {
+    const path = join(directory, `${theirs}.0.ndjson`);
+    mkdirSync(directory, { recursive: true });
+    const writer = spool(theirs);
+    writer.append(line('1'));
+    writer.append(line('2', { model: 'mô-hình' }));
+    const whole = readFileSync(path);
+    const cut = whole.indexOf('ô') + 1;
+    writeFileSync(path, whole.subarray(0, cut));
+    const found: Settlement[] = [];
+    await spool().adopt({ path, processId: theirs }, async (settlement) => {
+      if (settlement.requestId === '1') appendFileSync(path, whole.subarray(cut));
+      found.push(settlement);
+    });
+    expect(found.map(({ requestId, model }) => [requestId, model])).toEqual([
+      ['1', 'big'],
+      ['2', 'mô-hình'],
+    ]);
+  });
+
   test('put there by hand is adopted too; the quarantine is not', () => {
     const own = spool();
     own.quarantine(line('1'), 'a test');
