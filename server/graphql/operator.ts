@@ -21,7 +21,7 @@ import { TokensType } from './ledger.ts';
 import { checkRange } from './ranges.ts';
 import { besideCursor, cursorRow } from './row-cursors.ts';
 import { CatalogEntryType, UpstreamType } from './upstreams.ts';
-import { type UsagePage, UsagePeriod, usagePage, usageQuery } from './usage.ts';
+import { hoursFrom, hoursTo, type UsagePage, UsagePeriod, usagePage, usageQuery, zoneOf } from './usage.ts';
 
 /** The operator's side: accounts, money in and out, what does not add up, who changed what. */
 
@@ -393,11 +393,11 @@ builder.objectFields(OperatorType, (t) => ({
     description:
       'What customers were charged, what upstreams cost, what is left, by period and model. Uptime is measured with an account of its own, which is not among them.',
     args: {
-      from: t.arg({ type: 'DateTime', description: 'From this moment on.' }),
-      to: t.arg({ type: 'DateTime', description: 'Before this moment.' }),
+      from: t.arg({ type: 'DateTime', description: hoursFrom }),
+      to: t.arg({ type: 'DateTime', description: hoursTo }),
       period: t.arg({ type: UsagePeriod, defaultValue: 'day', description: 'How long the periods are.' }),
       model: t.arg.string({ description: 'Only this catalog id.' }),
-      timeZone: t.arg.string({ defaultValue: 'UTC', description: 'Where days and months begin.' }),
+      timeZone: t.arg.string({ defaultValue: 'UTC', description: zoneOf }),
       probes: t.arg.boolean({ defaultValue: false, description: 'What measuring uptime used, instead of customers.' }),
       first: t.arg.int({ description: 'At most so many rows.' }),
       after: t.arg.string({ description: 'Rows after this cursor.' }),

@@ -78,6 +78,11 @@ export const UsagePageType = builder.objectRef<UsagePage>('UsagePage').implement
   }),
 });
 
+/** Usage is kept by the hour (UTC): a chart is made of whole ones. */
+export const hoursFrom = 'Hours that begin at this moment or later: usage is added up from whole hours (UTC).';
+export const hoursTo = 'Hours that begin before this moment.';
+export const zoneOf = 'Where days and months begin. An hour belongs to the day in which it begins.';
+
 /** A chart has at most this many rows in one answer. */
 const mostRows = 1_000;
 const longestHourly = 92 * 86_400_000;
@@ -158,8 +163,8 @@ builder.prismaObjectFields(AccountType, (t) => ({
     description: 'Usage added up for a chart.',
     select: { id: true },
     args: {
-      from: t.arg({ type: 'DateTime', description: 'From this moment on.' }),
-      to: t.arg({ type: 'DateTime', description: 'Before this moment.' }),
+      from: t.arg({ type: 'DateTime', description: hoursFrom }),
+      to: t.arg({ type: 'DateTime', description: hoursTo }),
       period: t.arg({ type: UsagePeriod, description: 'How long the periods are; left out: one for all time.' }),
       by: t.arg({ type: [UsageGroup], description: 'What to split by besides time.' }),
       model: t.arg.string({ description: 'Only this catalog id.' }),
@@ -168,7 +173,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
         type: [OutcomeType],
         description: 'Only requests that ended in one of these ways; left out: all.',
       }),
-      timeZone: t.arg.string({ defaultValue: 'UTC', description: 'Where days and months begin.' }),
+      timeZone: t.arg.string({ defaultValue: 'UTC', description: zoneOf }),
       first: t.arg.int({ description: `At most so many rows, and never more than ${mostRows}.` }),
       after: t.arg.string({ description: 'Rows after this cursor.' }),
     },
