@@ -33,7 +33,7 @@ const actor = 'user:test';
 
 beforeAll(async () => {
   database = await createDatabase();
-  webhooks = createWebhooks({ pool: database.pool, seal, checkAddress: () => null, timeoutMs: 500 });
+  webhooks = createWebhooks({ pool: database.pool, seal, checkAddress: () => null });
   server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -215,7 +215,9 @@ describe('a webhook', () => {
     await endpoint();
     answer = () => {};
     await happen();
-    await webhooks.deliverDue();
+    const impatient = createWebhooks({ pool: database.pool, seal, checkAddress: () => null, timeoutMs: 200 });
+    await impatient.deliverDue();
+    await impatient.close();
     expect(await webhooks.attempts([(await newest())?.id ?? ''])).toMatchObject([{ status: null, problem: 'timeout' }]);
   });
 
@@ -353,7 +355,6 @@ const strict = () =>
     seal,
     checkAddress: (url) => checkBaseUrl(url, false),
     lookup: publicLookup,
-    timeoutMs: 500,
   });
 
 describe('addresses', () => {
@@ -402,7 +403,6 @@ describe('addresses', () => {
       checkAddress: () => null,
       // `localhost` stands for a name that changed its address after it was checked.
       lookup: publicLookup,
-      timeoutMs: 500,
     });
     const port = (server.address() as AddressInfo).port;
     await guarded.create({ accountId, actor, url: `http://localhost:${port}/hook` });
