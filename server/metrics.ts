@@ -78,6 +78,42 @@ export function createLag(startedAt: number) {
   };
 }
 
+type Labels = Record<string, string>;
+
+interface Branch<T> {
+  leaf: T | undefined;
+  next: Map<string, Branch<T>>;
+}
+
+/** What belongs to each combination of labels. Joined to one text, the labels of each request would have to be hashed anew. */
+function byLabels<T>(names: readonly string[], make: (labels: Labels) => T): (values: readonly string[]) => T {
+  const root: Branch<T> = { leaf: undefined, next: new Map() };
+  return (values) => {
+    let branch = root;
+    for (const value of values) {
+      let next = branch.next.get(value);
+      if (next === undefined) {
+        next = { leaf: undefined, next: new Map() };
+        branch.next.set(value, next);
+      }
+      branch = next;
+    }
+    branch.leaf ??= make(Object.fromEntries(names.map((name, index) => [name, values[index] ?? ''])));
+    return branch.leaf;
+  };
+}
+
+/** A plain number for each combination of labels, told to the registry when somebody looks: requests are many, looks are few. */
+function figures(labelNames: readonly string[]) {
+  const each: { labels: Labels; value: number }[] = [];
+  const of = byLabels(labelNames, (labels) => {
+    const figure = { labels, value: 0 };
+    each.push(figure);
+    return figure;
+  });
+  return { each, of };
+}
+
 /**
  * `worker`: which of several processes behind one port this is; null: the only one. A scrape meets one of them, and
  * figures of different processes under one name would look like counters that run backwards.
@@ -88,108 +124,101 @@ export function createMetrics({ worker = null }: { worker?: number | null } = {}
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
 
-  const requests = new Counter({
-    name: 'gateway_requests_total',
-    help: 'Requests on model endpoints.',
-    labelNames: ['protocol', 'model', 'status'],
-    registers,
-  });
-  const duration = new Histogram({
-    name: 'gen_ai_server_request_duration_seconds',
-    help: 'Time from the request to the end of its answer.',
-    labelNames: ['protocol', 'model'],
-    buckets: seconds,
-    registers,
-  });
-  const firstByte = new Histogram({
-    name: 'gen_ai_server_time_to_first_token_seconds',
-    help: 'Time from the request to the first byte of content.',
-    labelNames: ['protocol', 'model'],
-    buckets: seconds,
-    registers,
-  });
-  const overhead = new Histogram({
-    name: 'gateway_overhead_seconds',
-    help: 'Time from the last byte of a request to its dispatch: reading it, choosing a place, the hold.',
-    buckets: overheadSeconds,
-    registers,
-  });
-  const upstreamDuration = new Histogram({
-    name: 'gateway_upstream_duration_seconds',
-    help: 'Time of one exchange with an upstream.',
-    labelNames: ['upstream'],
-    buckets: seconds,
-    registers,
-  });
-  const upstreamEnds = new Counter({
-    name: 'gateway_upstream_answers_total',
-    help: 'Exchanges with upstreams by how they ended.',
-    labelNames: ['upstream', 'model', 'end'],
-    registers,
-  });
-  const tokens = new Counter({
-    name: 'gateway_tokens_total',
-    help: 'Tokens settled.',
-    labelNames: ['model', 'token_type'],
-    registers,
-  });
-  const spend = new Counter({
-    name: 'gateway_spend_usd_total',
-    help: 'Cost of settled requests in USD.',
-    labelNames: ['model'],
-    registers,
-  });
-  const outcomes = new Counter({
-    name: 'gateway_settlements_total',
-    help: 'Settled requests by outcome and source of their usage.',
-    labelNames: ['protocol', 'outcome', 'usage_source'],
-    registers,
-  });
-  const refusals = new Counter({
-    name: 'gateway_budget_refusals_total',
-    help: 'Requests refused before the call.',
-    labelNames: ['reason'],
-    registers,
-  });
-  const failovers = new Counter({
-    name: 'gateway_failovers_total',
-    help: 'Further tries of requests, at another place or with another key of the same model where there is one.',
-    labelNames: ['model'],
-    registers,
-  });
-  const anomalies = new Counter({
-    name: 'gateway_anomalies_total',
-    help: 'Things an upstream should not do.',
-    labelNames: ['kind', 'upstream'],
-    registers,
-  });
-  const bankMessages = new Counter({
-    name: 'gateway_bank_messages_total',
-    help: 'Messages of bank webhooks by what became of them.',
-    labelNames: ['provider', 'outcome'],
-    registers,
-  });
-  const faults = new Counter({
-    name: 'gateway_faults_total',
-    help: 'Faults of this server that it survived.',
-    labelNames: ['where'],
-    registers,
-  });
+  const count = (name: string, help: string, ...labelNames: string[]) => {
+    const { each, of } = figures(labelNames);
+    new Counter({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        for (const { labels, value } of each) this.inc(labels, value);
+      },
+    });
+    return (labels: readonly string[], more = 1): void => {
+      of(labels).value += more;
+    };
+  };
+  const measure = (name: string, help: string, buckets: number[], ...labelNames: string[]) => {
+    const histogram = new Histogram({ name, help, buckets, labelNames, registers });
+    const of = byLabels(labelNames, (labels) => histogram.labels(labels));
+    return (labels: readonly string[], value: number): void => of(labels).observe(value);
+  };
+
+  const requests = count('gateway_requests_total', 'Requests on model endpoints.', 'protocol', 'model', 'status');
+  const duration = measure(
+    'gen_ai_server_request_duration_seconds',
+    'Time from the request to the end of its answer.',
+    seconds,
+    'protocol',
+    'model',
+  );
+  const firstByte = measure(
+    'gen_ai_server_time_to_first_token_seconds',
+    'Time from the request to the first byte of content.',
+    seconds,
+    'protocol',
+    'model',
+  );
+  const overhead = measure(
+    'gateway_overhead_seconds',
+    'Time from the last byte of a request to its dispatch: reading it, choosing a place, the hold.',
+    overheadSeconds,
+  );
+  const upstreamDuration = measure(
+    'gateway_upstream_duration_seconds',
+    'Time of one exchange with an upstream.',
+    seconds,
+    'upstream',
+  );
+  const upstreamEnds = count(
+    'gateway_upstream_answers_total',
+    'Exchanges with upstreams by how they ended.',
+    'upstream',
+    'model',
+    'end',
+  );
+  const tokens = count('gateway_tokens_total', 'Tokens settled.', 'model', 'token_type');
+  const spend = count('gateway_spend_usd_total', 'Cost of settled requests in USD.', 'model');
+  const outcomes = count(
+    'gateway_settlements_total',
+    'Settled requests by outcome and source of their usage.',
+    'protocol',
+    'outcome',
+    'usage_source',
+  );
+  const refusals = count('gateway_budget_refusals_total', 'Requests refused before the call.', 'reason');
+  const failovers = count(
+    'gateway_failovers_total',
+    'Further tries of requests, at another place or with another key of the same model where there is one.',
+    'model',
+  );
+  const anomalies = count('gateway_anomalies_total', 'Things an upstream should not do.', 'kind', 'upstream');
+  const bankMessages = count(
+    'gateway_bank_messages_total',
+    'Messages of bank webhooks by what became of them.',
+    'provider',
+    'outcome',
+  );
+  const faults = count('gateway_faults_total', 'Faults of this server that it survived.', 'where');
   // There from the beginning: of a counter that appears with its first fault, no rise is ever seen.
-  for (const where of faultPlaces) faults.labels({ where }).inc(0);
-  const running = new Gauge({
+  for (const where of faultPlaces) faults([where], 0);
+  const running = figures(['protocol']);
+  new Gauge({
     name: 'gateway_inflight',
     help: 'Requests being relayed.',
     labelNames: ['protocol'],
     registers,
+    collect() {
+      for (const { labels, value } of running.each) this.set(labels, value);
+    },
   });
-
-  const batches = new Histogram({
-    name: 'gateway_ledger_batch_operations',
-    help: 'Operations of the ledger that were committed in one transaction.',
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
-    registers,
-  });
+  const batches = measure(
+    'gateway_ledger_batch_operations',
+    'Operations of the ledger that were committed in one transaction.',
+    [1, 2, 4, 8, 16, 32, 64, 128, 256],
+  );
 
   const lag = createLag(performance.now());
   setInterval(() => lag.tick(performance.now()), lagTickMs).unref();
@@ -202,67 +231,43 @@ export function createMetrics({ worker = null }: { worker?: number | null } = {}
     },
   });
 
-  // Label handles are looked up once: the lookup by a labels object is most of the cost of an increment.
-  const handles = <T>(make: (...names: string[]) => T) => {
-    const known = new Map<string, T>();
-    return (...names: string[]): T => {
-      const key = names.join('\u0000');
-      let handle = known.get(key);
-      if (handle === undefined) {
-        handle = make(...names);
-        known.set(key, handle);
-      }
-      return handle;
-    };
-  };
-  const requestOf = handles((protocol, model, status) =>
-    requests.labels({ protocol, model, status } as Record<string, string>),
-  );
-  const durationOf = handles((protocol, model) => duration.labels({ protocol, model } as Record<string, string>));
-  const firstByteOf = handles((protocol, model) => firstByte.labels({ protocol, model } as Record<string, string>));
-  const tokensOf = handles((model, token_type) => tokens.labels({ model, token_type } as Record<string, string>));
-  const spendOf = handles((model) => spend.labels({ model } as Record<string, string>));
-  const outcomeOf = handles((protocol, outcome, usage_source) =>
-    outcomes.labels({ protocol, outcome, usage_source } as Record<string, string>),
-  );
-  const upstreamOf = handles((upstream) => upstreamDuration.labels({ upstream } as Record<string, string>));
-  const endOf = handles((upstream, model, end) =>
-    upstreamEnds.labels({ upstream, model, end } as Record<string, string>),
-  );
-
   return {
     registry,
     requestDone({ protocol, model, status, seconds: took, firstByteSeconds }) {
-      requestOf(protocol, model, String(status)).inc();
-      durationOf(protocol, model).observe(took);
-      if (firstByteSeconds !== null) firstByteOf(protocol, model).observe(firstByteSeconds);
+      requests([protocol, model, String(status)]);
+      duration([protocol, model], took);
+      if (firstByteSeconds !== null) firstByte([protocol, model], firstByteSeconds);
     },
-    dispatched: (tookS) => overhead.observe(tookS),
+    dispatched: (tookS) => overhead([], tookS),
     upstreamAnswered(upstream, model, end, milliseconds) {
-      upstreamOf(upstream).observe(milliseconds / 1000);
-      endOf(upstream, model, end).inc();
+      upstreamDuration([upstream], milliseconds / 1000);
+      upstreamEnds([upstream, model, end]);
     },
     settled({ protocol, model, outcome, usageSource, usage, cost }) {
-      outcomeOf(protocol, outcome, usageSource).inc();
-      if (usage.input > 0) tokensOf(model, 'input').inc(usage.input);
-      if (usage.cacheHit > 0) tokensOf(model, 'cache_hit').inc(usage.cacheHit);
+      outcomes([protocol, outcome, usageSource]);
+      if (usage.input > 0) tokens([model, 'input'], usage.input);
+      if (usage.cacheHit > 0) tokens([model, 'cache_hit'], usage.cacheHit);
       const written = usage.cacheWrite5m + usage.cacheWrite1h;
-      if (written > 0) tokensOf(model, 'cache_write').inc(written);
-      if (usage.output > 0) tokensOf(model, 'output').inc(usage.output);
+      if (written > 0) tokens([model, 'cache_write'], written);
+      if (usage.output > 0) tokens([model, 'output'], usage.output);
       // A gauge for people; the exact figure is in the ledger.
-      if (cost > 0n) spendOf(model).inc(Number(cost) / 1e12);
+      if (cost > 0n) spend([model], Number(cost) / 1e12);
     },
-    budgetRefusal: (reason) => refusals.labels({ reason }).inc(),
-    failover: (model) => failovers.labels({ model }).inc(),
-    anomaly: (kind, upstream) => anomalies.labels({ kind, upstream }).inc(),
-    bankMessage: (provider, outcome) => bankMessages.labels({ provider, outcome }).inc(),
-    fault: (where) => faults.labels({ where }).inc(),
+    budgetRefusal: (reason) => refusals([reason]),
+    failover: (model) => failovers([model]),
+    anomaly: (kind, upstream) => anomalies([kind, upstream]),
+    bankMessage: (provider, outcome) => bankMessages([provider, outcome]),
+    fault: (where) => faults([where]),
     inFlight: {
-      add: (protocol) => running.labels({ protocol }).inc(),
-      remove: (protocol) => running.labels({ protocol }).dec(),
+      add(protocol) {
+        running.of([protocol]).value += 1;
+      },
+      remove(protocol) {
+        running.of([protocol]).value -= 1;
+      },
     },
     loopLagMs: () => lag.lastingMs(),
-    batch: (operations) => batches.observe(operations),
+    batch: (operations) => batches([], operations),
     gauge(name, help, read) {
       new Gauge({
         name,
