@@ -136,9 +136,11 @@ function GrantDialog({ account, onClose }: { account: Account; onClose: () => vo
   const [amount, setAmount] = useState('');
   const [days, setDays] = useState<string>('');
   const [reason, setReason] = useState('');
+  // One for the dialog: whoever asks again because the answer was lost gives nothing twice.
+  const [idempotencyKey] = useState(() => Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join('-'));
   const give = useChange({
     change: (steyg, input: { amount: string; reason: string; expiresAt: string | null }) =>
-      steyg.console.operator.giveGrant({ input: { ...input, accountId: account.id } }),
+      steyg.console.operator.giveGrant({ input: { ...input, accountId: account.id, idempotencyKey } }),
     refresh: [['operator']],
     done: () => {
       say(t.operator.given);
