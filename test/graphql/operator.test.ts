@@ -393,6 +393,10 @@ describe('accounts', () => {
       expect(answer.errors).toEqual([]);
       expect(answer.data).toMatchObject({ account: { status: 'SUSPENDED' } });
     }
+    // What only operators do is not refused because of that: nobody could have it reviewed.
+    for (const act of ['{ operator { models { modelId } } }', 'mutation { testRoute(id: "x") { __typename } }']) {
+      expect((await customer.send(act)).errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+    }
     await setStatus('ACTIVE');
     const { data } = await customer.send('mutation { createKey(input: {}) { __typename } }');
     expect(data).toEqual({ createKey: { __typename: 'CreatedKey' } });
