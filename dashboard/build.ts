@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
-import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build } from 'vite';
@@ -67,7 +67,8 @@ export async function buildDashboard(): Promise<boolean> {
   await writeFile(join(next, 'pages.json'), JSON.stringify(Object.values(pages)));
   await writeFile(join(next, digestFile), digest);
   await keepParts(site, next);
-  await swap(next);
+  await putInPlace(next, site);
+  await sweep();
   return true;
 }
 
@@ -91,19 +92,37 @@ export async function keepParts(from: string, to: string): Promise<void> {
   await writeFile(join(to, partsFile), JSON.stringify(builds));
 }
 
-/** A server that runs meanwhile finds either the old files or the new ones. */
-async function swap(next: string): Promise<void> {
-  const old = join(here, `dist/old-${process.pid}`);
-  await mkdir(join(here, 'dist'), { recursive: true });
-  await rename(site, old).catch(() => undefined);
-  await rename(next, site);
+/**
+ * Moves a finished build to where it is served from; a server that runs meanwhile finds the old files or the new ones.
+ * Of several that were made from the same sources at the same time the first stays, and the others go: it may be in use.
+ */
+export async function putInPlace(next: string, place: string): Promise<void> {
+  const digest = await readFile(join(next, digestFile), 'utf8');
+  const isSame = async () => (await readFile(join(place, digestFile), 'utf8').catch(() => null)) === digest;
+  const old = join(dirname(place), basename(next).replace('next', 'old'));
+  for (;;) {
+    if (await isSame()) break;
+    try {
+      await rename(next, place);
+      break;
+    } catch (error) {
+      if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+    // Again, now that something is there: it may have come just now.
+    if (await isSame()) break;
+    await rm(old, { recursive: true, force: true });
+    await rename(place, old).catch(() => undefined);
+  }
+  await Promise.all([next, old].map((path) => rm(path, { recursive: true, force: true })));
+}
+
+/** What builds that were ended left behind; one that is under way has a process. */
+async function sweep(): Promise<void> {
   for (const name of await readdir(join(here, 'dist'))) {
-    // What builds that were ended left behind; one that is under way has a process.
     const [, pid] = /^(?:next|old)-(\d+)$/.exec(name) ?? [];
     if (pid !== undefined && !isRunning(Number(pid)))
       await rm(join(here, 'dist', name), { recursive: true, force: true });
   }
-  await rm(old, { recursive: true, force: true });
 }
 
 function isRunning(pid: number): boolean {
