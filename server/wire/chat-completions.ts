@@ -12,6 +12,7 @@ import {
   type DataEvent,
   editEvent,
   type Generated,
+  isSaid,
   noUsage,
   scrubEvent,
   storeEdits,
@@ -91,7 +92,7 @@ function countMessage(generated: Generated, message: JsonNode | undefined): void
   // Some vendors send content as a list of parts, reasoning among them; its JSON is counted as it stands.
   countJson(generated, members.get('content'));
   countText(generated, members.get('refusal'));
-  countText(generated, members.get('reasoning_content') ?? members.get('reasoning'));
+  countText(generated, [members.get('reasoning_content'), members.get('reasoning')].find(isSaid));
   for (const call of members.get('tool_calls')?.items ?? []) {
     countText(generated, call.members.get('function')?.members.get('name'));
     countText(generated, call.members.get('function')?.members.get('arguments'));
@@ -206,7 +207,8 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
       const index = choice.members.get('index');
       const number = index?.kind === 'number' ? Number(valueOf(data, index)) : 0;
       begun.add(number);
-      if (choice.members.get('finish_reason')?.kind === 'string') finished.add(number);
+      // Some vendors say nothing by an empty reason in every chunk.
+      if (isSaid(choice.members.get('finish_reason'))) finished.add(number);
       countMessage(generated, choice.members.get('delta'));
     }
   }

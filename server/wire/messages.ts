@@ -12,6 +12,7 @@ import {
   type DataEvent,
   editEvent,
   type Generated,
+  isSaid,
   noUsage,
   scrubEvent,
   wordsOf,
@@ -142,7 +143,7 @@ function createMessagesStream(context: WireContext): WireStream {
         return { kind: 'pass' };
       case 'message_delta': {
         usageAtEnd = addUsage(data, root.members.get('usage')) || usageAtEnd;
-        const stopped = root.members.get('delta')?.members.get('stop_reason')?.kind === 'string';
+        const stopped = isSaid(root.members.get('delta')?.members.get('stop_reason'));
         return stopped ? { kind: 'pass', state: 'finished' } : { kind: 'pass' };
       }
       case 'message_stop':

@@ -77,6 +77,11 @@ export interface Generated {
   pieces: number;
 }
 
+/** A string that says something. */
+export function isSaid(node: JsonNode | undefined): boolean {
+  return node?.kind === 'string' && node.end - node.start > 2;
+}
+
 /** Counts a string's bytes between the quotes, escapes included: near enough for an estimate, and no decoding. */
 export function countText(generated: Generated, node: JsonNode | undefined): void {
   if (node?.kind !== 'string') return;

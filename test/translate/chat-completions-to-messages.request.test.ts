@@ -472,6 +472,19 @@ describe('the other fields', () => {
     expect(translated(to, json, { jsonObject: true }).system[0].text).toMatch(/JSON object/);
   });
 
+  test('blank text is left out, which the vendor refuses wherever it stands', () => {
+    const blank = [{ type: 'text', text: ' \n' }];
+    const messages = [
+      { role: 'system', content: '\t' },
+      { role: 'user', content: '  ' },
+      { role: 'assistant', content: blank },
+      { role: 'user', content: [...blank, { type: 'text', text: ' said ' }] },
+    ];
+    const body = translated(to, { ...minimal, messages });
+    expect(body).not.toHaveProperty('system');
+    expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: ' said ' }] }]);
+  });
+
   test('stop as text or list, without blank ones', () => {
     expect(translated(to, { ...minimal, stop: 'END' }).stop_sequences).toEqual(['END']);
     expect(translated(to, { ...minimal, stop: ['a', '\n', 'b', 'c', 'd', 'e'] }).stop_sequences).toEqual([

@@ -247,6 +247,32 @@ describe('tools', () => {
     expect(messages[1].tool_calls).toHaveLength(2);
   });
 
+  test('41 results that come after a remark, in the same turn of the user or the next, still follow their calls', () => {
+    const calls = ['a', 'b', 'c'].map((id) => ({ type: 'tool_use', id, name: 'look', input: {} }));
+    const result = (tool_use_id: string) => ({ type: 'tool_result', tool_use_id, content: tool_use_id });
+    const messages = messagesOf(
+      withMessages(
+        { role: 'user', content: 'Go' },
+        assistant(...calls),
+        user({ type: 'text', text: 'Note' }, result('b')),
+        user({ type: 'text', text: 'Another' }),
+        user(result('c'), result('a'), { type: 'text', text: 'Last' }),
+      ),
+    );
+    expect(messages.slice(2)).toEqual([
+      ...['a', 'b', 'c'].map((id) => ({ role: 'tool', tool_call_id: id, content: id })),
+      ...['Note', 'Another', 'Last'].map((content) => ({ role: 'user', content })),
+    ]);
+  });
+
+  test('a result whose call is not there stays where it stands', () => {
+    const stray = user({ type: 'tool_result', tool_use_id: 'gone', content: 'x' });
+    const roles = messagesOf(withMessages({ role: 'user', content: 'Go' }, stray)).map(
+      (message: { role: string }) => message.role,
+    );
+    expect(roles).toEqual(['user', 'tool']);
+  });
+
   const resultOf = (result: Record<string, unknown>) =>
     messagesOf(withMessages({ role: 'user', content: 'Go' }, calls, user({ type: 'tool_result', ...result }))).slice(2);
 

@@ -240,6 +240,42 @@ describe('awkward tool deltas', () => {
     expect([stream.state, stream.error?.status]).toEqual(['failed', 502]);
   });
 
+  test('an empty finish reason in every chunk says nothing, and the last one counts', () => {
+    const call = piece({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } });
+    const chunks = [{ content: 'So' }, call].map((delta) => ({ choices: [{ index: 0, delta, finish_reason: '' }] }));
+    const stream = exchange(M_TO_C, { stream: true }).stream();
+    stream.write(bytes(sse('chat-completions', chunks)));
+    expect(stream.state).toBe('open');
+    const end = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] };
+    const out = relay(stream, [bytes(sse('chat-completions', [end, '[DONE]']))]);
+    expect(out).toContain('"stop_reason":"tool_use"');
+  });
+
+  test('an end by calls of which there are none is a plain end', () => {
+    const end = { choices: [{ index: 0, delta: { content: 'So' }, finish_reason: 'tool_calls' }] };
+    const out = relay(exchange(M_TO_C, { stream: true }).stream(), [bytes(sse('chat-completions', [end, '[DONE]']))]);
+    expect(out).toContain('"stop_reason":"end_turn"');
+    const answer = { choices: [{ message: { content: 'So' }, finish_reason: 'function_call' }] };
+    expect(new TextDecoder().decode(exchange(M_TO_C).reply(answer).body)).toContain('"stop_reason":"end_turn"');
+  });
+
+  test('reasoning is found under either name, also where the other one is empty', () => {
+    for (const message of [
+      { reasoning_content: '', reasoning: 'hm' },
+      { reasoning_content: null, reasoning: 'hm' },
+      { reasoning_content: 'hm', reasoning: 'hm' },
+    ]) {
+      const chunk = { choices: [{ index: 0, delta: message, finish_reason: 'stop' }] };
+      const out = relay(exchange(M_TO_C, { stream: true }).stream(), [
+        bytes(sse('chat-completions', [chunk, '[DONE]'])),
+      ]);
+      expect(blocksOf(out)).toMatchObject([{ type: 'thinking', text: 'hm' }]);
+      const answer = { choices: [{ message: { ...message, content: 'So' }, finish_reason: 'stop' }] };
+      const whole = JSON.parse(new TextDecoder().decode(exchange(M_TO_C).reply(answer).body)) as { content: unknown[] };
+      expect(whole.content[0]).toMatchObject({ type: 'thinking', thinking: 'hm' });
+    }
+  });
+
   test('a second choice that nobody asked for is left out', () => {
     const chunks = [0, 1].map((index) => ({
       choices: [{ index, delta: { content: `choice ${index}` }, finish_reason: 'stop' }],

@@ -276,6 +276,21 @@ describe('the end', () => {
     expect(text(stream.stop(failure))).toBe('data: [DONE]\n\n');
   });
 
+  test('an empty finish reason finishes nothing: the budget would no longer be watched', () => {
+    const stream = opened({}, delta({ content: 'a' }, 0, ''), delta({ content: 'b' }, 0, ''));
+    expect([stream.state, stream.account().partial]).toEqual(['open', true]);
+    stream.write(Buffer.from(dataEvents(delta({}, 0, 'stop'))));
+    expect([stream.state, stream.account().partial]).toEqual(['finished', false]);
+  });
+
+  test('reasoning counts under either name, once', () => {
+    for (const reasoning of [{ reasoning: 'abcd' }, { reasoning_content: null, reasoning: 'abcd' }]) {
+      expect(opened({}, delta(reasoning)).account().outputBytes).toBe(4);
+    }
+    expect(opened({}, delta({ reasoning_content: 'abcd', reasoning: 'abcd' })).account().outputBytes).toBe(4);
+    expect(opened({}, delta({ reasoning_content: '', reasoning: 'abcd' })).account().outputBytes).toBe(4);
+  });
+
   test('the budget ends it as the token limit would', () => {
     const stream = opened({}, delta({ content: 'a' }));
     expect(text(stream.stop({ reason: 'budget' }))).toBe(

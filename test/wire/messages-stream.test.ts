@@ -158,10 +158,10 @@ describe('account', () => {
     expect(stream.account().partial).toBe(true);
   });
 
-  test('usage in the middle is still partial', () => {
+  test.each([null, ''])('usage in the middle is still partial, with the stop reason %j', (stop_reason) => {
     const stream = opened(start(), {
       type: 'message_delta',
-      delta: { stop_reason: null },
+      delta: { stop_reason },
       usage: { output_tokens: 3 },
     });
     expect(stream.account()).toMatchObject({ usage: { output: 3 }, partial: true });

@@ -2,7 +2,7 @@ import { UnreadableReply } from '../../protocol.ts';
 import type { Answer, AnswerBlock, TextKind } from '../answer.ts';
 import { isObject, type Json, type JsonObject, listMember, objectMember, stringMember } from '../json.ts';
 import { isFailure, readFinish } from './finish.ts';
-import { readArguments, readContentParts } from './stream-reader.ts';
+import { readArguments, readContentParts, readReasoning } from './stream-reader.ts';
 import { findUsage, readAnswerUsage } from './usage.ts';
 
 /** Reads a whole chat completion. `mintId` names calls that the vendor left without an id. */
@@ -15,7 +15,7 @@ export function readChatAnswer(body: Json, mintId: (ordinal: number) => string):
   const refusal = stringMember(message, 'refusal') ?? '';
   const calls = readCalls(message, mintId);
   const blocks: AnswerBlock[] = [
-    ...textBlock('reasoning', stringMember(message, 'reasoning_content') ?? stringMember(message, 'reasoning')),
+    ...textBlock('reasoning', readReasoning(message)),
     ...readContent(message.content),
     ...textBlock('refusal', refusal),
     ...calls,

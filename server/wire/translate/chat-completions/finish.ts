@@ -22,8 +22,9 @@ export function readFinish(choice: Json | undefined, seen: { calls: boolean; ref
   const { finish_reason, stop_reason } = isObject(choice) ? choice : {};
   const kind = KINDS.get(finish_reason) ?? 'stop';
   if (seen.refusal && kind !== 'length') return finishOf('refusal');
-  // Several vendors say "stop" although the answer is a call.
-  if (kind !== 'stop') return finishOf(kind);
+  // Several vendors say "stop" although the answer is a call, and some speak of calls where there is none: an agent would
+  // wait for what it cannot carry out.
+  if (kind !== 'stop' && kind !== 'calls') return finishOf(kind);
   if (seen.calls) return finishOf('calls');
   // One vendor names the stop sequence that was met here; a number is a token id and says nothing.
   return typeof stop_reason === 'string' && stop_reason !== ''

@@ -35,7 +35,8 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
     const delta = objectMember(choice, 'delta');
     if (delta !== null) readDelta(delta);
     const reason = choice.finish_reason;
-    if (typeof reason !== 'string') return;
+    // Some vendors say nothing by an empty reason in every chunk.
+    if (typeof reason !== 'string' || reason === '') return;
     if (isFailure(reason)) sink.fail(nonsense('The model failed at its vendor.'));
     else if (allNamed()) sink.finish(readFinish(choice, { calls: calls.length > 0, refusal: refused }));
   }
@@ -48,7 +49,7 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
   }
 
   function readDelta(delta: JsonObject): void {
-    sink.text('reasoning', stringMember(delta, 'reasoning_content') ?? stringMember(delta, 'reasoning') ?? '');
+    sink.text('reasoning', readReasoning(delta));
     readContent(delta.content);
     const refusal = stringMember(delta, 'refusal') ?? '';
     refused ||= refusal !== '';
@@ -123,6 +124,11 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
       }
     },
   };
+}
+
+/** Reasoning has two names; who writes both may leave one of them empty. */
+export function readReasoning(message: JsonObject): string {
+  return stringMember(message, 'reasoning_content') || stringMember(message, 'reasoning') || '';
 }
 
 /** Text and reasoning of vendors that send content as a list of parts. */

@@ -30,6 +30,7 @@ import {
   Untranslatable,
 } from '../refusal.ts';
 import { decodeToolId } from '../tool-ids.ts';
+import { callsOf } from '../turns.ts';
 
 /** What becomes of each field of the body; every other one is refused. */
 export const messagesFields: Readonly<Record<string, FieldRule>> = {
@@ -144,7 +145,7 @@ function readTurns(messages: Json[]): Turn[] {
     const role = oneOf(message.role, ['user', 'assistant', 'system'], `${at}.role`);
     const content = `${at}.content`;
     if (role === 'system') turns.push({ role, texts: readTexts(message.content, content), at });
-    else if (role === 'user') turns.push(...readUser(message.content, content));
+    else if (role === 'user') addUser(turns, readUser(message.content, content));
     else addAssistant(turns, readAssistant(message.content, content), at);
   });
   const last = turns.at(-1);
@@ -161,6 +162,17 @@ function addAssistant(turns: Turn[], parts: AssistantPart[], at: string): void {
     last.parts.push(...parts);
     last.at = at;
   } else turns.push({ role: 'assistant', parts, at });
+}
+
+/** The same for the user's: results that come after a remark go before it, to those that follow the calls directly. */
+function addUser(turns: Turn[], [first, ...rest]: Turn[]): void {
+  const at = turns.findLastIndex(({ role }) => role === 'assistant') + 1;
+  if (first?.role === 'results' && callsOf(turns[at - 1]).length > 0) {
+    const results = turns[at];
+    if (results?.role === 'results') results.results.push(...first.results);
+    else turns.splice(at, 0, first);
+    turns.push(...rest);
+  } else if (first !== undefined) turns.push(first, ...rest);
 }
 
 /** Results come first: they must follow their calls immediately, whatever else the turn says. */

@@ -36,7 +36,8 @@ export function writeMessagesRequest({ dialogue, facts, context }: WriterInput):
   const { features } = context;
   const maxTokens = facts.maxTokens ?? context.maxOutputTokens;
   const { instructions, hoisted, turns } = placeSystemTurns(dialogue, features.systemRole);
-  const system = [...instructions, ...joinHoisted(hoisted), ...writeJsonOnly(dialogue.format, features)];
+  const told = [...instructions, ...joinHoisted(hoisted), ...writeJsonOnly(dialogue.format, features)];
+  const system = told.flatMap(writeText);
   const stop = dialogue.stop.sequences.filter((sequence) => sequence.trim() !== '');
   const thinking = writeThinking(dialogue, maxTokens, context);
   if (thinking.budgeted) refuseForcedCall(dialogue.toolChoice);
@@ -45,7 +46,7 @@ export function writeMessagesRequest({ dialogue, facts, context }: WriterInput):
   return {
     model: context.upstreamModel,
     max_tokens: maxTokens,
-    ...(system.length === 0 ? {} : { system: system.flatMap(writeText) }),
+    ...(system.length === 0 ? {} : { system }),
     messages: writeTurns(turns),
     ...(dialogue.tools.length === 0 ? {} : writeTools(dialogue)),
     ...(stop.length === 0 ? {} : { stop_sequences: stop }),
@@ -103,8 +104,9 @@ function cacheMark(cache: CacheMark | null): Body {
   return { cache_control: { type: 'ephemeral', ...(cache.ttl === null ? {} : { ttl: cache.ttl }) } };
 }
 
+/** Blank text says nothing, and the vendor refuses it. */
 function writeText(part: TextPart): Body[] {
-  return part.text === '' ? [] : [{ type: 'text', text: part.text, ...cacheMark(part.cache) }];
+  return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text, ...cacheMark(part.cache) }];
 }
 
 function writePart(part: ContentPart): Body[] {
@@ -144,8 +146,7 @@ function writeResult(result: ToolResult): Body {
 function writeAssistantPart(part: AssistantPart): Body[] {
   if (part.kind === 'call') return [writeCall(part)];
   // Reasoning cannot go back: the vendor takes only what it has signed, and the other protocols carry no signature.
-  // Blank text is what many chat models put before a call, and what the vendor refuses.
-  return part.kind === 'reasoning' || part.text.trim() === '' ? [] : writeText(part);
+  return part.kind === 'reasoning' ? [] : writeText(part);
 }
 
 function writeCall(call: CallPart): Body {

@@ -107,7 +107,7 @@ export function createMessagesStreamReader(sink: AnswerSink): StreamReader {
         case 'message_delta': {
           addUsage(event.usage);
           const delta = objectMember(event, 'delta') ?? {};
-          if (typeof delta.stop_reason === 'string') sink.finish(readStop(delta));
+          if (stringMember(delta, 'stop_reason')) sink.finish(readStop(delta));
           return;
         }
         case 'message_stop':
