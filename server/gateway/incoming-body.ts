@@ -51,6 +51,7 @@ export function readIncomingBody({ payload, announcedBytes, takeRoom }: Incoming
       if (length + piece.length > body.length) {
         const larger = Buffer.allocUnsafe(Math.max(firstBytes, body.length * 2, length + piece.length));
         body.copy(larger, 0, 0, length);
+        giveBack(body);
         body = larger;
       }
       piece.copy(body, length);

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DispatchRequest, dispatch, type Receiver } from '../../server/gateway/dispatch.ts';
 import { giveBack } from '../../server/gateway/give-back.ts';
+import { readIncomingBody } from '../../server/gateway/incoming-body.ts';
 
 /** Contexts are large and streams are long: what was sent is not kept until the answer is over. */
 
@@ -78,6 +80,17 @@ describe('the body of a request', () => {
     expect(exchange.sent).toBe(true);
     expect(bodies.at(-1) === body.toString('latin1')).toBe(true);
     exchange.abort();
+  });
+
+  it.each([null, 300_001])('is read as it came, its length announced as %s', async (announcedBytes) => {
+    const bytes = Buffer.from(Array.from({ length: 300_001 }, (_, index) => index % 251));
+    // Memory of their own, as what is read from a connection has.
+    const piece = (index: number) => new Uint8Array(bytes.subarray(index * 10_000, (index + 1) * 10_000)).buffer;
+    const pieces = Array.from({ length: 31 }, (_, index) => Buffer.from(piece(index)));
+    const payload = Readable.from(pieces, { objectMode: false });
+    const body = await readIncomingBody({ payload, announcedBytes, takeRoom: () => null });
+    expect(body.equals(bytes)).toBe(true);
+    expect(pieces.every(({ length }) => length === 0)).toBe(true);
   });
 
   it('counts as taken only when nothing of it waits for the upstream', async () => {
