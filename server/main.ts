@@ -47,7 +47,10 @@ async function main(): Promise<void> {
   if (isWorker) {
     const [boot] = (await once(process, 'message')) as [Boot];
     await serve(atPort(boot.port), log, boot, stopping);
-  } else await run(config.port === 0 ? atPort(await freePort(config.host)) : config, log, stopping);
+  } else if (config.port === 0) {
+    const { port, release } = await reservePort(config.host);
+    await run(atPort(port), log, stopping, release);
+  } else await run(config, log, stopping);
   process.exit(stopping.exitCode);
 }
 
@@ -59,17 +62,24 @@ function atPort(port: number): Config {
   return loadConfig({ ...process.env, PORT: String(port), PORT_FILE: undefined });
 }
 
-async function freePort(host: string): Promise<number> {
-  const probe = createServer().listen(0, host);
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
+/** A port of the machine's choice that nobody else is given until it is released, to be listened on at once. */
+async function reservePort(host: string): Promise<{ port: number; release: () => Promise<void> }> {
+  const holder = createServer().listen(0, host);
+  await once(holder, 'listening');
+  const { port } = holder.address() as AddressInfo;
+  return {
+    port,
+    async release() {
+      holder.close();
+      await once(holder, 'close');
+    },
+  };
 }
 
+async function nothing(): Promise<void> {}
+
 /** Everything that one machine has once: the database, the simulator, and the process or processes that serve. */
-async function run(config: Config, log: Logger, stopping: Stopping): Promise<void> {
+async function run(config: Config, log: Logger, stopping: Stopping, releasePort = nothing): Promise<void> {
   // A file that is wrong ends the start before anything has been touched.
   if (config.catalogFile !== null) await readCatalogFile(config.catalogFile, config);
   await openDataDir(config.dataDir);
@@ -93,8 +103,9 @@ async function run(config: Config, log: Logger, stopping: Stopping): Promise<voi
         simulatorUrl: simulator.url,
         announces,
       });
-      if (config.workers === 1) await serve(config, log, boot(true), stopping);
+      if (config.workers === 1) await serve(config, log, boot(true), stopping, releasePort);
       else {
+        await releasePort();
         const endLimitMs = config.drainMs + workerEndingMs;
         await superviseWorkers({ count: config.workers, boot, stopping, endLimitMs, log });
       }
@@ -107,7 +118,13 @@ async function run(config: Config, log: Logger, stopping: Stopping): Promise<voi
 }
 
 /** Runs the app in this process until it is told to stop. */
-async function serve(config: Config, log: Logger, boot: Boot, stopping: Stopping): Promise<void> {
+async function serve(
+  config: Config,
+  log: Logger,
+  boot: Boot,
+  stopping: Stopping,
+  releasePort = nothing,
+): Promise<void> {
   if (stopping.isRequested) return;
   const { databaseUrl, simulatorUrl } = boot;
   const secretKey = Buffer.from(boot.secretKey, 'base64');
@@ -131,6 +148,7 @@ async function serve(config: Config, log: Logger, boot: Boot, stopping: Stopping
   });
   try {
     // From now on it says that it is alive, and refuses requests until the database is ready.
+    await releasePort();
     await app.fastify.listen({ host: config.host, port: config.port });
     listening.resolve();
     const isReady = await Promise.race([app.ready(), stopping.requested]);

@@ -70,7 +70,8 @@ export function run(identity: Identity, command: string, args: readonly string[]
     };
     let child: ChildProcess;
     try {
-      child = launch(identity, command, args, { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
+      // Apart from the terminal: a Ctrl-C is for whoever asked for this, who ends in order when it is done.
+      child = launch(identity, command, args, { cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     } catch (error) {
       reject(error);
       return;
