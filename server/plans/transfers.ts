@@ -204,6 +204,7 @@ export function createTransfers(deps: TransferDeps) {
          WHERE id = $1`,
         [order.id, partialGraceDays],
       );
+      await closeShort(client, order.id, 'the order waits for the rest again');
     } else {
       const { rows } = await client.query<{ expiresAt: Date | null }>(
         `UPDATE purchase_order SET status = 'paid', paid_at = now() WHERE id = $1
@@ -217,12 +218,7 @@ export function createTransfers(deps: TransferDeps) {
         expiresAt: rows[0]?.expiresAt ?? null,
         sourceRef: `order:${order.id}`,
       });
-      // Money that waited because the order had run out of time has found its use.
-      await client.query(
-        `UPDATE transfer_review SET closed_at = now(), closed_by = 'matcher', note = 'the order was paid after all'
-         WHERE order_id = $1 AND reason = 'short' AND closed_at IS NULL`,
-        [order.id],
-      );
+      await closeShort(client, order.id, 'the order was paid after all');
       if (decision.surplusVnd > 0n)
         await insertReview(client, {
           transferId,
@@ -417,6 +413,15 @@ async function insertReview(
      ON CONFLICT (transfer_id) DO UPDATE SET reason = excluded.reason, order_id = excluded.order_id,
        surplus_vnd = excluded.surplus_vnd, closed_at = NULL, closed_by = NULL`,
     [review.transferId, review.reason, review.orderId, review.surplusVnd ?? null],
+  );
+}
+
+/** Money that waited for a person because its order had run out of time is of use again. */
+async function closeShort(client: ClientBase, orderId: string, note: string): Promise<void> {
+  await client.query(
+    `UPDATE transfer_review SET closed_at = now(), closed_by = 'matcher', note = $2
+     WHERE order_id = $1 AND reason = 'short' AND closed_at IS NULL`,
+    [orderId, note],
   );
 }
 

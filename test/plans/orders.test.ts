@@ -131,6 +131,29 @@ describe('an order', () => {
     expect(await reviewOf(second)).toMatchObject({ reason: 'short', closedAt: null });
   });
 
+  it('that expired and then gets some more waits again, and none of its money for a person until it expires again', async () => {
+    const made = await order(database.pool, accountId);
+    const first = await pay(made.memo, 100_000n);
+    const end = async () => {
+      await database.pool.query(
+        `UPDATE purchase_order SET created_at = now() - interval '2 hours', expires_at = now() - interval '1 minute' WHERE id = $1`,
+        [made.id],
+      );
+      expect(await domain.orders.expire()).toBe(1);
+    };
+    const reviewOf = async ({ transferId }: { transferId: string }) =>
+      (await domain.transfers.find(transferId))?.review;
+    await end();
+    expect(await reviewOf(first)).toMatchObject({ reason: 'short', closedAt: null });
+    // Sent in time, heard of late.
+    const bookedAt = new Date(Date.now() - 3_600_000);
+    const more = await domain.transfers.receive(transfer({ memo: made.memo, amountVnd: 50_000n, bookedAt }));
+    expect(more).toMatchObject({ kind: 'partial', missingVnd: 100_000n });
+    expect(await reviewOf(first)).toMatchObject({ reason: 'short', closedBy: 'matcher' });
+    await end();
+    for (const money of [first, more]) expect(await reviewOf(money)).toMatchObject({ reason: 'short', closedAt: null });
+  });
+
   it('is listed newest first, page by page', async () => {
     const made = [];
     for (let i = 0; i < 5; i++) made.push((await order(database.pool, accountId)).id);
