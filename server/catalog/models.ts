@@ -63,15 +63,6 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
   return before === null ? 'created' : 'changed';
 }
 
-/** The price versions of a model: those to come first, the latest of them on top; then the valid one, then the past. */
-export async function listPrices(client: ClientBase, modelId: string): Promise<PriceVersion[]> {
-  const { rows } = await client.query<PriceVersion>(
-    `SELECT ${priceColumns} FROM price WHERE model_id = $1 ORDER BY valid_from DESC, created_at DESC, id DESC`,
-    [modelId],
-  );
-  return rows;
-}
-
 /**
  * The version that is valid now; null before the first one. By the clock of this moment: a transaction that waited for
  * another must see the version that the other has written meanwhile.

@@ -42,8 +42,9 @@ export const catalogCommands: readonly Command[] = [
         import('yaml'),
         import('../database/lane.ts'),
       ]);
-      const catalog = await transaction(pool, exportCatalog);
-      return { json: catalog, text: stringify(catalog, { lineWidth: 0 }).trimEnd() };
+      const { catalog, unpriced } = await transaction(pool, exportCatalog);
+      const missing = unpriced.length === 0 ? '' : `# Left out, because they have no price: ${unpriced.join(', ')}\n`;
+      return { json: catalog, text: `${missing}${stringify(catalog, { lineWidth: 0 }).trimEnd()}` };
     },
   },
 ];

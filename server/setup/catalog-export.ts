@@ -1,15 +1,22 @@
 import type { ClientBase } from 'pg';
 import { formatUsd } from '../billing/money.ts';
-import { currentPrice, listModels, listPrices } from '../catalog/models.ts';
+import { currentPrice, listModels } from '../catalog/models.ts';
 import { formatPrice, type Prices } from '../catalog/price.ts';
 import { listPlans } from '../plans/plans.ts';
 import { listRoutes, listUpstreams, type RouteCosts } from '../upstreams/upstreams.ts';
+
+export interface ExportedCatalog {
+  /** What a catalog file has in it. */
+  catalog: Record<string, unknown>;
+  /** Models that have no price at this moment: nobody can call them, and no file can say that of a model. */
+  unpriced: string[];
+}
 
 /**
  * What the database says, in the shape of the catalog file and without keys: applying it changes nothing. What is
  * switched off is marked so; members that have their default are left out.
  */
-export async function exportCatalog(client: ClientBase): Promise<Record<string, unknown>> {
+export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog> {
   const [upstreams, models, plans] = [
     await listUpstreams(client),
     await listModels(client),
@@ -19,30 +26,34 @@ export async function exportCatalog(client: ClientBase): Promise<Record<string, 
     (await listRoutes(client)).filter(({ enabled }) => enabled),
     ({ modelId }) => modelId,
   );
-  return {
+  const priced = await inOrder(models, async (model) => ({ model, price: await currentPrice(client, model.id) }));
+  const catalog = {
     upstreams: upstreams.map(({ enabled, features, ...upstream }) => ({
       ...upstream,
       ...(Object.keys(features).length === 0 ? {} : { features }),
       ...onlyOff(enabled),
     })),
-    models: await inOrder(models, async ({ enabled, allow, capabilities, efforts, ...model }) => {
-      const price = (await currentPrice(client, model.id)) ?? (await listPrices(client, model.id)).at(-1);
-      return {
-        ...model,
-        ...(price === undefined ? {} : { prices: pricesText(price) }),
-        ...(allow.length === 0 ? {} : { allow }),
-        ...(capabilities.length === 0 ? {} : { capabilities }),
-        ...(efforts.length === 0 ? {} : { efforts }),
-        routes: (routes.get(model.id) ?? []).map(({ upstreamId, upstreamModel, priority, weight, costs }) => ({
-          upstream: upstreamId,
-          model: upstreamModel,
-          priority,
-          weight,
-          ...(costs === null ? {} : { costs: pricesText(costs) }),
-        })),
-        ...onlyOff(enabled),
-      };
-    }),
+    models: priced.flatMap(({ model: { enabled, allow, capabilities, efforts, ...model }, price }) =>
+      price === null
+        ? []
+        : [
+            {
+              ...model,
+              prices: pricesText(price),
+              ...(allow.length === 0 ? {} : { allow }),
+              ...(capabilities.length === 0 ? {} : { capabilities }),
+              ...(efforts.length === 0 ? {} : { efforts }),
+              routes: (routes.get(model.id) ?? []).map(({ upstreamId, upstreamModel, priority, weight, costs }) => ({
+                upstream: upstreamId,
+                model: upstreamModel,
+                priority,
+                weight,
+                ...(costs === null ? {} : { costs: pricesText(costs) }),
+              })),
+              ...onlyOff(enabled),
+            },
+          ],
+    ),
     plans: plans.map(({ id, name, priceVnd, budget, validDays, enabled }) => ({
       id,
       name,
@@ -52,6 +63,7 @@ export async function exportCatalog(client: ClientBase): Promise<Record<string, 
       ...onlyOff(enabled),
     })),
   };
+  return { catalog, unpriced: priced.filter(({ price }) => price === null).map(({ model }) => model.id) };
 }
 
 /** One after the other: a connection runs one query at a time. */

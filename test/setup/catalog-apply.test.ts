@@ -85,8 +85,8 @@ async function versions() {
   return rows;
 }
 
-function exported() {
-  return transaction(database.pool, exportCatalog);
+async function exported() {
+  return (await transaction(database.pool, exportCatalog)).catalog;
 }
 
 beforeEach(async () => {
@@ -236,5 +236,22 @@ plans:
     }
     expect(await everything()).toBe(before);
     expect(stringify(await exported())).toBe(text);
+  });
+
+  test('leaves out what has no price yet, and says which, so that the file can be applied', async () => {
+    await database.pool.query(
+      `INSERT INTO model (id, display_name, family, context_window, max_output_tokens)
+       VALUES ('draft', 'Draft', 'd', 10, 10), ('coming', 'Coming', 'd', 10, 10)`,
+    );
+    await database.pool.query(
+      `INSERT INTO price (id, model_id, input, cache_hit, output, valid_from)
+       VALUES (gen_random_uuid(), 'coming', 10, 1, 10, now() + interval '1 day')`,
+    );
+    const { catalog, unpriced } = await transaction(database.pool, exportCatalog);
+    expect(unpriced).toEqual(['coming', 'draft']);
+    const before = await everything();
+    const changes = await apply(stringify(catalog));
+    for (const part of Object.values(changes)) expect(part).toMatchObject({ created: [], changed: [] });
+    expect(await everything()).toBe(before);
   });
 });
