@@ -38,7 +38,7 @@ const closing: Record<Locale, { topUp: string; settings: string }> = {
     settings: 'Choose here when you are told, or turn these mails off:',
   },
   vi: {
-    topUp: 'Mua thêm ngân sách tại đây; các khoá API của bạn vẫn giữ nguyên:',
+    topUp: 'Mua thêm ngân sách tại đây; các khóa API của bạn vẫn giữ nguyên:',
     settings: 'Chọn thời điểm nhận thông báo hoặc tắt các thư này tại đây:',
   },
 };
