@@ -69,6 +69,13 @@ suite('what the server says in its log', () => {
       route: 'unknown',
     });
     expect(JSON.stringify(line)).not.toContain('customer');
+    const copy = { code: 'ECONNREFUSED', message: 'what a customer wrote' };
+    expect([copy, null, undefined, 'text'].map(describeError)).toEqual([
+      { kind: 'object', code: 'ECONNREFUSED' },
+      { kind: 'object' },
+      { kind: 'undefined' },
+      { kind: 'string' },
+    ]);
   });
 });
 

@@ -9,11 +9,11 @@ let patient: TestApp;
 beforeAll(async () => {
   app = await startApp({
     catalog: nativeCatalog(),
-    env: { FIRST_EVENT_HOLD_MS: '60', KEEPALIVE_MS: '60', UPSTREAM_HEADERS_TIMEOUT_MS: '700' },
+    env: { FIRST_EVENT_HOLD_MS: '60', KEEPALIVE_MS: '60' },
   });
   patient = await startApp({
     catalog: nativeCatalog(),
-    env: { FIRST_EVENT_HOLD_MS: '60000', KEEPALIVE_MS: '60', UPSTREAM_HEADERS_TIMEOUT_MS: '700' },
+    env: { FIRST_EVENT_HOLD_MS: '60000', KEEPALIVE_MS: '60', UPSTREAM_HEADERS_TIMEOUT_MS: '2000' },
   });
 });
 afterAll(() => Promise.all([app.close(), patient.close()]));
