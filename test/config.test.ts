@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from '../server/config.ts';
 
@@ -40,6 +41,52 @@ it.each([
   ['KEEPALIVE_MS', '1.5', /milliseconds from 1 to 86400000/],
 ])('%s=%s says what it takes', (name, value, sentence) => {
   expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(sentence)]);
+});
+
+describe('README.md', () => {
+  const source = readFileSync(new URL('../server/config.ts', import.meta.url), 'utf8');
+  const declared = [...source.matchAll(/^ {2}([A-Z][A-Z_0-9]+): (.*)$/gm)].map(([, name = '', rule = '']) => ({
+    name,
+    rule,
+  }));
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const section = readme.slice(readme.indexOf('## Configuration'), readme.indexOf('### Catalog file'));
+  /** Name and default of each variable; a name that begins with dots ends one that stands before it. */
+  const listed = new Map(
+    section
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .flatMap((line) => {
+        const [names = '', defaults = ''] = line.slice(2).split(' | ');
+        const given = defaults.split(', ');
+        return [...names.matchAll(/`([^`]+)`/g)].map(([, name = ''], index): [string, string] => [
+          name.startsWith('…') ? `MAX_CONCURRENT${name.slice(1)}` : name,
+          given[index] ?? '',
+        ]);
+      }),
+  );
+
+  it('lists every variable that is read', () => {
+    expect(declared.length).toBeGreaterThan(40);
+    // In the text of another one's row.
+    const elsewhere = ['NODE_ENV', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'DEEPSEEK_API_KEY', 'OPENROUTER_API_KEY'];
+    for (const name of elsewhere) expect(section).toContain(name);
+    expect(declared.map(({ name }) => name).filter((name) => !listed.has(name) && !elsewhere.includes(name))).toEqual(
+      [],
+    );
+    const known = new Set(declared.map(({ name }) => name));
+    expect([...listed.keys()].filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('knows the numbers that hold when nothing is set', () => {
+    const numbers = declared.flatMap(({ name, rule }) => {
+      const number = /^(?:milliseconds|count)\(([\d_]+)|\.default\(([\d_]+)\)/.exec(rule);
+      return number === null ? [] : [[name, String(number[1] ?? number[2]).replaceAll('_', '')] as const];
+    });
+    expect(numbers.length).toBeGreaterThan(12);
+    const none = numbers.filter(([name]) => name !== 'SIMULATOR_PORT');
+    expect(none.filter(([name, number]) => listed.get(name) !== `\`${number}\``)).toEqual([]);
+  });
 });
 
 function problemsOf(env: Record<string, string>): readonly string[] {
