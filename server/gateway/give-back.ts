@@ -1,3 +1,6 @@
+/** Less than this is not worth the call. */
+const leastBytes = 4_096;
+
 /**
  * Gives the memory of bytes back at once. Left to the collector, contexts of a megabyte pile up by the hundred before it
  * looks, and each new one is written to memory that the processor has to fetch first.
@@ -7,5 +10,5 @@
  * share their memory with others are left alone.
  */
 export function giveBack({ buffer, byteLength }: Uint8Array): void {
-  if (byteLength > 0 && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
+  if (byteLength >= leastBytes && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
