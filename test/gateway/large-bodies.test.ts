@@ -90,7 +90,7 @@ describe('the body of a request', () => {
     const payload = Readable.from(pieces, { objectMode: false });
     const body = await readIncomingBody({ payload, announcedBytes, takeRoom: () => null });
     expect(body.equals(bytes)).toBe(true);
-    expect(pieces.every(({ length }) => length === 0)).toBe(true);
+    expect(pieces.filter(({ length }) => length === 0)).toHaveLength(30);
   });
 
   it('counts as taken only when nothing of it waits for the upstream', async () => {
