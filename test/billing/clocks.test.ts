@@ -1,7 +1,9 @@
+import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAccounts } from '../../server/accounts/accounts.ts';
 import { startSweep } from '../../server/billing/sweep.ts';
 import { readBalance } from '../../server/billing/usage.ts';
+import { transaction } from '../../server/database/lane.ts';
 import { createKeyring } from '../../server/keys/keyring.ts';
 import { createKeys } from '../../server/keys/keys.ts';
 import { parseKey } from '../../server/keys/secret.ts';
@@ -131,6 +133,41 @@ describe.each([-120 * minute, -10 * minute, 10 * minute, 120 * minute])(
     });
   },
 );
+
+test('the check of everything keeps others from it for as long as it takes', async () => {
+  const pool = new Pool({ connectionString: db.url, max: 3, options: '-c idle_in_transaction_session_timeout=300ms' });
+  pool.on('error', () => undefined);
+  const quietHour = new Date();
+  quietHour.setUTCHours(19);
+  vi.useFakeTimers({ toFake: ['Date'], now: quietHour });
+  try {
+    await transaction(db.pool, async (client) => {
+      // One of the tables that only the check reads: it has to wait.
+      await client.query('LOCK TABLE purchase_order IN ACCESS EXCLUSIVE MODE');
+      const sweep = startSweep({ ...lane, pool, leaseMs: 4 * minute, log: quiet });
+      await expect.poll(() => idleChecks()).toEqual([expect.any(Number)]);
+      await expect.poll(async () => (await idleChecks())[0] ?? Number.NaN, { interval: 50 }).toBeGreaterThan(700);
+      await client.query('COMMIT');
+      await client.query('BEGIN');
+      await sweep.close();
+    });
+    expect(await idleChecks()).toEqual([]);
+  } finally {
+    vi.useRealTimers();
+    await pool.end();
+  }
+});
+
+/** For how many milliseconds those who have reserved the check of everything have been leaving their connection alone. */
+async function idleChecks(): Promise<number[]> {
+  const { rows } = await db.pool.query<{ ms: number }>(
+    `SELECT extract(epoch FROM clock_timestamp() - state_change)::float8 * 1000 AS ms
+     FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+     WHERE locktype = 'advisory' AND a.datname = current_database() AND a.state = 'idle in transaction'
+       AND (l.classid::bigint << 32) + l.objid::bigint = hashtextextended('steyg.full_check', 0)`,
+  );
+  return rows.map(({ ms }) => ms);
+}
 
 test('a month that ends sooner by the database’s clock leaves no probes without budget', async () => {
   const accounts = createAccounts({ pool: db.pool });
