@@ -91,6 +91,7 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
     documentBytes: content.documentBytes,
     members,
     gates: content.gates,
+    danglingReasoning: content.danglingReasoning,
     cacheWrite: content.cacheWrite,
   };
 }

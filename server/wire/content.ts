@@ -12,7 +12,8 @@ import type { Gate, Protocol, RequestFacts, WireProblem } from './protocol.ts';
  */
 
 /** What the content says; the part of `RequestFacts` that needs a walk. */
-export interface Content extends Pick<RequestFacts, 'images' | 'documents' | 'documentBytes' | 'cacheWrite'> {
+export interface Content
+  extends Pick<RequestFacts, 'images' | 'documents' | 'documentBytes' | 'cacheWrite' | 'danglingReasoning'> {
   /** Bytes of inline media, which are no text. */
   inlineBytes: number;
   gates: Gate[];
@@ -412,6 +413,7 @@ const responsesShape = bodyShape('responses', {
       id: leaf,
       content: responsesPart,
       output: responsesPart,
+      encrypted_content: leaf,
       result: leaf,
       tools: listOf(responsesTool),
       prompt_cache_breakpoint: breakpoint,
@@ -454,6 +456,7 @@ function readResponsesItem(walk: Walk, item: JsonNode, path: Path): void {
   if (type === 'item_reference' || (type === null && !item.members.has('role') && item.members.has('id'))) {
     addGate(walk, 'tenant', 'item_reference', inner(path, 'id'));
   }
+  if (type === 'reasoning' && isDanglingReasoning(item)) walk.found.danglingReasoning = true;
   if (type === 'image_generation_call') readGeneratedImage(walk, item.members.get('result'));
   for (const [index, tool] of items(item.members.get('tools')).entries()) {
     readTool(walk, tool, 'responses', inner(inner(path, 'tools'), index));
@@ -464,6 +467,11 @@ function readResponsesItem(walk: Walk, item: JsonNode, path: Path): void {
     if (content.kind === 'object') readResponsesPart(walk, content, inner(path, name));
     for (const [index, part] of content.items.entries()) readResponsesPart(walk, part, inner(inner(path, name), index));
   }
+}
+
+/** Reasoning with nothing in it but its id and, at most, a summary. */
+export function isDanglingReasoning({ members }: JsonNode): boolean {
+  return members.get('encrypted_content')?.kind !== 'string' && items(members.get('content')).length === 0;
 }
 
 function readGeneratedImage(walk: Walk, result: JsonNode | undefined): void {
@@ -499,6 +507,7 @@ function rulesFor(protocol: Protocol, wanted: Shape, readContent: (walk: Walk, r
         documentBytes: 0,
         inlineBytes: 0,
         cacheWrite: 'none',
+        danglingReasoning: false,
         gates: [],
       };
       const walk: Walk = { body, found, refuse, gateNames: new Set() };

@@ -65,6 +65,8 @@ export interface RequestFacts {
   members: ReadonlyMap<string, Span>;
   /** Named gates this body touches (tenant and price gates): field or tool names a catalog entry may allow. */
   gates: readonly Gate[];
+  /** Responses only: it has reasoning without its content, which a vendor would look up under its id. */
+  danglingReasoning: boolean;
   /** The longest time that a cache marker of the body asks for, which decides the dearest write price. */
   cacheWrite: 'none' | '5m' | '1h';
 }

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { type Edit, modelEdits, removeItems, splice } from './body.ts';
+import { isDanglingReasoning } from './content.ts';
 import { disguised, type ErrorFacts, errorEvent, errorType, nativeError, statusOfError } from './envelope.ts';
 import { createEventRelay, noBytes, type Verdict } from './event-relay.ts';
-import { asBuffer, type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from './json.ts';
+import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from './json.ts';
 import {
   answerLimits,
   answerModelEdits,
@@ -52,7 +53,6 @@ export const responsesWire: Wire = {
 };
 
 const inputShape = shape({ input: listOf(shape({ type: leaf, encrypted_content: leaf, content: listOf(leaf) })) });
-const reasoningWord = Buffer.from('"reasoning"');
 
 /**
  * The edits that take out reasoning which comes without its content, as answers of this service hold it unless the client
@@ -60,15 +60,11 @@ const reasoningWord = Buffer.from('"reasoning"');
  */
 function danglingReasoningEdits(raw: Uint8Array, facts: RequestFacts): Edit[] {
   const store = facts.members.get('store');
-  const bytes = asBuffer(raw);
-  if ((store !== undefined && raw[store.start] === 0x74) || !bytes.includes(reasoningWord)) return [];
+  if (!facts.danglingReasoning || (store !== undefined && raw[store.start] === 0x74)) return [];
   const items = scanJson(raw, inputShape, answerLimits).members.get('input')?.items ?? [];
   return removeItems(
     items,
-    ({ members }) =>
-      textOf(bytes, members.get('type')) === 'reasoning' &&
-      members.get('encrypted_content')?.kind !== 'string' &&
-      (members.get('content')?.items ?? []).length === 0,
+    (item) => textOf(raw, item.members.get('type')) === 'reasoning' && isDanglingReasoning(item),
   );
 }
 

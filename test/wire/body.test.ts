@@ -650,6 +650,23 @@ describe('what is forwarded', () => {
     }
   });
 
+  test('who may have things stored keeps what refers to them; nobody else does', () => {
+    const input = [
+      { type: 'reasoning', id: 'rs', summary: [] },
+      { role: 'user', content: 'hi' },
+    ];
+    const sent = (store: unknown): unknown => {
+      const raw = bytes({ model: 'm', input, store });
+      const facts = factsOf('responses', raw);
+      const request = nativeWire('responses').request(raw, facts, contextWith({ upstreamModel: 'm' }));
+      return request.ok && JSON.parse(Buffer.from(request.body).toString());
+    };
+    expect(sent(true)).toEqual({ model: 'm', input, store: true });
+    for (const store of [undefined, null, false]) {
+      expect(sent(store)).toEqual({ model: 'm', input: input.slice(1), store: false });
+    }
+  });
+
   test('any body keeps its meaning but for the model, and for the usage a stream is asked for', () => {
     const rest = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 5 });
     const options = fc.option(fc.dictionary(fc.constantFrom('include_usage', 'x', 'y'), fc.boolean()), {
