@@ -27,7 +27,7 @@ import { createPostgres, type TestPostgres } from '../support/postgres.ts';
 import { type Service, startService } from './processes.ts';
 import { directions, post } from './support.ts';
 
-vi.setConfig({ testTimeout: 600_000 });
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 
 /**
  * Everything that moves or guards money, at once, in two servers and this process: requests of all kinds, budgets that
@@ -361,7 +361,7 @@ async function circlesOf(url: string): Promise<string> {
 const expected = [
   /the database system is starting up/,
   /canceling statement due to (lock|statement) timeout/,
-  /could not obtain lock/,
+  /terminating connection due to idle-in-transaction timeout/,
   /duplicate key value violates unique constraint "ledger_\w+_pkey"/,
   /division by zero/,
 ];
