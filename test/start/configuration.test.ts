@@ -25,7 +25,9 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 afterEach(async () => {
-  await server?.kill();
+  // A kill would leave the embedded database behind, as it has to.
+  server?.signal('SIGTERM');
+  await server?.exited;
   server = null;
 });
 
