@@ -60,7 +60,7 @@ export function readIncomingBody({ payload, announcedBytes, takeRoom }: Incoming
     };
     const end = (): void => {
       done();
-      resolve(length === body.length ? body : body.subarray(0, length));
+      resolve(length === body.length ? body : fitted(body.subarray(0, length)));
     };
 
     if (announcedBytes !== null) {
@@ -72,4 +72,12 @@ export function readIncomingBody({ payload, announcedBytes, takeRoom }: Incoming
     payload.on('error', fail);
     payload.resume();
   });
+}
+
+/** A body that was read into more room than it needs; a large one in memory of its own size, which can be given back. */
+function fitted(body: Buffer): Buffer {
+  if (body.length < firstBytes) return body;
+  const own = Buffer.allocUnsafeSlow(body.length);
+  body.copy(own);
+  return own;
 }

@@ -90,6 +90,7 @@ describe('the body of a request', () => {
     const payload = Readable.from(pieces, { objectMode: false });
     const body = await readIncomingBody({ payload, announcedBytes, takeRoom: () => null });
     expect(body.equals(bytes)).toBe(true);
+    expect(body.buffer.byteLength).toBe(bytes.length);
     expect(pieces.filter(({ length }) => length === 0)).toHaveLength(30);
   });
 
