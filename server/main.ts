@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
-import { countBodiesWithTheHeap } from './collector.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { useEmbeddedPostgres } from './database/embedded.ts';
 import { MigrationRefused } from './database/migrate.ts';
 import { createLog } from './log.ts';
 import { CatalogFileError, readCatalogFile } from './setup/catalog-file.ts';
-import { openDataDir } from './setup/data-dir.ts';
+import { findDataDirProblem } from './setup/data-dir.ts';
 import type { FirstStart } from './setup/first-start.ts';
 import { prepareDatabase } from './setup/prepare.ts';
 import { readSecretKey, SecretKeyError } from './setup/secret-key.ts';
@@ -38,7 +37,6 @@ const endingMs = 20_000;
 const workerEndingMs = 15_000;
 
 async function main(): Promise<void> {
-  countBodiesWithTheHeap();
   const { isWorker } = cluster;
   const config = loadConfig(process.env);
   const log = createLog(config.logLevel);
@@ -82,7 +80,8 @@ async function nothing(): Promise<void> {}
 async function run(config: Config, log: Logger, stopping: Stopping, releasePort = nothing): Promise<void> {
   // A file that is wrong ends the start before anything has been touched.
   if (config.catalogFile !== null) await readCatalogFile(config.catalogFile, config);
-  await openDataDir(config.dataDir);
+  const problem = await findDataDirProblem(config.dataDir);
+  if (problem !== null) throw new ConfigError([problem]);
 
   const secretKey = config.secretKey ?? (await readSecretKey(config.dataDir));
   const embedded = config.databaseUrl === null ? await useEmbeddedPostgres({ dataDir: config.dataDir, log }) : null;
