@@ -238,7 +238,7 @@ export function openApiDocument(baseUrl: string): Json {
       '/v1/responses': exchange({
         operationId: 'createResponse',
         summary: 'Ask a model, responses protocol',
-        description: `Without server-side state: \`previous_response_id\`, \`conversation\` and \`background\` are refused. Forwarded unchanged but for the model id where the upstream speaks this protocol; \`store: true\` is refused there.\n\n${describeTranslation('responses')}`,
+        description: `Without server-side state: \`previous_response_id\`, \`conversation\` and \`background\` are refused. Forwarded unchanged where the upstream speaks this protocol, but for the model id, \`store: false\`, which is always said, and reasoning items without their content, which are left out: ask for \`include: ["reasoning.encrypted_content"]\` to have reasoning go on. \`store: true\` is refused there.\n\n${describeTranslation('responses')}`,
         request: schemas.responsesRequest,
         example: { model: 'sim-small', input: 'ping' },
         response: schemas.responsesResponse,
