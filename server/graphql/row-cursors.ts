@@ -19,7 +19,20 @@ export function cursorRow(args: PageArguments): string | null {
   return id;
 }
 
-/** The list's filter, and the row of the cursor whether it passes the filter or not. */
+/**
+ * The list's filter, and the row of the cursor whether it passes the filter or not. A filter that asks for nothing stays
+ * alone: as one of several it would count for none of the rows, not for all of them, and the list would end there.
+ */
 export function besideCursor<Where extends object>(where: Where, row: string | null) {
-  return row === null ? where : { OR: [where, { id: row }] };
+  return row === null || Object.values(where).every(asksForNothing) ? where : { OR: [where, { id: row }] };
+}
+
+function asksForNothing(condition: unknown): boolean {
+  return (
+    condition === undefined ||
+    (typeof condition === 'object' &&
+      condition !== null &&
+      Object.getPrototypeOf(condition) === Object.prototype &&
+      Object.keys(condition).length === 0)
+  );
 }

@@ -223,6 +223,37 @@ it('changes are listed page by page, also with a filter that the cursor’s row 
   expect(rest.map(({ cursor }) => cursor)).toEqual([all[1]?.cursor, all[3]?.cursor]);
 });
 
+describe('a list without a filter', () => {
+  it.each([
+    ['every account', () => operator, (args: string) => `{ operator { list: accounts(${args}) { ${ids} } } }`],
+    ['every change', () => operator, (args: string) => `{ operator { list: auditLog(${args}) { ${ids} } } }`],
+    ['every key', () => owner, (args: string) => `{ account { list: keys(deleted: true, ${args}) { ${ids} } } }`],
+  ])('goes on to its end, page by page: %s', async (_name, who, ask) => {
+    const read = async (args: string) => {
+      const [found] = Object.values((await send(who(), ask(args))).data as Record<string, { list: IdPage }>);
+      if (found === undefined) throw new Error('no list');
+      return found.list;
+    };
+    const whole = (await read('first: 100')).edges.map(({ node }) => node.id);
+    expect(whole.length).toBeGreaterThan(4);
+    const walked: string[] = [];
+    for (let after = ''; ; ) {
+      const { edges, pageInfo } = await read(`first: 2${after}`);
+      walked.push(...edges.map(({ node }) => node.id));
+      if (!pageInfo.hasNextPage) break;
+      after = `, after: "${pageInfo.endCursor}"`;
+    }
+    expect(walked).toEqual(whole);
+  });
+});
+
+const ids = 'edges { node { id } } pageInfo { hasNextPage endCursor }';
+
+interface IdPage {
+  edges: { node: { id: string } }[];
+  pageInfo: { hasNextPage: boolean; endCursor: string };
+}
+
 describe('a range', () => {
   const inverted = 'from: "2026-12-01", to: "2026-11-01"';
   it.each([
