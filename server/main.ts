@@ -8,7 +8,7 @@ import { useEmbeddedPostgres } from './database/embedded.ts';
 import { MigrationRefused } from './database/migrate.ts';
 import { createLog } from './log.ts';
 import { CatalogFileError, readCatalogFile } from './setup/catalog-file.ts';
-import { openDataDir } from './setup/data-dir.ts';
+import { findDataDirProblem } from './setup/data-dir.ts';
 import type { FirstStart } from './setup/first-start.ts';
 import { prepareDatabase } from './setup/prepare.ts';
 import { readSecretKey, SecretKeyError } from './setup/secret-key.ts';
@@ -80,7 +80,8 @@ async function nothing(): Promise<void> {}
 async function run(config: Config, log: Logger, stopping: Stopping, releasePort = nothing): Promise<void> {
   // A file that is wrong ends the start before anything has been touched.
   if (config.catalogFile !== null) await readCatalogFile(config.catalogFile, config);
-  await openDataDir(config.dataDir);
+  const problem = await findDataDirProblem(config.dataDir);
+  if (problem !== null) throw new ConfigError([problem]);
 
   const secretKey = config.secretKey ?? (await readSecretKey(config.dataDir));
   const embedded = config.databaseUrl === null ? await useEmbeddedPostgres({ dataDir: config.dataDir, log }) : null;

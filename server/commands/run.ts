@@ -130,12 +130,13 @@ async function openDatabase({ databaseUrl, dataDir }: Config) {
 
 /** Nobody else looks after the embedded database, so it is brought up to date as the server would do. */
 async function useEmbedded(dataDir: string, log: { info(): void; warn(): void }) {
-  const [{ useEmbeddedPostgres }, { migrate }, { openDataDir }] = await Promise.all([
+  const [{ useEmbeddedPostgres }, { migrate }, { findDataDirProblem }] = await Promise.all([
     import('../database/embedded.ts'),
     import('../database/migrate.ts'),
     import('../setup/data-dir.ts'),
   ]);
-  await openDataDir(dataDir);
+  const problem = await findDataDirProblem(dataDir);
+  if (problem !== null) throw new CommandError('invalid_environment', problem);
   const embedded = await useEmbeddedPostgres({ dataDir, log });
   try {
     await migrate({ url: embedded.url });

@@ -1,14 +1,14 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ConfigError } from '../config.ts';
 
-/** Makes `DATA_DIR` if there is none. Throws `ConfigError` when it cannot be used, before anything else stumbles over it. */
-export async function openDataDir(dataDir: string): Promise<void> {
+/** Makes `DATA_DIR` if there is none. What is wrong with it, before anything else stumbles over it; null: nothing. */
+export async function findDataDirProblem(dataDir: string): Promise<string | null> {
   try {
     await mkdir(resolve(dataDir), { recursive: true, mode: 0o700 });
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+    return null;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    throw new ConfigError([`DATA_DIR: ${dataDir} is no directory that can be written to (${code})`]);
+    return `DATA_DIR: ${dataDir} is no directory that can be written to (${code})`;
   }
 }
