@@ -1,5 +1,4 @@
 import type { ClientBase, Pool } from 'pg';
-import { MAX_PICO } from '../billing/money.ts';
 import { repeatedTransaction, transaction } from '../database/lane.ts';
 import { describeError, uuidv7 } from '../http.ts';
 import type { Mail } from '../mail.ts';
@@ -65,6 +64,8 @@ const soonDays = 3;
 /** Whoever has used a key within this time may have crossed a threshold. Longer than the pause between two runs. */
 const recently = '20 minutes';
 const mostMailTries = 6;
+/** The most that PostgreSQL's BIGINT holds. */
+const largestBigint = 2n ** 63n - 1n;
 const batch = 500;
 
 export function createNotices(deps: NoticeDeps) {
@@ -257,8 +258,8 @@ async function readBudgets(database: Pool | ClientBase, accounts: readonly strin
      ) AS g
      LEFT JOIN notice_settings s ON s.account_id = a.id
      WHERE a.id = ANY ($1::uuid[]) AND g.grants > 0`,
-    // Grants together can be more than a column holds; it is far from low then.
-    [accounts, defaultSettings.lowBalance, defaultSettings.mail, soonDays, MAX_PICO],
+    // Grants together can be more than one figure holds; it is far from low then.
+    [accounts, defaultSettings.lowBalance, defaultSettings.mail, soonDays, largestBigint],
   );
   return rows.map(({ ending, ...rest }) => ({
     ...rest,
