@@ -56,8 +56,16 @@ beforeAll(async () => {
   await Promise.all(servers.map((server) => server.ready()));
 });
 afterAll(async () => {
+  await end();
   await postgres.remove();
 });
+
+let ending: Promise<unknown> | null = null;
+/** Ends the servers, however they stand, and every session of this process. */
+function end(): Promise<unknown> {
+  ending ??= Promise.all([service.close(), pool.end()]);
+  return ending;
+}
 
 it('breaks no sum, loses no money, and lets nobody wait in a circle', async () => {
   const actor = 'user:test';
@@ -289,8 +297,7 @@ it('breaks no sum, loses no money, and lets nobody wait in a circle', async () =
   expect(await checkInvariants(pool)).toEqual([]);
   expect(await strayRows()).toEqual({ holds: 0, reserved: '0', lost: 0, beyond: 0, wrongCost: 0, twiceOpened: 0 });
   expect(servers.flatMap(({ log }) => log.filter(isFault))).toEqual([]);
-  await service.close();
-  await pool.end();
+  await end();
   expect(await circlesOf(postgres.url('postgres'))).toBe('0');
   expect(unexpected(await postgres.log())).toEqual([]);
 });
