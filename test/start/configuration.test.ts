@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
-import { admin, lives, pause, type ServerProcess, startServer } from './server-process.ts';
+import { admin, lives, type ServerProcess, startServer } from './server-process.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
@@ -213,14 +213,10 @@ describe('where it listens', () => {
     });
     const { port } = taken.address() as { port: number };
     const process = await start({}, port);
-    let postmaster = 0;
-    while (postmaster === 0 && !process.errors.includes('EADDRINUSE')) {
-      postmaster = Number(
-        process.log.find(({ msg }) => String(msg).includes('embedded PostgreSQL'))?.['postgresPid'] ?? 0,
-      );
-      await pause(5);
-    }
     expect(await process.exited).toBe(1);
+    const started = process.log.find(({ msg }) => String(msg).includes('embedded PostgreSQL'));
+    const postmaster = Number(started?.['postgresPid']);
+    expect(postmaster).toBeGreaterThan(0);
     expect(process.errors).toContain('EADDRINUSE');
     expect(process.errors).not.toContain('    at ');
     expect(lives(postmaster)).toBe(false);
@@ -229,7 +225,7 @@ describe('where it listens', () => {
 
   it('any free port (0) is chosen before anything names it', async () => {
     const chosen = await start({ DATABASE_URL: database.url }, 0);
-    while (!chosen.output.includes('ready at')) await pause();
+    await chosen.until(() => chosen.output.includes('ready at'));
     const url = /ready at (\S+)/.exec(chosen.output)?.[1];
     const response = await fetch(`${url}/api/messages`, { method: 'POST' });
     expect(await response.text()).toContain(`${url}/api/v1`);
@@ -246,7 +242,7 @@ describe('where it listens', () => {
     expect(failed.output).not.toContain('shown this once');
     const next = await startAgain({});
     await next.ready();
-    while (!next.output.includes('Try it')) await pause();
+    await next.until(() => next.output.includes('Try it'));
     expect(next.output).toMatch(/Operator \(shown this once\)/);
     expect(next.output).toMatch(/^ +sk-steyg-\w+$/m);
   });
@@ -254,12 +250,12 @@ describe('where it listens', () => {
 
 it('a first start that is stopped before it is ready shows what it has made, or made nothing', async () => {
   const stopped = await start({});
-  while (!stopped.log.some(({ msg }) => String(msg).includes('applied migrations'))) await pause(1);
+  await stopped.until(() => stopped.log.some(({ msg }) => String(msg).includes('applied migrations')));
   stopped.signal('SIGTERM');
   await stopped.exited;
   const next = await startAgain({});
   await next.ready();
-  while (!next.output.includes('ready at')) await pause();
+  await next.until(() => next.output.includes('ready at'));
   next.signal('SIGTERM');
   await next.exited;
   const shown = [stopped.output, next.output].filter((output) => output.includes('Operator (shown this once)'));
@@ -283,8 +279,11 @@ describe('DATABASE_URL', () => {
 
   it('a signal during the start ends it in order, and the embedded database with it', async () => {
     const process = await start({});
-    while (!existsSync(join(dataDir, 'postgres/postmaster.pid'))) await pause(5);
-    const postmaster = Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n', 1)[0]);
+    const file = join(dataDir, 'postgres/postmaster.pid');
+    const pid = (): number => (existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n', 1)[0]) : 0);
+    // It is there before anything is in it.
+    await process.until(() => pid() > 0);
+    const postmaster = pid();
     process.signal('SIGINT');
     expect(await process.exited).toBe(0);
     expect(lives(postmaster)).toBe(false);

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createDirectory } from '../support/directory.ts';
-import { admin, lives, pause, runProgram, type ServerProcess, startServer } from './server-process.ts';
+import { admin, lives, runProgram, type ServerProcess, startServer } from './server-process.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
@@ -43,7 +43,7 @@ describe('a first start', () => {
     server = await startServer({ dataDir, env });
     await server.ready();
     // It is all there when the empty line behind it is.
-    while (!/Try it:\n(.+\n)+\n/.test(server.output)) await pause();
+    await server.until(() => /Try it:\n(.+\n)+\n/.test(server.output));
     port = Number(new URL(server.url).port);
     expect(await server.status('/healthz')).toBe(200);
     for (const address of ['/api', '/api/v1', '/graphql', '/status'])
@@ -118,7 +118,7 @@ describe('a second start', () => {
     server = await startServer({ dataDir, env, port });
     await server.ready();
     expect(Number(await spent())).toBeGreaterThan(0);
-    while (!server.output.includes('ready at')) await pause();
+    await server.until(() => server.output.includes('ready at'));
     for (const secret of [key, password, 'Operator', 'Try it', 'sk-steyg']) expect(server.output).not.toContain(secret);
   });
 

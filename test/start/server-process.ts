@@ -17,6 +17,8 @@ export interface ServerProcess {
   readonly log: Record<string, unknown>[];
   /** Resolves when `/readyz` says so; rejects when the process ends first. */
   ready(): Promise<void>;
+  /** Resolves when something is so, of what it printed for example; rejects when the process ends first. */
+  until(isSo: () => boolean): Promise<void>;
   /** Status of a page, or null when nobody answers. */
   status(path: string): Promise<number | null>;
   signal(name: NodeJS.Signals): void;
@@ -54,6 +56,12 @@ export async function startServer({ dataDir, env = {}, port }: ServerProcessOpti
     }
   };
 
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  const itsEnd = async (): Promise<Error> => {
+    await exited;
+    return new Error(`it ended: ${read.err}\n${read.out}`);
+  };
+
   return {
     pid: child.pid ?? 0,
     url,
@@ -76,8 +84,18 @@ export async function startServer({ dataDir, env = {}, port }: ServerProcessOpti
     },
     async ready() {
       while ((await status('/readyz')) !== 200) {
-        if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended: ${read.err}\n${read.out}`);
+        if (hasEnded()) throw await itsEnd();
         await pause();
+      }
+    },
+    async until(isSo) {
+      while (!isSo()) {
+        if (hasEnded()) {
+          const error = await itsEnd();
+          if (isSo()) return;
+          throw error;
+        }
+        await pause(5);
       }
     },
     status,
