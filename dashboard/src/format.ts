@@ -3,7 +3,7 @@
 export type Locale = 'en' | 'vi';
 
 export interface Format {
-  /** An amount for people: two decimals, more digits only where they are all there is. */
+  /** An amount for people: two decimals, and below one as many as make three digits. */
   usd(amount: string): string;
   /** What is left of something: never a cent more than there is. */
   usdLeft(amount: string): string;
@@ -61,6 +61,7 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
     currencyDisplay: locale === 'vi' ? 'code' : 'symbol',
   } as const;
   const plainUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const tenthsUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 3 });
   const centsUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 4 });
   const leftUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 2, roundingMode: 'floor' });
   const leftCentsUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 4, roundingMode: 'floor' });
@@ -87,6 +88,7 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
     usd(amount) {
       const size = Math.abs(Number(amount));
       if (size === 0 || size >= 1) return plainUsd(amount);
+      if (size >= 0.1) return tenthsUsd(amount);
       return size >= 0.01 ? centsUsd(amount) : smallUsd(amount);
     },
     usdLeft: (amount) => (Math.abs(Number(amount)) >= 1 ? leftUsd(amount) : leftCentsUsd(amount)),

@@ -91,3 +91,22 @@ export async function findBarriers(page: Page): Promise<string[]> {
     nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 200)}: ${failureSummary}`),
   );
 }
+
+/** What makes the page wider than its window; what scrolls within the page does not count. */
+export function overflow(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    const wide = [...document.querySelectorAll('main *')].filter((each) => each.getBoundingClientRect().right > clientWidth + 1);
+    return [scrollWidth - clientWidth + ' px wider than a phone: ' + wide.map((each) => each.outerHTML.slice(0, 80)).slice(-2).join(' … ')];
+  })()`) as Promise<string[]>;
+}
+
+/** Tables whose last columns, often those with the buttons, are out of sight until somebody scrolls to the side. */
+export function cutTables(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('.table-scroll')]
+    .filter((table) => table.checkVisibility() && table.scrollWidth > table.clientWidth + 1)
+    .map((table) => table.getAttribute('aria-label') + ': ' + (table.scrollWidth - table.clientWidth) + ' px are cut off')`) as Promise<
+    string[]
+  >;
+}

@@ -334,7 +334,7 @@ describe('an operator', () => {
     await prices.getByLabel('Input', { exact: true }).fill('2');
     await prices.getByLabel('Cache hit').fill('0.2');
     await prices.getByLabel('Output').fill('8');
-    await prices.getByText('What this changes').waitFor();
+    await prices.getByRole('heading', { name: 'What this changes' }).waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await prices.getByRole('button', { name: 'Set the prices' }).click();
     await page.getByText('Price history (1)').waitFor();

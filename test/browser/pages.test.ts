@@ -5,7 +5,7 @@ import { en } from '../../dashboard/src/language/en.ts';
 import { operatorEn } from '../../dashboard/src/language/operator-en.ts';
 import { operatorVi } from '../../dashboard/src/language/operator-vi.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
-import { findBarriers, openPage } from './browser.ts';
+import { cutTables, findBarriers, openPage, overflow } from './browser.ts';
 import { createPerson, haveAsked, type Person, settled, signInOperator } from './people.ts';
 import { placesOf, type Subjects, unseenPages, type Who } from './places.ts';
 import { app, browser, useService } from './service.ts';
@@ -46,16 +46,6 @@ async function open(who: Who, options: BrowserContextOptions) {
   return watched;
 }
 
-/** What makes the page wider than its window; what scrolls within the page does not count. */
-function overflow(page: Page): Promise<string[]> {
-  return page.evaluate(`(() => {
-    const { scrollWidth, clientWidth } = document.documentElement;
-    if (scrollWidth <= clientWidth) return [];
-    const wide = [...document.querySelectorAll('main *')].filter((each) => each.getBoundingClientRect().right > clientWidth + 1);
-    return [scrollWidth - clientWidth + ' px wider than a phone: ' + wide.map((each) => each.outerHTML.slice(0, 80)).slice(-2).join(' … ')];
-  })()`) as Promise<string[]>;
-}
-
 /** Colours that are on their way from one theme to the other are nobody's to read. */
 async function calm(page: Page): Promise<void> {
   await page.evaluate(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
@@ -87,6 +77,7 @@ describe.each(['nobody', 'person', 'operator'] as const)('every page for %s', (w
       if ((await page.locator('html').getAttribute('lang')) !== lang) say('another language');
       if ((await page.locator('h1').count()) !== 1) say('not one heading of the first level');
       for (const barrier of await findBarriers(page)) say(barrier);
+      for (const cut of await cutTables(page)) say(cut);
       const texts = await textsOf(page);
       for (const text of texts)
         if (/\{\w+\}|undefined|\bNaN\b|\[object|Invalid Date/.test(text)) say(`unfinished: ${text}`);

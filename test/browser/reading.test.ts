@@ -1,8 +1,8 @@
 import { orThrow } from '@steyg/sdk';
 import { describe, expect, it } from 'vitest';
-import { openPage } from './browser.ts';
+import { cutTables, openPage, overflow } from './browser.ts';
 import { ask, createPerson, settled, signInOperator } from './people.ts';
-import { app, browser, useService } from './service.ts';
+import { app, browser, openAs, useService } from './service.ts';
 
 // What a page says is so, and it says what people came to read.
 
@@ -91,6 +91,43 @@ describe('the overview', () => {
     expect(await page.getByRole('link', { name: 'Get started' }).count()).toBe(0);
     await ask(app, secret ?? '', 'ping', 'sim-large');
     await page.locator('tr.arrived', { hasText: 'sim-large' }).waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('long names and large amounts', () => {
+  it.each(['en-US', 'vi-VN'])('leave everything in sight that can be pressed: %s', async (locale) => {
+    const person = await createPerson(app, { name: 'Công ty Trách nhiệm Hữu hạn Một Thành viên Phần mềm Sao Mai' });
+    const { createKey } = person.steyg.console.keys;
+    const limits = { day: '1234.5', month: '999999', lifetime: '1234567.123456' };
+    orThrow(await createKey({ input: { name: 'x'.repeat(100), limits } }));
+    orThrow(
+      await createKey({ input: { name: 'khóa của máy trạm '.repeat(5).trim(), models: ['sim-small', 'sim-medium'] } }),
+    );
+    const { page, unexpected } = await openAs(person, '/keys', { locale });
+    await page.getByRole('row').nth(2).waitFor();
+    expect(await cutTables(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await overflow(page)).toEqual([]);
+    // As wide as a window of 1280 pixels is that a reader has enlarged twice.
+    await page.setViewportSize({ width: 640, height: 450 });
+    expect(await overflow(page)).toEqual([]);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the first steps', () => {
+  it('say to whoever has keys already that they have them', async () => {
+    const person = await createPerson(app);
+    const { page, unexpected } = await openAs(person, '/start');
+    const step = page.locator('.step', { hasText: 'Create an API key' });
+    await step.locator('.step-mark', { hasText: '2' }).waitFor();
+    orThrow(await person.steyg.console.keys.createKey({ input: { name: 'kept' } }));
+    await page.reload();
+    await step.getByText('You have a key already.').waitFor();
+    expect(await step.getAttribute('class')).toBe('step done');
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

@@ -15,8 +15,11 @@ export default function Bars({ starts, series, formatStart, formatValue }: Chart
   useEffect(() => {
     const element = box.current;
     if (element === null || starts.length === 0) return undefined;
-    const style = getComputedStyle(element);
-    const color = (name: string) => style.getPropertyValue(name).trim();
+    // What a variable stands for in the theme of now: its own text may name both.
+    const color = (name: string) => {
+      element.style.color = `var(${name})`;
+      return getComputedStyle(element).color;
+    };
     const seconds = starts.map((start) => start.getTime() / 1_000);
     const stacked = stack(series.map(({ values }) => values));
     const spacing = starts.length < 2 ? 86_400 : (seconds[1] ?? 0) - (seconds[0] ?? 0);
@@ -28,7 +31,7 @@ export default function Bars({ starts, series, formatStart, formatValue }: Chart
     const plot = new UPlot(
       {
         width: element.clientWidth,
-        height: 220,
+        height: element.clientHeight,
         padding: [12, 18, 0, 0],
         legend: { show: false },
         cursor: { drag: { setScale: false }, points: { show: false }, x: true, y: false },
@@ -85,9 +88,12 @@ export default function Bars({ starts, series, formatStart, formatValue }: Chart
       [seconds, ...stacked.toReversed()],
       element,
     );
+    element.style.removeProperty('color');
     tip.hidden = true;
     plot.over.append(tip);
-    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 220 }));
+    const observer = new ResizeObserver(() =>
+      plot.setSize({ width: element.clientWidth, height: element.clientHeight }),
+    );
     observer.observe(element);
     return () => {
       observer.disconnect();

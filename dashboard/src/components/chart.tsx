@@ -24,13 +24,13 @@ const Bars = lazy(() => import('./bars.tsx'));
 export const seriesColors = 8;
 
 /** Stacked bars over time, with the same figures as a table behind them. */
-export function Chart(props: ChartProps) {
+export function Chart({ tall = false, ...props }: ChartProps & { /** Beside something that is. */ tall?: boolean }) {
   const { t } = useLanguage();
   const { label, starts, series, formatStart, formatValue } = props;
   const total = (at: number) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0);
   const sum = starts.reduce((whole, _start, at) => whole + total(at), 0);
   return (
-    <figure className="chart">
+    <figure className={tall ? 'chart tall' : 'chart'}>
       <div role="img" aria-label={`${label}: ${formatValue(sum)}`}>
         <Suspense fallback={<Skeleton height="14rem" />}>
           <Bars {...props} />

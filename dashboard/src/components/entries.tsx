@@ -73,7 +73,8 @@ export function EntryTable({
       cell: ({ latencyMs, timeToFirstByteMs }) => (
         <>
           {format.milliseconds(latencyMs)}
-          {brief || timeToFirstByteMs === null ? null : (
+          {/* Of an answer in one piece both are the same. */}
+          {brief || timeToFirstByteMs === null || timeToFirstByteMs >= latencyMs ? null : (
             <span className="note line">
               {fill(t.activity.firstByteAfter, { time: format.milliseconds(timeToFirstByteMs) })}
             </span>

@@ -4,7 +4,7 @@ export function SecretName({ name, prefix, last4 }: { name: string; prefix: stri
     <>
       {name}
       <br />
-      <code>
+      <code className="line">
         {prefix}…{last4}
       </code>
     </>

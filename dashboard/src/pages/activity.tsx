@@ -1,5 +1,6 @@
 import { GraphqlError, type LedgerFilter } from '@steyg/sdk';
 import { useMemo } from 'react';
+import { Link } from 'wouter';
 import { collect } from '../all.ts';
 import { Button } from '../components/button.tsx';
 import { Chart, seriesColors } from '../components/chart.tsx';
@@ -14,6 +15,7 @@ import { useAsk, usePages } from '../data.tsx';
 import { useReportAddress } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { addUsd } from '../money.ts';
+import { pages } from '../pages.ts';
 import type { Range } from '../range.ts';
 import { useAccount } from '../session.tsx';
 import { seriesOf, startsBetween, sumOf, timeZone, type UsageRow } from '../usage.ts';
@@ -227,7 +229,7 @@ function Report({
           : format.month(start),
     [range, format],
   );
-  if (rows.length === 0) return <Empty title={t.activity.empty}>{t.activity.emptyText}</Empty>;
+  if (rows.length === 0) return <Empty title={t.activity.empty} />;
   return (
     <>
       <dl className="figures">
@@ -243,13 +245,25 @@ function Report({
         formatStart={formatStart}
         formatValue={formatValue}
       />
-      {group === 'none' ? null : <Sums rows={rows} nameOf={nameOf} head={t.activity.groups[group]} />}
+      {group === 'none' ? null : (
+        <Sums rows={rows} nameOf={nameOf} head={t.activity[group]} group={t.activity.groups[group]} />
+      )}
     </>
   );
 }
 
 /** The table behind the chart, over the whole time. */
-function Sums({ rows, nameOf, head }: { rows: readonly UsageRow[]; nameOf: (row: UsageRow) => string; head: string }) {
+function Sums({
+  rows,
+  nameOf,
+  head,
+  group: groupName,
+}: {
+  rows: readonly UsageRow[];
+  nameOf: (row: UsageRow) => string;
+  head: string;
+  group: string;
+}) {
   const { t, format } = useLanguage();
   const byName = Map.groupBy(rows, nameOf);
   const sums = [...byName].map(([name, group]) => ({
@@ -262,7 +276,7 @@ function Sums({ rows, nameOf, head }: { rows: readonly UsageRow[]; nameOf: (row:
     format.number(sumOf(group, ({ tokens }) => read(tokens)));
   return (
     <Table
-      caption={fill(t.activity.sumsOf, { group: head })}
+      caption={fill(t.activity.sumsOf, { group: groupName })}
       rows={sums}
       rowKey={({ name }) => name}
       columns={[
@@ -327,7 +341,16 @@ function Entries({
       <Loaded query={entries}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title={t.activity.empty}>{t.activity.emptyText}</Empty>
+            <Empty
+              title={t.activity.empty}
+              action={
+                <Link className="button small" href={pages.start}>
+                  {t.overview.setUp}
+                </Link>
+              }
+            >
+              {t.activity.emptyText}
+            </Empty>
           ) : (
             <EntryTable
               entries={rows}

@@ -128,7 +128,11 @@ function KeyTable({
         },
         {
           head: t.keys.lastUsed,
-          cell: ({ spend }) => (spend.lastUsedAt === null ? t.keys.never : format.relative(spend.lastUsedAt, now)),
+          cell: ({ spend }) => (
+            <span className="line">
+              {spend.lastUsedAt === null ? t.keys.never : format.relative(spend.lastUsedAt, now)}
+            </span>
+          ),
         },
         {
           head: t.keys.spent,
@@ -136,7 +140,9 @@ function KeyTable({
           cell: ({ spend }) => (
             <>
               {format.usd(spend.lifetime)}
-              <span className="note">{fill(t.keys.spentMonth, { usd: format.usd(spend.thisMonth) })}</span>
+              {spend.thisMonth === spend.lifetime ? null : (
+                <span className="note line">{fill(t.keys.spentMonth, { usd: format.usd(spend.thisMonth) })}</span>
+              )}
             </>
           ),
         },
@@ -187,7 +193,12 @@ function Limits({ limits }: { limits: Key['limits'] }) {
     const limit = limits[period];
     return limit === null ? [] : [fill(t.keys.limitOf[period], { usd: format.usd(limit) })];
   });
-  return <>{set.length === 0 ? t.keys.noLimit : set.join(' · ')}</>;
+  if (set.length === 0) return <>{t.keys.noLimit}</>;
+  return set.map((limit) => (
+    <span key={limit} className="row line">
+      {limit}
+    </span>
+  ));
 }
 
 interface Draft {

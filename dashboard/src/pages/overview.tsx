@@ -194,6 +194,7 @@ function Spend({ rows, from }: { rows: Rows; from: Date }) {
       series={series}
       formatStart={format.day}
       formatValue={formatValue}
+      tall
     />
   );
 }

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { Button } from '../components/button.tsx';
-import { TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
+import { NewPasswordField } from '../components/new-password.tsx';
 import { Page } from '../components/page.tsx';
 import { useChange } from '../data.tsx';
 import { useLanguage } from '../language/language.tsx';
@@ -39,16 +39,7 @@ export default function ResetPassword() {
               </Button>
             }
           >
-            <TextField
-              label={t.reset.password}
-              type="password"
-              autoComplete="new-password"
-              required
-              minLength={10}
-              hint={t.signUp.passwordHint}
-              value={password}
-              onChange={setPassword}
-            />
+            <NewPasswordField label={t.reset.password} value={password} onChange={setPassword} />
           </Form>
         )}
       </Page>

@@ -7,6 +7,7 @@ import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { Moment } from '../components/moment.tsx';
 import { SecretDialog } from '../components/new-key.tsx';
+import { NewPasswordField } from '../components/new-password.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
 import { SecretName } from '../components/secret-name.tsx';
 import { Banner, Empty, Loaded } from '../components/states.tsx';
@@ -71,17 +72,7 @@ function Password() {
           value={current}
           onChange={setCurrent}
         />
-        <TextField
-          label={t.reset.password}
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={10}
-          hint={t.signUp.passwordHint}
-          value={next}
-          onChange={setNext}
-          error={fields['newPassword']}
-        />
+        <NewPasswordField label={t.reset.password} value={next} onChange={setNext} error={fields['newPassword']} />
       </Form>
     </Card>
   );

@@ -3,6 +3,7 @@ import { Link, useLocation } from 'wouter';
 import { Button } from '../components/button.tsx';
 import { TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
+import { NewPasswordField } from '../components/new-password.tsx';
 import { Page } from '../components/page.tsx';
 import { Failure } from '../components/states.tsx';
 import { useChange } from '../data.tsx';
@@ -60,15 +61,10 @@ export default function SignUp() {
             onChange={setEmail}
             error={fields['email']}
           />
-          <TextField
+          <NewPasswordField
             label={t.signIn.password}
-            type="password"
-            autoComplete="new-password"
-            required
-            minLength={10}
             value={password}
             onChange={setPassword}
-            hint={t.signUp.passwordHint}
             error={fields['password']}
           />
         </Form>

@@ -87,17 +87,24 @@ function TrialStep() {
 }
 
 function KeyStep({ made, onMade }: { made: NewKey | null; onMade: (key: NewKey) => void }) {
-  const { t } = useLanguage();
+  const { t, count } = useLanguage();
+  const { id: accountId } = useAccount();
   const [name, setName] = useState('');
   const create = useCreateKey(onMade);
+  const keys = useAsk({
+    key: ['keys', accountId, false],
+    ask: (steyg, signal) => steyg.console.keys.listKeys({ accountId, first: 100, deleted: false }, { signal }),
+  });
+  const kept = keys.data?.edges.filter(({ node }) => node.status === 'ACTIVE').length ?? 0;
   return (
-    <Step number={2} title={t.start.key} done={made !== null}>
+    <Step number={2} title={t.start.key} done={made !== null || kept > 0}>
+      {made === null && kept > 0 ? <p>{count(t.start.kept, kept)}</p> : null}
       {made?.secret == null ? (
         <Form
           onSubmit={() => create.mutate(name.trim() === '' ? {} : { name: name.trim() })}
           error={create.error}
           actions={
-            <Button type="submit" look="primary" busy={create.isPending}>
+            <Button type="submit" look={kept > 0 ? 'plain' : 'primary'} busy={create.isPending}>
               {t.keys.create}
             </Button>
           }
