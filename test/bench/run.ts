@@ -100,6 +100,34 @@ function usageOf(pids: number[]): { cpuSeconds: number; residentMb: number } {
   return { cpuSeconds: ticks / 100, residentMb: kilobytes / 1_024 };
 }
 
+/** Starts the peak of each process anew. */
+function resetPeak(pids: number[]): void {
+  for (const pid of pids) {
+    try {
+      writeFileSync(`/proc/${pid}/clear_refs`, '5');
+    } catch {
+      // Without the right to, it is the peak since its start.
+    }
+  }
+}
+
+/**
+ * Megabytes that the system says of processes: `VmHWM` in `status` is the most that was resident, `Pss` in
+ * `smaps_rollup` what is resident now, memory that processes share counted once.
+ */
+function megabytesOf(pids: number[], file: 'status' | 'smaps_rollup', name: 'VmHWM' | 'Pss'): number {
+  let kilobytes = 0;
+  for (const pid of pids) {
+    try {
+      const line = new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'));
+      kilobytes += Number(line?.[1] ?? 0);
+    } catch {
+      // A process that ended counts no more.
+    }
+  }
+  return kilobytes / 1_024;
+}
+
 interface Row {
   case: string;
   subject: string;
@@ -110,7 +138,9 @@ interface Row {
   cpuMicroseconds: number;
   /** The part of it that the subject's database used. */
   databaseMicroseconds: number;
-  residentMb: number;
+  /** The most that the subject had resident, without its database. */
+  peakMb: number;
+  databaseMb: number;
   errors: number;
   ratio: number;
 }
@@ -125,6 +155,7 @@ async function measure(
   const databasePids = (): number[] => subject.databasePids?.() ?? [];
   const before = usageOf([...subject.pids(), ...databasePids()]);
   const databaseBefore = usageOf(databasePids());
+  resetPeak(subject.pids());
   const result = await runLoad({
     url: subject.url,
     path: subject.path,
@@ -148,7 +179,8 @@ async function measure(
     p99: result.latencyMs.p99,
     cpuMicroseconds: ((after.cpuSeconds - before.cpuSeconds) * 1e6) / requests,
     databaseMicroseconds: ((databaseAfter.cpuSeconds - databaseBefore.cpuSeconds) * 1e6) / requests,
-    residentMb: after.residentMb,
+    peakMb: megabytesOf(subject.pids(), 'status', 'VmHWM'),
+    databaseMb: megabytesOf(databasePids(), 'smaps_rollup', 'Pss'),
     errors: result.errors,
     ratio: first === undefined ? 1 : perSecond / first.perSecond,
   };
@@ -501,7 +533,8 @@ async function holdIdle(subject: string, child: ChildProcess, url: string, key: 
     p99: 0,
     cpuMicroseconds: 0,
     databaseMicroseconds: 0,
-    residentMb: after,
+    peakMb: after,
+    databaseMb: 0,
     errors: held.lost,
     ratio: kilobytes,
   });
@@ -579,12 +612,13 @@ function report(): void {
       'p99 ms',
       'CPU µs/request',
       'of it database',
-      'RSS MB',
+      'peak MB',
+      'database MB',
       'ratio',
       'errors',
     ]),
   );
-  process.stdout.write(line(Array.from({ length: 11 }, () => '---')));
+  process.stdout.write(line(Array.from({ length: 12 }, () => '---')));
   for (const row of rows) {
     process.stdout.write(
       line([
@@ -596,7 +630,8 @@ function report(): void {
         row.p99.toFixed(2),
         row.cpuMicroseconds.toFixed(0),
         row.databaseMicroseconds.toFixed(0),
-        row.residentMb.toFixed(0),
+        row.peakMb.toFixed(0),
+        row.databaseMb.toFixed(0),
         row.ratio.toFixed(2),
         String(row.errors),
       ]),
