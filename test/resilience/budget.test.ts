@@ -3,7 +3,7 @@ import { addGrant } from '../../server/billing/grants.ts';
 import { checkInvariants } from '../../server/billing/invariants.ts';
 import { reader, settled, until } from '../gateway/support.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
-import { ask, catalogFile, directions, errorIn, oneRouteEach, post, protocols } from './support.ts';
+import { ask, catalogFile, directions, errorIn, oneRouteEach, post, postPatiently, protocols } from './support.ts';
 
 /** Faults 43-50: money that runs out, ends, changes its price or loses its owner while requests run. */
 
@@ -61,7 +61,8 @@ describe('43: 200 requests at once on 0.01 USD', () => {
     const answers = await Promise.all(
       Array.from({ length: 200 }, async (_none, index) => {
         const direction = { ...messages, stream: index % 2 === 0 };
-        const response = await post(app, customer.secret, direction, '[[len 20]][[speed 100]]', { max_tokens: 40 });
+        const text = '[[len 20]][[speed 100]]';
+        const response = await postPatiently(app, customer.secret, direction, text, { max_tokens: 40 });
         return { status: response.status, headers: response.headers, text: await response.text() };
       }),
     );
@@ -78,7 +79,7 @@ describe('43: 200 requests at once on 0.01 USD', () => {
     // One after the other until the rest is spent.
     let last = 200;
     for (let i = 0; i < 50 && last === 200; i += 1) {
-      const response = await post(app, customer.secret, messages, '[[len 20]]', { max_tokens: 40 });
+      const response = await postPatiently(app, customer.secret, messages, '[[len 20]]', { max_tokens: 40 });
       await response.text();
       await app.quiet(customer.accountId);
       last = response.status;

@@ -157,6 +157,18 @@ export function post(
   });
 }
 
+/** Asks again while the server can promise nothing for a moment, which happens on a machine that is late. */
+export async function postPatiently(...given: Parameters<typeof post>): Promise<Response> {
+  for (;;) {
+    const response = await post(...given);
+    if (response.status !== 503) return response;
+    await response.text();
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
+  }
+}
+
 /** The error object of a body or of a stream's last event, wherever the protocol puts it. */
 export function errorIn(text: string): Outcome['error'] {
   const candidates = text.startsWith('{')
