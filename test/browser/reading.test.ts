@@ -1,5 +1,7 @@
 import { orThrow } from '@steyg/sdk';
 import { describe, expect, it } from 'vitest';
+import { en } from '../../dashboard/src/language/en.ts';
+import { vi } from '../../dashboard/src/language/vi.ts';
 import { cutTables, openPage, overflow } from './browser.ts';
 import { ask, createPerson, settled, signInOperator } from './people.ts';
 import { app, browser, openAs, useService } from './service.ts';
@@ -113,6 +115,37 @@ describe('long names and large amounts', () => {
     // As wide as a window of 1280 pixels is that a reader has enlarged twice.
     await page.setViewportSize({ width: 640, height: 450 });
     expect(await overflow(page)).toEqual([]);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('an amount', () => {
+  it.each([
+    ['vi-VN', vi, '2,5', '2,50 USD mỗi ngày'],
+    ['en-US', en, '2.5', '$2.50 a day'],
+  ] as const)('is typed as the language writes it: %s', async (locale, t, typed, shown) => {
+    const person = await createPerson(app);
+    const { page, unexpected } = await openAs(person, '/keys', { locale });
+    await page.getByRole('button', { name: t.keys.create }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(t.keys.limitLabels.day).pressSequentially(typed);
+    await dialog.getByRole('button', { name: t.keys.create }).click();
+    await page.getByLabel(t.common.secretKept).check();
+    await page.getByRole('button', { name: t.common.done }).click();
+    await page.getByRole('cell', { name: shown }).waitFor();
+    const { rows } = await app.pool.query(`SELECT limit_day FROM api_key WHERE account_id = $1`, [person.accountId]);
+    expect(rows.map(({ limit_day }) => String(limit_day))).toEqual(['2500000000000']);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
+  it('with a comma is none in English, where it stands between thousands', async () => {
+    const { page, unexpected } = await openAs(await createPerson(app), '/keys');
+    await page.getByRole('button', { name: en.keys.create }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(en.keys.limitLabels.day).pressSequentially('1,234');
+    await dialog.getByText(en.problems.usd).waitFor();
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

@@ -5,6 +5,7 @@ import {
   type TextareaHTMLAttributes,
   useId,
 } from 'react';
+import { useLanguage } from '../language/language.tsx';
 
 /** Inputs with their label, a hint and what is wrong with them, tied together for those who do not see them. */
 
@@ -56,9 +57,13 @@ export function TextField({
   onChange,
   ...rest
 }: FieldText & Change & Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'>) {
+  const { locale } = useLanguage();
+  // Vietnamese has a comma before the decimals, and keyboards for figures may have nothing else. In English it stands
+  // between thousands: to take it for a point would make little of a large amount.
+  const asWritten = (text: string) => (rest.inputMode === 'decimal' && locale === 'vi' ? text.replace(',', '.') : text);
   return (
     <Field label={label} hint={hint} error={error}>
-      {(described) => <input {...rest} {...described} onChange={(event) => onChange(event.target.value)} />}
+      {(described) => <input {...rest} {...described} onChange={(event) => onChange(asWritten(event.target.value))} />}
     </Field>
   );
 }
