@@ -54,6 +54,8 @@ export interface AppParts {
   worker?: number;
   /** How patient the HTTP server is; tests shorten it. */
   serverLimits?: ServerLimits;
+  /** How patient those are who ask for budget; tests lengthen it, because machines that run many are late. */
+  admissionLimitMs?: number;
 }
 
 export interface App {
@@ -89,7 +91,15 @@ export async function createApp(parts: AppParts): Promise<App> {
   const lane = openLane({ url: databaseUrl, max: 3, log });
   const processId = randomUUID();
   const spool = createSpool({ directory: join(config.dataDir, 'spool'), processId, log, metrics });
-  const ledger = createLedger({ pool: lane, processId, spool, holdLeaseMs: config.holdLeaseMs, log, metrics });
+  const ledger = createLedger({
+    pool: lane,
+    processId,
+    spool,
+    holdLeaseMs: config.holdLeaseMs,
+    log,
+    metrics,
+    ...(parts.admissionLimitMs === undefined ? {} : { admissionLimitMs: parts.admissionLimitMs }),
+  });
   metrics.gauge('gateway_holds', 'Requests of this process that budget is held for.', () => ledger.holds);
   metrics.gauge('gateway_spool_depth', 'Settlements that the database does not have yet.', () => spool.depth);
 

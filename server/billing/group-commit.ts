@@ -32,6 +32,8 @@ export interface GroupCommitParts {
   /** Carries out one batch in one transaction: all of it or nothing. */
   perform: (operations: readonly Operation[]) => Promise<Result[]>;
   log: BillingLog;
+  /** How long an admission waits at most. */
+  longestWaitMs?: number;
 }
 
 /** Thrown to those who waited for an operation that can never be committed. */
@@ -51,7 +53,7 @@ const roomForExtensions = 32;
 /** How many turns of the event loop a batch gathers at most. */
 const mostTurns = 8;
 const longestQueue = 2_000;
-const longestWaitMs = 1_000;
+const usualWaitMs = 1_000;
 const attempts = 5;
 const backOffMs = { first: 20, most: 2_000 };
 
@@ -68,7 +70,7 @@ interface Waiting {
   answered: boolean;
 }
 
-export function createGroupCommit({ perform, log }: GroupCommitParts): GroupCommit {
+export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }: GroupCommitParts): GroupCommit {
   const queues: Record<Operation['kind'], Waiting[]> = { settle: [], release: [], expire: [], extend: [], admit: [] };
   let inFlight: readonly Waiting[] = [];
   let lastError: unknown = null;

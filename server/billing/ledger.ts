@@ -33,7 +33,7 @@ export interface Ledger {
    * again. Until it has succeeded, nothing is admitted.
    */
   start(): Promise<void>;
-  /** Holds budget for a request, or says why not. Answers within about a second, whatever the database does. */
+  /** Holds budget for a request, or says why not. Answers within about `admissionLimitMs`, whatever the database does. */
   admit(ask: AdmitAsk): Promise<Admitted | Refused>;
   /** Adds to the hold of a running request and resolves to what was really added; 0 when nothing is left. */
   extend(ref: RequestRef, morePico: PicoUsd): Promise<PicoUsd>;
@@ -80,12 +80,14 @@ export interface LedgerParts {
   holdLeaseMs: number;
   log: BillingLog;
   metrics?: BillingMetrics;
+  /** How long an admission may take; a second, unless told otherwise. */
+  admissionLimitMs?: number;
   /** How long `close` waits for the database. */
   closeLimitMs?: number;
 }
 
 export function createLedger(parts: LedgerParts): Ledger {
-  const { pool, processId, spool, holdLeaseMs, log, metrics, closeLimitMs = 5_000 } = parts;
+  const { pool, processId, spool, holdLeaseMs, log, metrics, admissionLimitMs, closeLimitMs = 5_000 } = parts;
   const connection = keepConnection(pool);
   const touched = new Set<string>();
   const held = new Set<string>();
@@ -140,7 +142,11 @@ export function createLedger(parts: LedgerParts): Ledger {
     return results;
   };
 
-  const commit = createGroupCommit({ perform, log });
+  const commit = createGroupCommit({
+    perform,
+    log,
+    ...(admissionLimitMs === undefined ? {} : { longestWaitMs: admissionLimitMs }),
+  });
 
   /** `receipt`: the line of this process's own spool; null for one that another process left behind. */
   const charge = async (settlement: Settlement, receipt: SpoolReceipt | null): Promise<Settled> => {

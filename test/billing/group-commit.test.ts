@@ -5,13 +5,14 @@ import { Closed, createGroupCommit, type GroupCommit, Quarantined } from '../../
 import { quiet } from './support.ts';
 
 /** A database that does what the test says: answers, fails, or keeps everybody waiting. */
-function scripted() {
+function scripted({ longestWaitMs = 60_000 }: { longestWaitMs?: number } = {}) {
   const batches: string[][] = [];
   let gate: Promise<void> = Promise.resolve();
   let opened: () => void = nothing;
   let behave: (names: string[]) => void = nothing;
   const commit = createGroupCommit({
     log: quiet,
+    longestWaitMs,
     async perform(operations) {
       const names = operations.map(nameOf);
       batches.push(names);
@@ -207,8 +208,8 @@ describe('a poison item', () => {
 });
 
 describe('patience', () => {
-  test('an admission that waits for more than a second is told, and what it held after all is given back', async () => {
-    const { commit, batches, hold } = scripted();
+  test('an admission that waits for too long is told, and what it held after all is given back', async () => {
+    const { commit, batches, hold } = scripted({ longestWaitMs: 50 });
     const go = hold();
     const inFlight = commit.add(admit('1'));
     await expect.poll(() => batches).toHaveLength(1);

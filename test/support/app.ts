@@ -112,6 +112,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     simulatorUrl: simulator.url,
     log,
     ...(serverLimits === undefined ? {} : { serverLimits }),
+    admissionLimitMs: 20_000,
     scheduled,
     prepare: async () => void (await prepareDatabase({ config, databaseUrl: database.url, secretKey, log })),
   });
