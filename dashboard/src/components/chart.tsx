@@ -23,6 +23,23 @@ const Bars = lazy(() => import('./bars.tsx'));
 /** Colours of a chart's series, in both themes; the ninth begins again. */
 export const seriesColors = 8;
 
+/** Where a chart will be: as large as it, so that nothing moves when it comes. */
+export function ChartSkeleton({ tall = false }: { tall?: boolean }) {
+  return (
+    <div className={tall ? 'chart tall' : 'chart'}>
+      <Waiting />
+    </div>
+  );
+}
+
+function Waiting() {
+  return (
+    <div className="bars">
+      <Skeleton height="100%" />
+    </div>
+  );
+}
+
 /** Stacked bars over time, with the same figures as a table behind them. */
 export function Chart({ tall = false, ...props }: ChartProps & { /** Beside something that is. */ tall?: boolean }) {
   const { t } = useLanguage();
@@ -32,7 +49,7 @@ export function Chart({ tall = false, ...props }: ChartProps & { /** Beside some
   return (
     <figure className={tall ? 'chart tall' : 'chart'}>
       <div role="img" aria-label={`${label}: ${formatValue(sum)}`}>
-        <Suspense fallback={<Skeleton height="14rem" />}>
+        <Suspense fallback={<Waiting />}>
           <Bars {...props} />
         </Suspense>
       </div>

@@ -28,6 +28,7 @@ export function Table<Row>({
   rowKey,
   rowClass,
   showCaption = false,
+  bounded = false,
   sorting,
 }: {
   caption: string;
@@ -36,12 +37,14 @@ export function Table<Row>({
   rowKey: (row: Row, index: number) => string;
   rowClass?: (row: Row) => string;
   showCaption?: boolean;
+  /** Scrolls by itself once it is as high as half a window: something else stands below that people came for. */
+  bounded?: boolean;
   /** Left out: no head can be pressed. */
   sorting?: Sorting | undefined;
 }) {
   return (
     // What scrolls must be reachable by keyboard. No landmark: the card around it often is one, of the same name.
-    <div className="table-scroll" tabIndex={0} role="group" aria-label={caption}>
+    <div className={bounded ? 'table-scroll bounded' : 'table-scroll'} tabIndex={0} role="group" aria-label={caption}>
       <table className={sorting === undefined ? '' : 'sortable'}>
         <caption className={showCaption ? '' : 'sr-only'}>{caption}</caption>
         <thead>

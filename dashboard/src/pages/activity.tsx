@@ -3,13 +3,13 @@ import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { collect } from '../all.ts';
 import { Button } from '../components/button.tsx';
-import { Chart, seriesColors } from '../components/chart.tsx';
+import { Chart, ChartSkeleton, seriesColors } from '../components/chart.tsx';
 import { EntryTable } from '../components/entries.tsx';
 import { Choice, SelectField } from '../components/field.tsx';
 import { LedgerDownload } from '../components/ledger-download.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
 import { RangeFilter } from '../components/range-filter.tsx';
-import { Banner, Empty, Loaded, More, Skeleton } from '../components/states.tsx';
+import { Banner, Empty, Loaded, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk, usePages } from '../data.tsx';
 import { useReportAddress } from '../hooks.ts';
@@ -158,7 +158,7 @@ export default function Activity() {
           </div>
         }
       >
-        <Loaded query={usage} skeleton={<Skeleton height="14rem" />}>
+        <Loaded query={usage} skeleton={<ChartSkeleton />}>
           {(rows) => <Report rows={rows} range={range} group={group} measure={measure} keyNames={keyNames} />}
         </Loaded>
       </Card>

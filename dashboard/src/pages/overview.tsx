@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { Link } from 'wouter';
-import { Chart, seriesColors } from '../components/chart.tsx';
+import { Chart, ChartSkeleton, seriesColors } from '../components/chart.tsx';
 import { EntryTable } from '../components/entries.tsx';
 import { Lots } from '../components/lots.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
@@ -64,7 +64,7 @@ export default function Overview() {
           </Loaded>
         </Card>
         <Card title={fill(t.overview.spendByDay, { days: chartDays })}>
-          <Loaded query={usage} skeleton={<Skeleton height="14rem" />}>
+          <Loaded query={usage} skeleton={<ChartSkeleton tall />}>
             {({ rows }) => <Spend rows={rows} from={from} />}
           </Loaded>
         </Card>

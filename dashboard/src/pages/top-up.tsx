@@ -128,6 +128,7 @@ function WhatItBuys({ plans, models }: { plans: readonly Plan[]; models: readonl
     <Card title={t.topUp.stepsTitle}>
       <Table
         caption={t.topUp.stepsTitle}
+        bounded
         rows={models}
         rowKey={({ id }) => id}
         columns={[
