@@ -67,7 +67,7 @@ describe('43: 200 requests at once on 0.01 USD', () => {
       }),
     );
     const by = (status: number) => answers.filter((answer) => answer.status === status);
-    expect(by(200).length + by(429).length + by(402).length).toBe(200);
+    expect(answers.filter(({ status }) => ![200, 429, 402].includes(status))).toEqual([]);
     expect(by(200).length).toBeGreaterThan(0);
     // How many come while the rest is reserved, and how many once it is spent, depends on how fast the machine is.
     expect(by(429).length).toBeGreaterThan(0);
