@@ -27,6 +27,7 @@ export const peopleCommands: readonly Command[] = [
         commandLine,
       );
       if (outcome.kind === 'bad_input') throw new CommandError('invalid_input', outcome.message);
+      if (outcome.kind === 'not_allowed') throw new Error('the command line was taken for a person');
       return { json: { token: { id: outcome.id, secret: outcome.secret } } };
     },
   },

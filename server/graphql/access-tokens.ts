@@ -117,6 +117,7 @@ builder.mutationField('createAccessToken', (t) =>
         actorOf(context.principal),
       );
       if (outcome.kind === 'bad_input') throw badInput(['input', outcome.field], outcome.message);
+      if (outcome.kind === 'not_allowed') throw new NotAllowedError('Your role in this account does not allow that.');
       return { tokenId: outcome.id, secret: outcome.secret };
     },
   }),

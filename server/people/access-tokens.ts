@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { appendAudit } from '../audit.ts';
-import { transaction } from '../database/lane.ts';
+import { repeatedTransaction } from '../database/lane.ts';
 import { createSecret, parseToken } from '../keys/secret.ts';
 import { textProblem } from '../plain-text.ts';
-import { type Scope, scopes, type TokenPrincipal } from './principal.ts';
+import { type Role, type Scope, scopes, scopesOf, type TokenPrincipal } from './principal.ts';
 
 /** Access tokens: what programs open the control plane with. Only digests are stored. */
 export interface AccessTokens {
   /** Who carries this secret; null when it is none, has expired or was deleted. */
   identify(secret: string): Promise<TokenPrincipal | null>;
-  create(input: NewAccessToken, actor: string): Promise<CreatedAccessToken | AccessTokenProblem>;
+  /** `not_allowed`: whoever makes it has left the account meanwhile, or may do less in it than the token could. */
+  create(
+    input: NewAccessToken,
+    actor: string,
+  ): Promise<CreatedAccessToken | AccessTokenProblem | { kind: 'not_allowed' }>;
   /** False when the account has no such token. */
   delete(input: { accountId: string; id: string }, actor: string): Promise<boolean>;
 }
@@ -77,31 +81,37 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
       const { secret, hash, prefix, last4 } = createSecret('token');
       const id = randomUUID();
       const chosen = scopes.filter((scope) => input.scopes.includes(scope));
-      return transaction(pool, async (client) => {
-        const { rows } = await client.query<{ count: string }>(
-          `SELECT count(*) FROM access_token WHERE account_id = $1 AND deleted_at IS NULL`,
-          [input.accountId],
-        );
-        if (Number(rows[0]?.count ?? 0) >= mostPerAccount) {
-          return {
-            kind: 'bad_input',
-            field: 'name',
-            message: `An account has at most ${mostPerAccount} access tokens.`,
-          };
-        }
-        await client.query(
-          `INSERT INTO access_token (id, account_id, name, hash, prefix, last4, scopes, created_by, expires_at)
+      return repeatedTransaction(
+        pool,
+        async (client): Promise<CreatedAccessToken | AccessTokenProblem | { kind: 'not_allowed' }> => {
+          // Tokens of one account one after the other, so that they can be counted.
+          await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [input.accountId]);
+          if (!(await mayGive(client, input))) return { kind: 'not_allowed' };
+          const { rows } = await client.query<{ count: string }>(
+            `SELECT count(*) FROM access_token WHERE account_id = $1 AND deleted_at IS NULL`,
+            [input.accountId],
+          );
+          if (Number(rows[0]?.count ?? 0) >= mostPerAccount) {
+            return {
+              kind: 'bad_input',
+              field: 'name',
+              message: `An account has at most ${mostPerAccount} access tokens.`,
+            };
+          }
+          await client.query(
+            `INSERT INTO access_token (id, account_id, name, hash, prefix, last4, scopes, created_by, expires_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-          [id, input.accountId, input.name, hash, prefix, last4, chosen, input.createdBy, input.expiresAt],
-        );
-        const after = { accountId: input.accountId, name: input.name, scopes: chosen, expiresAt: input.expiresAt };
-        await appendAudit(client, { actor, action: 'access-token.create', subject: `access-token:${id}`, after });
-        return { kind: 'created', id, secret };
-      });
+            [id, input.accountId, input.name, hash, prefix, last4, chosen, input.createdBy, input.expiresAt],
+          );
+          const after = { accountId: input.accountId, name: input.name, scopes: chosen, expiresAt: input.expiresAt };
+          await appendAudit(client, { actor, action: 'access-token.create', subject: `access-token:${id}`, after });
+          return { kind: 'created', id, secret };
+        },
+      );
     },
 
     async delete({ accountId, id }, actor) {
-      return transaction(pool, async (client) => {
+      return repeatedTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
           `UPDATE access_token SET deleted_at = now() WHERE id = $1 AND account_id = $2 AND deleted_at IS NULL`,
           [id, accountId],
@@ -112,6 +122,23 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
       });
     },
   };
+}
+
+/**
+ * Whether the person who makes the token may do what it could, under a lock that keeps it so: whoever ends a membership,
+ * or takes from a role, ends the tokens made under it, and must not miss one that is being made.
+ */
+async function mayGive(client: ClientBase, { accountId, createdBy, scopes: asked }: NewAccessToken): Promise<boolean> {
+  if (createdBy === null) return true;
+  const { rows } = await client.query<{ role: Role }>(
+    'SELECT role FROM member WHERE account_id = $1 AND user_id = $2 FOR SHARE',
+    [accountId, createdBy],
+  );
+  const [member] = rows;
+  if (member === undefined) return false;
+  // What an operator's token may do as such does not come from the role.
+  const given: readonly Scope[] = [...scopesOf(member.role), 'operator'];
+  return asked.every((scope) => given.includes(scope));
 }
 
 function problemOf(input: NewAccessToken): AccessTokenProblem | null {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { transaction } from '../../server/database/lane.ts';
+import { lockWaits } from '../support/locks.ts';
 import { type Browser, type ControlPlane, createControlPlane, createPerson, tokenFor } from './support/server.ts';
 
 /** The people of an account, what their roles let them do, and programs with access tokens. */
@@ -196,6 +198,31 @@ describe('an access token', () => {
     expect(await statuses()).toEqual([200, 200, 401]);
     await owner.send(setRole, { variables: { id: guestId, role: 'VIEWER' } });
     expect(await statuses()).toEqual([200, 401, 401]);
+  });
+
+  it('is not made by somebody who is just being removed', async () => {
+    const guestId = await memberId('guest@example.com');
+    await owner.send(setRole, { variables: { id: guestId, role: 'ADMIN' } });
+    const made = await transaction(plane.database.pool, async (client) => {
+      const { rowCount } = await client.query(
+        `DELETE FROM member m USING app_user u WHERE u.id = m.user_id AND u.email = 'guest@example.com'
+         AND m.account_id = $1`,
+        [Buffer.from(accountId, 'base64').toString().split(':')[1]],
+      );
+      expect(rowCount).toBe(1);
+      // Once the removal has ended the tokens that it sees, another one would outlive it.
+      const making = guest.send(
+        `mutation ($accountId: ID) { createAccessToken(input: { accountId: $accountId, name: "late", scopes: [READ] }) { __typename ... on Error { code } } }`,
+        { variables: { accountId } },
+      );
+      await Promise.race([lockWaits(plane.database.pool, 1), making]);
+      return { making };
+    });
+    expect((await made.making).data).toMatchObject({ createAccessToken: { code: 'NOT_ALLOWED' } });
+    await plane.database.pool.query(
+      `INSERT INTO member (account_id, user_id, role) SELECT $1, id, 'admin' FROM app_user WHERE email = 'guest@example.com'`,
+      [Buffer.from(accountId, 'base64').toString().split(':')[1]],
+    );
   });
 
   it('ends when whoever made it leaves the account', async () => {
