@@ -4,11 +4,11 @@ import { Pool } from 'pg';
 import { migrate } from '../../server/database/migrate.ts';
 import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
 import { createPostgres } from '../support/postgres.ts';
-import { addCustomer, addModel, ask, type Customer, openLedger, settlement } from './support.ts';
+import { addCustomer, addModel, ask, type Customer, openLedger, settlement } from '../billing/support.ts';
 
 /**
  * Pairs of admission and settlement a second, with the load generator in the same process.
- * `node test/billing/bench.ts [accounts=1] [concurrency=256] [seconds=5]`
+ * `node test/bench/ledger.ts [accounts=1] [concurrency=256] [seconds=5]`
  */
 const option = (name: string, fallback: number): number =>
   Number(process.argv.find((argument) => argument.startsWith(`${name}=`))?.slice(name.length + 1) ?? fallback);
