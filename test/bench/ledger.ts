@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Pool } from 'pg';
 import { migrate } from '../../server/database/migrate.ts';
 import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
-import { createPostgres } from '../support/postgres.ts';
 import { addCustomer, addModel, ask, type Customer, openLedger, settlement } from '../billing/support.ts';
+import { createPostgres } from '../support/postgres.ts';
 
 /**
  * Pairs of admission and settlement a second, with the load generator in the same process.
