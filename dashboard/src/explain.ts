@@ -49,9 +49,9 @@ export function explain(error: unknown, t: Texts, english: boolean): Explanation
     const sentence =
       problems.length > 0
         ? Object.values(fields).join(' ')
-        : known === undefined || (english && error.code.startsWith('NOT_'))
+        : english && (known === undefined || error.code.startsWith('NOT_'))
           ? error.message
-          : fill(known, { seconds: retryAfterSeconds });
+          : fill(known ?? t.errors.CONFLICT, { seconds: retryAfterSeconds });
     return { sentence, requestId: null, fields };
   }
   if (error instanceof GraphqlError) {

@@ -108,6 +108,18 @@ function leavesOf(value: unknown, way: readonly string[] = []): string[][] {
 }
 
 describe('the language files', () => {
+  it('have words for every code of an expected error', () => {
+    const sources = globSync('server/graphql/*.ts', { cwd: join(root, '../..') })
+      .map((path) => readFileSync(join(root, '../..', path), 'utf8'))
+      .join('\n');
+    const codes = [
+      ...sources.matchAll(/new ConflictError\([^;]*?'([A-Z_]+)',?\s*\)/g),
+      ...sources.matchAll(/readonly code = '([A-Z_]+)'/g),
+    ].map(([, code]) => code ?? '');
+    expect(new Set(codes).size).toBeGreaterThan(20);
+    expect(codes.filter((code) => !(code in en.errors))).toEqual([]);
+  });
+
   it('have no text that no page says', () => {
     const references = files.flatMap(({ path, text }) => referencesIn(path, text));
     expect(references.length).toBeGreaterThan(300);
