@@ -113,7 +113,7 @@ describe('the language files', () => {
       .map((path) => readFileSync(join(root, '../..', path), 'utf8'))
       .join('\n');
     const codes = [
-      ...sources.matchAll(/new ConflictError\([^;]*?'([A-Z_]+)',?\s*\)/g),
+      ...sources.matchAll(/new ConflictError\([^)]*?'([A-Z_]+)',?\s*\)/g),
       ...sources.matchAll(/readonly code = '([A-Z_]+)'/g),
     ].map(([, code]) => code ?? '');
     expect(new Set(codes).size).toBeGreaterThan(20);
