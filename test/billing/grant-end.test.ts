@@ -137,7 +137,7 @@ describe('a grant that is ended', () => {
     const both = [await openLedger(url.href), await openLedger(url.href)] as const;
     const count = async (condition: string): Promise<number> => {
       const { rows } = await db.pool.query(
-        `SELECT count(*)::integer AS count FROM pg_stat_activity WHERE application_name = 'circle' AND ${condition}`,
+        `SELECT count(*)::integer AS count FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'circle' AND ${condition}`,
       );
       return rows[0].count;
     };

@@ -54,7 +54,8 @@ it('survives the loss of an idle connection and tells', async () => {
   await lane.query('SELECT 1');
   log.warn.mockClear();
   await database.pool.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'steyg money'`,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'steyg money'`,
   );
   await expect.poll(() => log.warn.mock.calls).toContainEqual([{ pool: 'money', code: '57P01' }, expect.any(String)]);
   expect((await lane.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);

@@ -28,7 +28,7 @@ export async function circles(database: TestDatabase, work: (url: string) => Pro
   await work(url.href);
   for (;;) {
     const { rows } = await database.pool.query<{ left: boolean }>(
-      'SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = $1) AS left',
+      'SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1) AS left',
       [sessionName],
     );
     if (rows[0]?.left === false) return Number((await deadlocks(database.pool)) - before);
