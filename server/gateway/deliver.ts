@@ -97,7 +97,7 @@ export function createDeliverer(parts: DelivererParts) {
     const { client } = call;
     const { facts } = request;
     const { contextWindow } = admission;
-    const bounds = tokenBounds(facts, contextWindow);
+    const bounds = tokenBounds(facts, request.model.allow, contextWindow);
     const dispatchedAt = performance.now();
     metrics.dispatched((dispatchedAt - call.readAt) / 1000);
     let prepared = request.first;
@@ -127,6 +127,8 @@ export function createDeliverer(parts: DelivererParts) {
         call.raw = empty;
         upstreamRequest.body = empty;
         running.body = empty;
+        // Natively the very bytes that came: after a fail-over nobody else lets go of them.
+        request.first.body = empty;
       };
       const end = await attempt({
         request: upstreamRequest,

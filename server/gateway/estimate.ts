@@ -48,8 +48,15 @@ const windowsWithVendorTools = 16;
  * What no honest answer exceeds. An upstream that reports more is wrong about it, whatever the reason; believed, one such
  * answer would empty an account. What is above is the operator's shortfall, and shows as an anomaly.
  */
-export function tokenBounds(facts: Pick<RequestFacts, 'gates' | 'answers'>, contextWindow: number): TokenBounds {
-  const windows = facts.gates.some(({ kind }) => kind === 'price') ? windowsWithVendorTools : windowsOfOneRun;
+export function tokenBounds(
+  facts: Pick<RequestFacts, 'gates' | 'answers'>,
+  /** What the model's entry opens: other gates that a request gets through with are dropped on the way. */
+  allowed: ReadonlySet<string>,
+  contextWindow: number,
+): TokenBounds {
+  const windows = facts.gates.some(({ kind, name }) => kind === 'price' && allowed.has(name))
+    ? windowsWithVendorTools
+    : windowsOfOneRun;
   const input = Math.min(poolLimit, contextWindow * windows);
   return { input, output: Math.min(poolLimit, input * facts.answers) };
 }

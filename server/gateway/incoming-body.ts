@@ -60,7 +60,9 @@ export function readIncomingBody({ payload, announcedBytes, takeRoom }: Incoming
     };
     const end = (): void => {
       done();
-      resolve(length === body.length ? body : fitted(body.subarray(0, length)));
+      const whole = length === body.length ? body : fitted(body.subarray(0, length));
+      if (whole.buffer !== body.buffer) giveBack(body);
+      resolve(whole);
     };
 
     if (announcedBytes !== null) {

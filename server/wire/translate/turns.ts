@@ -14,9 +14,8 @@ export function callsOf(turn: Turn | undefined): CallPart[] {
 
 /** Results in the order of the calls they answer: strict upstreams insist on it. Strangers keep their order, last. */
 export function inCallOrder(results: readonly ToolResult[], calls: readonly CallPart[]): ToolResult[] {
-  const rank = (result: ToolResult) => {
-    const index = calls.findIndex((call) => call.id === result.callId);
-    return index < 0 ? calls.length : index;
-  };
+  // Of equal ids the first call counts.
+  const places = new Map(calls.map(({ id }, index) => [id, index] as const).reverse());
+  const rank = (result: ToolResult): number => places.get(result.callId) ?? calls.length;
   return [...results].sort((left, right) => rank(left) - rank(right));
 }

@@ -30,7 +30,6 @@ import {
   Untranslatable,
 } from '../refusal.ts';
 import { decodeToolId } from '../tool-ids.ts';
-import { callsOf } from '../turns.ts';
 
 /** What becomes of each field of the body; every other one is refused. */
 export const messagesFields: Readonly<Record<string, FieldRule>> = {
@@ -139,14 +138,23 @@ function readCache(block: JsonObject): CacheMark | null {
 
 function readTurns(messages: Json[]): Turn[] {
   const turns: Turn[] = [];
+  // Kept and not looked for, because conversations are long: where what follows the last answer begins, and whether that
+  // answer calls anything.
+  let behind = 0;
+  let calls = false;
   messages.forEach((value, index) => {
     const at = `messages.${index}`;
     const message = requireObject(value, at);
     const role = oneOf(message.role, ['user', 'assistant', 'system'], `${at}.role`);
     const content = `${at}.content`;
     if (role === 'system') turns.push({ role, texts: readTexts(message.content, content), at });
-    else if (role === 'user') addUser(turns, readUser(message.content, content));
-    else addAssistant(turns, readAssistant(message.content, content), at);
+    else if (role === 'user') addUser(turns, calls ? behind : null, readUser(message.content, content));
+    else {
+      const parts = readAssistant(message.content, content);
+      calls = parts.some(({ kind }) => kind === 'call') || (calls && behind === turns.length);
+      addAssistant(turns, parts, at);
+      behind = turns.length;
+    }
   });
   const last = turns.at(-1);
   if (last?.role === 'assistant') {
@@ -164,10 +172,12 @@ function addAssistant(turns: Turn[], parts: AssistantPart[], at: string): void {
   } else turns.push({ role: 'assistant', parts, at });
 }
 
-/** The same for the user's: results that come after a remark go before it, to those that follow the calls directly. */
-function addUser(turns: Turn[], [first, ...rest]: Turn[]): void {
-  const at = turns.findLastIndex(({ role }) => role === 'assistant') + 1;
-  if (first?.role === 'results' && callsOf(turns[at - 1]).length > 0) {
+/**
+ * The same for the user's: results that come after a remark go before it, to those that follow the calls directly. `at`:
+ * where those stand or would stand; null without calls.
+ */
+function addUser(turns: Turn[], at: number | null, [first, ...rest]: Turn[]): void {
+  if (first?.role === 'results' && at !== null) {
     const results = turns[at];
     if (results?.role === 'results') results.results.push(...first.results);
     else turns.splice(at, 0, first);

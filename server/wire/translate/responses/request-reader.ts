@@ -125,17 +125,18 @@ function readInput(input: Json | undefined): { instructions: TextPart[]; turns: 
   }
   const instructions: TextPart[] = [];
   const turns: Turn[] = [];
+  const answer: OpenAnswer = { hasText: false, hasCall: false };
   requireList(input, 'input').forEach((value, index) => {
     const at = `input.${index}`;
     const item = requireObject(value, at);
     if (item.type !== undefined && item.type !== 'message') {
-      readItem(item, turns, at);
+      readItem(item, turns, answer, at);
       return;
     }
     const role = oneOf(item.role, ['system', 'developer', 'user', 'assistant'], `${at}.role`);
     const parts = readContent(item.content, `${at}.content`);
     if (role === 'user') turns.push({ role, parts, at });
-    else if (role === 'assistant') addAssistant(turns, parts.map(onlyText), at);
+    else if (role === 'assistant') addAssistant(turns, answer, parts.map(onlyText), at);
     else if (turns.length === 0) instructions.push(...parts.map(onlyText));
     else turns.push({ role: 'system', texts: parts.map(onlyText), at });
   });
@@ -146,33 +147,42 @@ function onlyText(part: ContentPart): TextPart {
   return part.kind === 'text' ? part : refuse(part.at, 'only text is allowed here');
 }
 
+/** What the last answer has so far. Kept and not looked for, because histories are long. */
+interface OpenAnswer {
+  hasText: boolean;
+  hasCall: boolean;
+}
+
 /**
  * Items of one answer stand apart here and together in the other protocols. A new answer begins where text or
  * reasoning follows text; calls and what surrounds them stay together, because their results must follow directly.
  */
-function addAssistant(turns: Turn[], parts: AssistantPart[], at: string): void {
+function addAssistant(turns: Turn[], answer: OpenAnswer, parts: AssistantPart[], at: string): void {
   const last = turns.at(-1);
-  if (last?.role !== 'assistant' || (hasOnlyText(last.parts) && parts.every((part) => part.kind !== 'call'))) {
+  const hasCall = parts.some(({ kind }) => kind === 'call');
+  const hasText = parts.some(({ kind }) => kind === 'text');
+  if (last?.role === 'assistant' && (hasCall || answer.hasCall || !answer.hasText)) {
+    last.parts.push(...parts);
+    answer.hasCall ||= hasCall;
+    answer.hasText ||= hasText;
+  } else {
     turns.push({ role: 'assistant', parts, at });
-  } else last.parts.push(...parts);
+    Object.assign(answer, { hasText, hasCall });
+  }
 }
 
-function hasOnlyText(parts: readonly AssistantPart[]): boolean {
-  return parts.some((part) => part.kind === 'text') && parts.every((part) => part.kind !== 'call');
-}
-
-function readItem(item: JsonObject, turns: Turn[], at: string): void {
+function readItem(item: JsonObject, turns: Turn[], answer: OpenAnswer, at: string): void {
   switch (typeOf(item)) {
     case 'function_call':
     case 'custom_tool_call':
-      addAssistant(turns, [readCall(item, at)], at);
+      addAssistant(turns, answer, [readCall(item, at)], at);
       break;
     case 'function_call_output':
     case 'custom_tool_call_output':
       appendResult(turns, readResult(item, at));
       break;
     case 'reasoning':
-      addAssistant(turns, [readReasoning(item, at)], at);
+      addAssistant(turns, answer, [readReasoning(item, at)], at);
       break;
     case 'web_search_call':
       // Says only that a search took place; what it found is in the text that follows.
