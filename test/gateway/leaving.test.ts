@@ -227,7 +227,7 @@ it('a cache that is warmed is waited for and charged as written, although its cl
   const before = app.simulator.stats();
   const context = {
     type: 'text',
-    text: `[[delay 2000]] ${'context '.repeat(3_000)}`,
+    text: `[[delay 5000]] ${'context '.repeat(3_000)}`,
     cache_control: { type: 'ephemeral' },
   };
   const running = send(app, protocols.messages, {

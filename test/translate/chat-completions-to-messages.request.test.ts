@@ -485,6 +485,11 @@ describe('the other fields', () => {
     expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: ' said ' }] }]);
   });
 
+  test('a conversation that ends with blank text is refused: the vendor would go on with the answer before it', () => {
+    const messages = [hi, { role: 'assistant', content: 'Well' }, { role: 'user', content: ' ' }];
+    expect(refusal(to, { ...minimal, messages }).param).toBe('messages.2');
+  });
+
   test('stop as text or list, without blank ones', () => {
     expect(translated(to, { ...minimal, stop: 'END' }).stop_sequences).toEqual(['END']);
     expect(translated(to, { ...minimal, stop: ['a', '\n', 'b', 'c', 'd', 'e'] }).stop_sequences).toEqual([

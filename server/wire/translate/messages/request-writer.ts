@@ -80,6 +80,10 @@ function writeTurns(turns: readonly Turn[]): Body[] {
     const content = writeGroup(turns.slice(index, end));
     // The protocol has no empty message; made-up content would be worse than none.
     if (content.length > 0) messages.push({ role, content });
+    else if (end === turns.length && messages.at(-1)?.role === 'assistant') {
+      // Left out, it would have the vendor go on with the last answer as if that were only begun.
+      refuse(turns.at(-1)?.at ?? 'messages', 'says nothing: a conversation ends with something to answer');
+    }
     index = end;
   }
   return messages;
