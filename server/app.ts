@@ -11,7 +11,7 @@ import { createCatalog } from './catalog/catalog.ts';
 import type { Config } from './config.ts';
 import { createControlPlane } from './control-plane.ts';
 import { registerDashboard } from './dashboard.ts';
-import { openLane } from './database/lane.ts';
+import { laneConnections, openLane } from './database/lane.ts';
 import { listen } from './database/listen.ts';
 import { MigrationRefused } from './database/migrate.ts';
 import { openPool } from './database/pool.ts';
@@ -84,11 +84,11 @@ export async function createApp(parts: AppParts): Promise<App> {
     max: 10,
     queryTimeoutMs: 15_000,
     // A process that stops between two statements keeps orders, keys and accounts locked only so long: it must outlast a
-    // mail that is sent while its row is locked.
+    // mail that is sent while its row is locked, whose time is limited.
     settings: { statement_timeout: '10s', idle_in_transaction_session_timeout: '5min' },
     log,
   });
-  const lane = openLane({ url: databaseUrl, max: 3, log });
+  const lane = openLane({ url: databaseUrl, max: laneConnections, log });
   const processId = randomUUID();
   const spool = createSpool({ directory: join(config.dataDir, 'spool'), processId, log, metrics });
   const ledger = createLedger({

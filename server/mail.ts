@@ -42,7 +42,9 @@ export function createMailer(options: {
 }): Mailer {
   const { smtpUrl, from, dataDir, log } = options;
   const delaysMs = options.delaysMs ?? retryDelaysMs;
-  const transport = smtpUrl === null ? null : createTransport(smtpUrl, { from });
+  // A server that says nothing must not keep the row of a notice locked for longer than its transaction may be idle.
+  const limits = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 60_000 };
+  const transport = smtpUrl === null ? null : createTransport({ url: smtpUrl, ...limits }, { from });
   const closing = new AbortController();
   const open = new Set<Promise<void>>();
 

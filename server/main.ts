@@ -60,9 +60,12 @@ function atPort(port: number): Config {
   return loadConfig({ ...process.env, PORT: String(port), PORT_FILE: undefined });
 }
 
-/** A port of the machine's choice that nobody else is given until it is released, to be listened on at once. */
+/**
+ * A port of the machine's choice that nobody else is given until it is released, to be listened on at once; with several
+ * workers, once they run.
+ */
 async function reservePort(host: string): Promise<{ port: number; release: () => Promise<void> }> {
-  const holder = createServer().listen(0, host);
+  const holder = createServer((socket) => socket.destroy()).listen(0, host);
   await once(holder, 'listening');
   const { port } = holder.address() as AddressInfo;
   return {

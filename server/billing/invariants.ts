@@ -24,6 +24,8 @@ export interface InvariantScope {
    * added, and what single grants (not all of an account together) say that they have paid.
    */
   since?: Date;
+  /** Ends the check, which then throws. */
+  signal?: AbortSignal;
 }
 
 const defaultLongestHoldMs = 6 * 3_600_000;
@@ -241,7 +243,7 @@ export async function checkInvariants(
   pool: Pool,
   scope: InvariantScope = { accounts: null },
 ): Promise<BrokenInvariant[]> {
-  const { accounts, longestHoldMs = defaultLongestHoldMs, limitMs = noLimitMs, since } = scope;
+  const { accounts, longestHoldMs = defaultLongestHoldMs, limitMs = noLimitMs, since, signal } = scope;
   if (accounts?.length === 0) return [];
   const invariants =
     since === undefined
@@ -250,16 +252,26 @@ export async function checkInvariants(
   return transaction(pool, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await client.query(`SELECT set_config('statement_timeout', $1, true)`, [`${limitMs}ms`]);
+    const { rows: self } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const cancel = (): void => {
+      pool.query('SELECT pg_cancel_backend($1)', [self[0]?.pid]).catch(() => undefined);
+    };
     const broken: BrokenInvariant[] = [];
-    for (const [invariant, text] of Object.entries(invariants)) {
-      const query = {
-        text: `SELECT * FROM (${text}) AS broken LIMIT ${mostRows}`,
-        values: text.includes('$2') ? [accounts, longestHoldMs] : [accounts],
-        // The pool may be one whose queries have to be fast.
-        query_timeout: limitMs + 1_000,
-      };
-      const { rows } = await client.query(query);
-      if (rows.length > 0) broken.push({ invariant, rows });
+    signal?.addEventListener('abort', cancel);
+    try {
+      for (const [invariant, text] of Object.entries(invariants)) {
+        signal?.throwIfAborted();
+        const query = {
+          text: `SELECT * FROM (${text}) AS broken LIMIT ${mostRows}`,
+          values: text.includes('$2') ? [accounts, longestHoldMs] : [accounts],
+          // The pool may be one whose queries have to be fast.
+          query_timeout: limitMs + 1_000,
+        };
+        const { rows } = await client.query(query);
+        if (rows.length > 0) broken.push({ invariant, rows });
+      }
+    } finally {
+      signal?.removeEventListener('abort', cancel);
     }
     return broken;
   });

@@ -71,6 +71,7 @@ export function startSweep(parts: SweepParts): Sweep {
     longRequests = longAccountRequests,
   } = parts;
   const stop = new AbortController();
+  const { signal } = stop;
   let nextCheckAt = performance.now() + invariantsEveryMs;
   let expiredAt = Number.NEGATIVE_INFINITY;
   let fullCheckDay = '';
@@ -164,16 +165,16 @@ export function startSweep(parts: SweepParts): Sweep {
   };
 
   const check = async (accounts: string[] | null): Promise<void> => {
-    if (accounts === null) return report(await checkInvariants(pool));
+    if (accounts === null) return report(await checkInvariants(pool, { accounts: null, signal }));
     const long = new Set(await listLongAccounts(pool, accounts, longRequests));
     const limitMs = invariantLimitMs;
-    report(await checkInvariants(pool, { accounts: accounts.filter((id) => !long.has(id)), limitMs }));
+    report(await checkInvariants(pool, { accounts: accounts.filter((id) => !long.has(id)), limitMs, signal }));
     if (long.size === 0) return;
     // By the database's clock, which dated what is new: one of ours that is ahead would pass over it.
     const { rows } = await pool.query<{ since: Date }>(`SELECT now() - $1 * interval '1 millisecond' AS since`, [
       recentMs,
     ]);
-    for (const { since } of rows) report(await checkInvariants(pool, { accounts: [...long], limitMs, since }));
+    for (const { since } of rows) report(await checkInvariants(pool, { accounts: [...long], limitMs, since, signal }));
   };
 
   const report = (broken: readonly BrokenInvariant[]): void => {
@@ -185,15 +186,17 @@ export function startSweep(parts: SweepParts): Sweep {
 
   const guarded = (): Promise<void> => {
     // One round after the other, also when somebody asks for one.
-    current = current.then(round).catch((error: unknown) => log.warn(describe(error), 'a sweep did not get through'));
+    current = current.then(round).catch((error: unknown) => {
+      if (!signal.aborted) log.warn(describe(error), 'a sweep did not get through');
+    });
     return current;
   };
 
   const run = async (): Promise<void> => {
     const pauseMs = Math.min(slowestRoundMs, leaseMs / 4);
-    while (!stop.signal.aborted) {
+    while (!signal.aborted) {
       await guarded();
-      await delay(pauseMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
+      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     }
   };
   const running = run();

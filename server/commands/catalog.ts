@@ -44,6 +44,8 @@ export const catalogCommands: readonly Command[] = [
       ]);
       const { catalog, unpriced } = await transaction(pool, exportCatalog);
       const missing = unpriced.length === 0 ? '' : `# Left out, because they have no price: ${unpriced.join(', ')}\n`;
+      // Whoever reads JSON gets a file's content and nothing else; this is for the person who asked.
+      if (missing !== '') process.stderr.write(missing.slice(2));
       return { json: catalog, text: `${missing}${stringify(catalog, { lineWidth: 0 }).trimEnd()}` };
     },
   },

@@ -7,6 +7,9 @@ export const statementTimeoutMs = 2_000;
 /** How long a statement of the money lane may wait for a lock. */
 export const lockTimeoutMs = 1_000;
 
+/** The ledger keeps one, the nightly check of everything takes two, and one is left for whoever asks for a balance. */
+export const laneConnections = 4;
+
 /**
  * The money lane: the few connections that admissions and settlements go through. Batches share transactions, so
  * few are enough, and few keep lock queues short. Use named statements (`{ name, text, values }`): PostgreSQL
@@ -86,9 +89,14 @@ export async function repeatedTransaction<T>(pool: Pool, work: (client: PoolClie
   }
 }
 
-function isUndoneForOthers(error: unknown): boolean {
+/** Whether PostgreSQL itself said it: then it can be reached, and what it says is about what it was asked. */
+export function isSaidByDatabase(error: unknown): error is Error & { code?: unknown } {
   // System errors have a `code` too, but no severity.
-  return error instanceof Error && 'severity' in error && 'code' in error && undoneForOthers.has(error.code);
+  return error instanceof Error && 'severity' in error;
+}
+
+function isUndoneForOthers(error: unknown): boolean {
+  return isSaidByDatabase(error) && undoneForOthers.has(error.code);
 }
 
 async function rollBack(client: PoolClient): Promise<boolean> {

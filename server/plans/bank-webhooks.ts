@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isSaidByDatabase } from '../database/lane.ts';
 import { describeError } from '../http.ts';
 import type { BankProvider } from './bank-provider.ts';
 import type { Receipt, Transfers } from './transfers.ts';
@@ -71,6 +72,7 @@ export async function registerBankWebhooks(app: FastifyInstance, deps: BankWebho
         // The others are taken nevertheless: one that can never be stored must not keep their money away.
         failed = true;
         request.log.error(describeError(error), 'a bank transfer could not be stored');
+        if (!isSaidByDatabase(error)) break;
       }
     }
     return failed

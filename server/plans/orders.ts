@@ -166,7 +166,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
         `INSERT INTO transfer_review AS r (transfer_id, reason, order_id)
          SELECT transfer_id, 'short', order_id FROM transfer_match WHERE order_id = ANY ($1::uuid[]) ORDER BY transfer_id
          ON CONFLICT (transfer_id) DO UPDATE SET reason = excluded.reason, order_id = excluded.order_id,
-           surplus_vnd = NULL, closed_at = NULL, closed_by = NULL WHERE r.reason <> 'short' OR r.closed_by = 'matcher'`,
+           surplus_vnd = NULL, closed_at = NULL, closed_by = NULL, note = NULL WHERE r.reason <> 'short' OR r.closed_by = 'matcher'`,
         [rows.map(({ id }) => id)],
       );
       return rows.length;

@@ -1,3 +1,4 @@
+import { isSaidByDatabase } from '../database/lane.ts';
 import type { IncomingTransfer, Receipt, Transfers } from './transfers.ts';
 
 /** Somewhere to ask for transfers: a provider's listing, for what a webhook lost. */
@@ -9,7 +10,7 @@ export interface TransferSource {
 /**
  * Takes in everything that a source has booked within `windowMs`. Stored transfers are recognised by their ids, so the
  * window may overlap the last one by as much as it likes. Returns how many of each kind there were; throws what the first
- * failure was, once all have been tried.
+ * failure was, once all have been tried that the database can take.
  */
 export async function reconcile(deps: {
   source: TransferSource;
@@ -26,6 +27,7 @@ export async function reconcile(deps: {
       counts[receipt.kind] += 1;
     } catch (error) {
       failures.push(error);
+      if (!isSaidByDatabase(error)) break;
     }
   }
   // One that can never be stored must not keep the money of all others away, round after round.

@@ -13,7 +13,8 @@ export interface ExportedCatalog {
 }
 
 /**
- * What the database says, in the shape of the catalog file and without keys: applying it changes nothing. What is
+ * What the database says, in the shape of the catalog file and without keys: applying it changes nothing, except
+ * that with `--prune` it switches off models that have no price yet. What is
  * switched off is marked so; members that have their default are left out.
  */
 export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog> {

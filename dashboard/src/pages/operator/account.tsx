@@ -136,7 +136,8 @@ function GrantDialog({ account, onClose }: { account: Account; onClose: () => vo
   const [amount, setAmount] = useState('');
   const [days, setDays] = useState<string>('');
   const [reason, setReason] = useState('');
-  // One for the dialog: whoever asks again because the answer was lost gives nothing twice.
+  // Both are the dialog's: whoever asks again because the answer was lost asks for the same, and gives nothing twice.
+  const [openedAt] = useState(() => Date.now());
   const [idempotencyKey] = useState(() => Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join('-'));
   const give = useChange({
     change: (steyg, input: { amount: string; reason: string; expiresAt: string | null }) =>
@@ -156,7 +157,7 @@ function GrantDialog({ account, onClose }: { account: Account; onClose: () => vo
           give.mutate({
             amount: amount.trim(),
             reason: reason.trim(),
-            expiresAt: days === '' ? null : new Date(Date.now() + Number(days) * dayMs).toISOString(),
+            expiresAt: days === '' ? null : new Date(openedAt + Number(days) * dayMs).toISOString(),
           });
         }}
         error={Object.keys(fields).length > 0 ? null : give.error}
