@@ -422,6 +422,35 @@ describe('an operator', () => {
     await page.context().close();
   });
 
+  it('gives budget once, although the answer was lost and it was asked for again', async () => {
+    const person = await createPerson(app, { name: 'Lan Anh' });
+    const { page } = await openPage(browser, app.url);
+    await (await signInOperator(app)).signIn(page.context());
+    await page.goto('/operator');
+    await page.getByLabel('Search').fill('lan anh');
+    await page.getByRole('link', { name: 'Lan Anh' }).click();
+    await page.getByRole('button', { name: 'Give budget' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Amount in USD').fill('2.5');
+    await dialog.getByLabel('Validity').selectOption('30');
+    await dialog.getByLabel('Reason').fill('For the outage of Monday');
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('giveGrant') !== true) return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+    await dialog.getByRole('button', { name: 'Give budget' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await page.unroute('**/graphql');
+    await dialog.getByRole('button', { name: 'Give budget' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const { rows } = await app.pool.query(`SELECT amount FROM "grant" WHERE account_id = $1 AND kind = 'adjustment'`, [
+      person.accountId,
+    ]);
+    expect(rows).toEqual([{ amount: 2_500_000_000_000n }]);
+    await page.context().close();
+  });
+
   it('finds an account, gives it budget, takes it back, suspends the account and lets it go on', async () => {
     const person = await createPerson(app, { name: 'Bình Minh' });
     const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'k' } }));
