@@ -1,3 +1,5 @@
+import { isSaidByDatabase } from '../database/lane.ts';
+
 /**
  * What a failed batch means for the operations in it:
  * - `outage`: the database is out of reach or cannot work. Nobody's fault; everything waits.
@@ -34,9 +36,7 @@ export function classify(error: unknown): Failure {
 
 /** The five characters that PostgreSQL gives every error; null for errors that did not come from it. */
 function sqlState(error: unknown): string | null {
-  // System errors have a `code` too (EPIPE is even five characters long), but no severity.
-  if (!(error instanceof Error) || !('code' in error) || !('severity' in error)) return null;
-  return typeof error.code === 'string' ? error.code : null;
+  return isSaidByDatabase(error) && typeof error.code === 'string' ? error.code : null;
 }
 
 /** What a log line may say of an error: its kind, never its message, which may quote data. */

@@ -91,7 +91,7 @@ export async function repeatedTransaction<T>(pool: Pool, work: (client: PoolClie
 
 /** Whether PostgreSQL itself said it: then it can be reached, and what it says is about what it was asked. */
 export function isSaidByDatabase(error: unknown): error is Error & { code?: unknown } {
-  // System errors have a `code` too, but no severity.
+  // System errors have a `code` too (EPIPE is even five characters long), but no severity.
   return error instanceof Error && 'severity' in error;
 }
 

@@ -66,6 +66,11 @@ export class ConflictError extends ExpectedError {
   }
 }
 
+/** An idempotency key came again, with other arguments than the first time. */
+export function idempotencyConflict(): ConflictError {
+  return new ConflictError('This idempotency key was used with other arguments.', 'IDEMPOTENCY_CONFLICT');
+}
+
 /** Too many attempts at something that is guarded against guessing or flooding. */
 export class TooManyAttemptsError extends ExpectedError {
   override name = 'TooManyAttemptsError';

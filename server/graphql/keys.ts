@@ -7,7 +7,7 @@ import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from './a
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
-import { badInput, ConflictError, InputError, NotAllowedError, NotFoundError } from './errors.ts';
+import { badInput, ConflictError, InputError, idempotencyConflict, NotAllowedError, NotFoundError } from './errors.ts';
 import { besideCursor, cursorRow } from './row-cursors.ts';
 
 /** API keys: what opens the model endpoints. */
@@ -256,7 +256,7 @@ builder.mutationField('createKey', (t) =>
         return once(client, { accountId, operation: 'createKey', key: idempotencyKey, input: terms }, make);
       });
       if (made.kind === 'conflict') {
-        throw new ConflictError('This idempotency key was used with other arguments.', 'IDEMPOTENCY_CONFLICT');
+        throw idempotencyConflict();
       }
       if (made.kind === 'again') return { keyId: made.resultId, secret: null };
       const outcome = made.value;

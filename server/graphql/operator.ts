@@ -16,7 +16,7 @@ import { decodeUuid, encodeId } from './access.ts';
 import { AccountStatus, AccountType } from './accounts.ts';
 import { GrantType } from './budget.ts';
 import { builder } from './builder.ts';
-import { badInput, ConflictError, InputError, NotFoundError } from './errors.ts';
+import { badInput, ConflictError, InputError, idempotencyConflict, NotFoundError } from './errors.ts';
 import { TokensType } from './ledger.ts';
 import { checkRange } from './ranges.ts';
 import { besideCursor, cursorRow } from './row-cursors.ts';
@@ -198,7 +198,7 @@ builder.mutationFields((t) => ({
       const given = { accountId, grantId: outcome.grantId };
       const givenBefore = outcome.kind === 'given_before';
       const before = givenBefore ? await findGrant(context.db, given) : null;
-      if (before !== null && !isWhatWasGiven(before, input)) throw usedBefore();
+      if (before !== null && !isWhatWasGiven(before, input)) throw idempotencyConflict();
       return { ...given, givenBefore };
     },
   }),
@@ -245,15 +245,12 @@ function isWhatWasGiven(
   return given.reason === asked.reason && (over || given.expiresAt?.getTime() === asked.expiresAt?.getTime());
 }
 
-const usedBefore = () =>
-  new ConflictError('This idempotency key was used with other arguments.', 'IDEMPOTENCY_CONFLICT');
-
 /** The same idempotency key with another amount is a mistake of the caller. */
 async function giveOnce<T>(give: () => Promise<T>): Promise<T> {
   try {
     return await give();
   } catch (error) {
-    if (error instanceof GrantConflict) throw usedBefore();
+    if (error instanceof GrantConflict) throw idempotencyConflict();
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import { accountFor, checkIdempotencyKey, decodeId, decodeUuid, encodeId, requir
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
-import { ConflictError, InputError, NotAllowedError, NotFoundError } from './errors.ts';
+import { ConflictError, InputError, idempotencyConflict, NotAllowedError, NotFoundError } from './errors.ts';
 import { forwardPage } from './forward.ts';
 
 /** Orders: buying budget by bank transfer. */
@@ -190,7 +190,7 @@ function refuse(outcome: Exclude<CreateOrderOutcome, { order: Order }>): never {
     case 'unknown_order':
       throw new NotFoundError('order');
     case 'idempotency_conflict':
-      throw new ConflictError('This idempotency key was used with other arguments.', 'IDEMPOTENCY_CONFLICT');
+      throw idempotencyConflict();
     case 'too_many_open_orders':
       throw new ConflictError(
         `There are ${outcome.limit} unpaid orders already; pay or cancel one first.`,

@@ -6,6 +6,7 @@ import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valu
 import {
   answerLimits,
   answerModelEdits,
+  bodyStart,
   count,
   countJson,
   countText,
@@ -71,10 +72,6 @@ function usageEdits(raw: Uint8Array, facts: RequestFacts): Edit[] {
   const asked = options.members.get('include_usage');
   if (asked === undefined) return [insertMember(raw, span.start, 'include_usage', 'true')];
   return [{ start: span.start + asked.start, end: span.start + asked.end, text: 'true' }];
-}
-
-function bodyStart(raw: Uint8Array): number {
-  return raw.indexOf(0x7b);
 }
 
 const messageShape = shape({

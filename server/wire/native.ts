@@ -21,8 +21,13 @@ export const noUsage: Usage = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWri
  */
 export function storeEdits(raw: Uint8Array, facts: RequestFacts): Edit[] {
   const span = facts.members.get('store');
-  if (span === undefined) return [insertMember(raw, raw.indexOf(0x7b), 'store', 'false')];
+  if (span === undefined) return [insertMember(raw, bodyStart(raw), 'store', 'false')];
   return raw[span.start] === 0x6e ? [{ ...span, text: 'false' }] : [];
+}
+
+/** Where a request's object begins: blanks may come before it. */
+export function bodyStart(raw: Uint8Array): number {
+  return raw.indexOf(0x7b);
 }
 
 export type DataEvent = SseEvent & { data: Buffer };

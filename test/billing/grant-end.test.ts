@@ -5,6 +5,7 @@ import { checkInvariants } from '../../server/billing/invariants.ts';
 import { listGrants, readBalance } from '../../server/billing/usage.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { circles, lockWaits } from '../support/locks.ts';
 import {
   addCustomer,
   addModel,
@@ -130,38 +131,24 @@ describe('a grant that is ended', () => {
     const { accountId } = customer;
     const [soon, never] = [await grant(db.pool, accountId, '2'), await grant(db.pool, accountId, '3')].sort();
     await db.pool.query(`UPDATE "grant" SET expires_at = now() + interval '1 hour' WHERE id = $1`, [soon]);
-    const url = new URL(db.url);
-    url.searchParams.set('application_name', 'circle');
-    // Far below the time after which waiting for a lock ends by itself: a circle is seen as what it is.
-    url.searchParams.set('options', '-c deadlock_timeout=10ms');
-    const both = [await openLedger(url.href), await openLedger(url.href)] as const;
-    const count = async (condition: string): Promise<number> => {
-      const { rows } = await db.pool.query(
-        `SELECT count(*)::integer AS count FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'circle' AND ${condition}`,
-      );
-      return rows[0].count;
-    };
-    const waiting = async (processes: number): Promise<void> => {
-      await expect.poll(() => count(`wait_event_type = 'Lock'`), { interval: 5 }).toBe(processes);
-    };
-    try {
-      const answers = await transaction(db.pool, async (client) => {
-        await client.query('SELECT FROM "grant" WHERE account_id = $1 AND id = $2 FOR UPDATE', [accountId, soon]);
-        const began = both[0].ledger.admit(ask(customer));
-        await waiting(1);
-        expect(await end(accountId, never as string)).toMatchObject({ kind: 'ended' });
-        const later = both[1].ledger.admit(ask(customer));
-        await waiting(2);
-        return [began, later];
-      });
-      expect(await Promise.all(answers)).toMatchObject([{ kind: 'admitted' }, { kind: 'admitted' }]);
-    } finally {
-      for (const lane of both) await lane.close();
-    }
-    // Whose circle is broken starts again, unnoticed: only the database tells of it, once both are gone.
-    await expect.poll(() => count('true')).toBe(0);
-    const { rows } = await db.pool.query('SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()');
-    expect(rows).toEqual([{ deadlocks: 0n }]);
+    const deadlocks = await circles(db, async (url) => {
+      const both = [await openLedger(url), await openLedger(url)] as const;
+      try {
+        const answers = await transaction(db.pool, async (client) => {
+          await client.query('SELECT FROM "grant" WHERE account_id = $1 AND id = $2 FOR UPDATE', [accountId, soon]);
+          const began = both[0].ledger.admit(ask(customer));
+          await lockWaits(db.pool, 1);
+          expect(await end(accountId, never as string)).toMatchObject({ kind: 'ended' });
+          const later = both[1].ledger.admit(ask(customer));
+          await lockWaits(db.pool, 2);
+          return [began, later];
+        });
+        expect(await Promise.all(answers)).toMatchObject([{ kind: 'admitted' }, { kind: 'admitted' }]);
+      } finally {
+        for (const lane of both) await lane.close();
+      }
+    });
+    expect(deadlocks).toBe(0);
     await first().expire(accountId);
     expect(await broken(accountId)).toEqual([]);
   });
