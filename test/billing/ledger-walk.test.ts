@@ -103,9 +103,10 @@ test('whatever happens in whatever order on whatever process, the ledger agrees 
             await endGrant(db.pool, grants[index] as string);
             const [ended] = purses.splice(index, 1);
             const [id] = grants.splice(index, 1);
-            // It ends before all others now, so it comes first. Only the order of ended ones does not matter.
-            purses.unshift({ ...(ended as coins.Purse), ended: true });
-            grants.unshift(id as string);
+            // It ends before all that have not ended, and after those that have: what they hold is spent in that order.
+            const place = purses.filter((purse) => purse.ended).length;
+            purses.splice(place, 0, { ...(ended as coins.Purse), ended: true });
+            grants.splice(place, 0, id as string);
             break;
           }
           case 'admit': {
