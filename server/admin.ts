@@ -1,4 +1,4 @@
-import { run } from './commands/run.ts';
+import { run } from './admin/commands/run.ts';
 
 /** The operator's command line: `npm run --silent admin -- <command> [--json]`. */
 process.exitCode = await run(process.argv.slice(2), {

@@ -2,19 +2,19 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from 'pino';
-import { createApp } from './app.ts';
-import { type Config, ConfigError, loadConfig } from './config.ts';
+import { CatalogFileError, readCatalogFile } from './admin/catalog-file.ts';
+import { findDataDirProblem } from './admin/data-dir.ts';
+import type { FirstStart } from './admin/first-start.ts';
+import { prepareDatabase } from './admin/prepare.ts';
+import { readSecretKey, SecretKeyError } from './admin/secret-key.ts';
+import { createApp } from './app/app.ts';
 import { useEmbeddedPostgres } from './database/embedded.ts';
 import { MigrationRefused } from './database/migrate.ts';
-import { createLog } from './log.ts';
-import { CatalogFileError, readCatalogFile } from './setup/catalog-file.ts';
-import { findDataDirProblem } from './setup/data-dir.ts';
-import type { FirstStart } from './setup/first-start.ts';
-import { prepareDatabase } from './setup/prepare.ts';
-import { readSecretKey, SecretKeyError } from './setup/secret-key.ts';
-import { listenForTheEnd, type Stopping } from './stopping.ts';
-import { createSimulator } from './upstreams/simulator/simulator.ts';
-import { superviseWorkers, WorkerFailed } from './workers.ts';
+import { type Config, ConfigError, loadConfig } from './runtime/config.ts';
+import { createLog } from './runtime/log.ts';
+import { listenForTheEnd, type Stopping } from './runtime/stopping.ts';
+import { superviseWorkers, WorkerFailed } from './runtime/workers.ts';
+import { createSimulator } from './simulator/simulator.ts';
 
 /**
  * The process: configuration, database, app, listen, graceful end. With `WORKERS` above one this process only looks

@@ -34,61 +34,43 @@ function importsOf(from: string, text: string): Import[] {
 
 const imports = sources.flatMap((from) => importsOf(from, readFileSync(join(root, from), 'utf8')));
 
-const domains = [
-  'accounts',
-  'billing',
-  'catalog',
-  'keys',
-  'notices',
-  'operation',
-  'people',
-  'plans',
-  'upstreams',
-  'uptime',
-] as const;
-const edges = ['gateway', 'graphql', 'setup'] as const;
+const domains = ['accounts', 'billing', 'catalog', 'keys', 'notices', 'people', 'plans', 'uptime'] as const;
+/** Parts without a domain, which know nothing above them. */
+const ground = ['database', 'runtime', 'shared', 'core'] as const;
 
-/** The part of the server that a file belongs to: its folder, or `main`, `admin`, `app`, `config`, or `shared`. */
+/** The part of the server that a file belongs to: its folder, or the name of a program. */
 function partOf(path: string): string {
   const [, first = '', second] = path.split('/');
-  // The operator's command line is one program in several files.
-  if (first === 'commands') return 'admin';
-  if (second !== undefined) return first;
-  const name = first.replace(/\.ts$/, '');
-  // The composition root is two files: one for each plane.
-  if (name === 'control-plane' || name === 'schedule') return 'app';
-  return ['main', 'admin', 'app', 'config'].includes(name) ? name : 'shared';
+  return second === undefined ? `${first.replace(/\.ts$/, '')}.ts` : first;
 }
-
-const all = [...domains, ...edges, 'wire', 'database', 'shared'];
 
 /** What each part of the server may import of the others. */
 const mayImport: Record<string, readonly string[]> = {
-  // The two programs come in through `app` and the domains, never through the protocols.
-  main: ['app', 'config', 'setup', 'database', 'shared', ...domains],
-  admin: ['config', 'setup', 'database', 'shared', ...domains],
-  app: ['config', ...all],
+  // The two programs come in through `app`, the operator's commands and the simulator, never through the protocols.
+  'main.ts': ['app', 'admin', 'simulator', ...ground],
+  'admin.ts': ['admin'],
+  app: ['gateway', 'graphql', ...domains, ...ground],
   // Edges never import each other.
-  gateway: ['config', 'wire', 'database', 'shared', ...domains],
-  graphql: ['config', 'database', 'shared', ...domains],
-  setup: ['config', 'database', 'shared', ...domains],
+  gateway: ['wire', 'metering', ...domains, ...ground],
+  graphql: [...domains, ...ground],
+  admin: [...domains, ...ground],
   // The only arrows between domains.
-  accounts: ['billing', 'database', 'shared'],
-  plans: ['billing', 'database', 'shared'],
-  people: ['accounts', 'keys', 'database', 'shared'],
-  billing: ['database', 'shared'],
-  catalog: ['database', 'shared'],
-  keys: ['database', 'shared'],
-  notices: ['database', 'shared'],
-  // What an operator does with one act concerns several domains; it calls them and keeps no rules of its own.
-  operation: ['catalog', 'upstreams', 'billing', 'plans', 'database', 'shared'],
-  uptime: ['database', 'shared'],
-  // Its simulator speaks the protocols; nothing else of it does (below).
-  upstreams: ['wire', 'database', 'shared'],
-  wire: [],
-  config: [],
-  database: [],
-  shared: [],
+  accounts: ['billing', ...ground],
+  plans: ['billing', ...ground],
+  people: ['accounts', 'keys', ...ground],
+  billing: [...ground],
+  catalog: [...ground],
+  keys: [...ground],
+  notices: [...ground],
+  uptime: [...ground],
+  // Pure, or below everything.
+  wire: ['core'],
+  metering: ['core', 'wire'],
+  simulator: ['core', 'shared', 'wire'],
+  database: ['core'],
+  runtime: ['core', 'shared'],
+  shared: ['core'],
+  core: [],
 };
 
 function shown(list: readonly Import[]): string[] {
@@ -133,26 +115,26 @@ describe('the server', () => {
   });
 
   it('is started by nothing that it is made of', () => {
-    const programs = serverImports.filter(({ to }) => ['main', 'admin'].includes(partOf(to)));
-    expect(shown(programs.filter(({ from, to }) => partOf(from) !== partOf(to)))).toEqual([]);
+    const programs = serverImports.filter(({ to }) => ['main.ts', 'admin.ts'].includes(partOf(to)));
+    expect(shown(programs)).toEqual([]);
   });
 
   it('reads its configuration in main and admin alone; others know the types of what they are handed', () => {
-    const readers = serverImports.filter(({ to, names }) => partOf(to) === 'config' && !names.startsWith('type '));
-    expect(shown(readers.filter(({ from }) => !['main', 'admin'].includes(partOf(from))))).toEqual([]);
+    const readers = serverImports.filter(
+      ({ to, names }) => to === 'server/runtime/config.ts' && !names.startsWith('type '),
+    );
+    expect(shown(readers.filter(({ from }) => !['main.ts', 'admin'].includes(partOf(from))))).toEqual([]);
   });
 
   it('looks at the environment only where a program begins', () => {
     const readers = sources.filter((path) => within('server')(path) && /\bprocess\.env\b/.test(codeOf(path)));
     const programs = readers.filter(
-      (path) => ['main', 'admin', 'config'].includes(partOf(path)) || codeOf(path).includes('import.meta.main'),
+      (path) =>
+        ['main.ts', 'admin.ts'].includes(partOf(path)) ||
+        path === 'server/runtime/config.ts' ||
+        codeOf(path).includes('import.meta.main'),
     );
     expect(readers).toEqual(programs);
-  });
-
-  it('knows the protocols in the gateway and the simulator alone', () => {
-    const readers = serverImports.filter(({ from, to }) => partOf(to) === 'wire' && partOf(from) === 'upstreams');
-    expect(shown(readers.filter(({ from }) => !within('server/upstreams/simulator')(from)))).toEqual([]);
   });
 
   it('imports neither the SDK nor the dashboard', () => {

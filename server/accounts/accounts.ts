@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
-import { type AuditFacts, appendAudit } from '../audit.ts';
 import { addGrant, endGrant, type GrantKind } from '../billing/grants.ts';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../http.ts';
-import { textProblem } from '../plain-text.ts';
-import { isUuid } from '../uuid.ts';
+import { uuidv7 } from '../runtime/http.ts';
+import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { textProblem } from '../shared/plain-text.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { normalAddress } from './address.ts';
 
 /** Accounts: who pays. One budget each, shared by all its keys; one account, and with it one trial, for each address. */

@@ -1,7 +1,7 @@
+import { MAX_PICO, type PicoUsd } from '../core/money.ts';
+import { affordableTokens, cost, type FrozenPrice, holdSize, type ModelSize, type TokenPools } from '../core/price.ts';
 import * as budget from './budget.ts';
 import { addCharged, addHeld, type KeyLimits, type KeySpend, keyRoom, noSpend, roll } from './key-limit.ts';
-import { MAX_PICO, type PicoUsd } from './money.ts';
-import { affordableTokens, cost, type FrozenPrice, holdSize, type ModelSize, type TokenPools } from './price.ts';
 import type { AdmitAsk, Admitted, Outcome, Refused, RequestRef, Settled, Settlement } from './types.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { PicoUsd } from './money.ts';
+import type { PicoUsd } from '../core/money.ts';
 
 /**
  * The rules of the budget: grants in, movements out. Nothing here reads a clock, a database or a setting; whoever calls

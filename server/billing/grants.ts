@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PicoUsd } from './money.ts';
+import type { PicoUsd } from '../core/money.ts';
 import type { Queryable } from './usage.ts';
 
 export type GrantKind = 'trial' | 'purchase' | 'adjustment' | 'refund';

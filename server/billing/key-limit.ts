@@ -1,4 +1,4 @@
-import type { PicoUsd } from './money.ts';
+import type { PicoUsd } from '../core/money.ts';
 
 /**
  * What a key may spend by itself, beside the budget of its account. Periods are calendar days and months in UTC, by the

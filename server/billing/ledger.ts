@@ -1,10 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
+import type { PicoUsd } from '../core/money.ts';
 import { decide, type Operation, type Result } from './batch.ts';
 import { classify, Unworkable } from './failure.ts';
 import { flight, type Statement } from './flight.ts';
 import { Closed, createGroupCommit, Quarantined, unavailable } from './group-commit.ts';
 import type { BillingLog, BillingMetrics } from './log.ts';
-import type { PicoUsd } from './money.ts';
 import type { Spool, SpoolReceipt } from './spool.ts';
 import {
   begin,
@@ -19,7 +19,7 @@ import {
 import type { AdmitAsk, Admitted, Balance, Refused, RequestRef, Settled, Settlement } from './types.ts';
 import { readBalance } from './usage.ts';
 
-export type { FrozenPrice } from './price.ts';
+export type { FrozenPrice } from '../core/price.ts';
 export type { AdmitAsk, Admitted, Outcome, Refused, Settled, Settlement, UsageSource } from './types.ts';
 export { Closed, Quarantined };
 

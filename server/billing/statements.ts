@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
+import { unitPrices } from '../core/price.ts';
 import type { Changes, EntryFigures, Facts, Hold, KeyTruth, ModelTruth, Operation } from './batch.ts';
 import { pairKey } from './batch.ts';
 import type { Grant } from './budget.ts';
 import { flight, type Row, type Statement } from './flight.ts';
 import type { KeySpend } from './key-limit.ts';
-import { unitPrices } from './price.ts';
 import type { RequestRef } from './types.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { PicoUsd } from './money.ts';
-import type { CacheWrite, FrozenPrice, TokenPools } from './price.ts';
+import type { PicoUsd } from '../core/money.ts';
+import type { CacheWrite, FrozenPrice, TokenPools } from '../core/price.ts';
 
 /** A request, as the money path names it. Ids are lower-case UUIDs; `requestId` is a UUIDv7, used once. */
 export interface RequestRef {

@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
+import type { PicoUsd } from '../core/money.ts';
+import type { TokenPools, UnitPrices } from '../core/price.ts';
 import type { GrantKind } from './grants.ts';
-import type { PicoUsd } from './money.ts';
-import type { TokenPools, UnitPrices } from './price.ts';
 import type { Balance, Outcome, Protocol, UsageSource } from './types.ts';
 
 /** What can be asked of a pool or of one connection. */

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { singleFlight } from '../single-flight.ts';
+import { singleFlight } from '../shared/single-flight.ts';
 import { clientPrefix, type Effort } from './model.ts';
 
 /**

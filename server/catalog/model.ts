@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { textProblem } from '../plain-text.ts';
+import { textProblem } from '../shared/plain-text.ts';
 
 /** How much a model can be told to reason, weakest first; the `ReasoningEffort` of the wire contract. */
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;

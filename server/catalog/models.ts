@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
-import { type AuditFacts, appendAudit } from '../audit.ts';
-import { uuidv7 } from '../http.ts';
+import { uuidv7 } from '../runtime/http.ts';
+import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import type { Model } from './model.ts';
 import { formatPrice, type Prices } from './price.ts';
 

@@ -1,9 +1,9 @@
 import type { Admitted, Ledger, Refused } from '../billing/ledger.ts';
-import { formatUsd } from '../billing/money.ts';
-import type { Refusal, Refusals } from '../errors.ts';
-import type { Metrics } from '../metrics.ts';
+import { formatUsd } from '../core/money.ts';
+import { estimateInput, mediaTokens } from '../metering/estimate.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { Call, ModelRequest } from './call.ts';
-import { estimateInput, mediaTokens } from './estimate.ts';
+import type { Refusal, Refusals } from './refusals.ts';
 import type { Slots } from './slots.ts';
 
 /** Step two: a hold on the budget, or the refusal that says what is missing. */

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { GatewayTimeouts } from '../config.ts';
-import type { Refusal, Refusals } from '../errors.ts';
+import type { Brake } from '../metering/brake.ts';
+import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { Account, StreamEnd, StreamError, WireStream } from '../wire/protocol.ts';
 import type { Usage } from '../wire/usage.ts';
-import type { Brake } from './brake.ts';
 import type { Client } from './client.ts';
 import { type DispatchFault, type DispatchRequest, dispatch, type Exchange } from './dispatch.ts';
 import type { Pulse } from './pulse.ts';
+import type { Refusal, Refusals } from './refusals.ts';
 import { bytesWithoutSecret, textWithoutSecret } from './secret.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { CatalogModel } from '../catalog/catalog.ts';
+import type { Target } from '../catalog/router.ts';
 import type { Principal } from '../keys/keyring.ts';
-import type { Target } from '../upstreams/router.ts';
 import type { Protocol, RequestFacts, Wire, WireContext } from '../wire/protocol.ts';
 import type { Client } from './client.ts';
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { requestIdHeaders } from '../http.ts';
+import { requestIdHeaders } from '../runtime/http.ts';
 
 /**
  * The client's side of one exchange: a response that is written at most once, in whichever way the upstream turns out

@@ -1,7 +1,7 @@
-import type { Refusal, Refusals } from '../errors.ts';
 import { errorEnvelope } from '../wire/envelope.ts';
 import type { Protocol, Wire, WireError } from '../wire/protocol.ts';
 import type { AttemptEnd } from './attempt.ts';
+import type { Refusal, Refusals } from './refusals.ts';
 
 /**
  * What a failed try means to the customer. An upstream's trouble with *our* key, *our* funds or *our* limits is never

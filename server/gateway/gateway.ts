@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Refusals } from '../errors.ts';
-import { missingVersionPage, requestIdHeaders } from '../http.ts';
+import { missingVersionPage, requestIdHeaders } from '../runtime/http.ts';
 import { type CountTokensParts, registerCountTokens } from './count-tokens.ts';
 import { type EdgeParts, guardEdge, protocolOf, registerModelRoutes, reply } from './model-routes.ts';
 import { type ModelsParts, registerModelsRoutes } from './models.ts';
+import type { Refusals } from './refusals.ts';
 import type { Relay } from './relay.ts';
 import { registerUsageRoutes, type UsageParts } from './usage.ts';
 

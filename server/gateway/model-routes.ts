@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { GatewayTimeouts } from '../config.ts';
-import type { Refusal, Refusals } from '../errors.ts';
-import { describeError, describeRequest, isJsonContentType, requestIdHeaders } from '../http.ts';
-import { publicSentence } from '../http-server.ts';
 import type { Principal } from '../keys/keyring.ts';
-import type { Metrics } from '../metrics.ts';
+import type { GatewayTimeouts } from '../runtime/config.ts';
+import { describeError, describeRequest, isJsonContentType, requestIdHeaders } from '../runtime/http.ts';
+import { publicSentence } from '../runtime/http-server.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { Protocol } from '../wire/protocol.ts';
 import type { Authenticator } from './authenticate.ts';
 import { createBodyRoom } from './body-room.ts';
 import { createClient } from './client.ts';
 import { readIncomingBody } from './incoming-body.ts';
+import type { Refusal, Refusals } from './refusals.ts';
 import { renderRefusal } from './refuse.ts';
 import type { Relay } from './relay.ts';
 

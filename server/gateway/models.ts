@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { formatPrice } from '../billing/money.ts';
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
-import type { Refusals } from '../errors.ts';
-import { requestIdHeaders } from '../http.ts';
+import { formatPrice } from '../core/money.ts';
+import { requestIdHeaders } from '../runtime/http.ts';
 import { reply } from './model-routes.ts';
+import type { Refusals } from './refusals.ts';
 
 /**
  * `GET /v1/models` and `/v1/models/{id}`: one envelope that the clients of every protocol parse, restricted to what the

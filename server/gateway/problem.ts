@@ -1,7 +1,7 @@
 import type { CatalogModel } from '../catalog/catalog.ts';
-import type { Refusal, Refusals } from '../errors.ts';
+import { mediaTokens } from '../metering/estimate.ts';
 import type { RequestFacts, WireProblem } from '../wire/protocol.ts';
-import { mediaTokens } from './estimate.ts';
+import type { Refusal, Refusals } from './refusals.ts';
 
 /** What is wrong with a request as its protocol words it, as a refusal. */
 export function problemRefusal(refusals: Refusals, problem: WireProblem): Refusal {

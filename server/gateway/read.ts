@@ -1,13 +1,13 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Ledger } from '../billing/ledger.ts';
-import { formatUsd } from '../billing/money.ts';
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
-import type { Refusal, Refusals } from '../errors.ts';
-import type { Candidates, Router, Target } from '../upstreams/router.ts';
+import type { Candidates, Router, Target } from '../catalog/router.ts';
+import { formatUsd } from '../core/money.ts';
 import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
 import type { Call, ModelRequest, Prepared } from './call.ts';
 import { longPromptProblem, problemRefusal, shutGate } from './problem.ts';
+import type { Refusal, Refusals } from './refusals.ts';
 import { stickiness } from './stickiness.ts';
 import { wireFor } from './wire-for.ts';
 

@@ -1,8 +1,8 @@
-import type { Refusal } from '../errors.ts';
 import { errorEnvelope, errorEvent } from '../wire/envelope.ts';
 import type { Protocol, WireError } from '../wire/protocol.ts';
 import type { Client } from './client.ts';
 import { statusOf } from './failure.ts';
+import type { Refusal } from './refusals.ts';
 
 /** Refusals on the wire: the same facts in the envelope of whichever protocol was spoken. */
 

@@ -1,13 +1,13 @@
 import type { Admitted, Ledger } from '../billing/ledger.ts';
-import { formatUsd } from '../billing/money.ts';
-import { cost as costOf } from '../billing/price.ts';
-import type { Refusal, Refusals } from '../errors.ts';
-import { describeError } from '../http.ts';
-import type { Metrics } from '../metrics.ts';
+import { formatUsd } from '../core/money.ts';
+import { cost as costOf } from '../core/price.ts';
+import { describeError } from '../runtime/http.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { type AdmitterParts, createAdmitter } from './admit.ts';
 import type { Call, ModelRequest } from './call.ts';
 import { createDeliverer, type Delivered, type DelivererParts, refusedBy } from './deliver.ts';
 import { createReader, type ReaderParts } from './read.ts';
+import type { Refusal, Refusals } from './refusals.ts';
 import { sendRefusal } from './refuse.ts';
 import { toSettlement } from './settle.ts';
 

@@ -1,9 +1,9 @@
 import type { FrozenPrice, Outcome, Settlement, UsageSource } from '../billing/ledger.ts';
-import type { RouteRecord } from '../upstreams/route.ts';
+import type { RouteRecord } from '../catalog/route.ts';
+import { estimateInput, usageSoFar } from '../metering/estimate.ts';
 import type { Account, RequestFacts } from '../wire/protocol.ts';
 import type { Usage } from '../wire/usage.ts';
 import type { StreamEnding } from './attempt.ts';
-import { estimateInput, usageSoFar } from './estimate.ts';
 
 /** What a finished exchange comes to: token pools, where the figures are from, and how it ended. */
 export interface Metered {

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import { formatPrice, formatUsd } from '../billing/money.ts';
 import {
   BadCursor,
   type LedgerRecord,
@@ -13,11 +12,12 @@ import {
   readUsage,
   type UsageRecord,
 } from '../billing/usage.ts';
-import type { Refusal, Refusals } from '../errors.ts';
-import { isRequestId, requestIdHeaders } from '../http.ts';
+import { formatPrice, formatUsd } from '../core/money.ts';
 import type { Principal } from '../keys/keyring.ts';
 import type { Keys } from '../keys/keys.ts';
+import { isRequestId, requestIdHeaders } from '../runtime/http.ts';
 import { RefusalError } from './model-routes.ts';
+import type { Refusal, Refusals } from './refusals.ts';
 
 /**
  * What an API key may read of its account: balance, grants, spending, single ledger entries; and the two addresses that

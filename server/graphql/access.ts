@@ -1,5 +1,5 @@
 import { type Ability, abilitiesOn, accountsWith, isSuspended } from '../people/principal.ts';
-import { isUuid } from '../uuid.ts';
+import { isUuid } from '../shared/uuid.ts';
 import type { GraphqlContext } from './context.ts';
 import { badInput, NotAllowedError, NotFoundError } from './errors.ts';
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
-import { describeError, isJsonContentType, requestIdHeaders } from '../http.ts';
+import { describeError, isJsonContentType, requestIdHeaders } from '../runtime/http.ts';
 import type { GraphqlContext } from './context.ts';
 import type { Domains } from './domains.ts';
 import { defaultLimits, type Limits } from './limits.ts';

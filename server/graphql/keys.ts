@@ -1,8 +1,8 @@
 import { type KeySpendRecord, readKeySpend } from '../billing/usage.ts';
 import { repeatedTransaction } from '../database/lane.ts';
-import { once } from '../idempotency.ts';
 import { createKey, type KeyProblem, type SpendLimits } from '../keys/keys.ts';
 import { accountsWith, actorOf, isOperator } from '../people/principal.ts';
+import { once } from '../shared/idempotency.ts';
 import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';

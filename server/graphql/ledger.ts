@@ -1,4 +1,3 @@
-import type { TokenPools, UnitPrices } from '../billing/price.ts';
 import type { Outcome, Protocol, UsageSource } from '../billing/types.ts';
 import {
   BadCursor,
@@ -10,9 +9,10 @@ import {
   readEntry,
   readLedger,
 } from '../billing/usage.ts';
-import { isRequestId } from '../http.ts';
+import type { TokenPools, UnitPrices } from '../core/price.ts';
 import { abilitiesOn, isOperator } from '../people/principal.ts';
-import { isUuid } from '../uuid.ts';
+import { isRequestId } from '../runtime/http.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { accountFor, decodeUuid } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';

@@ -1,6 +1,6 @@
 import type { InvitationRecord, InvitedRole, MemberOutcome, MemberRecord } from '../people/members.ts';
 import { accountsWith, type Role } from '../people/principal.ts';
-import { isUuid } from '../uuid.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { accountFor, decodeId, decodeUuid, encodeId, requireAbility } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';

@@ -1,4 +1,4 @@
-import type { ModelMismatch } from '../operation/model-mismatches.ts';
+import type { ModelMismatch } from '../catalog/model-mismatches.ts';
 import { actorOf } from '../people/principal.ts';
 import { decodeUuid, encodeId } from './access.ts';
 import { builder } from './builder.ts';

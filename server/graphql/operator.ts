@@ -1,7 +1,4 @@
 import type { Pool } from 'pg';
-import { GrantConflict } from '../billing/grants.ts';
-import { checkInvariants } from '../billing/invariants.ts';
-import { listGrants, readUsage, type UsageRecord } from '../billing/usage.ts';
 import {
   type DoubtfulEntry,
   listDoubtful,
@@ -9,9 +6,12 @@ import {
   listShortfalls,
   type OpenHold,
   type Shortfall,
-} from '../operation/exceptions.ts';
+} from '../billing/exceptions.ts';
+import { GrantConflict } from '../billing/grants.ts';
+import { checkInvariants } from '../billing/invariants.ts';
+import { listGrants, readUsage, type UsageRecord } from '../billing/usage.ts';
 import { actorOf } from '../people/principal.ts';
-import { isUuid } from '../uuid.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { decodeUuid, encodeId } from './access.ts';
 import { AccountStatus, AccountType } from './accounts.ts';
 import { GrantType } from './budget.ts';

@@ -1,7 +1,7 @@
 import type { Refusal } from '../people/outcomes.ts';
 import { accountsWith, type UserPrincipal } from '../people/principal.ts';
 import type { SessionView } from '../people/settings.ts';
-import { isUuid } from '../uuid.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
 import {

@@ -1,4 +1,4 @@
-import { isUuid } from '../uuid.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { badInput } from './errors.ts';
 import { checkPage, type PageArguments } from './pages.ts';
 

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
-import { formatUsd, parseUsd } from '../billing/money.ts';
-import { parseMoment } from '../moment.ts';
+import { formatUsd, parseUsd } from '../core/money.ts';
+import { parseMoment } from '../shared/moment.ts';
 import { builder } from './builder.ts';
 
 /** Scalars of the schema. What a value cannot be is said without repeating it. */

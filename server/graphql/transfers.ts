@@ -1,7 +1,7 @@
 import { actorOf, isOperator } from '../people/principal.ts';
-import { textProblem } from '../plain-text.ts';
 import type { ReviewReason } from '../plans/payment.ts';
 import type { MatchOutcome, Review, Transfer, Transfers } from '../plans/transfers.ts';
+import { textProblem } from '../shared/plain-text.ts';
 import { decodeUuid, encodeId } from './access.ts';
 import { builder } from './builder.ts';
 import { badInput, ConflictError, InputError, NotFoundError } from './errors.ts';

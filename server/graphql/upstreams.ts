@@ -1,7 +1,7 @@
-import type { CatalogOutcome } from '../operation/catalog-changes.ts';
-import type { RouteTest } from '../operation/test-route.ts';
+import type { CatalogOutcome } from '../catalog/changes.ts';
+import type { UpstreamHealth } from '../catalog/router.ts';
+import type { RouteTest } from '../catalog/test-route.ts';
 import { actorOf, isOperator } from '../people/principal.ts';
-import type { UpstreamHealth } from '../upstreams/router.ts';
 import { decodeId, decodeUuid } from './access.ts';
 import { builder } from './builder.ts';
 import { InputError, NotFoundError } from './errors.ts';

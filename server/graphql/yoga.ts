@@ -1,8 +1,8 @@
 import { PothosValidationError } from '@pothos/core';
 import { GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule, validate } from 'graphql';
 import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import { describeError } from '../http.ts';
 import { actorOf } from '../people/principal.ts';
+import { describeError } from '../runtime/http.ts';
 import type { GraphqlContext } from './context.ts';
 import { ExpectedError, InputError, TooManyAttemptsError, transportError } from './errors.ts';
 import { cleanTextRule, findDirtyText, type Limits, limitsRule } from './limits.ts';

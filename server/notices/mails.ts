@@ -1,5 +1,5 @@
-import type { Mail } from '../mail.ts';
-import { momentText } from '../page.ts';
+import type { Mail } from '../runtime/mail.ts';
+import { momentText } from '../shared/page.ts';
 import type { NoticeFacts, NoticeKind } from './rules.ts';
 
 /** Notices as mails: what is the case, what it means, where to do something about it. In the language of the reader. */

@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction, transaction } from '../database/lane.ts';
-import { describeError, uuidv7 } from '../http.ts';
-import type { Mail } from '../mail.ts';
+import { describeError, uuidv7 } from '../runtime/http.ts';
+import type { Mail } from '../runtime/mail.ts';
 import { type Locale, noticeMail } from './mails.ts';
 import {
   type DueNotice,

@@ -1,11 +1,11 @@
 import type { LookupFunction } from 'node:net';
 import type { ClientBase, Pool } from 'pg';
 import { Agent, request } from 'undici';
-import { type AuditFacts, appendAudit } from '../audit.ts';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../http.ts';
-import { textProblem } from '../plain-text.ts';
-import { isUuid } from '../uuid.ts';
+import { uuidv7 } from '../runtime/http.ts';
+import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { textProblem } from '../shared/plain-text.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { createWebhookSecret, signWebhook } from './signature.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
-import { appendAudit } from '../audit.ts';
 import { repeatedTransaction } from '../database/lane.ts';
 import { createSecret, parseToken } from '../keys/secret.ts';
-import { textProblem } from '../plain-text.ts';
+import { appendAudit } from '../shared/audit.ts';
+import { textProblem } from '../shared/plain-text.ts';
 import { type Role, type Scope, scopes, scopesOf, type TokenPrincipal } from './principal.ts';
 
 /** Access tokens: what programs open the control plane with. Only digests are stored. */

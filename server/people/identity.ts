@@ -1,7 +1,7 @@
 import { APIError } from 'better-auth/api';
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
-import type { Mailer } from '../mail.ts';
+import type { Mailer } from '../runtime/mail.ts';
 import type { Auth } from './auth.ts';
 import { type Caller, headersOf } from './caller.ts';
 import type { Devices } from './device.ts';

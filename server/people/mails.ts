@@ -1,4 +1,4 @@
-import type { Mail } from '../mail.ts';
+import type { Mail } from '../runtime/mail.ts';
 
 /** What the service writes to people about their sign-in. Plain sentences, one link, in their language. */
 

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
-import { appendAudit } from '../audit.ts';
 import { transaction } from '../database/lane.ts';
-import type { Mailer } from '../mail.ts';
+import type { Mailer } from '../runtime/mail.ts';
+import { appendAudit } from '../shared/audit.ts';
 import { personAddress } from './address.ts';
 import { invitationMail, localeOf } from './mails.ts';
 import { type BadInput, type BadToken, badInput, type Throttled, throttled } from './outcomes.ts';

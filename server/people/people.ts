@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
-import type { Mailer, MailLog } from '../mail.ts';
+import type { Mailer, MailLog } from '../runtime/mail.ts';
 import { type AccessTokens, createAccessTokens } from './access-tokens.ts';
 import { createAuth } from './auth.ts';
 import { createDevices } from './device.ts';

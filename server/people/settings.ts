@@ -1,4 +1,4 @@
-import { textProblem } from '../plain-text.ts';
+import { textProblem } from '../shared/plain-text.ts';
 import { personAddress } from './address.ts';
 import { cookieNames } from './auth.ts';
 import { type Caller, headersOf, tokenIn } from './caller.ts';

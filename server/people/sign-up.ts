@@ -1,8 +1,8 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeError } from '../http.ts';
-import type { MailLog } from '../mail.ts';
-import { textProblem } from '../plain-text.ts';
+import { describeError } from '../runtime/http.ts';
+import type { MailLog } from '../runtime/mail.ts';
+import { textProblem } from '../shared/plain-text.ts';
 import { personAddress } from './address.ts';
 import type { AuthMails, MailedUser } from './auth.ts';
 import type { Caller } from './caller.ts';

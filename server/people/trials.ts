@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { createAccount } from '../accounts/accounts.ts';
-import { appendAudit } from '../audit.ts';
 import { transaction } from '../database/lane.ts';
+import { appendAudit } from '../shared/audit.ts';
 import { mailboxOf } from './address.ts';
 import type { OpenAccount } from './identity.ts';
 

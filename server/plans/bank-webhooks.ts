@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isSaidByDatabase } from '../database/lane.ts';
-import { describeError } from '../http.ts';
+import { describeError } from '../runtime/http.ts';
 import type { BankProvider } from './bank-provider.ts';
 import type { Receipt, Transfers } from './transfers.ts';
 

@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../http.ts';
-import { isUuid } from '../uuid.ts';
+import { uuidv7 } from '../runtime/http.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { createMemo, findMemos } from './memo.ts';
 import type { OrderStatus } from './payment.ts';
 import { findPlan, type Plan } from './plans.ts';

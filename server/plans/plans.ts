@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
-import { type AuditFacts, appendAudit } from '../audit.ts';
-import { textProblem } from '../plain-text.ts';
+import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { textProblem } from '../shared/plain-text.ts';
 
 /** Plans: how much budget in USD is sold for how many VND. */
 

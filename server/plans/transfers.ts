@@ -1,9 +1,9 @@
 import type { ClientBase, Pool } from 'pg';
-import { appendAudit } from '../audit.ts';
 import { addGrant } from '../billing/grants.ts';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../http.ts';
-import { isUuid } from '../uuid.ts';
+import { uuidv7 } from '../runtime/http.ts';
+import { appendAudit } from '../shared/audit.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { idMadeOf } from './bank-message.ts';
 import { findMemos } from './memo.ts';
 import { violates } from './orders.ts';

@@ -1,4 +1,4 @@
-import { escapeText, type Locale } from '../page.ts';
+import { escapeText, type Locale } from '../shared/page.ts';
 import { millisecondsText, percentText } from './status-text.ts';
 import { words } from './status-words.ts';
 import { addTallies, meanLatencyMs, type StatusReport, type Tally, uptimeRatio } from './uptime.ts';

@@ -1,4 +1,4 @@
-import { escapeText, type Locale, momentText } from '../page.ts';
+import { escapeText, type Locale, momentText } from '../shared/page.ts';
 import { durationText, wayText } from './status-text.ts';
 import { type StatusWords, words } from './status-words.ts';
 import type { Announcement, Incident, StatusReport } from './uptime.ts';

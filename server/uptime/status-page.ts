@@ -1,4 +1,4 @@
-import { escapeText, type Locale, logo, momentText, pageStyle, policyFor } from '../page.ts';
+import { escapeText, type Locale, logo, momentText, pageStyle, policyFor } from '../shared/page.ts';
 import { dayText, durationText, millisecondsText, percentText, wayText } from './status-text.ts';
 import { type StatusWords, words } from './status-words.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Locale } from '../page.ts';
+import type { Locale } from '../shared/page.ts';
 import type { Way } from './incidents.ts';
 import { type StatusWords, words } from './status-words.ts';
 import { type Tally, uptimeRatio } from './uptime.ts';

@@ -1,4 +1,4 @@
-import type { Locale } from '../page.ts';
+import type { Locale } from '../shared/page.ts';
 import type { Impact } from './incidents.ts';
 import type { ProbeMode, ProbeProtocol } from './probe.ts';
 import type { Announcement, State } from './uptime.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { describeError } from '../http.ts';
-import { chooseLocale, type Locale } from '../page.ts';
+import { describeError } from '../runtime/http.ts';
+import { chooseLocale, type Locale } from '../shared/page.ts';
 import { badgeDays, badgeKinds, badgeOf, badgeSvg, shieldsJson } from './status-badge.ts';
 import { atomFeed, rssFeed } from './status-feed.ts';
 import { statusJson } from './status-json.ts';

@@ -1,9 +1,9 @@
 import type { ClientBase, Pool } from 'pg';
-import { type AuditFacts, appendAudit } from '../audit.ts';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../http.ts';
-import { textProblem } from '../plain-text.ts';
-import { isUuid } from '../uuid.ts';
+import { uuidv7 } from '../runtime/http.ts';
+import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { textProblem } from '../shared/plain-text.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { decideIncident, type Impact, type OpenIncident, type Way } from './incidents.ts';
 import { type ProbeMode, type ProbeProtocol, type ProbeResult, probeProtocols } from './probe.ts';
 

@@ -1,7 +1,7 @@
-import { chatCompletionsWire } from './chat-completions.ts';
-import { messagesWire } from './messages.ts';
+import { chatCompletionsWire } from './chat-completions/native.ts';
+import { messagesWire } from './messages/native.ts';
 import { type Protocol, upstreamPaths, type Wire } from './protocol.ts';
-import { responsesWire } from './responses.ts';
+import { responsesWire } from './responses/native.ts';
 
 const native: Record<Protocol, Wire> = {
   messages: messagesWire,

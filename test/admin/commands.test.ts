@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { run } from '../../server/commands/run.ts';
+import { run } from '../../server/admin/commands/run.ts';
 import { createKeyring } from '../../server/keys/keyring.ts';
 import { parseKey, parseToken } from '../../server/keys/secret.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { useEmbeddedPostgres } from '../../server/database/embedded.ts';
-import { uuidv7 } from '../../server/http.ts';
 import { createSecret } from '../../server/keys/secret.ts';
+import { uuidv7 } from '../../server/runtime/http.ts';
 import { holdStreams, type LoadResult, runLoad } from './load.ts';
 
 /**

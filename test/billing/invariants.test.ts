@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { checkInvariants } from '../../server/billing/invariants.ts';
-import { uuidv7 } from '../../server/http.ts';
+import { uuidv7 } from '../../server/runtime/http.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { expectSound } from './sound.ts';
 import {

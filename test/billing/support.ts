@@ -12,9 +12,9 @@ import {
   type Settlement,
 } from '../../server/billing/ledger.ts';
 import type { BillingLog } from '../../server/billing/log.ts';
-import { parsePrice, parseUsd } from '../../server/billing/money.ts';
 import { createSpool, type Spool } from '../../server/billing/spool.ts';
-import { uuidv7 } from '../../server/http.ts';
+import { parsePrice, parseUsd } from '../../server/core/money.ts';
+import { uuidv7 } from '../../server/runtime/http.ts';
 
 export const quiet: BillingLog = { info() {}, warn() {}, error() {} };
 

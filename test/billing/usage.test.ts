@@ -18,7 +18,7 @@ import {
   type UsageQuery,
 } from '../../server/billing/usage.ts';
 import { transaction } from '../../server/database/lane.ts';
-import { uuidv7 } from '../../server/http.ts';
+import { uuidv7 } from '../../server/runtime/http.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import {
   addCustomer,

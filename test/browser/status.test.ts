@@ -1,6 +1,6 @@
 import { orThrow } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSimulator, type Simulator } from '../../server/upstreams/simulator/simulator.ts';
+import { createSimulator, type Simulator } from '../../server/simulator/simulator.ts';
 import { createProbeAccount, createProbeRound } from '../../server/uptime/round.ts';
 import { dayText, percentText } from '../../server/uptime/status-text.ts';
 import { words } from '../../server/uptime/status-words.ts';

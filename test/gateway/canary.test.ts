@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createLog } from '../../server/log.ts';
+import { createLog } from '../../server/runtime/log.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { everyProtocol, get, nativeCatalog, type ProtocolCase, rawExchange, send, settled } from './support.ts';
 

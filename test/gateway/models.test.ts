@@ -4,8 +4,8 @@ import OpenAI, { NotFoundError as OpenAiNotFound } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Effort } from '../../server/catalog/model.ts';
 import { saveModel, savePrices } from '../../server/catalog/models.ts';
+import { saveRoutes } from '../../server/catalog/upstreams.ts';
 import { transaction } from '../../server/database/lane.ts';
-import { saveRoutes } from '../../server/upstreams/upstreams.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, get, type ProtocolCase, protocols, type Sending, send, settled } from './support.ts';
 

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createSeal } from '../../server/upstreams/seal.ts';
-import { addUpstreamKey } from '../../server/upstreams/upstreams.ts';
+import { addUpstreamKey } from '../../server/catalog/upstreams.ts';
+import { createSeal } from '../../server/shared/seal.ts';
 import { secretKeyOf, startApp, type TestApp } from '../support/app.ts';
 import { everyProtocol, type ProtocolCase, protocols, send, settled, until } from './support.ts';
 

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRouteTester } from '../../server/catalog/test-route.ts';
 import { transaction } from '../../server/database/lane.ts';
-import { createRouteTester } from '../../server/operation/test-route.ts';
 import { savePlan } from '../../server/plans/plans.ts';
-import { createSeal } from '../../server/upstreams/seal.ts';
+import { createSeal } from '../../server/shared/seal.ts';
 import { admitted, ask, openLedger, settlement } from '../billing/support.ts';
 import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addGrant } from '../../server/billing/grants.ts';
-import { formatUsd } from '../../server/billing/money.ts';
+import { formatUsd } from '../../server/core/money.ts';
 import { transaction } from '../../server/database/lane.ts';
-import { uuidv7 } from '../../server/http.ts';
-import type { Mail } from '../../server/mail.ts';
 import { createNotices, type Notices } from '../../server/notices/notices.ts';
 import { type BudgetState, dueNotices } from '../../server/notices/rules.ts';
+import { uuidv7 } from '../../server/runtime/http.ts';
+import type { Mail } from '../../server/runtime/mail.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { lockWaits } from '../support/locks.ts';
 

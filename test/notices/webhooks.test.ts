@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { transaction } from '../../server/database/lane.ts';
-import { uuidv7 } from '../../server/http.ts';
 import { isSignedWebhook, signWebhook } from '../../server/notices/signature.ts';
 import {
   createWebhooks,
@@ -11,8 +10,9 @@ import {
   type WebhookEndpoint,
   type Webhooks,
 } from '../../server/notices/webhooks.ts';
-import { checkBaseUrl, publicLookup } from '../../server/upstreams/addresses.ts';
-import { createSeal } from '../../server/upstreams/seal.ts';
+import { uuidv7 } from '../../server/runtime/http.ts';
+import { checkBaseUrl, publicLookup } from '../../server/shared/private-addresses.ts';
+import { createSeal } from '../../server/shared/seal.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 interface Received {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createMailer } from '../../server/mail.ts';
+import { createMailer } from '../../server/runtime/mail.ts';
 
 let dataDir: string;
 beforeEach(async () => {

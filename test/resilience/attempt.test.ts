@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { createRefusals } from '../../server/errors.ts';
 import { type AttemptEnd, type AttemptParts, attempt } from '../../server/gateway/attempt.ts';
 import type { Client } from '../../server/gateway/client.ts';
+import { createRefusals } from '../../server/gateway/refusals.ts';
 import type { Account, WireStream } from '../../server/wire/protocol.ts';
 
 /** One exchange with everything around it played by the test: what must be let go of when it ends, however it ends. */

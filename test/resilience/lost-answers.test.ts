@@ -4,10 +4,10 @@ import { createAccounts } from '../../server/accounts/accounts.ts';
 import { checkInvariants } from '../../server/billing/invariants.ts';
 import { repeatedTransaction } from '../../server/database/lane.ts';
 import { bigintTypes } from '../../server/database/pool.ts';
-import { once } from '../../server/idempotency.ts';
 import { createKey, createKeys } from '../../server/keys/keys.ts';
 import { createOrders } from '../../server/plans/orders.ts';
 import { createTransfers } from '../../server/plans/transfers.ts';
+import { once } from '../../server/shared/idempotency.ts';
 import { bank, createAccount, createPlans, oneUsd, transfer } from '../plans/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 

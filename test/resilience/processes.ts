@@ -7,7 +7,7 @@ import { createAccounts } from '../../server/accounts/accounts.ts';
 import { type BrokenInvariant, checkInvariants } from '../../server/billing/invariants.ts';
 import { bigintTypes } from '../../server/database/pool.ts';
 import { createKeys } from '../../server/keys/keys.ts';
-import { createSimulator, type Simulator, type SimulatorSettings } from '../../server/upstreams/simulator/simulator.ts';
+import { createSimulator, type Simulator, type SimulatorSettings } from '../../server/simulator/simulator.ts';
 import { pause, type ServerProcess, startServer } from '../start/server-process.ts';
 import type { Customer } from '../support/app.ts';
 import { createDirectory } from '../support/directory.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { featuresOf } from '../../server/upstreams/features.ts';
-import type { RouteRecord, UpstreamProtocol } from '../../server/upstreams/route.ts';
-import { type Candidates, createRouter, type Router, type Target } from '../../server/upstreams/router.ts';
+import type { RouteRecord, UpstreamProtocol } from '../../server/catalog/route.ts';
+import { type Candidates, createRouter, type Router, type Target } from '../../server/catalog/router.ts';
+import { featuresOf } from '../../server/core/features.ts';
 
 /** The choice among several places, by a clock that the test turns. */
 

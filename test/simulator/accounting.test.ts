@@ -1,10 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Segment } from '../../server/upstreams/simulator/prompt.ts';
-import { createPromptCache } from '../../server/upstreams/simulator/prompt-cache.ts';
-import type { Simulator } from '../../server/upstreams/simulator/simulator.ts';
-import { cutIntoTokens } from '../../server/upstreams/simulator/tokens.ts';
+import type { Segment } from '../../server/simulator/prompt.ts';
+import { createPromptCache } from '../../server/simulator/prompt-cache.ts';
+import type { Simulator } from '../../server/simulator/simulator.ts';
+import { cutIntoTokens } from '../../server/simulator/tokens.ts';
 import { fastSimulator } from './clients.ts';
 
 let simulator: Simulator;

@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { dynamicTool, generateText, jsonSchema, streamText } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Simulator } from '../../server/upstreams/simulator/simulator.ts';
+import type { Simulator } from '../../server/simulator/simulator.ts';
 import { fastSimulator } from './clients.ts';
 
 let simulator: Simulator;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Simulator } from '../../server/upstreams/simulator/simulator.ts';
+import type { Simulator } from '../../server/simulator/simulator.ts';
 import { CHAT_CLIENT, CLIENTS, fastSimulator, MESSAGES_CLIENTS, RESPONSES_CLIENT } from './clients.ts';
 
 let simulator: Simulator;

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import AnthropicBefore from '@anthropic-ai/sdk-0';
 import OpenAI from 'openai';
-import { createSimulator, type Simulator, type SimulatorSettings } from '../../server/upstreams/simulator/simulator.ts';
+import { createSimulator, type Simulator, type SimulatorSettings } from '../../server/simulator/simulator.ts';
 
 /** A simulator without waiting times. */
 export function fastSimulator(settings: SimulatorSettings = {}): Promise<Simulator> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Directives, hasDirective, readDirectives } from '../../server/upstreams/simulator/directives.ts';
+import { type Directives, hasDirective, readDirectives } from '../../server/simulator/directives.ts';
 
 function read(text: string): Directives {
   const result = readDirectives(text);

@@ -6,7 +6,7 @@ import AnthropicBefore from '@anthropic-ai/sdk-0';
 import OpenAI from 'openai';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Simulator } from '../../server/upstreams/simulator/simulator.ts';
+import type { Simulator } from '../../server/simulator/simulator.ts';
 import { eventsOf, fastSimulator, PROTOCOLS, readAll, send } from './clients.ts';
 
 let simulator: Simulator;

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Simulator } from '../../server/upstreams/simulator/simulator.ts';
+import type { Simulator } from '../../server/simulator/simulator.ts';
 import { fastSimulator } from './clients.ts';
 
 let simulator: Simulator;

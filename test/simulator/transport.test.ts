@@ -4,9 +4,9 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createCutter, tokenDueMs } from '../../server/upstreams/simulator/delivery.ts';
-import { createRandom } from '../../server/upstreams/simulator/random.ts';
-import type { Simulator, SimulatorSettings } from '../../server/upstreams/simulator/simulator.ts';
+import { createCutter, tokenDueMs } from '../../server/simulator/delivery.ts';
+import { createRandom } from '../../server/simulator/random.ts';
+import type { Simulator, SimulatorSettings } from '../../server/simulator/simulator.ts';
 import { CLIENTS, eventsOf, fastSimulator, PROTOCOLS, type ProtocolCase, readAll, send } from './clients.ts';
 
 const running: Simulator[] = [];

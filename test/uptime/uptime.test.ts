@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { chooseLocale } from '../../server/page.ts';
+import { chooseLocale } from '../../server/shared/page.ts';
 import type { ProbeResult } from '../../server/uptime/probe.ts';
 import { registerStatus } from '../../server/uptime/status.ts';
 import { createUptime, meanLatencyMs, type Uptime, uptimeRatio } from '../../server/uptime/uptime.ts';

@@ -1,4 +1,4 @@
-import { escapeText, logo, pageStyle, policyFor } from '../../page.ts';
+import { escapeText, logo, pageStyle, policyFor } from '../../shared/page.ts';
 
 /** What this page reads of an OpenAPI 3.1 document: as much as ours has. */
 interface Document {

@@ -1,0 +1,89 @@
+import type { ClientBase } from 'pg';
+import { currentPrice, listModels } from '../catalog/models.ts';
+import { formatPrice, type Prices } from '../catalog/price.ts';
+import { listRoutes, listUpstreams, type RouteCosts } from '../catalog/upstreams.ts';
+import { formatUsd } from '../core/money.ts';
+import { listPlans } from '../plans/plans.ts';
+
+export interface ExportedCatalog {
+  /** What a catalog file has in it. */
+  catalog: Record<string, unknown>;
+  /** Models that have no price at this moment: nobody can call them, and no file can say that of a model. */
+  unpriced: string[];
+}
+
+/**
+ * What the database says, in the shape of the catalog file and without keys: applying it changes nothing, except
+ * that with `--prune` it switches off models that have no price yet. What is
+ * switched off is marked so; members that have their default are left out.
+ */
+export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog> {
+  const [upstreams, models, plans] = [
+    await listUpstreams(client),
+    await listModels(client),
+    await listPlans(client, { all: true }),
+  ];
+  const routes = Map.groupBy(
+    (await listRoutes(client)).filter(({ enabled }) => enabled),
+    ({ modelId }) => modelId,
+  );
+  const priced = await inOrder(models, async (model) => ({ model, price: await currentPrice(client, model.id) }));
+  const catalog = {
+    upstreams: upstreams.map(({ enabled, features, ...upstream }) => ({
+      ...upstream,
+      ...(Object.keys(features).length === 0 ? {} : { features }),
+      ...onlyOff(enabled),
+    })),
+    models: priced.flatMap(({ model: { enabled, allow, capabilities, efforts, ...model }, price }) =>
+      price === null
+        ? []
+        : [
+            {
+              ...model,
+              prices: pricesText(price),
+              ...(allow.length === 0 ? {} : { allow }),
+              ...(capabilities.length === 0 ? {} : { capabilities }),
+              ...(efforts.length === 0 ? {} : { efforts }),
+              routes: (routes.get(model.id) ?? []).map(({ upstreamId, upstreamModel, priority, weight, costs }) => ({
+                upstream: upstreamId,
+                model: upstreamModel,
+                priority,
+                weight,
+                ...(costs === null ? {} : { costs: pricesText(costs) }),
+              })),
+              ...onlyOff(enabled),
+            },
+          ],
+    ),
+    plans: plans.map(({ id, name, priceVnd, budget, validDays, enabled }) => ({
+      id,
+      name,
+      priceVnd: Number(priceVnd),
+      budgetUsd: formatUsd(budget),
+      ...(validDays === null ? {} : { validDays }),
+      ...onlyOff(enabled),
+    })),
+  };
+  return { catalog, unpriced: priced.filter(({ price }) => price === null).map(({ model }) => model.id) };
+}
+
+/** One after the other: a connection runs one query at a time. */
+async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}
+
+function onlyOff(enabled: boolean): { enabled?: false } {
+  return enabled ? {} : { enabled: false };
+}
+
+function pricesText({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: Prices | RouteCosts) {
+  return {
+    input: formatPrice(input),
+    cacheHit: formatPrice(cacheHit),
+    ...(cacheWrite5m === null ? {} : { cacheWrite5m: formatPrice(cacheWrite5m) }),
+    ...(cacheWrite1h === null ? {} : { cacheWrite1h: formatPrice(cacheWrite1h) }),
+    output: formatPrice(output),
+  };
+}

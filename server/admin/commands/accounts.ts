@@ -1,0 +1,126 @@
+import { formatUsd } from '../../core/money.ts';
+import { commandLine } from '../../shared/audit.ts';
+import { accountOf, type Command, CommandError, type Given, invalid, usd } from './command.ts';
+
+export const accountCommands: readonly Command[] = [
+  {
+    name: 'account create',
+    usage: '--email E [--name N] [--grant-usd X] [--expires-days D]',
+    summary: 'open an account; without --grant-usd it starts with the trial',
+    options: { email: 'text', name: 'text', 'grant-usd': 'text', 'expires-days': 'text' },
+    async run({ pool }, given) {
+      const { createAccounts } = await import('../../accounts/accounts.ts');
+      const name = given.text('name');
+      const outcome = await createAccounts({ pool }).create({
+        email: given.required('email'),
+        ...(name === undefined ? {} : { name }),
+        grant: await firstGrant(given),
+        actor: commandLine,
+      });
+      if (outcome.kind === 'invalid') throw invalid(outcome);
+      const { id, email } = outcome.account;
+      if (outcome.kind === 'exists') {
+        throw new CommandError('account_exists', `There is an account for ${email} already`, {
+          account: { id, email },
+        });
+      }
+      return { json: { account: { id, email } } };
+    },
+  },
+  statusCommand('suspend', 'refuse its requests until it is resumed'),
+  statusCommand('resume', 'let a suspended account go on'),
+  {
+    name: 'grant add',
+    usage: '--account E --usd X [--expires ISO] [--reason R]',
+    summary: 'give budget',
+    options: { account: 'text', usd: 'text', expires: 'text', reason: 'text' },
+    async run(surroundings, given) {
+      const { createAccounts } = await import('../../accounts/accounts.ts');
+      given.required('usd');
+      const reason = given.text('reason');
+      const ask = { amount: (await usd(given, 'usd')) ?? 0n, expiresAt: given.moment('expires') ?? null };
+      const account = await accountOf(surroundings, given);
+      const outcome = await createAccounts(surroundings).giveGrant({
+        accountId: account.id,
+        ...ask,
+        ...(reason === undefined ? {} : { reason }),
+        actor: commandLine,
+      });
+      if (outcome.kind === 'invalid') throw invalid(outcome);
+      if (outcome.kind === 'unknown_account') throw new CommandError(outcome.kind, `There is no account ${account.id}`);
+      return { json: { grant: { id: outcome.grantId } } };
+    },
+  },
+  {
+    name: 'grant list',
+    usage: '--account E',
+    summary: 'the grants of an account, in the order in which they are used, in USD',
+    options: { account: 'text' },
+    async run(surroundings, given) {
+      const { listGrants } = await import('../../billing/usage.ts');
+      const { id: accountId } = await accountOf(surroundings, given);
+      const grants = await listGrants(surroundings.pool, accountId);
+      return {
+        json: {
+          grants: grants.map(({ id, kind, amount, free, held, expiresAt, reason }) => ({
+            id,
+            kind,
+            amount: formatUsd(amount),
+            free: formatUsd(free),
+            held: formatUsd(held),
+            expiresAt: expiresAt?.toISOString() ?? null,
+            reason,
+          })),
+        },
+      };
+    },
+  },
+  {
+    name: 'grant end',
+    usage: '--account E --id GRANT --reason R',
+    summary: 'take back what is unspent of a grant',
+    options: { account: 'text', id: 'text', reason: 'text' },
+    async run(surroundings, given) {
+      const { createAccounts } = await import('../../accounts/accounts.ts');
+      const ask = { grantId: given.required('id'), reason: given.required('reason') };
+      const account = await accountOf(surroundings, given);
+      const outcome = await createAccounts(surroundings).endGrant({
+        accountId: account.id,
+        ...ask,
+        actor: commandLine,
+      });
+      if (outcome.kind === 'invalid') throw invalid(outcome);
+      if (outcome.kind === 'unknown_grant') {
+        throw new CommandError(outcome.kind, `The account has no grant ${ask.grantId}`);
+      }
+      if (outcome.kind === 'over') throw new CommandError('grant_over', `Nothing is left of the grant ${ask.grantId}`);
+      const { free, held } = outcome;
+      return { json: { grant: { id: ask.grantId, taken: formatUsd(free), held: formatUsd(held) } } };
+    },
+  },
+];
+
+async function firstGrant(given: Given) {
+  const days = given.days('expires-days');
+  const amount = await usd(given, 'grant-usd');
+  if (amount === undefined) return { kind: 'trial' as const, ...(days === undefined ? {} : { days }) };
+  if (amount === 0n) return { kind: 'none' as const };
+  return { kind: 'adjustment' as const, amount, days: days ?? null };
+}
+
+function statusCommand(verb: 'suspend' | 'resume', summary: string): Command {
+  return {
+    name: `account ${verb}`,
+    usage: '--account E',
+    summary,
+    options: { account: 'text' },
+    async run(surroundings, given) {
+      const { createAccounts } = await import('../../accounts/accounts.ts');
+      const { id: accountId } = await accountOf(surroundings, given);
+      const outcome = await createAccounts(surroundings)[verb]({ accountId, actor: commandLine });
+      if (outcome.kind === 'unknown_account') throw new CommandError(outcome.kind, `There is no account ${accountId}`);
+      const { id, email, status } = outcome.account;
+      return { json: { account: { id, email, status } } };
+    },
+  };
+}

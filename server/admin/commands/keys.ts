@@ -1,0 +1,140 @@
+import type { ApiKey } from '../../keys/keys.ts';
+import { commandLine } from '../../shared/audit.ts';
+import { accountOf, type Command, CommandError, type Given, invalid, type Surroundings, usd } from './command.ts';
+
+export const keyCommands: readonly Command[] = [
+  {
+    name: 'key create',
+    usage: '--account E [--name N] [--models a,b] [--expires ISO] [--limit-day|-month|-lifetime USD]',
+    summary: 'make an API key; its secret is shown this once',
+    options: {
+      account: 'text',
+      name: 'text',
+      models: 'text',
+      expires: 'text',
+      'limit-day': 'text',
+      'limit-month': 'text',
+      'limit-lifetime': 'text',
+    },
+    async run(surroundings, given) {
+      const { createKeys } = await import('../../keys/keys.ts');
+      const account = await accountOf(surroundings, given);
+      const name = given.text('name');
+      const models = await modelIds(surroundings, given);
+      const outcome = await createKeys(surroundings).create({
+        accountId: account.id,
+        ...(name === undefined ? {} : { name }),
+        models,
+        limits: {
+          day: (await usd(given, 'limit-day')) ?? null,
+          month: (await usd(given, 'limit-month')) ?? null,
+          lifetime: (await usd(given, 'limit-lifetime')) ?? null,
+        },
+        expiresAt: given.moment('expires') ?? null,
+        actor: commandLine,
+      });
+      if (outcome.kind === 'invalid') throw invalid(outcome);
+      if (outcome.kind === 'too_many_keys') throw tooMany(outcome.limit);
+      if (outcome.kind === 'unknown_account') throw new CommandError(outcome.kind, `There is no account ${account.id}`);
+      return { json: { key: { id: outcome.key.id, secret: outcome.secret } } };
+    },
+  },
+  {
+    name: 'key list',
+    usage: '--account E [--deleted]',
+    summary: 'list the keys of an account',
+    options: { account: 'text', deleted: 'flag' },
+    async run(surroundings, given) {
+      const { createKeys } = await import('../../keys/keys.ts');
+      const { id } = await accountOf(surroundings, given);
+      const keys = await createKeys(surroundings).list(id, { deleted: given.flag('deleted') });
+      return { json: { keys: await Promise.all(keys.map(present)) } };
+    },
+  },
+  {
+    name: 'key rotate',
+    usage: '--id ID [--grace-minutes M]',
+    summary: 'replace a key; the old one goes on for the grace period (default 60 minutes)',
+    options: { id: 'text', 'grace-minutes': 'text' },
+    async run(surroundings, given) {
+      const { createKeys } = await import('../../keys/keys.ts');
+      const graceMs = (given.whole('grace-minutes', 0, 525_600) ?? 60) * 60_000;
+      const { accountId, id } = await keyOf(surroundings, given);
+      const outcome = await createKeys(surroundings).rotate({ accountId, id, graceMs, actor: commandLine });
+      if (outcome.kind === 'too_many_keys') throw tooMany(outcome.limit);
+      if (outcome.kind === 'unknown_key') throw unknownKey(id);
+      if (outcome.kind === 'key_expired')
+        throw new CommandError(outcome.kind, `The time of the key ${id} is over; make a new one`);
+      if (outcome.kind === 'replaced_before')
+        throw new CommandError(
+          outcome.kind,
+          `The key ${id} was replaced before; replace its successor, or make a new one`,
+        );
+      const { key, secret, replaced } = outcome;
+      return { json: { key: { id: key.id, secret }, replaced: { id: replaced.id, expiresAt: replaced.expiresAt } } };
+    },
+  },
+  {
+    name: 'key delete',
+    usage: '--id ID',
+    summary: 'delete a key; running requests finish',
+    options: { id: 'text' },
+    async run(surroundings, given) {
+      const { createKeys } = await import('../../keys/keys.ts');
+      const { accountId, id } = await keyOf(surroundings, given);
+      const outcome = await createKeys(surroundings).delete({ accountId, id, actor: commandLine });
+      if (outcome.kind === 'unknown_key') throw unknownKey(id);
+      return { json: { key: { id: outcome.key.id, deletedAt: outcome.key.deletedAt } } };
+    },
+  },
+];
+
+async function present({ id, name, prefix, last4, models, limits, expiresAt, createdAt, deletedAt }: ApiKey) {
+  const { formatUsd } = await import('../../core/money.ts');
+  const amount = (limit: bigint | null) => (limit === null ? null : formatUsd(limit));
+  return {
+    id,
+    name,
+    secret: `${prefix}…${last4}`,
+    models,
+    limits: { day: amount(limits.day), month: amount(limits.month), lifetime: amount(limits.lifetime) },
+    expiresAt,
+    createdAt,
+    deletedAt,
+  };
+}
+
+/** The key that `--id` names, of whichever account. */
+async function keyOf({ pool }: Surroundings, given: Given): Promise<ApiKey> {
+  const { createKeys } = await import('../../keys/keys.ts');
+  const id = given.required('id');
+  const key = await createKeys({ pool }).find(id);
+  if (key === null || key.deletedAt !== null) throw unknownKey(id);
+  return key;
+}
+
+/** The catalog ids behind `--models`. A slip of the pen would make a key that opens nothing. */
+async function modelIds({ pool }: Surroundings, given: Given): Promise<string[]> {
+  const asked = given.list('models');
+  if (asked === undefined) return [];
+  // No list is every model; an empty one was meant to be something else.
+  if (asked.length === 0) throw new CommandError('invalid_input', '--models must name models, separated by commas');
+  const { createCatalog } = await import('../../catalog/catalog.ts');
+  const catalog = createCatalog({ pool });
+  await catalog.refresh();
+  const found: string[] = [];
+  for (const name of asked) {
+    const model = await catalog.resolve(name);
+    if (model === null) throw new CommandError('unknown_model', `There is no model ${name} in the catalog`);
+    found.push(model.id);
+  }
+  return found;
+}
+
+function unknownKey(id: string): CommandError {
+  return new CommandError('unknown_key', `There is no key ${id}`);
+}
+
+function tooMany(limit: number): CommandError {
+  return new CommandError('too_many_keys', `The account has ${limit} keys, and that is the most`);
+}

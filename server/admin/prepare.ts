@@ -1,0 +1,55 @@
+import { transaction } from '../database/lane.ts';
+import { migrate, migrateStatus } from '../database/migrate.ts';
+import { type DatabaseLog, openPool } from '../database/pool.ts';
+import { system } from '../shared/audit.ts';
+import { createSeal } from '../shared/seal.ts';
+import { applyCatalog } from './catalog-apply.ts';
+import { type CatalogSurroundings, readCatalogFile } from './catalog-file.ts';
+import { type FirstStart, type FirstStartParts, firstStart } from './first-start.ts';
+import { resealSecrets } from './reseal.ts';
+
+/** The part of the configuration that a start needs; `Config` has it. */
+export type StartSettings = CatalogSurroundings &
+  Pick<FirstStartParts, 'upstreamsFromEnv' | 'admin'> & {
+    catalogFile: string | null;
+    previousSecretKeys: readonly Buffer[];
+  };
+
+/**
+ * Brings a database up to where a server can work on it: migrations, the catalog file, whatever a first start makes. Safe
+ * in several processes at once, and safe to repeat when it fails half-way. Returns what is to be shown this once.
+ *
+ * Throws `CatalogFileError` when the file is at fault and `MigrationRefused` when the database is: trying again does not
+ * help then.
+ */
+export async function prepareDatabase(options: {
+  config: StartSettings;
+  databaseUrl: string;
+  secretKey: Buffer;
+  log: DatabaseLog;
+}): Promise<FirstStart | null> {
+  const { config, databaseUrl, secretKey, log } = options;
+  const content = config.catalogFile === null ? null : await readCatalogFile(config.catalogFile, config);
+  const applied = await migrate({ url: databaseUrl });
+  if (applied.length > 0) log.info({ count: applied.length }, 'applied migrations');
+  const { unknown } = await migrateStatus({ url: databaseUrl });
+  // Versions overlap while machines are being updated, so it may go on; but it may fail to write.
+  if (unknown.length > 0) log.warn({ count: unknown.length }, 'the database has migrations of a newer version');
+
+  const seal = createSeal({ secretKeys: [secretKey] });
+  const pool = openPool({ url: databaseUrl, name: 'start', max: 1, log });
+  try {
+    const previous = config.previousSecretKeys;
+    if (previous.length > 0) {
+      const counts = await transaction(pool, (client) => resealSecrets(client, { current: secretKey, previous }));
+      log.info({ ...counts }, 'sealed anew what previous secret keys had sealed; they are needed no more');
+    }
+    if (content !== null) {
+      const name = config.catalogFile ?? '';
+      await transaction(pool, (client) => applyCatalog(client, { content, seal, actor: system, name }));
+    }
+    return await firstStart({ pool, seal, ...config, catalogFile: content !== null });
+  } finally {
+    await pool.end();
+  }
+}

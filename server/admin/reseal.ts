@@ -1,0 +1,78 @@
+import { symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto';
+import type { ClientBase } from 'pg';
+import { placeOfKey } from '../catalog/upstreams.ts';
+import { placeOfWebhookSecret } from '../notices/webhooks.ts';
+import { signInSecret } from '../people/auth.ts';
+import { createSeal, type SealedPlace } from '../shared/seal.ts';
+
+/** How many secrets were sealed anew, and how many open with none of the keys. */
+export interface Resealed {
+  resealed: number;
+  lost: number;
+}
+
+/**
+ * Seals with the current secret key whatever a previous one had sealed: keys of upstreams, secrets of webhooks, and
+ * those of one-time codes. Afterwards the previous keys are needed no more. What was only signed (sessions, links of
+ * mails and downloads) ends with the old key. To be called in a transaction; any number of processes may call it.
+ */
+export async function resealSecrets(
+  client: ClientBase,
+  { current, previous }: { current: Buffer; previous: readonly Buffer[] },
+): Promise<Resealed> {
+  await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.reseal', 0))`);
+  const counts: Resealed = { resealed: 0, lost: 0 };
+  const seal = createSeal({ secretKeys: [current, ...previous] });
+  const places: [string, (id: string) => SealedPlace][] = [
+    ['upstream_key', placeOfKey],
+    ['webhook_endpoint', placeOfWebhookSecret],
+  ];
+  for (const [table, placeOf] of places) {
+    const { rows } = await client.query<{ id: string; sealed: Buffer }>(
+      `SELECT id, sealed FROM ${table} ORDER BY id FOR NO KEY UPDATE`,
+    );
+    for (const { id, sealed } of rows.filter((row) => !seal.isCurrent(row.sealed))) {
+      const text = seal.unseal(placeOf(id), sealed);
+      if (text === null) counts.lost += 1;
+      else {
+        await client.query(`UPDATE ${table} SET sealed = $2 WHERE id = $1`, [id, seal.seal(placeOf(id), text)]);
+        counts.resealed += 1;
+      }
+    }
+  }
+  await resealOneTimeCodes(client, [current, ...previous].map(signInSecret), counts);
+  return counts;
+}
+
+/** These are encrypted by the library that checks them, which knows one key and does not say which one it was. */
+async function resealOneTimeCodes(client: ClientBase, keys: readonly string[], counts: Resealed): Promise<void> {
+  const [current = ''] = keys;
+  const { rows } = await client.query<{ id: string; secret: string; backupCodes: string }>(
+    'SELECT id, secret, backup_codes AS "backupCodes" FROM user_two_factor ORDER BY id FOR NO KEY UPDATE',
+  );
+  for (const { id, secret, backupCodes } of rows) {
+    const key = await findKey(keys, secret);
+    if (key === null) counts.lost += 1;
+    if (key === null || key === current) continue;
+    const again = async (data: string) =>
+      symmetricEncrypt({ key: current, data: await symmetricDecrypt({ key, data }) });
+    await client.query('UPDATE user_two_factor SET secret = $2, backup_codes = $3 WHERE id = $1', [
+      id,
+      await again(secret),
+      await again(backupCodes),
+    ]);
+    counts.resealed += 1;
+  }
+}
+
+/** The key that opens a text; encryption with a check value tells right from wrong. */
+async function findKey(keys: readonly string[], data: string): Promise<string | null> {
+  for (const key of keys) {
+    const opens = await symmetricDecrypt({ key, data }).then(
+      () => true,
+      () => false,
+    );
+    if (opens) return key;
+  }
+  return null;
+}

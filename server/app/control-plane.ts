@@ -1,0 +1,181 @@
+import type { FastifyInstance } from 'fastify';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { createAccounts } from '../accounts/accounts.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { createCatalogChanges } from '../catalog/changes.ts';
+import { createMismatchMails } from '../catalog/mismatch-mails.ts';
+import type { ModelMismatches } from '../catalog/model-mismatches.ts';
+import type { Router } from '../catalog/router.ts';
+import { createRouteTester } from '../catalog/test-route.ts';
+import { formatUsd } from '../core/money.ts';
+import { createPrisma } from '../database/prisma.ts';
+import { createLedgerDownloads, registerDownloads } from '../graphql/downloads.ts';
+import { registerGraphql } from '../graphql/edge.ts';
+import { createReceiptLinks, registerReceipts } from '../graphql/receipts.ts';
+import type { Keys } from '../keys/keys.ts';
+import { createNotices } from '../notices/notices.ts';
+import { createWebhooks } from '../notices/webhooks.ts';
+import { createPeople } from '../people/people.ts';
+import { registerBankWebhooks } from '../plans/bank-webhooks.ts';
+import { createCasso } from '../plans/casso.ts';
+import { createOrders } from '../plans/orders.ts';
+import { createPayos } from '../plans/payos.ts';
+import { createSepay } from '../plans/sepay.ts';
+import { createSepayListing } from '../plans/sepay-listing.ts';
+import { createTransfers } from '../plans/transfers.ts';
+import type { Config } from '../runtime/config.ts';
+import { createMailer } from '../runtime/mail.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { checkBaseUrl, publicLookup } from '../shared/private-addresses.ts';
+import { createSeal } from '../shared/seal.ts';
+import { registerStatus } from '../uptime/status.ts';
+import { createUptime } from '../uptime/uptime.ts';
+import { createSchedule } from './schedule.ts';
+
+/**
+ * The control plane, put together: everything that is administered through GraphQL, what comes in from banks, and what
+ * the public sees. It has connections of its own, so that a heavy report never stands in the way of a model request.
+ */
+export interface ControlPlaneParts {
+  config: Config;
+  databaseUrl: string;
+  publicUrl: string;
+  secretKey: Buffer;
+  simulatorUrl: string;
+  /** Must read BIGINT as `bigint`. */
+  pool: Pool;
+  keys: Keys;
+  catalog: Catalog;
+  router: Pick<Router, 'health'>;
+  mismatches: ModelMismatches;
+  metrics: Metrics;
+  log: Logger;
+}
+
+export interface ControlPlane {
+  /** Begins what happens by the clock. Rejects while the database is out of reach; may be called again. */
+  startSchedule(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const connections = 8;
+
+export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
+  const {
+    config,
+    databaseUrl,
+    publicUrl,
+    secretKey,
+    simulatorUrl,
+    pool,
+    keys,
+    catalog,
+    router,
+    mismatches,
+    metrics,
+    log,
+  } = parts;
+  const allowPrivate = config.allowPrivateUpstreams;
+  const { sepay, casso, payos, listing } = config.bankProviders;
+  const prisma = createPrisma({ url: databaseUrl, max: connections, log });
+  const mailer = createMailer({ smtpUrl: config.mail.smtpUrl, from: config.mail.from, dataDir: config.dataDir, log });
+  const seal = createSeal({ secretKeys: [secretKey] });
+  const people = createPeople({ prisma, pool, mailer, publicUrl, secretKey, log });
+  const accounts = createAccounts({ pool });
+  const downloads = createLedgerDownloads({ secretKey, publicUrl });
+  const receiptLinks = createReceiptLinks({ secretKey, publicUrl });
+  const routeTester = createRouteTester({ pool, seal, simulatorUrl, allowPrivate });
+  let wake = (): void => undefined;
+  const webhooks = createWebhooks({
+    pool,
+    seal,
+    checkAddress: (url) => checkBaseUrl(url, config.allowPrivateWebhooks),
+    onDue: () => wake(),
+    ...(config.allowPrivateWebhooks ? {} : { lookup: publicLookup }),
+  });
+  const notices = createNotices({
+    pool,
+    deliverMail: mailer.deliver,
+    recordEvent: webhooks.recordEvent,
+    formatUsd,
+    topUpUrl: `${publicUrl}/topup`,
+    settingsUrl: `${publicUrl}/settings`,
+    log,
+  });
+  const mismatchMails = createMismatchMails({
+    pool,
+    deliverMail: mailer.deliver,
+    booksUrl: `${publicUrl}/operator/books`,
+    log,
+  });
+  const orders = createOrders({ pool, bank: config.bank });
+  const transfers = createTransfers({
+    pool,
+    accountNumbers: config.bank.isDemonstration ? null : [config.bank.account],
+    async onOrderMoved(client, { accountId, orderId, status }) {
+      await webhooks.recordEvent(client, { accountId, name: `order.${status}`, data: { order_id: orderId, status } });
+    },
+  });
+  const uptime = createUptime({ pool });
+  const schedule = createSchedule({
+    databaseUrl,
+    publicUrl,
+    probing: !config.simulator.record,
+    accounts,
+    keys,
+    orders,
+    transfers,
+    transferSource: listing === null ? null : createSepayListing({ ...listing, accountNumber: config.bank.account }),
+    uptime,
+    notices,
+    mismatchMails,
+    webhooks,
+    people,
+    log,
+  });
+  wake = schedule.webhooksDue;
+
+  await registerGraphql(app, {
+    prisma,
+    db: pool,
+    domains: {
+      people,
+      accounts,
+      keys,
+      catalog,
+      catalogChanges: createCatalogChanges({ pool, seal, allowPrivate }),
+      routeTester,
+      modelMismatches: mismatches,
+      upstreamHealth: router.health,
+      downloads,
+      receiptLinks,
+      orders,
+      transfers,
+      uptime,
+      notices,
+      webhooks,
+    },
+    production: config.production,
+    graphiqlPage: async () => (await import('@graphql-yoga/render-graphiql')).renderGraphiQL({ endpoint: '/graphql' }),
+    publicUrl,
+    log,
+  });
+  registerDownloads(app, { db: pool, downloads });
+  registerReceipts(app, { links: receiptLinks, accounts, orders, transfers, seller: config.bank.name });
+  registerStatus(app, { uptime, publicUrl });
+  await registerBankWebhooks(app, {
+    providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],
+    transfers,
+    count: (provider, outcome) => metrics.bankMessage(provider, outcome),
+  });
+
+  return {
+    startSchedule: schedule.start,
+    async close() {
+      await schedule.close();
+      await Promise.all([routeTester.close(), webhooks.close(), mailer.close()]);
+      await prisma.$disconnect();
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { isIP } from 'node:net';
+import type { Pool } from 'pg';
+import { Agent, type Dispatcher, request } from 'undici';
+import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
+import type { Seal } from '../shared/seal.ts';
+import type { UpstreamProtocol } from './route.ts';
+import { placeOfKey, simulatorAddress } from './upstreams.ts';
+
+/**
+ * Sends the smallest request through one route, whether or not it is switched on, past the gateway and its budget: the
+ * operator pays for it. What comes back is judged by its status; nothing of its text is kept or shown, because an
+ * upstream's error may quote the key.
+ */
+export interface RouteTest {
+  ok: boolean;
+  /** Status of the upstream's answer; null without one. */
+  status: number | null;
+  latencyMs: number;
+  /** One sentence; null when all is well. */
+  problem: string | null;
+}
+
+export interface RouteTester {
+  /** Null: there is no such route. */
+  test(routeId: string): Promise<RouteTest | null>;
+  close(): Promise<void>;
+}
+
+interface RouteRow {
+  upstreamModel: string;
+  protocol: UpstreamProtocol;
+  baseUrl: string;
+  features: { maxTokensField?: string } | null;
+  keyId: string | null;
+  sealed: Buffer | null;
+}
+
+const timeoutMs = 20_000;
+const largestAnswer = 1_048_576;
+const paths: Record<UpstreamProtocol, string> = {
+  messages: '/v1/messages',
+  'chat-completions': '/chat/completions',
+  responses: '/responses',
+};
+
+export function createRouteTester(options: {
+  pool: Pool;
+  seal: Seal;
+  simulatorUrl: string | null;
+  allowPrivate: boolean;
+  timeoutMs?: number;
+}): RouteTester {
+  const { pool, seal, simulatorUrl, allowPrivate } = options;
+  const open = new Agent({ connect: { timeout: 5_000 } });
+  const guarded = allowPrivate ? open : new Agent({ connect: { timeout: 5_000, lookup: publicLookup } });
+
+  return {
+    async test(routeId) {
+      const { rows } = await pool.query<RouteRow>(
+        `SELECT r.upstream_model AS "upstreamModel", u.protocol, u.base_url AS "baseUrl", u.features,
+                k.id AS "keyId", k.sealed
+           FROM route r JOIN upstream u ON u.id = r.upstream_id
+           LEFT JOIN LATERAL (SELECT id, sealed FROM upstream_key WHERE upstream_id = u.id AND enabled
+                              ORDER BY created_at, id LIMIT 1) k ON true
+          WHERE r.id = $1`,
+        [routeId],
+      );
+      const [route] = rows;
+      if (route === undefined) return null;
+      const simulated = route.baseUrl === simulatorAddress;
+      const baseUrl = simulated ? simulatorBase(route.protocol, simulatorUrl) : route.baseUrl;
+      if (baseUrl === null) return refused('The simulator does not run.');
+      const secret =
+        route.keyId === null || route.sealed === null ? null : seal.unseal(placeOfKey(route.keyId), route.sealed);
+      if (route.keyId !== null && secret === null) return refused('The key was sealed with another SECRET_KEY.');
+      if (!simulated && !allowPrivate && isRefusedLiteral(baseUrl)) return refused('The address is not allowed.');
+      return send({
+        url: `${baseUrl}${paths[route.protocol]}`,
+        route,
+        secret,
+        dispatcher: simulated ? open : guarded,
+        timeoutMs: options.timeoutMs ?? timeoutMs,
+      });
+    },
+    async close() {
+      await Promise.all([open.close(), guarded === open ? undefined : guarded.close()]);
+    },
+  };
+}
+
+function simulatorBase(protocol: UpstreamProtocol, url: string | null): string | null {
+  if (url === null) return null;
+  return protocol === 'messages' ? url : `${url}/v1`;
+}
+
+/** A literal address needs no lookup, so the guarded agent would never see it. */
+function isRefusedLiteral(baseUrl: string): boolean {
+  const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) !== 0 && isPrivateAddress(host);
+}
+
+function refused(problem: string): RouteTest {
+  return { ok: false, status: null, latencyMs: 0, problem };
+}
+
+async function send(options: {
+  url: string;
+  route: RouteRow;
+  secret: string | null;
+  dispatcher: Dispatcher;
+  timeoutMs: number;
+}): Promise<RouteTest> {
+  const { url, route, secret, dispatcher } = options;
+  const start = performance.now();
+  const elapsed = () => Math.round(performance.now() - start);
+  try {
+    const answer = await request(url, {
+      dispatcher,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'accept-encoding': 'identity',
+        ...credentials(route.protocol, secret),
+      },
+      body: JSON.stringify(question(route)),
+      signal: AbortSignal.timeout(options.timeoutMs),
+    });
+    await answer.body.dump({ limit: largestAnswer });
+    const ok = answer.statusCode === 200;
+    return { ok, status: answer.statusCode, latencyMs: elapsed(), problem: ok ? null : sentence(answer.statusCode) };
+  } catch {
+    // Why a connection failed can name what an address resolved to.
+    return { ok: false, status: null, latencyMs: elapsed(), problem: 'The upstream did not answer.' };
+  }
+}
+
+function credentials(protocol: UpstreamProtocol, secret: string | null): Record<string, string> {
+  const version = protocol === 'messages' ? { 'anthropic-version': '2023-06-01' } : {};
+  if (secret === null) return version;
+  return protocol === 'messages'
+    ? { ...version, 'x-api-key': secret }
+    : { ...version, authorization: `Bearer ${secret}` };
+}
+
+function question({ protocol, upstreamModel, features }: RouteRow): Record<string, unknown> {
+  const text = 'Reply with the single word: pong';
+  if (protocol === 'responses') return { model: upstreamModel, input: text, max_output_tokens: 16 };
+  const limit = protocol === 'messages' ? 'max_tokens' : (features?.maxTokensField ?? 'max_tokens');
+  return { model: upstreamModel, [limit]: 16, messages: [{ role: 'user', content: text }] };
+}
+
+function sentence(status: number): string {
+  if (status === 401 || status === 403) return 'The upstream refused the key.';
+  if (status === 402) return 'The upstream wants to be paid.';
+  if (status === 404) return 'The upstream does not know the address or the model.';
+  if (status === 429) return 'The upstream says that it is asked too often.';
+  if (status >= 300 && status < 400) return 'The upstream sends elsewhere, which is never followed.';
+  return status >= 500 ? 'The upstream failed.' : 'The upstream refused the request.';
+}

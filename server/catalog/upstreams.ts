@@ -1,0 +1,359 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientBase } from 'pg';
+import { z } from 'zod';
+import { type FeaturesInput, featuresInput } from '../core/features.ts';
+import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { textProblem } from '../shared/plain-text.ts';
+import { type AddressProblem, checkBaseUrl } from '../shared/private-addresses.ts';
+import type { Seal } from '../shared/seal.ts';
+import type { UpstreamProtocol } from './route.ts';
+
+/**
+ * Upstreams, their keys and the routes to them, as operators write them. Every function works in the caller's
+ * transaction, says what changed and writes it into the audit log; none of them shows a key.
+ */
+
+/** The base address that stands for the simulator of this very server, wherever it happens to listen. */
+export const simulatorAddress = 'simulator';
+
+const protocols = ['messages', 'chat-completions', 'responses'] as const satisfies readonly UpstreamProtocol[];
+
+const id = z
+  .string('must be text')
+  .regex(
+    /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/,
+    'must be 1 to 64 lower-case letters, digits and . _ - between them',
+  );
+
+const addressSentences: Record<AddressProblem, string> = {
+  not_a_url: 'must be an address such as https://api.example.com',
+  not_https: 'must begin with https:// (http:// needs ALLOW_PRIVATE_UPSTREAMS=1)',
+  has_credentials: 'must not carry a user name or a password',
+  has_query: 'must not carry a query or a fragment',
+  private_address: 'must not be a private or loopback address (needs ALLOW_PRIVATE_UPSTREAMS=1)',
+};
+
+/** What is said of an upstream. `allowPrivate` lifts the rules about https and private addresses. */
+export function upstreamInput({ allowPrivate }: { allowPrivate: boolean }) {
+  const baseUrl = z.string('must be text').transform((text, context) => {
+    if (text === simulatorAddress) return text;
+    const problem = checkBaseUrl(text, allowPrivate);
+    if (problem !== null) {
+      context.addIssue({ code: 'custom', message: addressSentences[problem], input: text });
+      return z.NEVER;
+    }
+    return text.replace(/\/+$/, '');
+  });
+  return z.strictObject({
+    id,
+    protocol: z.enum(protocols, `must be one of ${protocols.join(', ')}`),
+    baseUrl,
+    onDisconnect: z.enum(['abort', 'drain'], 'must be abort or drain').default('abort'),
+    features: featuresInput.default({}),
+    enabled: z.boolean('must be true or false').default(true),
+  });
+}
+
+export interface Upstream {
+  id: string;
+  protocol: UpstreamProtocol;
+  /** Without a trailing slash; or `simulator`. */
+  baseUrl: string;
+  onDisconnect: 'abort' | 'drain';
+  features: FeaturesInput;
+  enabled: boolean;
+}
+
+/** Prices are pico-USD per token. */
+export interface Route {
+  modelId: string;
+  upstreamId: string;
+  upstreamModel: string;
+  priority: number;
+  weight: number;
+  enabled: boolean;
+  costs: RouteCosts | null;
+}
+
+export interface RouteCosts {
+  input: bigint;
+  cacheHit: bigint;
+  cacheWrite5m: bigint | null;
+  cacheWrite1h: bigint | null;
+  output: bigint;
+}
+
+export type Change = 'created' | 'changed' | 'unchanged';
+
+export const upstreamModelInput = z.string('must be text').superRefine((text, context) => {
+  const problem = textProblem(text, 256);
+  if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+});
+
+const upstreamColumns = `id, protocol, base_url AS "baseUrl", on_disconnect AS "onDisconnect", features, enabled`;
+
+export async function listUpstreams(client: ClientBase): Promise<Upstream[]> {
+  const { rows } = await client.query<Upstream>(`SELECT ${upstreamColumns} FROM upstream ORDER BY id`);
+  return rows;
+}
+
+/** Creates or changes an upstream. Its keys and routes stay. */
+export async function saveUpstream(client: ClientBase, upstream: Upstream, actor: string): Promise<Change> {
+  // Not so strong that routes to it could not be written: whoever writes those has locked their model, which whoever
+  // applies a catalog file locks after this.
+  const { rows } = await client.query<Upstream>(
+    `SELECT ${upstreamColumns} FROM upstream WHERE id = $1 FOR NO KEY UPDATE`,
+    [upstream.id],
+  );
+  const before = rows[0] ?? null;
+  if (before !== null && sameFacts(upstreamFacts(before), upstreamFacts(upstream))) return 'unchanged';
+  await client.query(
+    `INSERT INTO upstream (id, protocol, base_url, on_disconnect, features, simulated, enabled)
+     VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7)
+     ON CONFLICT (id) DO UPDATE SET protocol = excluded.protocol, base_url = excluded.base_url,
+       on_disconnect = excluded.on_disconnect, features = excluded.features, simulated = excluded.simulated,
+       enabled = excluded.enabled`,
+    [
+      upstream.id,
+      upstream.protocol,
+      upstream.baseUrl,
+      upstream.onDisconnect,
+      JSON.stringify(upstream.features),
+      upstream.baseUrl === simulatorAddress,
+      upstream.enabled,
+    ],
+  );
+  await appendAudit(client, {
+    actor,
+    action: before === null ? 'upstream.create' : 'upstream.change',
+    subject: `upstream:${upstream.id}`,
+    before: before && upstreamFacts(before),
+    after: upstreamFacts(upstream),
+  });
+  return before === null ? 'created' : 'changed';
+}
+
+const shortestShown = 12;
+
+/**
+ * Makes `secret` the key of an upstream: others are deleted. Nothing happens when it is among the upstream's keys
+ * already, so that keys which were added elsewhere stay.
+ */
+export async function saveUpstreamKey(
+  client: ClientBase,
+  seal: Seal,
+  { upstreamId, secret, actor }: { upstreamId: string; secret: string; actor: string },
+): Promise<Change> {
+  const { rows } = await client.query<{ id: string; sealed: Buffer; enabled: boolean; last4: string }>(
+    // Locked in the order of their ids, like all secrets when they are sealed anew.
+    `SELECT id, sealed, enabled, last4 FROM (SELECT * FROM upstream_key WHERE upstream_id = $1 ORDER BY id FOR UPDATE) AS locked
+     ORDER BY created_at`,
+    [upstreamId],
+  );
+  const known = rows.find((row) => row.enabled && seal.unseal(placeOfKey(row.id), row.sealed) === secret);
+  if (known !== undefined) {
+    if (!seal.isCurrent(known.sealed)) {
+      const sealed = seal.seal(placeOfKey(known.id), secret);
+      await client.query('UPDATE upstream_key SET sealed = $2 WHERE id = $1', [known.id, sealed]);
+    }
+    return 'unchanged';
+  }
+
+  await client.query('DELETE FROM upstream_key WHERE upstream_id = $1', [upstreamId]);
+  await insertKey(client, seal, { upstreamId, secret });
+  await appendAudit(client, {
+    actor,
+    action: 'upstream.set_key',
+    subject: `upstream:${upstreamId}`,
+    before: { keys: rows.map((row) => row.last4) },
+    after: { keys: [endOf(secret)] },
+  });
+  return rows.length === 0 ? 'created' : 'changed';
+}
+
+/** Adds a key beside those that an upstream has: the load is spread over them. */
+export async function addUpstreamKey(
+  client: ClientBase,
+  seal: Seal,
+  { upstreamId, secret, actor }: { upstreamId: string; secret: string; actor: string },
+): Promise<string> {
+  const keyId = await insertKey(client, seal, { upstreamId, secret });
+  await appendAudit(client, {
+    actor,
+    action: 'upstream.add_key',
+    subject: `upstream:${upstreamId}`,
+    after: { keyId, last4: endOf(secret) },
+  });
+  return keyId;
+}
+
+/** What a key is recognised by later. Of a short one the end would be too much of it. */
+function endOf(secret: string): string {
+  return secret.length < shortestShown ? '' : secret.slice(-4);
+}
+
+async function insertKey(
+  client: ClientBase,
+  seal: Seal,
+  { upstreamId, secret }: { upstreamId: string; secret: string },
+): Promise<string> {
+  const keyId = randomUUID();
+  await client.query('INSERT INTO upstream_key (id, upstream_id, sealed, last4) VALUES ($1, $2, $3, $4)', [
+    keyId,
+    upstreamId,
+    seal.seal(placeOfKey(keyId), secret),
+    endOf(secret),
+  ]);
+  return keyId;
+}
+
+/** Deletes one key of an upstream. False: there is none of this id. */
+export async function deleteUpstreamKey(
+  client: ClientBase,
+  { upstreamId, keyId, actor }: { upstreamId: string; keyId: string; actor: string },
+): Promise<boolean> {
+  const { rows } = await client.query<{ last4: string }>(
+    'DELETE FROM upstream_key WHERE id::text = $1 AND upstream_id = $2 RETURNING last4',
+    [keyId, upstreamId],
+  );
+  const [deleted] = rows;
+  if (deleted === undefined) return false;
+  await appendAudit(client, {
+    actor,
+    action: 'upstream.delete_key',
+    subject: `upstream:${upstreamId}`,
+    before: { keyId, last4: deleted.last4 },
+  });
+  return true;
+}
+
+/** What a sealed key is bound to. */
+export function placeOfKey(keyId: string) {
+  return { table: 'upstream_key', rowId: keyId, column: 'sealed' };
+}
+
+interface RouteRow {
+  modelId: string;
+  upstreamId: string;
+  upstreamModel: string;
+  priority: number;
+  weight: number;
+  enabled: boolean;
+  costInput: bigint | null;
+  costCacheHit: bigint | null;
+  costCacheWrite5m: bigint | null;
+  costCacheWrite1h: bigint | null;
+  costOutput: bigint | null;
+}
+
+const routeColumns = `model_id AS "modelId", upstream_id AS "upstreamId", upstream_model AS "upstreamModel", priority,
+  weight, enabled, cost_input AS "costInput", cost_cache_hit AS "costCacheHit", cost_cache_write_5m AS "costCacheWrite5m",
+  cost_cache_write_1h AS "costCacheWrite1h", cost_output AS "costOutput"`;
+
+function toRoute(row: RouteRow): Route {
+  const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, ...route } = row;
+  // The first three come together or not at all.
+  const costs =
+    costInput === null || costCacheHit === null || costOutput === null
+      ? null
+      : {
+          input: costInput,
+          cacheHit: costCacheHit,
+          cacheWrite5m: costCacheWrite5m,
+          cacheWrite1h: costCacheWrite1h,
+          output: costOutput,
+        };
+  return { ...route, costs };
+}
+
+/** Routes of all models, or of one, in the order in which they are tried. */
+export async function listRoutes(client: ClientBase, modelId: string | null = null): Promise<Route[]> {
+  const { rows } = await client.query<RouteRow>(
+    `SELECT ${routeColumns} FROM route WHERE $1::text IS NULL OR model_id = $1
+     ORDER BY model_id, priority, upstream_id, upstream_model`,
+    [modelId],
+  );
+  return rows.map(toRoute);
+}
+
+/** Makes these the routes of a model: the others are switched off, so that nothing that was recorded loses its name. */
+export async function saveRoutes(
+  client: ClientBase,
+  { modelId, routes, actor }: { modelId: string; routes: readonly Omit<Route, 'modelId'>[]; actor: string },
+): Promise<Change> {
+  const before = await listRoutes(client, modelId);
+  const nameOf = (route: Omit<Route, 'modelId'>) => JSON.stringify([route.upstreamId, route.upstreamModel]);
+  const wanted = new Map(routes.map((route) => [nameOf(route), { ...route, modelId }]));
+  const known = new Map(before.map((route) => [nameOf(route), route]));
+  const left = before.filter((route) => route.enabled && !wanted.has(nameOf(route)));
+  const changed = [...wanted].filter(([name, route]) => {
+    const old = known.get(name);
+    return old === undefined || !sameFacts(routeFacts(old), routeFacts(route));
+  });
+  if (left.length === 0 && changed.length === 0) return 'unchanged';
+
+  for (const route of left) {
+    await client.query(
+      'UPDATE route SET enabled = false WHERE model_id = $1 AND upstream_id = $2 AND upstream_model = $3',
+      [modelId, route.upstreamId, route.upstreamModel],
+    );
+  }
+  for (const [, route] of changed) await writeRoute(client, route);
+  const on = (list: readonly Route[]) => list.filter((route) => route.enabled).map(routeFacts);
+  await appendAudit(client, {
+    actor,
+    action: 'route.change',
+    subject: `model:${modelId}`,
+    before: { routes: on(before) },
+    after: { routes: on(await listRoutes(client, modelId)) },
+  });
+  return before.length === 0 ? 'created' : 'changed';
+}
+
+async function writeRoute(client: ClientBase, route: Route): Promise<void> {
+  const { costs } = route;
+  await client.query(
+    `INSERT INTO route (id, model_id, upstream_id, upstream_model, priority, weight, enabled,
+       cost_input, cost_cache_hit, cost_cache_write_5m, cost_cache_write_1h, cost_output)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+     ON CONFLICT (model_id, upstream_id, upstream_model) DO UPDATE SET priority = excluded.priority,
+       weight = excluded.weight, enabled = excluded.enabled, cost_input = excluded.cost_input,
+       cost_cache_hit = excluded.cost_cache_hit, cost_cache_write_5m = excluded.cost_cache_write_5m,
+       cost_cache_write_1h = excluded.cost_cache_write_1h, cost_output = excluded.cost_output`,
+    [
+      randomUUID(),
+      route.modelId,
+      route.upstreamId,
+      route.upstreamModel,
+      route.priority,
+      route.weight,
+      route.enabled,
+      costs?.input ?? null,
+      costs?.cacheHit ?? null,
+      costs?.cacheWrite5m ?? null,
+      costs?.cacheWrite1h ?? null,
+      costs?.output ?? null,
+    ],
+  );
+}
+
+function upstreamFacts({ protocol, baseUrl, onDisconnect, features, enabled }: Upstream): AuditFacts {
+  const given = Object.entries(features).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  const sorted = given.sort(([a], [b]) => (a < b ? -1 : 1));
+  return { protocol, baseUrl, onDisconnect, features: Object.fromEntries(sorted), enabled };
+}
+
+function routeFacts({ upstreamId, upstreamModel, priority, weight, enabled, costs }: Route): AuditFacts {
+  return { upstreamId, upstreamModel, priority, weight, enabled, costs: costs && { ...costs } };
+}
+
+/** Facts are built member by member in one order, so that equal ones read the same. */
+function sameFacts(a: AuditFacts, b: AuditFacts): boolean {
+  return textOf(a) === textOf(b);
+}
+
+function textOf(facts: AuditFacts): string {
+  return JSON.stringify(facts, (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}

@@ -1,0 +1,85 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Protocol } from '../wire/protocol.ts';
+import type { JsonObject } from './json.ts';
+import type { Failure, Prompt, Reading, Segment } from './prompt.ts';
+import type { CachedInput, PromptCache } from './prompt-cache.ts';
+import type { Answer } from './script.ts';
+import type { Signatures } from './signatures.ts';
+
+/** One event of a stream. */
+export interface StreamEvent {
+  /** The `event:` line; null in protocols that have none. */
+  name: string | null;
+  data: string;
+  /** Generated tokens that it carries: what paces the stream. */
+  tokens: number;
+  /** Keep-alives belong to no answer and are not counted by `cut`, `midfail` and `hang`. */
+  counted: boolean;
+}
+
+/** Scripted bytes that stand in a stream as they are, however many events they hold. */
+export interface BareEvent {
+  bare: Buffer;
+  tokens: number;
+  counted: boolean;
+}
+
+/** What usage an answer reports. */
+export type UsageReport =
+  /** The vendor's shape, or what a script wants in its place. `text` is its exact JSON. */
+  { kind: 'reported'; value: unknown; text: string } | { kind: 'none' };
+
+/** What a rendered answer needs besides the answer itself. */
+export interface Envelope {
+  /** The answer's id, in the vendor's style. */
+  id: string;
+  /** Further ids, e.g. `nextId('toolu_', 24)`. */
+  nextId(prefix: string, length: number): string;
+  model: string;
+  /** Unix seconds. */
+  createdAt: number;
+  usage: UsageReport;
+  /** The request body, for what the vendor echoes or what changes the answer's shape. */
+  body: JsonObject;
+  headers: IncomingHttpHeaders;
+  prompt: Prompt;
+  signatures: Signatures;
+  reasoningField: 'reasoning_content' | 'reasoning';
+}
+
+export interface ReadRules {
+  signatures: Signatures;
+  /** Check the history as closely as the vendor does: calls and results must pair up. */
+  strict: boolean;
+  /** The request only wants its tokens counted, so that nothing about the answer need be said. */
+  countOnly: boolean;
+}
+
+/** One vendor's way of speaking. Everything here is pure: values in, values out. */
+export interface Dialect {
+  protocol: Protocol;
+  /** The vendor's id for the operator's account; it stands in headers and in some error texts. */
+  accountId: string;
+  /** Reads and checks a request as the vendor would. */
+  read(body: JsonObject, headers: IncomingHttpHeaders, rules: ReadRules): Reading<Prompt>;
+  /** Splits the input by the vendor's caching rules. */
+  cached(cache: PromptCache, scope: string, segments: readonly Segment[]): CachedInput;
+  /** The vendor's usage object. */
+  usage(input: CachedInput, answer: Answer, answers: number): unknown;
+  /** Prefix and length of an answer's id. */
+  idStyle: readonly [prefix: string, length: number];
+  /** The body of an answer that is not streamed, ready for `stringify`. */
+  whole(answer: Answer, envelope: Envelope): unknown;
+  /** The events of a streamed answer, made one by one as they are sent. */
+  events(answer: Answer, envelope: Envelope): Iterable<StreamEvent>;
+  /** How a stream that was already running reports a failure, after so many events. */
+  failedEvents(failure: Failure, envelope: Envelope, sent: number): Iterable<StreamEvent>;
+  /** The error envelope. */
+  errorBody(failure: Failure, requestId: string): unknown;
+  /** What the vendor says for a status when the script does not say it. */
+  wording(status: number, about: { model: string; credential: string }): Failure;
+  /** The status of a failure inside a stream when the script names none. */
+  midStreamStatus: number;
+  /** The headers that name and meter the operator's account; a gateway has to keep them to itself. */
+  accountHeaders(about: { requestId: string; status: number }): [string, string][];
+}

@@ -1,0 +1,235 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Protocol } from '../wire/protocol.ts';
+import { type AnswerSettings, createAnswering } from './answering.ts';
+import type { Chunking } from './delivery.ts';
+import { type Exchange, openExchange } from './exchange.ts';
+import { createPromptCache } from './prompt-cache.ts';
+import { createRecorder, headerPairs, type RecordedRequest } from './recorder.ts';
+import { readBody } from './request-body.ts';
+import { createSignatures } from './signatures.ts';
+
+export type { Chunking, RecordedRequest };
+
+/** Settings of a simulator; every one has a default that suits a person watching. */
+export interface SimulatorSettings {
+  /** 0, the default, takes any free port. */
+  port?: number;
+  /** Loopback unless said otherwise: the simulator is a toy for one's own machine. */
+  host?: string;
+  /** Keep the exact bytes of the last requests: true for the last 100, or a number of one's own. Off by default. */
+  record?: boolean | number;
+  /** The only credential accepted; without it any credential, or none, will do. */
+  apiKey?: string;
+  /** Whole number; the same seed gives the same ids, answers and splits to the same requests in the same order. */
+  seed?: number;
+  /** Generated tokens per second; `Infinity` for as fast as can be. */
+  tokensPerSecond?: number;
+  /** Wait before the first byte of an answer, in milliseconds. */
+  firstTokenMs?: number;
+  chunking?: Partial<Chunking>;
+  /** Name of the reasoning member on chat completions: the vendors have two. */
+  reasoningField?: 'reasoning_content' | 'reasoning';
+  /** Refuse histories that the vendors refuse: unpaired calls and results, empty blocks, odd tool ids. */
+  strict?: boolean;
+  /** Bodies beyond this are refused while they are still coming in. */
+  maxBodyBytes?: number;
+  /** Wall clock in milliseconds: cache lifetimes and `created` members. */
+  now?: () => number;
+}
+
+/** What has happened so far. Requests of the simulator's own pages (`/__requests`, `/`) are not counted. */
+export interface SimulatorStats {
+  /** Requests that arrived. */
+  requests: number;
+  /** Of these, in progress now. */
+  openRequests: number;
+  /** Of these, streams whose headers are out. */
+  openStreams: number;
+  /** Events sent on all streams so far: they stop growing when a client stops reading. */
+  streamEvents: number;
+  /** Answered to the last byte, errors included. */
+  finishedRequests: number;
+  /** The client left before the answer was complete. */
+  abortedRequests: number;
+  /** Broken off by the simulator because a script said so. */
+  severedRequests: number;
+  openConnections: number;
+}
+
+export interface Simulator {
+  /** `http://host:port`: the base address of the messages protocol; the other two want `/v1` after it. */
+  url: string;
+  port: number;
+  /** Recorded requests, oldest first; empty unless `record` is set. */
+  requests(): RecordedRequest[];
+  clearRequests(): void;
+  stats(): SimulatorStats;
+  /** Resolves as soon as no request is in progress. */
+  idle(): Promise<void>;
+  /** Stops listening and drops every connection. */
+  close(): Promise<void>;
+}
+
+/** The models it lists. It answers to any id, and with the id that it got. */
+const SIMULATED_MODELS = ['sim-large', 'sim-medium', 'sim-small'] as const;
+
+const DEFAULT_RECORDED = 100;
+const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
+
+const DIALECT_PATHS: Record<string, { protocol: Protocol; countOnly: boolean }> = {
+  '/v1/messages': { protocol: 'messages', countOnly: false },
+  '/v1/messages/count_tokens': { protocol: 'messages', countOnly: true },
+  '/v1/chat/completions': { protocol: 'chat-completions', countOnly: false },
+  '/v1/responses': { protocol: 'responses', countOnly: false },
+};
+
+function answerSettings(settings: SimulatorSettings): AnswerSettings {
+  const seed = settings.seed ?? 1;
+  const now = settings.now ?? Date.now;
+  return {
+    apiKey: settings.apiKey ?? null,
+    seed,
+    tokensPerSecond: settings.tokensPerSecond ?? 200,
+    firstTokenMs: settings.firstTokenMs ?? 50,
+    chunking: { split: 'event', lineEnding: '\n', ...settings.chunking },
+    reasoningField: settings.reasoningField ?? 'reasoning_content',
+    strict: settings.strict ?? false,
+    now,
+    models: SIMULATED_MODELS,
+    cache: createPromptCache({ now }),
+    signatures: createSignatures({ seed }),
+  };
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(value));
+}
+
+/**
+ * Starts the simulator: a real HTTP upstream that speaks all three protocols and plays whatever the newest user text
+ * asks for (README.md lists the directives). It shares no code with the gateway, so that one checks the other.
+ */
+export async function createSimulator(settings: SimulatorSettings = {}): Promise<Simulator> {
+  const host = settings.host ?? '127.0.0.1';
+  const recording = settings.record ?? false;
+  const recorder = createRecorder({ limit: recording === true ? DEFAULT_RECORDED : Number(recording) });
+  const answering = createAnswering(answerSettings(settings));
+  const maxBodyBytes = settings.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
+  const counters = {
+    requests: 0,
+    openRequests: 0,
+    openStreams: 0,
+    streamEvents: 0,
+    finished: 0,
+    aborted: 0,
+    severed: 0,
+  };
+  let connections = 0;
+  let waitingForIdle: (() => void)[] = [];
+
+  const track = (request: IncomingMessage, response: ServerResponse): Exchange => {
+    counters.requests += 1;
+    counters.openRequests += 1;
+    return openExchange({
+      request,
+      response,
+      onEnd(ending) {
+        counters[ending] += 1;
+        counters.openRequests -= 1;
+        if (counters.openRequests > 0) return;
+        for (const wake of waitingForIdle) wake();
+        waitingForIdle = [];
+      },
+    });
+  };
+
+  const model = async (exchange: Exchange, path: string): Promise<void> => {
+    const { request } = exchange;
+    const number = counters.requests;
+    const read = await readBody({ request, maxBytes: maxBodyBytes });
+    if (recording !== false) {
+      recorder.add({
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: headerPairs(request.rawHeaders),
+        body: read.body,
+        complete: read.kind === 'complete',
+      });
+    }
+    if (exchange.gone || read.kind === 'left') return;
+    const route = DIALECT_PATHS[path];
+    const onStream = (): void => {
+      counters.openStreams += 1;
+      exchange.response.once('close', () => {
+        counters.openStreams -= 1;
+      });
+    };
+    const onEvent = (): void => {
+      counters.streamEvents += 1;
+    };
+    await answering({ exchange, path, route: route ?? null, read, number, onStream, onEvent });
+  };
+
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+    if (path === '/__requests' && recording !== false) {
+      const requests = recorder.list().map(({ body, complete: _complete, ...request }) => ({
+        ...request,
+        bodyBase64: body.toString('base64'),
+      }));
+      return sendJson(response, 200, { requests });
+    }
+    if (path === '/') return sendJson(response, 200, { simulator: true, models: SIMULATED_MODELS });
+    const exchange = track(request, response);
+    model(exchange, path).catch((error: unknown) => {
+      // A fault of the simulator itself must not pass for the vendor's: it ends the connection without an answer.
+      process.emitWarning(error instanceof Error ? error : String(error));
+      exchange.sever('close');
+    });
+  });
+  // Clients of a gateway wait ten minutes; the upstream must never be the first to lose patience.
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = 75_000;
+  server.on('connection', (socket) => {
+    connections += 1;
+    socket.on('close', () => {
+      connections -= 1;
+    });
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(settings.port ?? 0, host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    port,
+    requests: () => recorder.list(),
+    clearRequests: () => recorder.clear(),
+    stats: () => ({
+      requests: counters.requests,
+      openRequests: counters.openRequests,
+      openStreams: counters.openStreams,
+      streamEvents: counters.streamEvents,
+      finishedRequests: counters.finished,
+      abortedRequests: counters.aborted,
+      severedRequests: counters.severed,
+      openConnections: connections,
+    }),
+    idle: () =>
+      counters.openRequests === 0
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            waitingForIdle.push(resolve);
+          }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

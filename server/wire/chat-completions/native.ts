@@ -1,0 +1,335 @@
+import { Buffer } from 'node:buffer';
+import { type Edit, insertMember, modelEdits, removeMember, splice } from '../body.ts';
+import { disguised, errorEvent, errorType, nativeError, statusOfError } from '../envelope.ts';
+import { createEventRelay, noBytes, type Verdict, type Words } from '../event-relay.ts';
+import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from '../json.ts';
+import {
+  answerLimits,
+  answerModelEdits,
+  bodyStart,
+  count,
+  countJson,
+  countText,
+  type DataEvent,
+  editEvent,
+  type Generated,
+  isSaid,
+  noUsage,
+  scrubEvent,
+  storeEdits,
+  wordsOf,
+} from '../native.ts';
+import {
+  type Account,
+  type RequestFacts,
+  type StreamEnd,
+  UnreadableReply,
+  upstreamPaths,
+  type Wire,
+  type WireContext,
+  type WireReply,
+  type WireStream,
+} from '../protocol.ts';
+import { sseEvent } from '../sse.ts';
+import { readChatUsage, toChatUsage, type Usage, type UsageReading } from '../usage.ts';
+
+/**
+ * Chat completions where client and upstream both speak them. One thing is added on the way up: a stream is always
+ * asked for its usage, and what the client did not ask for is taken out again on the way down. Where the vendor stores
+ * what passes unless it is told not to, it is told.
+ */
+export const chatCompletionsWire: Wire = {
+  client: 'chat-completions',
+  upstream: 'chat-completions',
+  request: (raw, facts, { upstreamModel, features }) => ({
+    ok: true,
+    body: splice(raw, [
+      ...modelEdits(facts, upstreamModel),
+      ...(features.store ? storeEdits(raw, facts) : []),
+      ...usageEdits(raw, facts),
+    ]),
+    path: upstreamPaths['chat-completions'],
+  }),
+  reply: readReply,
+  stream: createChatStream,
+  error: (status, body, _contentType, requestId) => nativeError(status, body, requestId),
+};
+
+const MAX_EVENT_BYTES = 1_048_576;
+/** A comment, because a `ping` event with data would break the protocol's most used client. */
+const keepAlive = Buffer.from(': keep-alive\n\n');
+const done = 'data: [DONE]\n\n';
+
+const optionsShape = shape({ include_usage: leaf });
+
+/** Makes a streaming request ask for usage, leaving every other byte alone. */
+function usageEdits(raw: Uint8Array, facts: RequestFacts): Edit[] {
+  if (!facts.stream || facts.includeUsage) return [];
+  const span = facts.members.get('stream_options');
+  if (span === undefined) return [insertMember(raw, bodyStart(raw), 'stream_options', '{"include_usage":true}')];
+  const options = scanJson(raw.subarray(span.start, span.end), optionsShape, answerLimits);
+  if (options.kind !== 'object') return [{ ...span, text: '{"include_usage":true}' }];
+  const asked = options.members.get('include_usage');
+  if (asked === undefined) return [insertMember(raw, span.start, 'include_usage', 'true')];
+  return [{ start: span.start + asked.start, end: span.start + asked.end, text: 'true' }];
+}
+
+const messageShape = shape({
+  content: leaf,
+  refusal: leaf,
+  reasoning_content: leaf,
+  reasoning: leaf,
+  tool_calls: listOf(shape({ function: shape({ name: leaf, arguments: leaf }), custom: shape({ input: leaf }) })),
+  function_call: shape({ name: leaf, arguments: leaf }),
+});
+
+function countMessage(generated: Generated, message: JsonNode | undefined): void {
+  if (message === undefined) return;
+  const { members } = message;
+  // Some vendors send content as a list of parts, reasoning among them; its JSON is counted as it stands.
+  countJson(generated, members.get('content'));
+  countText(generated, members.get('refusal'));
+  countText(generated, [members.get('reasoning_content'), members.get('reasoning')].find(isSaid));
+  for (const call of members.get('tool_calls')?.items ?? []) {
+    countText(generated, call.members.get('function')?.members.get('name'));
+    countText(generated, call.members.get('function')?.members.get('arguments'));
+    countText(generated, call.members.get('custom')?.members.get('input'));
+  }
+  countText(generated, members.get('function_call')?.members.get('name'));
+  countText(generated, members.get('function_call')?.members.get('arguments'));
+}
+
+/** A vendor may put usage on the answer, on its first choice or in a corner of its own. */
+function reportedUsage(root: JsonNode): JsonNode | null {
+  const places = [
+    root.members.get('usage'),
+    root.members.get('choices')?.items[0]?.members.get('usage'),
+    root.members.get('x_groq')?.members.get('usage'),
+  ];
+  return places.find((place) => place?.kind === 'object') ?? null;
+}
+
+const replyShape = shape({
+  model: leaf,
+  usage: leaf,
+  choices: listOf(shape({ message: messageShape, text: leaf, usage: leaf })),
+  x_groq: shape({ usage: leaf }),
+});
+
+function readReply(body: Uint8Array, _facts: RequestFacts, context: WireContext): WireReply {
+  const root = tryScanJson(body, replyShape, answerLimits);
+  const choices = root?.members.get('choices');
+  if (root === null || choices?.kind !== 'array') throw new UnreadableReply('The upstream answered with no choices.');
+  const generated: Generated = { bytes: 0, pieces: 0 };
+  for (const choice of choices.items) countMessage(generated, choice.members.get('message'));
+  const reported = reportedUsage(root);
+  const reading = reported === null ? null : readChatUsage(valueOf(body, reported));
+  const model = root.members.get('model');
+  return {
+    body: splice(body, answerModelEdits(model, context)),
+    account: {
+      usage: reading?.usage ?? null,
+      clamped: reading?.clamped ?? false,
+      partial: reading?.outputMissing ?? false,
+      outputBytes: generated.bytes,
+      outputPieces: generated.pieces,
+      model: textOf(body, model),
+    },
+  };
+}
+
+const chunkShape = shape({
+  id: leaf,
+  created: leaf,
+  model: leaf,
+  choices: listOf(shape({ index: leaf, delta: messageShape, finish_reason: leaf, usage: leaf })),
+  usage: leaf,
+  obfuscation: leaf,
+  error: shape({ type: leaf, code: leaf, message: leaf }),
+  type: leaf,
+  code: leaf,
+  message: leaf,
+  x_groq: shape({ usage: leaf }),
+});
+
+/** Where the content of a chunk stands that carries one piece of it. */
+function wordsOfChunk(root: JsonNode, pieces: number): Words {
+  const delta = root.members.get('choices')?.items[0]?.members.get('delta')?.members;
+  const call = delta?.get('tool_calls')?.items[0];
+  const texts = ['content', 'reasoning_content', 'reasoning'].map((name) => delta?.get(name));
+  const args = call?.members.get('function')?.members.get('arguments');
+  return wordsOf(pieces, [...texts, args], root.members.get('obfuscation'));
+}
+
+function createChatStream(facts: RequestFacts, context: WireContext): WireStream {
+  const generated: Generated = { bytes: 0, pieces: 0 };
+  const begun = new Set<number>();
+  const finished = new Set<number>();
+  let reading: UsageReading | null = null;
+  let usageRelayed = false;
+  let model: string | null = null;
+  let id: string | null = null;
+  let created: number | null = null;
+
+  function read(event: DataEvent): Verdict {
+    const { data } = event;
+    if (isDone(data)) return { kind: 'pass', state: 'terminated' };
+    const root = tryScanJson(data, chunkShape, answerLimits);
+    const error = root?.members.get('error');
+    if (error !== undefined && error.kind !== 'null') return readError(event, error, context);
+    if (event.type === 'error') return readError(event, root, context);
+    if (root?.kind !== 'object') {
+      generated.bytes += data.length;
+      return { kind: 'pass' };
+    }
+    // The protocol has no such event, and its clients would read the data as a chunk.
+    if (event.type === 'ping') return { kind: 'hide' };
+    const before = generated.pieces;
+    readChunk(data, root);
+    const state = finished.size > 0 && finished.size >= Math.max(facts.answers, begun.size) ? 'finished' : null;
+    const verdict = show(event, root);
+    if (state !== null) return { ...verdict, state };
+    return verdict.kind === 'hide' ? verdict : { ...verdict, words: wordsOfChunk(root, generated.pieces - before) };
+  }
+
+  function readChunk(data: Buffer, root: JsonNode): void {
+    model ??= textOf(data, root.members.get('model'));
+    id ??= textOf(data, root.members.get('id'));
+    const createdAt = root.members.get('created');
+    if (created === null && createdAt?.kind === 'number') created = Number(valueOf(data, createdAt));
+    const reported = reportedUsage(root);
+    // Cumulative where it comes with every chunk: the last one counts, never the sum.
+    if (reported !== null) reading = readChatUsage(valueOf(data, reported)) ?? reading;
+    for (const choice of root.members.get('choices')?.items ?? []) {
+      const index = choice.members.get('index');
+      const number = index?.kind === 'number' ? Number(valueOf(data, index)) : 0;
+      begun.add(number);
+      // Some vendors say nothing by an empty reason in every chunk.
+      if (isSaid(choice.members.get('finish_reason'))) finished.add(number);
+      countMessage(generated, choice.members.get('delta'));
+    }
+  }
+
+  /** What of a chunk the client sees: all of it, less the usage that only the gateway asked for. */
+  function show(event: DataEvent, root: JsonNode): Exclude<Verdict, { kind: 'idle' | 'error' }> {
+    const usage = root.members.get('usage');
+    const edits = answerModelEdits(root.members.get('model'), context);
+    if (facts.includeUsage) {
+      usageRelayed ||= usage?.kind === 'object';
+      return editEvent(event, edits);
+    }
+    if (usage === undefined) return editEvent(event, edits);
+    const choices = root.members.get('choices');
+    if (usage.kind === 'object' && (choices === undefined || choices.items.length === 0)) return { kind: 'hide' };
+    return editEvent(event, [...edits, removeMember(event.data, usage)]);
+  }
+
+  const relay = createEventRelay({
+    maxEventBytes: MAX_EVENT_BYTES,
+    dialect: {
+      read,
+      repeated(bytes) {
+        count(generated, bytes);
+      },
+      unread(bytes) {
+        generated.bytes += bytes;
+      },
+    },
+  });
+
+  function account(): Account {
+    return {
+      usage: reading?.usage ?? null,
+      clamped: reading?.clamped ?? false,
+      partial: !relay.complete || (reading?.outputMissing ?? false),
+      outputBytes: generated.bytes,
+      outputPieces: generated.pieces,
+      model,
+    };
+  }
+
+  function chunk(more: Record<string, unknown>): string {
+    const head = {
+      id: id ?? `chatcmpl-${context.requestId}`,
+      object: 'chat.completion.chunk',
+      created: created ?? context.createdAt,
+      model: context.upstreamModel === context.catalogModel ? (model ?? context.catalogModel) : context.catalogModel,
+    };
+    return sseEvent(null, JSON.stringify({ ...head, ...more }));
+  }
+
+  function usageChunk(usage: Usage | null): string {
+    if (!facts.includeUsage || usageRelayed || usage === null) return '';
+    return chunk({ choices: [], usage: toChatUsage(usage) });
+  }
+
+  /** Every answer that is still running ends at its "token limit". */
+  function lengthEndings(): string {
+    const answers = new Set(begun);
+    for (let index = 0; index < facts.answers; index += 1) answers.add(index);
+    return [...answers]
+      .filter((index) => !finished.has(index))
+      .sort((one, other) => one - other)
+      .map((index) => {
+        const delta = begun.has(index) ? {} : { role: 'assistant', content: '' };
+        const choice = { index, delta, logprobs: null, finish_reason: 'length' };
+        return chunk({ choices: [choice], ...(facts.includeUsage ? { usage: null } : {}) });
+      })
+      .join('');
+  }
+
+  return {
+    get state() {
+      return relay.state;
+    },
+    get error() {
+      return relay.error;
+    },
+    get keepAlive() {
+      return relay.inEvent() ? noBytes : keepAlive;
+    },
+    write: relay.write,
+    end: relay.end,
+    account,
+    stop(end: StreamEnd) {
+      const { state } = relay;
+      const usage = reading?.usage ?? null;
+      if (state === 'terminated' || state === 'failed') return noBytes;
+      if (end.reason === 'budget') {
+        return Buffer.from(
+          relay.close('terminated') + lengthEndings() + usageChunk(end.usage ?? usage ?? noUsage) + done,
+        );
+      }
+      if (state === 'finished') return Buffer.from(relay.close('terminated') + usageChunk(usage) + done);
+      const { status, message, code } = end;
+      const { requestId } = context;
+      return Buffer.from(relay.close('failed') + errorEvent('chat-completions', { status, message, code, requestId }));
+    },
+  };
+}
+
+const doneWord = Buffer.from('[DONE]');
+
+function isDone(data: Buffer): boolean {
+  return data.length < 16 && data.toString('latin1').trim() === doneWord.toString('latin1');
+}
+
+function readError(event: DataEvent, error: JsonNode | null, context: WireContext): Verdict {
+  const { data } = event;
+  const type = textOf(data, error?.members.get('type'));
+  const code = error?.members.get('code');
+  const status = statusOfError(type, code === undefined ? null : valueOf(data, code));
+  const message =
+    textOf(data, error?.members.get('message')) ??
+    textOf(data, error ?? undefined) ??
+    'The model failed at its vendor.';
+  const found = { status, type: type ?? errorType('chat-completions', status), message };
+  const instead = disguised('chat-completions', status, context);
+  if (instead !== null)
+    return {
+      kind: 'error',
+      error: found,
+      with: Buffer.from(errorEvent('chat-completions', instead)),
+    };
+  return { kind: 'error', error: found, with: scrubEvent(event, context.requestId) };
+}

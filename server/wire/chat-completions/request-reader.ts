@@ -1,0 +1,315 @@
+import { readFile, readImageUrl } from '../dialogue/attachments.ts';
+import type {
+  AssistantPart,
+  CacheMark,
+  CallPart,
+  ContentPart,
+  Dialogue,
+  TextPart,
+  Thinking,
+  Tool,
+  ToolChoice,
+  Turn,
+} from '../dialogue/dialogue.ts';
+import { EFFORTS } from '../dialogue/dialogue.ts';
+import { isNumber, isObject, type Json, type JsonObject, numberValue, typeOf } from '../dialogue/json.ts';
+import {
+  checkFields,
+  type FieldRule,
+  oneOf,
+  optionalBoolean,
+  optionalList,
+  optionalNumber,
+  optionalObject,
+  optionalString,
+  refuse,
+  refuseType,
+  requireList,
+  requireObject,
+  requireString,
+} from '../dialogue/refusal.ts';
+import { appendResult } from '../dialogue/turns.ts';
+import type { RequestFacts } from '../protocol.ts';
+
+const isZero: FieldRule = (value) => isNumber(value) && numberValue(value) === 0;
+
+/** What becomes of each field of the body; every other one is refused. */
+export const chatFields: Readonly<Record<string, FieldRule>> = {
+  model: 'read',
+  max_completion_tokens: 'read',
+  max_tokens: 'read',
+  messages: 'read',
+  parallel_tool_calls: 'read',
+  prompt_cache_key: 'read',
+  reasoning_effort: 'read',
+  response_format: 'read',
+  safety_identifier: 'read',
+  stop: 'read',
+  stream: 'read',
+  stream_options: 'read',
+  temperature: 'read',
+  tool_choice: 'read',
+  tools: 'read',
+  top_k: 'read',
+  top_p: 'read',
+  user: 'read',
+  verbosity: 'read',
+  cache_control: 'drop',
+  metadata: 'drop',
+  prompt_cache_options: 'drop',
+  prompt_cache_retention: 'drop',
+  seed: 'drop',
+  frequency_penalty: isZero,
+  function_call: (value) => value === 'none' || value === 'auto',
+  functions: (value) => Array.isArray(value) && value.length === 0,
+  logit_bias: (value) => isObject(value) && Object.keys(value).length === 0,
+  logprobs: (value) => value === false,
+  modalities: (value) => Array.isArray(value) && value.every((modality) => modality === 'text'),
+  n: (value) => isNumber(value) && numberValue(value) === 1,
+  presence_penalty: isZero,
+  service_tier: (value) => value === 'auto' || value === 'default',
+  store: (value) => value === false,
+  top_logprobs: isZero,
+};
+
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
+
+/** Reads a chat completions request. Throws `Untranslatable` for what the other protocols have no words for. */
+export function readChatRequest(body: JsonObject, _facts: RequestFacts, upstream: string): Dialogue {
+  checkFields(body, { rules: chatFields, upstream });
+  const { tools, toolChoice } = readToolChoice(body.tool_choice, readTools(body.tools));
+  return {
+    ...readMessages(requireList(body.messages, 'messages')),
+    tools,
+    toolChoice,
+    parallelCalls: optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'),
+    thinking: readThinking(optionalString(body.reasoning_effort, 'reasoning_effort')),
+    showReasoning: null,
+    format: readFormat(optionalObject(body.response_format, 'response_format')),
+    stop: { sequences: readStop(body.stop), at: 'stop' },
+    temperature: optionalNumber(body.temperature, 'temperature'),
+    topP: optionalNumber(body.top_p, 'top_p'),
+    topK: optionalNumber(body.top_k, 'top_k'),
+    endUser: optionalString(body.safety_identifier, 'safety_identifier') ?? optionalString(body.user, 'user'),
+    verbosity: optionalString(body.verbosity, 'verbosity'),
+    cacheKey: optionalString(body.prompt_cache_key, 'prompt_cache_key'),
+  };
+}
+
+function readMessages(messages: Json[]): { instructions: TextPart[]; turns: Turn[] } {
+  const instructions: TextPart[] = [];
+  const turns: Turn[] = [];
+  // The deprecated function calling has names in place of ids, and one call at a time.
+  let functionCallId = 'function_call';
+  messages.forEach((value, index) => {
+    const at = `messages.${index}`;
+    const message = requireObject(value, at);
+    const role = oneOf(message.role, ROLES, `${at}.role`);
+    switch (role) {
+      case 'system':
+      case 'developer': {
+        const texts = readTexts(message.content, `${at}.content`);
+        if (turns.length === 0) instructions.push(...texts);
+        else turns.push({ role: 'system', texts, at });
+        break;
+      }
+      case 'user':
+        turns.push({ role: 'user', parts: readContent(message.content, `${at}.content`), at });
+        break;
+      case 'assistant':
+        functionCallId = `function_call_${index}`;
+        turns.push({ role: 'assistant', parts: readAssistant(message, functionCallId, at), at });
+        break;
+      case 'tool':
+      case 'function':
+        appendResult(turns, {
+          callId: role === 'tool' ? requireString(message.tool_call_id, `${at}.tool_call_id`) : functionCallId,
+          parts: readContent(message.content, `${at}.content`),
+          failed: false,
+          custom: false,
+          cache: readCache(message),
+          at,
+        });
+    }
+  });
+  return { instructions, turns };
+}
+
+function readCache(part: JsonObject): CacheMark | null {
+  if (isObject(part.cache_control)) {
+    const { ttl } = part.cache_control;
+    return { ttl: ttl === '5m' || ttl === '1h' ? ttl : null };
+  }
+  return isObject(part.prompt_cache_breakpoint) ? { ttl: null } : null;
+}
+
+function readTexts(content: Json | undefined, at: string): TextPart[] {
+  return readContent(content, at).map((part) =>
+    part.kind === 'text' ? part : refuse(part.at, 'only text is allowed here'),
+  );
+}
+
+function readContent(content: Json | undefined, at: string): ContentPart[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return [{ kind: 'text', text: content, cache: null, at }];
+  return requireList(content, at).map((value, index) => {
+    const place = `${at}.${index}`;
+    return readPart(requireObject(value, place), place);
+  });
+}
+
+function readPart(part: JsonObject, at: string): ContentPart {
+  const cache = readCache(part);
+  switch (typeOf(part)) {
+    case 'text':
+      return { kind: 'text', text: requireString(part.text, `${at}.text`), cache, at };
+    case 'refusal':
+      return { kind: 'text', text: requireString(part.refusal, `${at}.refusal`), cache, at };
+    case 'image_url': {
+      const image = requireObject(part.image_url, `${at}.image_url`);
+      const url = requireString(image.url, `${at}.image_url.url`);
+      const detail = optionalString(image.detail, `${at}.image_url.detail`);
+      return readImageUrl(url, { detail, cache, at: `${at}.image_url.url` });
+    }
+    case 'file': {
+      const place = `${at}.file`;
+      const file = requireObject(part.file, place);
+      if (file.file_id !== undefined && file.file_id !== null) {
+        refuse(`${place}.file_id`, 'uploaded files are not supported; send the data itself');
+      }
+      const filename = optionalString(file.filename, `${place}.filename`);
+      const data = requireString(file.file_data, `${place}.file_data`);
+      return readFile(data, { filename, cache, at: `${place}.file_data` });
+    }
+    default:
+      return refuseType(part, at, 'content parts');
+  }
+}
+
+function readAssistant(message: JsonObject, functionCallId: string, at: string): AssistantPart[] {
+  if (message.audio !== undefined && message.audio !== null) refuse(`${at}.audio`, 'is not supported for this model');
+  const content = readTexts(message.content, `${at}.content`);
+  const refusal = optionalString(message.refusal, `${at}.refusal`);
+  const reasoning = optionalString(message.reasoning_content, `${at}.reasoning_content`);
+  const calls = optionalList(message.tool_calls, `${at}.tool_calls`);
+  const legacy = optionalObject(message.function_call, `${at}.function_call`);
+  return [
+    ...(reasoning === null || reasoning === ''
+      ? []
+      : [{ kind: 'reasoning', text: reasoning, at: `${at}.reasoning_content` } as const]),
+    ...content,
+    ...(refusal === null ? [] : [{ kind: 'text', text: refusal, cache: null, at: `${at}.refusal` } as const]),
+    ...calls.map((call, index) => readCall(call, `${at}.tool_calls.${index}`)),
+    ...(legacy === null ? [] : [readFunction(legacy, functionCallId, `${at}.function_call`)]),
+  ];
+}
+
+function readCall(value: Json, at: string): CallPart {
+  const call = requireObject(value, at);
+  const id = requireString(call.id, `${at}.id`);
+  if (call.type === 'custom') {
+    const custom = requireObject(call.custom, `${at}.custom`);
+    const name = requireString(custom.name, `${at}.custom.name`);
+    const input = requireString(custom.input, `${at}.custom.input`);
+    return { kind: 'call', id, name, arguments: input, custom: true, cache: null, at };
+  }
+  return { ...readFunction(requireObject(call.function, `${at}.function`), id, at), cache: readCache(call) };
+}
+
+function readFunction(call: JsonObject, id: string, at: string): CallPart {
+  const name = requireString(call.name, `${at}.function.name`);
+  const text = optionalString(call.arguments, `${at}.function.arguments`) ?? '';
+  return { kind: 'call', id, name, arguments: text, custom: false, cache: null, at };
+}
+
+function readTools(tools: Json | undefined): Tool[] {
+  return optionalList(tools, 'tools').map((value, index) => {
+    const at = `tools.${index}`;
+    const tool = requireObject(value, at);
+    if (tool.type === 'custom') {
+      const custom = requireObject(tool.custom, `${at}.custom`);
+      return {
+        kind: 'custom',
+        name: requireString(custom.name, `${at}.custom.name`),
+        description: optionalString(custom.description, `${at}.custom.description`),
+        format: readCustomFormat(optionalObject(custom.format, `${at}.custom.format`)),
+        at,
+      };
+    }
+    oneOf(tool.type, ['function'], `${at}.type`);
+    const place = `${at}.function`;
+    const declared = requireObject(tool.function, place);
+    return {
+      kind: 'function',
+      name: requireString(declared.name, `${place}.name`),
+      description: optionalString(declared.description, `${place}.description`),
+      schema: optionalObject(declared.parameters, `${place}.parameters`),
+      strict: optionalBoolean(declared.strict, `${place}.strict`),
+      cache: readCache(tool) ?? readCache(declared),
+      at,
+    };
+  });
+}
+
+/** The grammar stands one level deeper here than in the Responses protocol, whose form is kept. */
+function readCustomFormat(format: JsonObject | null): JsonObject | null {
+  if (format === null || !isObject(format.grammar)) return format;
+  return { type: 'grammar', ...format.grammar };
+}
+
+/** `allowed_tools` narrows the list; the other protocols can only be given the narrowed list. */
+function readToolChoice(choice: Json | undefined, tools: Tool[]): { tools: Tool[]; toolChoice: ToolChoice | null } {
+  const at = 'tool_choice';
+  if (choice === undefined || choice === null) return { tools, toolChoice: null };
+  if (typeof choice === 'string') {
+    const kind = oneOf(choice, ['none', 'auto', 'required'], at);
+    return { tools, toolChoice: { kind: kind === 'required' ? 'any' : kind, at } };
+  }
+  const object = requireObject(choice, at);
+  const type = oneOf(object.type, ['function', 'custom', 'allowed_tools'], `${at}.type`);
+  const place = `${at}.${type}`;
+  const named = requireObject(object[type], place);
+  if (type !== 'allowed_tools') {
+    const name = requireString(named.name, `${place}.name`);
+    return { tools, toolChoice: { kind: 'tool', name, custom: type === 'custom', at } };
+  }
+  const mode = oneOf(named.mode, ['auto', 'required'], `${place}.mode`);
+  const allowed = requireList(named.tools, `${place}.tools`).map((value, index) => {
+    const entry = requireObject(value, `${place}.tools.${index}`);
+    const kind = oneOf(entry.type, ['function', 'custom'], `${place}.tools.${index}.type`);
+    return requireString(optionalObject(entry[kind], place)?.name, `${place}.tools.${index}.${kind}.name`);
+  });
+  return {
+    tools: tools.filter((tool) => allowed.includes(tool.name)),
+    toolChoice: { kind: mode === 'required' ? 'any' : 'auto', at },
+  };
+}
+
+export function readThinking(effort: string | null, at = 'reasoning_effort'): Thinking | null {
+  if (effort === null) return null;
+  if (effort === 'none') return { kind: 'off', at };
+  return { kind: 'effort', effort: oneOf(effort, EFFORTS, at), at };
+}
+
+function readFormat(format: JsonObject | null): Dialogue['format'] {
+  if (format === null) return null;
+  const at = 'response_format';
+  const type = oneOf(format.type, ['text', 'json_object', 'json_schema'], `${at}.type`);
+  if (type === 'text') return null;
+  if (type === 'json_object') return { kind: 'json', at };
+  const place = `${at}.json_schema`;
+  const described = requireObject(format.json_schema, place);
+  return {
+    kind: 'schema',
+    schema: requireObject(described.schema ?? {}, `${place}.schema`),
+    name: optionalString(described.name, `${place}.name`),
+    description: optionalString(described.description, `${place}.description`),
+    strict: optionalBoolean(described.strict, `${place}.strict`),
+    at,
+  };
+}
+
+function readStop(stop: Json | undefined): string[] {
+  if (typeof stop === 'string') return [stop];
+  return optionalList(stop, 'stop').map((value, index) => requireString(value, `stop.${index}`));
+}

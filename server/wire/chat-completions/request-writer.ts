@@ -1,0 +1,187 @@
+import { endUserName, type WriterInput } from '../dialogue/context.ts';
+import type {
+  AnswerFormat,
+  AssistantPart,
+  CallPart,
+  ContentPart,
+  Dialogue,
+  DocumentPart,
+  TextPart,
+  Tool,
+  ToolChoice,
+  ToolResult,
+} from '../dialogue/dialogue.ts';
+import { effortName } from '../dialogue/effort.ts';
+import { dataUrl } from '../dialogue/media.ts';
+import { refuse } from '../dialogue/refusal.ts';
+import { isStrictSchema } from '../dialogue/schema.ts';
+import { placeSystemTurns } from '../dialogue/system-turns.ts';
+import { NAME_LIMIT, shortenName } from '../dialogue/tool-names.ts';
+import { callsOf, inCallOrder } from '../dialogue/turns.ts';
+import type { UpstreamFeatures } from '../protocol.ts';
+
+/** The protocol takes no more. */
+const MOST_STOPS = 4;
+/** Schemas need a name here; the Messages protocol gives them none. */
+const SCHEMA_NAME = 'structured_output';
+
+type Body = Record<string, unknown>;
+
+/** Writes the body for a chat completions upstream. Throws `Untranslatable` for what that protocol lacks. */
+export function writeChatRequest({ dialogue, facts, context }: WriterInput): Body {
+  const { features } = context;
+  const { stop, thinking } = dialogue;
+  if (stop.sequences.length > MOST_STOPS) refuse(stop.at, `this model takes at most ${MOST_STOPS} stop sequences`);
+  return {
+    model: context.upstreamModel,
+    messages: writeMessages(dialogue, features),
+    ...(facts.maxTokens === null ? {} : { [features.maxTokensField]: facts.maxTokens }),
+    ...(dialogue.tools.length === 0 ? {} : writeTools(dialogue)),
+    ...(stop.sequences.length === 0 ? {} : { stop: stop.sequences }),
+    ...(features.sampling ? { temperature: dialogue.temperature ?? undefined, top_p: dialogue.topP ?? undefined } : {}),
+    reasoning_effort: (thinking !== null && effortName(thinking, context)) || undefined,
+    response_format: dialogue.format === null ? undefined : writeFormat(dialogue.format),
+    user: endUserName(dialogue.endUser, context),
+    ...(features.store ? { store: false } : {}),
+    // Without the usage chunk the answer could not be billed by what the upstream counted.
+    ...(facts.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+  };
+}
+
+function writeMessages(dialogue: Dialogue, features: UpstreamFeatures): Body[] {
+  const { instructions, hoisted, turns } = placeSystemTurns(dialogue, features.systemRole);
+  const messages: Body[] = writeSystem([...instructions, ...hoisted]);
+  let calls: CallPart[] = [];
+  // Media found in results: a tool message holds text only, so they open the user message that follows.
+  let media: ContentPart[] = [];
+  const flushMedia = () => {
+    if (media.length > 0) messages.push(writeUser(media, features));
+    media = [];
+  };
+  for (const turn of turns) {
+    if (turn.role === 'user') {
+      messages.push(writeUser([...media, ...turn.parts], features));
+      media = [];
+      continue;
+    }
+    if (turn.role === 'results') {
+      messages.push(...inCallOrder(turn.results, calls).map(writeResult));
+      media.push(...turn.results.flatMap(({ parts }) => parts.filter((part) => !isPlainText(part))));
+      continue;
+    }
+    flushMedia();
+    if (turn.role === 'system') messages.push(...writeSystem(turn.texts));
+    else {
+      calls = callsOf(turn);
+      messages.push(...writeAssistant(turn.parts, features));
+    }
+  }
+  flushMedia();
+  return messages;
+}
+
+function writeSystem(texts: readonly TextPart[]): Body[] {
+  return texts.length === 0 ? [] : [{ role: 'system', content: texts.map(({ text }) => text).join('\n\n') }];
+}
+
+function writeUser(parts: readonly ContentPart[], features: UpstreamFeatures): Body {
+  return { role: 'user', content: writeContent(parts, features) };
+}
+
+function writeContent(parts: readonly ContentPart[], features: UpstreamFeatures): string | Body[] {
+  const [first] = parts;
+  if (first === undefined) return '';
+  if (parts.length === 1 && first.kind === 'text') return first.text;
+  return parts.flatMap((part) => writePart(part, features));
+}
+
+function writePart(part: ContentPart, features: UpstreamFeatures): Body[] {
+  if (part.kind === 'text') return [{ type: 'text', text: part.text }];
+  if (part.kind === 'document') return writeDocument(part, features);
+  const url = part.source.kind === 'url' ? part.source.url : dataUrl(part.source);
+  return [{ type: 'image_url', image_url: { url, ...(part.detail === null ? {} : { detail: part.detail }) } }];
+}
+
+function writeDocument(part: DocumentPart, features: UpstreamFeatures): Body[] {
+  if (part.source.kind === 'text') return [{ type: 'text', text: documentText(part, part.source.text) }];
+  if (part.source.kind === 'url') refuse(part.at, 'documents by address are not supported for this model');
+  if (!features.files) refuse(part.at, 'documents are not supported for this model');
+  const file = { filename: part.title ?? 'document.pdf', file_data: dataUrl(part.source) };
+  const context = part.context === null ? [] : [{ type: 'text', text: part.context }];
+  return [...context, { type: 'file', file }];
+}
+
+/** A text document with the title and the context it came with. */
+function documentText(part: DocumentPart, text: string): string {
+  return [part.title, part.context, text].filter((piece) => piece !== null && piece !== '').join('\n\n');
+}
+
+/** What a tool message can hold: text, and documents that are text. */
+function isPlainText(part: ContentPart): boolean {
+  return part.kind === 'text' || (part.kind === 'document' && part.source.kind === 'text');
+}
+
+function writeResult(result: ToolResult): Body {
+  const texts = result.parts.flatMap((part) => {
+    if (part.kind === 'text') return [part.text];
+    return part.kind === 'document' && part.source.kind === 'text' ? [documentText(part, part.source.text)] : [];
+  });
+  // The protocol has no field for it, and a model that cannot see the failure would build on it.
+  if (result.failed) texts[0] = `[tool error] ${texts[0] ?? ''}`;
+  const content = texts.length < 2 ? (texts[0] ?? '') : texts.map((text) => ({ type: 'text', text }));
+  return { role: 'tool', tool_call_id: result.callId, content };
+}
+
+/** None for an answer that was cut off while it thought, where the thinking does not go back: upstreams refuse it empty. */
+function writeAssistant(parts: readonly AssistantPart[], features: UpstreamFeatures): Body[] {
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+  const thought = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.text] : [])).join('');
+  const reasoning = features.reasoningHistory && thought !== '' ? { reasoning_content: thought } : {};
+  const calls = parts.filter((part) => part.kind === 'call').map(writeCall);
+  const content = texts.length === 0 && calls.length > 0 ? null : texts.join('');
+  if (content === '' && calls.length === 0 && !('reasoning_content' in reasoning)) return [];
+  return [{ role: 'assistant', content, ...reasoning, ...(calls.length === 0 ? {} : { tool_calls: calls }) }];
+}
+
+function writeCall(call: CallPart): Body {
+  const name = shortenName(call.name, NAME_LIMIT['chat-completions']);
+  return { id: call.id, type: 'function', function: { name, arguments: call.arguments } };
+}
+
+function writeTools({ tools, toolChoice, parallelCalls }: Dialogue): Body {
+  return {
+    tools: tools.map(writeTool),
+    tool_choice: toolChoice === null ? undefined : writeToolChoice(toolChoice),
+    parallel_tool_calls: parallelCalls ?? undefined,
+  };
+}
+
+function writeTool(tool: Tool): Body {
+  if (tool.kind === 'custom') refuse(tool.at, 'free-text tools are not supported for this model');
+  return {
+    type: 'function',
+    function: {
+      name: shortenName(tool.name, NAME_LIMIT['chat-completions']),
+      description: tool.description ?? undefined,
+      parameters: tool.schema ?? undefined,
+      strict: tool.strict ?? undefined,
+    },
+  };
+}
+
+function writeToolChoice(choice: ToolChoice): unknown {
+  if (choice.kind === 'any') return 'required';
+  if (choice.kind !== 'tool') return choice.kind;
+  return { type: 'function', function: { name: shortenName(choice.name, NAME_LIMIT['chat-completions']) } };
+}
+
+function writeFormat(format: AnswerFormat): Body {
+  if (format.kind === 'json') return { type: 'json_object' };
+  const json_schema = {
+    name: format.name ?? SCHEMA_NAME,
+    description: format.description ?? undefined,
+    schema: format.schema,
+    strict: format.strict ?? isStrictSchema(format.schema),
+  };
+  return { type: 'json_schema', json_schema };
+}

@@ -1,0 +1,365 @@
+import { Buffer } from 'node:buffer';
+import { type Edit, modelEdits, removeItems, splice } from '../body.ts';
+import { isDanglingReasoning } from '../content.ts';
+import { disguised, type ErrorFacts, errorEvent, errorType, nativeError, statusOfError } from '../envelope.ts';
+import { createEventRelay, noBytes, type Verdict } from '../event-relay.ts';
+import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from '../json.ts';
+import {
+  answerLimits,
+  answerModelEdits,
+  countJson,
+  countText,
+  type DataEvent,
+  editEvent,
+  type Generated,
+  noUsage,
+  scrubEvent,
+  storeEdits,
+} from '../native.ts';
+import {
+  type Account,
+  type RequestFacts,
+  type StreamEnd,
+  type StreamError,
+  UnreadableReply,
+  upstreamPaths,
+  type Wire,
+  type WireContext,
+  type WireReply,
+  type WireStream,
+} from '../protocol.ts';
+import { sseEvent } from '../sse.ts';
+import { readResponsesUsage, toResponsesUsage, type UsageReading } from '../usage.ts';
+
+/**
+ * The third protocol where client and upstream both speak it: bytes pass, `model` is spliced, usage is read. On the way up
+ * it is said that nothing is to be stored, and references to what was therefore not stored are taken out.
+ */
+export const responsesWire: Wire = {
+  client: 'responses',
+  upstream: 'responses',
+  request: (raw, facts, { upstreamModel }) => ({
+    ok: true,
+    body: splice(raw, [
+      ...modelEdits(facts, upstreamModel),
+      ...storeEdits(raw, facts),
+      ...danglingReasoningEdits(raw, facts),
+    ]),
+    path: upstreamPaths.responses,
+  }),
+  reply: readReply,
+  stream: (_facts, context) => createResponsesStream(context),
+  error: (status, body, _contentType, requestId) => nativeError(status, body, requestId),
+};
+
+const inputShape = shape({ input: listOf(shape({ type: leaf, encrypted_content: leaf, content: listOf(leaf) })) });
+
+/**
+ * The edits that take out reasoning which comes without its content, as answers of this service hold it unless the client
+ * asks for `reasoning.encrypted_content`: the vendor would look it up under its id, find nothing and refuse the request.
+ */
+function danglingReasoningEdits(raw: Uint8Array, facts: RequestFacts): Edit[] {
+  const store = facts.members.get('store');
+  if (!facts.danglingReasoning || (store !== undefined && raw[store.start] === 0x74)) return [];
+  const items = scanJson(raw, inputShape, answerLimits).members.get('input')?.items ?? [];
+  return removeItems(
+    items,
+    (item) => textOf(raw, item.members.get('type')) === 'reasoning' && isDanglingReasoning(item),
+  );
+}
+
+/** Larger than elsewhere: the last event repeats the whole answer, and it is the one that carries the usage. */
+const MAX_EVENT_BYTES = 8_388_608;
+const keepAlive = Buffer.from(': keep-alive\n\n');
+
+const itemShape = shape({
+  id: leaf,
+  type: leaf,
+  content: listOf(shape({ text: leaf, refusal: leaf })),
+  summary: listOf(shape({ text: leaf })),
+  arguments: leaf,
+  input: leaf,
+});
+
+function countItem(generated: Generated, item: JsonNode): void {
+  for (const part of [...(item.members.get('content')?.items ?? []), ...(item.members.get('summary')?.items ?? [])]) {
+    countText(generated, part.members.get('text') ?? part.members.get('refusal'));
+  }
+  countText(generated, item.members.get('arguments'));
+  countJson(generated, item.members.get('input'));
+}
+
+const replyShape = shape({ model: leaf, usage: leaf, output: listOf(itemShape) });
+
+function readReply(body: Uint8Array, _facts: RequestFacts, context: WireContext): WireReply {
+  const root = tryScanJson(body, replyShape, answerLimits);
+  const output = root?.members.get('output');
+  if (root === null || output?.kind !== 'array') throw new UnreadableReply('The upstream answered with no response.');
+  const generated: Generated = { bytes: 0, pieces: 0 };
+  for (const item of output.items) countItem(generated, item);
+  const usage = root.members.get('usage');
+  const reading = usage?.kind === 'object' ? readResponsesUsage(valueOf(body, usage)) : null;
+  const model = root.members.get('model');
+  return {
+    body: splice(body, answerModelEdits(model, context)),
+    account: {
+      usage: reading?.usage ?? null,
+      clamped: reading?.clamped ?? false,
+      partial: reading?.outputMissing ?? false,
+      outputBytes: generated.bytes,
+      outputPieces: generated.pieces,
+      model: textOf(body, model),
+    },
+  };
+}
+
+const eventShape = shape({
+  type: leaf,
+  sequence_number: leaf,
+  response: shape({ model: leaf, usage: leaf, error: shape({ code: leaf, message: leaf }) }),
+  output_index: leaf,
+  content_index: leaf,
+  item: itemShape,
+  part: shape({ type: leaf }),
+  delta: leaf,
+  code: leaf,
+  message: leaf,
+  error: shape({ type: leaf, code: leaf, message: leaf }),
+});
+
+/** One output item that has begun and not ended, kept so that the gateway can end it in the protocol's own words. */
+interface OpenItem {
+  item: Record<string, unknown>;
+  /** Content parts by index: what they are, and their text as JSON escapes, in pieces. */
+  parts: Map<number, { type: string; pieces: string[] }>;
+  /** Arguments of a call, likewise. */
+  arguments: string[];
+}
+
+function createResponsesStream(context: WireContext): WireStream {
+  const generated: Generated = { bytes: 0, pieces: 0 };
+  const openItems = new Map<number, OpenItem>();
+  const doneItems = new Map<number, string>();
+  /** The response as it was first announced; parsed only if the gateway has to end it. */
+  let announced: Buffer | null = null;
+  let sequence = -1;
+  let reading: UsageReading | null = null;
+  let model: string | null = null;
+
+  function read(event: DataEvent): Verdict {
+    const { data } = event;
+    const root = tryScanJson(data, eventShape, answerLimits);
+    if (root?.kind !== 'object') {
+      if (event.type === 'error') return failed(event, null);
+      generated.bytes += data.length;
+      return { kind: 'pass' };
+    }
+    const type = textOf(data, root.members.get('type')) ?? event.type ?? '';
+    sequence = numberAt(data, root.members.get('sequence_number')) ?? sequence + 1;
+    const carried = root.members.get('response');
+    if (carried?.kind === 'object') readResponse(data, carried);
+    if (type === 'error' || type === 'response.failed') return failed(event, root);
+    if (type === 'ping') return { kind: 'hide' };
+    follow(type, data, root);
+    const shown = editEvent(event, answerModelEdits(carried?.members.get('model'), context));
+    return type === 'response.completed' || type === 'response.incomplete' ? { ...shown, state: 'terminated' } : shown;
+  }
+
+  function readResponse(data: Buffer, carried: JsonNode): void {
+    model = textOf(data, carried.members.get('model')) ?? model;
+    const usage = carried.members.get('usage');
+    if (usage?.kind === 'object') reading = readResponsesUsage(valueOf(data, usage)) ?? reading;
+    announced ??= Buffer.from(data.subarray(carried.start, carried.end));
+  }
+
+  function failed(event: DataEvent, root: JsonNode | null): Verdict {
+    const error = readError(event, root);
+    const instead = disguised('responses', error.status, context);
+    if (instead !== null) return { kind: 'error', error, with: Buffer.from(failure(instead)) };
+    // A failed response names the model like any other.
+    const shown = editEvent(event, answerModelEdits(root?.members.get('response')?.members.get('model'), context));
+    if (shown.kind === 'pass') return { kind: 'error', error, with: scrubEvent(event, context.requestId) };
+    const bytes = Buffer.from(shown.with);
+    const edited = { ...event, bytes, start: 0, end: bytes.length };
+    return { kind: 'error', error, with: scrubEvent(edited, context.requestId) ?? bytes };
+  }
+
+  /** Counts what is generated and remembers what is open. */
+  function follow(type: string, data: Buffer, root: JsonNode): void {
+    const index = numberAt(data, root.members.get('output_index')) ?? 0;
+    const item = root.members.get('item');
+    if (type === 'response.output_item.added' && item?.kind === 'object') {
+      openItems.set(index, {
+        item: valueOf(data, item) as Record<string, unknown>,
+        parts: new Map(),
+        arguments: [],
+      });
+    } else if (type === 'response.output_item.done' && item !== undefined) {
+      openItems.delete(index);
+      doneItems.set(index, data.toString('utf8', item.start, item.end));
+    } else if (type === 'response.content_part.added') {
+      const partType = textOf(data, root.members.get('part')?.members.get('type'));
+      openItems.get(index)?.parts.set(contentIndex(data, root), { type: partType ?? 'output_text', pieces: [] });
+    } else if (type.endsWith('.delta')) {
+      const delta = root.members.get('delta');
+      countText(generated, delta);
+      if (delta?.kind === 'string') keepDelta(type, data, root, delta, openItems.get(index));
+    }
+  }
+
+  const relay = createEventRelay({
+    maxEventBytes: MAX_EVENT_BYTES,
+    dialect: {
+      read,
+      unread(bytes) {
+        generated.bytes += bytes;
+      },
+    },
+  });
+
+  function account(): Account {
+    return {
+      usage: reading?.usage ?? null,
+      clamped: reading?.clamped ?? false,
+      partial: !relay.complete || (reading?.outputMissing ?? false),
+      outputBytes: generated.bytes,
+      outputPieces: generated.pieces,
+      model,
+    };
+  }
+
+  function event(type: string, more: Record<string, unknown>): string {
+    sequence += 1;
+    return sseEvent(type, JSON.stringify({ type, sequence_number: sequence, ...more }));
+  }
+
+  /** The response as the client knows it, with another end. */
+  function ended(more: Record<string, unknown>): Record<string, unknown> {
+    const known = announced === null ? null : (JSON.parse(announced.toString('utf8')) as Record<string, unknown>);
+    const base = known ?? { id: `resp_${context.requestId}`, object: 'response', created_at: context.createdAt };
+    const name =
+      context.upstreamModel === context.catalogModel ? (model ?? context.catalogModel) : context.catalogModel;
+    return { ...base, model: name, ...more };
+  }
+
+  function budgetEnding(end: Extract<StreamEnd, { reason: 'budget' }>): string {
+    const events: string[] = [];
+    if (announced === null)
+      events.push(event('response.created', { response: ended({ status: 'in_progress', output: [] }) }));
+    const output = new Map<number, unknown>();
+    for (const [index, item] of doneItems) output.set(index, JSON.parse(item));
+    for (const [index, open] of openItems) {
+      const item = closedItem(open);
+      events.push(...closingEvents(event, index, open, item));
+      output.set(index, item);
+    }
+    const items = [...output].sort(([one], [other]) => one - other).map(([, item]) => item);
+    const last = ended({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+      error: null,
+      output: items,
+      usage: toResponsesUsage(end.usage ?? reading?.usage ?? noUsage),
+    });
+    events.push(event('response.incomplete', { response: last }));
+    return events.join('');
+  }
+
+  function failure({ status, message, code }: Pick<ErrorFacts, 'status' | 'message' | 'code'>): string {
+    const { requestId } = context;
+    // Before the response exists there is nothing that could have failed.
+    if (announced === null) return errorEvent('responses', { status, message, code, requestId });
+    const output = [...doneItems].sort(([one], [other]) => one - other).map(([, item]) => JSON.parse(item) as unknown);
+    const error = { code: errorType('responses', status), message };
+    const response = ended({ status: 'failed', error, output, usage: null });
+    return event('response.failed', { response, request_id: requestId });
+  }
+
+  return {
+    get state() {
+      return relay.state;
+    },
+    get error() {
+      return relay.error;
+    },
+    get keepAlive() {
+      return relay.inEvent() ? noBytes : keepAlive;
+    },
+    write: relay.write,
+    end: relay.end,
+    account,
+    stop(end: StreamEnd) {
+      if (relay.state === 'terminated' || relay.state === 'failed') return noBytes;
+      if (end.reason === 'budget') return Buffer.from(relay.close('terminated') + budgetEnding(end));
+      return Buffer.from(relay.close('failed') + failure(end));
+    },
+  };
+}
+
+function numberAt(data: Buffer, node: JsonNode | undefined): number | null {
+  return node?.kind === 'number' ? Number(data.toString('latin1', node.start, node.end)) : null;
+}
+
+function contentIndex(data: Buffer, root: JsonNode): number {
+  return numberAt(data, root.members.get('content_index')) ?? 0;
+}
+
+/** Keeps a delta as the JSON escapes it came in: joined, they are the whole text's escapes. */
+function keepDelta(type: string, data: Buffer, root: JsonNode, delta: JsonNode, open: OpenItem | undefined): void {
+  if (open === undefined) return;
+  const piece = data.toString('utf8', delta.start + 1, delta.end - 1);
+  if (type === 'response.output_text.delta' || type === 'response.refusal.delta') {
+    open.parts.get(contentIndex(data, root))?.pieces.push(piece);
+  } else if (type === 'response.function_call_arguments.delta' || type === 'response.custom_tool_call_input.delta') {
+    open.arguments.push(piece);
+  }
+}
+
+function joined(pieces: readonly string[]): string {
+  return JSON.parse(`"${pieces.join('')}"`) as string;
+}
+
+function partOf({ type, pieces }: { type: string; pieces: string[] }): Record<string, unknown> {
+  return type === 'refusal' ? { type, refusal: joined(pieces) } : { type, annotations: [], text: joined(pieces) };
+}
+
+function closedItem(open: OpenItem): Record<string, unknown> {
+  const closed: Record<string, unknown> = { ...open.item, status: 'incomplete' };
+  if (open.item['type'] === 'message') closed['content'] = [...open.parts.values()].map(partOf);
+  if (open.item['type'] === 'function_call') closed['arguments'] = joined(open.arguments);
+  if (open.item['type'] === 'custom_tool_call') closed['input'] = joined(open.arguments);
+  return closed;
+}
+
+/** The events that end an open item: every part of it, then the item. */
+function closingEvents(
+  event: (type: string, more: Record<string, unknown>) => string,
+  index: number,
+  open: OpenItem,
+  item: Record<string, unknown>,
+): string[] {
+  const place = { item_id: open.item['id'], output_index: index };
+  const events = [...open.parts].flatMap(([content_index, part]) => {
+    const closed = partOf(part);
+    const text = part.type === 'refusal' ? { refusal: closed['refusal'] } : { text: closed['text'], logprobs: [] };
+    return [
+      event(part.type === 'refusal' ? 'response.refusal.done' : 'response.output_text.done', {
+        ...place,
+        content_index,
+        ...text,
+      }),
+      event('response.content_part.done', { ...place, content_index, part: closed }),
+    ];
+  });
+  return [...events, event('response.output_item.done', { output_index: index, item })];
+}
+
+/** The upstream's error: the failed response's own, or what an `error` event says. */
+function readError({ data }: DataEvent, root: JsonNode | null): StreamError {
+  const error = root?.members.get('response')?.members.get('error') ?? root?.members.get('error') ?? root;
+  const code = textOf(data, error?.members.get('code'));
+  const type = error === root ? null : textOf(data, error?.members.get('type'));
+  const status = statusOfError(type, code);
+  const message = textOf(data, error?.members.get('message')) ?? 'The model failed at its vendor.';
+  return { status, type: code ?? type ?? errorType('responses', status), message };
+}

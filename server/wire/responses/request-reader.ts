@@ -1,0 +1,393 @@
+import { readThinking } from '../chat-completions/request-reader.ts';
+import { readFile, readImageUrl } from '../dialogue/attachments.ts';
+import type {
+  AssistantPart,
+  CallPart,
+  ContentPart,
+  Dialogue,
+  FunctionTool,
+  TextPart,
+  Tool,
+  ToolChoice,
+  ToolResult,
+  Turn,
+} from '../dialogue/dialogue.ts';
+import {
+  isNumber,
+  isObject,
+  type Json,
+  type JsonObject,
+  numberValue,
+  stringifyJson,
+  typeOf,
+} from '../dialogue/json.ts';
+import { isWebAddress } from '../dialogue/media.ts';
+import {
+  checkFields,
+  type FieldRule,
+  oneOf,
+  optionalBoolean,
+  optionalList,
+  optionalNumber,
+  optionalObject,
+  optionalString,
+  refuse,
+  refuseType,
+  requireList,
+  requireObject,
+  requireString,
+} from '../dialogue/refusal.ts';
+import { appendResult } from '../dialogue/turns.ts';
+import type { RequestFacts } from '../protocol.ts';
+
+/** What becomes of each field of the body; every other one is refused. */
+export const responsesFields: Readonly<Record<string, FieldRule>> = {
+  model: 'read',
+  input: 'read',
+  instructions: 'read',
+  max_output_tokens: 'read',
+  parallel_tool_calls: 'read',
+  prompt_cache_key: 'read',
+  reasoning: 'read',
+  safety_identifier: 'read',
+  stream: 'read',
+  temperature: 'read',
+  text: 'read',
+  tool_choice: 'read',
+  tools: 'read',
+  top_p: 'read',
+  user: 'read',
+  client_metadata: 'drop',
+  max_tool_calls: 'drop',
+  metadata: 'drop',
+  prompt_cache_options: 'drop',
+  prompt_cache_retention: 'drop',
+  store: 'drop',
+  stream_options: 'drop',
+  background: (value) => value === false,
+  include: (value) => Array.isArray(value) && !value.includes('message.output_text.logprobs'),
+  service_tier: (value) => value === 'auto' || value === 'default',
+  top_logprobs: (value) => isNumber(value) && numberValue(value) === 0,
+  truncation: (value) => value === 'disabled',
+};
+
+const REASONING_FIELDS: Readonly<Record<string, FieldRule>> = {
+  effort: 'read',
+  /** The older name of `summary`. */
+  generate_summary: 'read',
+  summary: 'read',
+  /** Says which of the earlier reasoning counts; none of it can. */
+  context: 'drop',
+  mode: (value) => value === 'standard',
+};
+
+const TEXT_FIELDS: Readonly<Record<string, FieldRule>> = { format: 'read', verbosity: 'read' };
+
+/** Tools of the vendor's own that a coding agent always offers; the model works without them. */
+const SKIPPED_TOOLS = new Set<Json | undefined>([
+  'namespace',
+  'tool_search',
+  'web_search',
+  'web_search_2025_08_26',
+  'web_search_preview',
+  'web_search_preview_2025_03_11',
+]);
+
+/** Reads a Responses request. Throws `Untranslatable` for what the other protocols have no words for. */
+export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, upstream: string): Dialogue {
+  checkFields(body, { rules: responsesFields, upstream });
+  const reasoning = optionalObject(body.reasoning, 'reasoning');
+  checkFields(reasoning ?? {}, { rules: REASONING_FIELDS, upstream, at: 'reasoning' });
+  const text = optionalObject(body.text, 'text');
+  checkFields(text ?? {}, { rules: TEXT_FIELDS, upstream, at: 'text' });
+  const summary = reasoning?.summary ?? reasoning?.generate_summary;
+  const { instructions, turns } = readInput(body.input);
+  const { tools, toolChoice } = readToolChoice(body.tool_choice, readTools(body.tools));
+  const leading = optionalString(body.instructions, 'instructions');
+  return {
+    instructions: [...(leading === null || leading === '' ? [] : [textPart(leading, 'instructions')]), ...instructions],
+    turns,
+    tools,
+    toolChoice,
+    parallelCalls: optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'),
+    thinking: readThinking(optionalString(reasoning?.effort, 'reasoning.effort'), 'reasoning.effort'),
+    showReasoning: optionalString(summary, 'reasoning.summary') === null ? null : true,
+    format: readFormat(optionalObject(text?.format, 'text.format')),
+    stop: { sequences: [], at: 'stop' },
+    temperature: optionalNumber(body.temperature, 'temperature'),
+    topP: optionalNumber(body.top_p, 'top_p'),
+    topK: null,
+    endUser: optionalString(body.safety_identifier, 'safety_identifier') ?? optionalString(body.user, 'user'),
+    verbosity: optionalString(text?.verbosity, 'text.verbosity'),
+    cacheKey: optionalString(body.prompt_cache_key, 'prompt_cache_key'),
+  };
+}
+
+function textPart(text: string, at: string): TextPart {
+  return { kind: 'text', text, cache: null, at };
+}
+
+function readInput(input: Json | undefined): { instructions: TextPart[]; turns: Turn[] } {
+  if (typeof input === 'string') {
+    return { instructions: [], turns: [{ role: 'user', parts: [textPart(input, 'input')], at: 'input' }] };
+  }
+  const instructions: TextPart[] = [];
+  const turns: Turn[] = [];
+  const answer: OpenAnswer = { hasText: false, hasCall: false };
+  requireList(input, 'input').forEach((value, index) => {
+    const at = `input.${index}`;
+    const item = requireObject(value, at);
+    if (item.type !== undefined && item.type !== 'message') {
+      readItem(item, turns, answer, at);
+      return;
+    }
+    const role = oneOf(item.role, ['system', 'developer', 'user', 'assistant'], `${at}.role`);
+    const parts = readContent(item.content, `${at}.content`);
+    if (role === 'user') turns.push({ role, parts, at });
+    else if (role === 'assistant') addAssistant(turns, answer, parts.map(onlyText), at);
+    else if (turns.length === 0) instructions.push(...parts.map(onlyText));
+    else turns.push({ role: 'system', texts: parts.map(onlyText), at });
+  });
+  return { instructions, turns };
+}
+
+function onlyText(part: ContentPart): TextPart {
+  return part.kind === 'text' ? part : refuse(part.at, 'only text is allowed here');
+}
+
+/** What the last answer has so far. Kept and not looked for, because histories are long. */
+interface OpenAnswer {
+  hasText: boolean;
+  hasCall: boolean;
+}
+
+/**
+ * Items of one answer stand apart here and together in the other protocols. A new answer begins where text or
+ * reasoning follows text; calls and what surrounds them stay together, because their results must follow directly.
+ */
+function addAssistant(turns: Turn[], answer: OpenAnswer, parts: AssistantPart[], at: string): void {
+  const last = turns.at(-1);
+  const hasCall = parts.some(({ kind }) => kind === 'call');
+  const hasText = parts.some(({ kind }) => kind === 'text');
+  if (last?.role === 'assistant' && (hasCall || answer.hasCall || !answer.hasText)) {
+    last.parts.push(...parts);
+    answer.hasCall ||= hasCall;
+    answer.hasText ||= hasText;
+  } else {
+    turns.push({ role: 'assistant', parts, at });
+    Object.assign(answer, { hasText, hasCall });
+  }
+}
+
+function readItem(item: JsonObject, turns: Turn[], answer: OpenAnswer, at: string): void {
+  switch (typeOf(item)) {
+    case 'function_call':
+    case 'custom_tool_call':
+      addAssistant(turns, answer, [readCall(item, at)], at);
+      break;
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      appendResult(turns, readResult(item, at));
+      break;
+    case 'reasoning':
+      addAssistant(turns, answer, [readReasoning(item, at)], at);
+      break;
+    case 'web_search_call':
+      // Says only that a search took place; what it found is in the text that follows.
+      break;
+    default:
+      refuseType(item, at, 'items');
+  }
+}
+
+function readCall(item: JsonObject, at: string): CallPart {
+  const text =
+    item.type === 'custom_tool_call'
+      ? wrapFreeText(requireString(item.input, `${at}.input`))
+      : (optionalString(item.arguments, `${at}.arguments`) ?? '');
+  return {
+    kind: 'call',
+    id: requireString(item.call_id, `${at}.call_id`),
+    name: requireString(item.name, `${at}.name`),
+    arguments: text,
+    custom: false,
+    cache: null,
+    at,
+  };
+}
+
+/** The arguments of the function that stands in for a free-text tool. */
+function wrapFreeText(input: string): string {
+  return stringifyJson({ input });
+}
+
+function readResult(item: JsonObject, at: string): ToolResult {
+  return {
+    callId: requireString(item.call_id, `${at}.call_id`),
+    parts: readContent(item.output, `${at}.output`),
+    failed: false,
+    custom: false,
+    cache: null,
+    at,
+  };
+}
+
+function readReasoning(item: JsonObject, at: string): AssistantPart {
+  const summary = optionalList(item.summary, `${at}.summary`);
+  const pieces = summary.length > 0 ? summary : optionalList(item.content, `${at}.content`);
+  const texts = pieces.map((piece, index) =>
+    requireString(requireObject(piece, at).text, `${at}.summary.${index}.text`),
+  );
+  return { kind: 'reasoning', text: texts.join('\n\n'), at };
+}
+
+function readContent(content: Json | undefined, at: string): ContentPart[] {
+  if (typeof content === 'string') return [textPart(content, at)];
+  return requireList(content, at).map((value, index) => {
+    const place = `${at}.${index}`;
+    return readPart(requireObject(value, place), place);
+  });
+}
+
+function readPart(part: JsonObject, at: string): ContentPart {
+  switch (typeOf(part)) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return textPart(requireString(part.text, `${at}.text`), at);
+    case 'refusal':
+      return textPart(requireString(part.refusal, `${at}.refusal`), at);
+    case 'input_image': {
+      refuseUpload(part, at);
+      const detail = optionalString(part.detail, `${at}.detail`);
+      return readImageUrl(requireString(part.image_url, `${at}.image_url`), {
+        detail,
+        cache: null,
+        at: `${at}.image_url`,
+      });
+    }
+    case 'input_file':
+      return readInputFile(part, at);
+    default:
+      return refuseType(part, at, 'content parts');
+  }
+}
+
+function refuseUpload(part: JsonObject, at: string): void {
+  if (part.file_id !== undefined && part.file_id !== null) {
+    refuse(`${at}.file_id`, 'uploaded files are not supported; send the data itself');
+  }
+}
+
+function readInputFile(part: JsonObject, at: string): ContentPart {
+  refuseUpload(part, at);
+  const filename = optionalString(part.filename, `${at}.filename`);
+  const url = optionalString(part.file_url, `${at}.file_url`);
+  if (url === null) {
+    return readFile(requireString(part.file_data, `${at}.file_data`), { filename, cache: null, at: `${at}.file_data` });
+  }
+  if (!isWebAddress(url)) refuse(`${at}.file_url`, 'must be an http(s) address', 'invalid_value');
+  return {
+    kind: 'document',
+    source: { kind: 'url', url },
+    title: filename,
+    context: null,
+    cache: null,
+    at: `${at}.file_url`,
+  };
+}
+
+function readTools(tools: Json | undefined): FunctionTool[] {
+  return optionalList(tools, 'tools').flatMap((value, index): FunctionTool[] => {
+    const at = `tools.${index}`;
+    const tool = requireObject(value, at);
+    if (SKIPPED_TOOLS.has(tool.type)) return [];
+    if (tool.type === 'custom') return [readFreeTextTool(tool, at)];
+    if (tool.type !== 'function') refuseType(tool, at, 'tools');
+    return [
+      {
+        kind: 'function',
+        name: requireString(tool.name, `${at}.name`),
+        description: optionalString(tool.description, `${at}.description`),
+        schema: optionalObject(tool.parameters, `${at}.parameters`),
+        strict: optionalBoolean(tool.strict, `${at}.strict`),
+        cache: null,
+        at,
+      },
+    ];
+  });
+}
+
+const FREE_TEXT_SCHEMA: JsonObject = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+};
+
+/** A tool that takes free text becomes a function with one argument; its grammar can only be told to the model. */
+function readFreeTextTool(tool: JsonObject, at: string): FunctionTool {
+  const description = optionalString(tool.description, `${at}.description`);
+  const format = optionalObject(tool.format, `${at}.format`);
+  const grammar =
+    format?.type === 'grammar'
+      ? `The value of "input" must match this ${requireString(format.syntax, `${at}.format.syntax`)} grammar:\n${requireString(format.definition, `${at}.format.definition`)}`
+      : null;
+  const told = [description, grammar].filter((text) => text !== null).join('\n\n');
+  return {
+    kind: 'function',
+    name: requireString(tool.name, `${at}.name`),
+    description: told === '' ? null : told,
+    schema: FREE_TEXT_SCHEMA,
+    strict: null,
+    cache: null,
+    at,
+  };
+}
+
+/** Names of the request's free-text tools: calls to them go back in their own form. */
+export function freeTextTools(body: JsonObject): Set<string> {
+  const tools = Array.isArray(body.tools) ? body.tools : [];
+  return new Set(
+    tools.flatMap((tool) =>
+      isObject(tool) && tool.type === 'custom' && typeof tool.name === 'string' ? [tool.name] : [],
+    ),
+  );
+}
+
+function readToolChoice(choice: Json | undefined, tools: Tool[]): { tools: Tool[]; toolChoice: ToolChoice | null } {
+  const at = 'tool_choice';
+  if (choice === undefined || choice === null) return { tools, toolChoice: null };
+  if (typeof choice === 'string') {
+    const kind = oneOf(choice, ['none', 'auto', 'required'], at);
+    return { tools, toolChoice: { kind: kind === 'required' ? 'any' : kind, at } };
+  }
+  const object = requireObject(choice, at);
+  const type = oneOf(object.type, ['function', 'custom', 'allowed_tools'], `${at}.type`);
+  if (type !== 'allowed_tools') {
+    const name = requireString(object.name, `${at}.name`);
+    return { tools, toolChoice: { kind: 'tool', name, custom: false, at } };
+  }
+  const mode = oneOf(object.mode, ['auto', 'required'], `${at}.mode`);
+  const allowed = requireList(object.tools, `${at}.tools`).map((tool) => requireObject(tool, `${at}.tools`).name);
+  return {
+    tools: tools.filter((tool) => allowed.includes(tool.name)),
+    toolChoice: { kind: mode === 'required' ? 'any' : 'auto', at },
+  };
+}
+
+function readFormat(format: JsonObject | null): Dialogue['format'] {
+  if (format === null) return null;
+  const at = 'text.format';
+  const type = oneOf(format.type, ['text', 'json_object', 'json_schema'], `${at}.type`);
+  if (type === 'text') return null;
+  if (type === 'json_object') return { kind: 'json', at };
+  return {
+    kind: 'schema',
+    schema: requireObject(format.schema, `${at}.schema`),
+    name: optionalString(format.name, `${at}.name`),
+    description: optionalString(format.description, `${at}.description`),
+    strict: optionalBoolean(format.strict, `${at}.strict`),
+    at,
+  };
+}

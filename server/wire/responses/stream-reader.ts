@@ -1,0 +1,144 @@
+import { type AnswerBlock, type AnswerSink, nonsense, type StreamReader, type TextKind } from '../dialogue/answer.ts';
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  objectMember,
+  stringifyJson,
+  stringMember,
+  typeOf,
+} from '../dialogue/json.ts';
+import { statusOfError } from '../envelope.ts';
+import type { StreamError } from '../protocol.ts';
+import { readItem } from './answer-reader.ts';
+import { readStatus } from './finish.ts';
+import { NO_USAGE, readAnswerUsage } from './usage.ts';
+
+/** What has been handed on of one output item. */
+interface ItemState {
+  /** Where the last piece of text came from: another place starts a new paragraph of reasoning. */
+  part: string | null;
+  said: boolean;
+  /** Reasoning comes as a summary or in full; only what comes first is handed on. */
+  reasoning: 'summary' | 'full' | null;
+}
+
+/** Reads the events of a Responses upstream. */
+export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
+  const items = new Map<string, ItemState>();
+  let usage = NO_USAGE;
+  let model: string | null = null;
+  let calls = false;
+  let refused = false;
+
+  function stateOf(key: string): ItemState {
+    const known = items.get(key);
+    if (known !== undefined) return known;
+    const state: ItemState = { part: null, said: false, reasoning: null };
+    items.set(key, state);
+    return state;
+  }
+
+  function say(key: string, kind: TextKind, text: string): void {
+    stateOf(key).said ||= text !== '';
+    refused ||= kind === 'refusal' && text !== '';
+    sink.text(kind, text);
+  }
+
+  function reason(key: string, kind: 'summary' | 'full', part: Json | undefined, text: string): void {
+    const state = stateOf(key);
+    state.reasoning ??= kind;
+    if (state.reasoning !== kind) return;
+    const place = stringifyJson(part ?? 0);
+    if (state.part !== null && state.part !== place) sink.text('reasoning', '\n\n');
+    state.part = place;
+    say(key, 'reasoning', text);
+  }
+
+  function addItem(key: string, item: JsonObject): void {
+    const [block] = readItem(item);
+    if (block?.kind !== 'call' || items.has(key)) return;
+    stateOf(key);
+    calls = true;
+    sink.call(key, block);
+  }
+
+  function addArguments(key: string, text: string): void {
+    if (text === '') return;
+    stateOf(key).said = true;
+    sink.callArguments(key, text);
+  }
+
+  /** Some vendors send items whole, or only their beginning and end. */
+  function endItem(key: string, item: JsonObject): void {
+    addItem(key, item);
+    for (const block of stateOf(key).said ? [] : readItem(item)) sayWhole(key, block);
+    if (item.type === 'function_call' || item.type === 'custom_tool_call') sink.callEnd(key);
+  }
+
+  function sayWhole(key: string, block: AnswerBlock): void {
+    if (block.kind === 'call') addArguments(key, block.arguments);
+    else say(key, block.kind, block.text);
+  }
+
+  function readResponse(event: JsonObject): JsonObject {
+    const response = objectMember(event, 'response') ?? {};
+    model = stringMember(response, 'model') ?? model;
+    if (isObject(response.usage)) usage = readAnswerUsage(response.usage);
+    return response;
+  }
+
+  function readEvent(event: JsonObject, type: string): void {
+    const key = stringifyJson(event.output_index ?? 0);
+    const delta = stringMember(event, 'delta') ?? '';
+    switch (type) {
+      case 'response.created':
+      case 'response.in_progress':
+      case 'response.queued':
+        readResponse(event);
+        return sink.begin();
+      case 'response.output_item.added':
+        return addItem(key, objectMember(event, 'item') ?? {});
+      case 'response.output_text.delta':
+        return say(key, 'text', delta);
+      case 'response.refusal.delta':
+        return say(key, 'refusal', delta);
+      case 'response.reasoning_summary_text.delta':
+        return reason(key, 'summary', event.summary_index, delta);
+      case 'response.reasoning_text.delta':
+        return reason(key, 'full', event.content_index, delta);
+      case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
+        return addArguments(key, delta);
+      case 'response.output_item.done':
+        return endItem(key, objectMember(event, 'item') ?? {});
+      case 'response.completed':
+      case 'response.incomplete':
+        sink.finish(readStatus(readResponse(event), { calls, refusal: refused }));
+        return sink.end();
+      case 'response.failed':
+        return sink.fail(readError(objectMember(readResponse(event), 'error') ?? {}));
+      case 'error':
+        return sink.fail(readError(objectMember(event, 'error') ?? event));
+    }
+  }
+
+  return {
+    get model() {
+      return model;
+    },
+    usage: () => usage,
+    event(name, data) {
+      if (data.trim() === '[DONE]') return;
+      const event = JSON.parse(data) as Json;
+      if (!isObject(event)) return sink.fail(nonsense('The upstream sent an event that is no object.'));
+      readEvent(event, typeOf(event) || name || '');
+    },
+  };
+}
+
+function readError(error: JsonObject): StreamError {
+  const code = stringMember(error, 'code');
+  const message = stringMember(error, 'message') || 'The model failed at its vendor.';
+  return { status: statusOfError(stringMember(error, 'type'), code), type: code ?? 'server_error', message };
+}

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAccounts } from '../../server/accounts/accounts.ts';
+import { createSchedule } from '../../server/app/schedule.ts';
+import { createKeys } from '../../server/keys/keys.ts';
+import { createTransfers } from '../../server/plans/transfers.ts';
+import { createUptime } from '../../server/uptime/uptime.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+it('a start probes at once, an event is delivered without waiting for the clock, and every job is known to it', async () => {
+  const { pool } = database;
+  const delivered = Promise.withResolvers<void>();
+  const probed = Promise.withResolvers<void>();
+  const uptime = createUptime({ pool });
+  const schedule = createSchedule({
+    databaseUrl: database.url,
+    probing: true,
+    publicUrl: 'http://127.0.0.1:9',
+    accounts: createAccounts({ pool }),
+    keys: createKeys({ pool }),
+    orders: { expire: async () => 0 },
+    transfers: createTransfers({ pool, accountNumbers: null }),
+    transferSource: null,
+    uptime: { ...uptime, endAbandoned: async () => probed.resolve() },
+    people: { sweep: async () => undefined },
+    notices: { check: async () => 0, sendMails: async () => 0 },
+    mismatchMails: { sendMails: async () => 0 },
+    webhooks: {
+      deliverDue: async () => {
+        delivered.resolve();
+        return 0;
+      },
+      prune: async () => {},
+    },
+    log: { warn() {} },
+  });
+  await schedule.start();
+  await probed.promise;
+  for (let i = 0; i < 5; i++) schedule.webhooksDue();
+  await delivered.promise;
+  const { rows } = await pool.query<{ key: string }>('SELECT key FROM pgboss.schedule ORDER BY key');
+  expect(rows.map(({ key }) => key)).toEqual([
+    'alarms',
+    'notices',
+    'orders',
+    'people',
+    'probes',
+    'prune',
+    'reconciliation',
+    'webhooks',
+  ]);
+  await schedule.close();
+});

@@ -1,0 +1,86 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, describe as suite } from 'vitest';
+import { describe } from '../../server/billing/failure.ts';
+import { describeError, describeRequest } from '../../server/runtime/http.ts';
+import { allowedFields, createLog } from '../../server/runtime/log.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The names of the fields that a source hands to its log as an object that stands in the call. */
+function fieldsLogged(text: string): string[] {
+  const calls = /\blog\??\.(?:trace|debug|info|warn|error|fatal)\(\s*\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}/g;
+  return [...text.matchAll(calls)].flatMap(([, fields = '']) =>
+    [...fields.matchAll(/(?:^|,)\s*([A-Za-z]\w*)\s*(?=[:,]|$)/g)].map(([, name = '']) => name),
+  );
+}
+
+suite('what the server says in its log', () => {
+  it('is found in every form', () => {
+    const text = `
+      log.info({ one }, 'x');
+      request.log.warn({ two: f(a, b), ...describeError(error), three }, 'x');
+      log?.error(
+        { four: four.id, five: { no: 1 } },
+        'x',
+      );
+      log.warn({}, 'x');`;
+    expect(fieldsLogged(text)).toEqual(['one', 'two', 'three', 'four', 'five']);
+  });
+
+  it('gets through: a field that is not allowed would vanish without a word', () => {
+    const files = globSync('server/**/*.ts', { cwd: root, exclude: (path) => path.includes('generated') });
+    const lost = files.flatMap((path) =>
+      fieldsLogged(readFileSync(join(root, path), 'utf8'))
+        .filter((name) => name !== 'err' && !allowedFields.has(name))
+        .map((name) => `${path}: ${name}`),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  it('is what the page for operators explains', () => {
+    const page = readFileSync(join(root, 'server/README.md'), 'utf8');
+    const table = page
+      .slice(page.indexOf('## On call'))
+      .split('\n')
+      .filter((line) => line.startsWith('| '));
+    const seen = table.flatMap((line) =>
+      [...(line.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, text]) => text),
+    );
+    const sentences = seen.filter((text) => text !== undefined && /^[a-z]+ [a-z' ]+$/.test(text));
+    expect(sentences.length).toBeGreaterThan(10);
+    const sources = globSync('server/**/*.ts', { cwd: root }).map((path) => readFileSync(join(root, path), 'utf8'));
+    expect(sentences.filter((sentence) => !sources.some((source) => source.includes(String(sentence))))).toEqual([]);
+  });
+
+  it('of an error and of a request gets through whole', () => {
+    const broken = Object.assign(new RangeError('what a customer wrote'), { code: '23514', constraint: 'grant_cap' });
+    const [line, ...others] = logged((log) =>
+      log.error({ ...describe(broken), ...describeError(broken), ...describeRequest({ method: 'GET' }) }, 'x'),
+    );
+    expect(others).toEqual([]);
+    expect(line).toMatchObject({
+      error: 'RangeError',
+      kind: 'RangeError',
+      code: '23514',
+      constraint: 'grant_cap',
+      method: 'GET',
+      route: 'unknown',
+    });
+    expect(JSON.stringify(line)).not.toContain('customer');
+    const copy = { code: 'ECONNREFUSED', message: 'what a customer wrote' };
+    expect([copy, null, undefined, 'text'].map(describeError)).toEqual([
+      { kind: 'object', code: 'ECONNREFUSED' },
+      { kind: 'object' },
+      { kind: 'undefined' },
+      { kind: 'string' },
+    ]);
+  });
+});
+
+function logged(work: (log: ReturnType<typeof createLog>) => void): Record<string, unknown>[] {
+  const lines: string[] = [];
+  work(createLog('trace', { write: (line: string) => void lines.push(line) }));
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}

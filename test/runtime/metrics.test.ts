@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { createMetrics } from '../../server/runtime/metrics.ts';
+
+const settled = {
+  protocol: 'messages',
+  model: 'm',
+  outcome: 'completed',
+  usageSource: 'reported',
+  usage: { input: 10, cacheHit: 0, cacheWrite5m: 2, cacheWrite1h: 1, output: 7 },
+  cost: 1_500_000_000_000n,
+};
+
+test('figures are told for each combination of labels, as often as somebody looks', async () => {
+  const metrics = createMetrics({ worker: 3 });
+  for (const status of [200, 200, 429]) {
+    metrics.requestDone({ protocol: 'messages', model: 'm', status, seconds: 0.02, firstByteSeconds: null });
+  }
+  metrics.requestDone({ protocol: 'responses', model: '200', status: 200, seconds: 70, firstByteSeconds: 0.3 });
+  metrics.settled(settled);
+  metrics.settled({ ...settled, cost: 0n });
+  metrics.inFlight.add('messages');
+  metrics.inFlight.add('messages');
+  metrics.inFlight.remove('messages');
+
+  for (let looks = 0; looks < 2; looks += 1) {
+    const lines = (await metrics.registry.metrics()).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'gateway_requests_total{protocol="messages",model="m",status="200",worker="3"} 2',
+        'gateway_requests_total{protocol="messages",model="m",status="429",worker="3"} 1',
+        'gateway_requests_total{protocol="responses",model="200",status="200",worker="3"} 1',
+        'gateway_tokens_total{model="m",token_type="input",worker="3"} 20',
+        'gateway_tokens_total{model="m",token_type="cache_write",worker="3"} 6',
+        'gateway_spend_usd_total{model="m",worker="3"} 1.5',
+        'gateway_inflight{protocol="messages",worker="3"} 1',
+        'gen_ai_server_request_duration_seconds_bucket{le="0.025",worker="3",protocol="messages",model="m"} 3',
+        'gen_ai_server_request_duration_seconds_bucket{le="60",worker="3",protocol="responses",model="200"} 0',
+        'gen_ai_server_request_duration_seconds_count{worker="3",protocol="responses",model="200"} 1',
+      ]),
+    );
+    expect(lines.filter((line) => line.startsWith('gateway_requests_total'))).toHaveLength(3);
+    expect(lines.filter((line) => line.startsWith('gateway_tokens_total'))).toHaveLength(3);
+  }
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { checkBaseUrl, isPrivateAddress } from '../../server/shared/private-addresses.ts';
+
+/** Addresses that the server must not be talked into calling, in each of their spellings. */
+
+describe('an address', () => {
+  it.each([
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.31.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+    '::',
+    '::1',
+    'fe80::1',
+    'fec0::1',
+    'fd00::1',
+    'ff02::1',
+    '2001:db8::1',
+    // IPv4 inside IPv6: mapped, compatible, translated, tunnelled.
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '::127.0.0.1',
+    '::7f00:1',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+    'no address at all',
+  ])('%s is private', (address) => {
+    expect(isPrivateAddress(address)).toBe(true);
+  });
+
+  it.each(['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111', '2a00:1450:4001::1'])('%s is public', (address) => {
+    expect(isPrivateAddress(address)).toBe(false);
+  });
+});
+
+describe('a base address', () => {
+  it.each([
+    ['https://api.example.com/v1', null],
+    ['https://[2606:4700:4700::1111]/', null],
+    ['http://api.example.com', 'not_https'],
+    ['https://user:word@api.example.com', 'has_credentials'],
+    ['https://api.example.com/?a=b', 'has_query'],
+    ['https://2130706433/', 'private_address'],
+    ['https://0x7f.1/', 'private_address'],
+    ['https://[::127.0.0.1]/', 'private_address'],
+    ['https://localhost/', 'private_address'],
+    ['https://metadata.google.internal/', 'private_address'],
+    ['nonsense', 'not_a_url'],
+  ])('%s: %s', (address, problem) => {
+    expect(checkBaseUrl(address, false)).toBe(problem);
+  });
+});

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { singleFlight } from '../../server/shared/single-flight.ts';
+
+/** A load whose runs end when the test says so. */
+function gated() {
+  const runs: PromiseWithResolvers<void>[] = [];
+  const load = singleFlight(() => {
+    const run = Promise.withResolvers<void>();
+    runs.push(run);
+    return run.promise;
+  });
+  return { runs, load };
+}
+
+test('whoever comes while a load runs waits for one that began afterwards, which all of them share', async () => {
+  const { runs, load } = gated();
+  const done: string[] = [];
+  const first = load().then(() => done.push('first'));
+  const later = [load(), load(), load()].map((promise) => promise.then(() => done.push('later')));
+  expect(runs).toHaveLength(1);
+  runs[0]?.resolve();
+  await first;
+  await Promise.resolve();
+  expect(done).toEqual(['first']);
+  expect(runs).toHaveLength(2);
+  runs[1]?.resolve();
+  await Promise.all(later);
+  expect(runs).toHaveLength(2);
+});
+
+test('afterwards the next caller starts a load of their own', async () => {
+  const { runs, load } = gated();
+  const first = load();
+  runs[0]?.resolve();
+  await first;
+  void load();
+  expect(runs).toHaveLength(2);
+});
+
+test('a load that fails is the failure of those who waited for it, and of nobody else', async () => {
+  const { runs, load } = gated();
+  const first = load();
+  const second = load();
+  runs[0]?.reject(new Error('first'));
+  await expect(first).rejects.toThrow('first');
+  await expect.poll(() => runs.length).toBe(2);
+  runs[1]?.resolve();
+  await expect(second).resolves.toBeUndefined();
+});
