@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type Model, modelShape } from '../catalog/model.ts';
-import { costsInput, type Prices, pricesInput } from '../catalog/price.ts';
+import { costsInput, pricesInput } from '../catalog/price.ts';
 import { type Route, type Upstream, upstreamInput, upstreamModelInput } from '../catalog/upstreams.ts';
 import { parseUsd } from '../core/money.ts';
+import type { CatalogPrice } from '../core/price.ts';
 import type { Plan } from '../plans/plans.ts';
 import { textProblem } from '../shared/plain-text.ts';
 
@@ -15,7 +16,7 @@ export interface CatalogContent {
 
 export interface ModelContent {
   model: Model;
-  prices: Prices;
+  prices: CatalogPrice;
   /** All routes of the model; null: those it has stay. `line` is where the file names it. */
   routes: readonly (Omit<Route, 'modelId'> & { line: number | null })[] | null;
 }

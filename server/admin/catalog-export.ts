@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg';
 import { currentPrice, listModels } from '../catalog/models.ts';
-import { formatPrice, type Prices } from '../catalog/price.ts';
 import { listRoutes, listUpstreams, type RouteCosts } from '../catalog/upstreams.ts';
-import { formatUsd } from '../core/money.ts';
+import { formatPrice, formatUsd } from '../core/money.ts';
+import type { CatalogPrice } from '../core/price.ts';
 import { listPlans } from '../plans/plans.ts';
 
 export interface ExportedCatalog {
@@ -78,7 +78,7 @@ function onlyOff(enabled: boolean): { enabled?: false } {
   return enabled ? {} : { enabled: false };
 }
 
-function pricesText({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: Prices | RouteCosts) {
+function pricesText({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: CatalogPrice | RouteCosts) {
   return {
     input: formatPrice(input),
     cacheHit: formatPrice(cacheHit),

@@ -1,7 +1,8 @@
-import type { Effort } from '../catalog/model.ts';
-import { type Prices, parsePrice } from '../catalog/price.ts';
+import type { FeaturesInput } from '../catalog/features.ts';
 import { simulatorAddress, type Upstream } from '../catalog/upstreams.ts';
-import type { FeaturesInput } from '../core/features.ts';
+import type { ReasoningEffort } from '../core/effort.ts';
+import { parsePrice } from '../core/money.ts';
+import type { CatalogPrice } from '../core/price.ts';
 import type { CatalogContent, ModelContent } from './catalog-content.ts';
 
 /** What an empty database is filled with, so that the first start has something to show. */
@@ -17,7 +18,7 @@ interface SeedModel {
   maxOutputTokens: number;
   capabilities: readonly string[];
   /** Left out: not said. */
-  efforts?: readonly Effort[];
+  efforts?: readonly ReasoningEffort[];
   prices: PriceRow;
   /** What the model is called where: by upstream id. */
   at: Readonly<Record<string, string>>;
@@ -124,10 +125,10 @@ const vendors: readonly SeedUpstream[] = [
 ];
 
 /** What the vendors' models know; they refuse other words. */
-const claudeEfforts: readonly Effort[] = ['none', 'low', 'medium', 'high', 'xhigh', 'max'];
-const gptEfforts: readonly Effort[] = ['minimal', 'low', 'medium', 'high'];
+const claudeEfforts: readonly ReasoningEffort[] = ['none', 'low', 'medium', 'high', 'xhigh', 'max'];
+const gptEfforts: readonly ReasoningEffort[] = ['minimal', 'low', 'medium', 'high'];
 /** It reasons by a budget of tokens instead. */
-const noEfforts: readonly Effort[] = ['none'];
+const noEfforts: readonly ReasoningEffort[] = ['none'];
 
 // The vendors' list prices of November 2026. Models whose price depends on the length of the prompt are left out: a price
 // here is one number. DeepSeek's are those of its peak hours, so that no hour costs more than it brings.
@@ -275,7 +276,7 @@ function toModel(
   };
 }
 
-function toPrices([input, cacheHit, output, cacheWrite5m, cacheWrite1h]: PriceRow): Prices {
+function toPrices([input, cacheHit, output, cacheWrite5m, cacheWrite1h]: PriceRow): CatalogPrice {
   return {
     input: price(input),
     cacheHit: price(cacheHit),

@@ -1,8 +1,11 @@
 import { MAX_PICO, type PicoUsd } from '../core/money.ts';
-import { affordableTokens, cost, type FrozenPrice, holdSize, type ModelSize, type TokenPools } from '../core/price.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { cost, type FrozenPrice } from '../core/price.ts';
+import type { TokenPools } from '../core/tokens.ts';
 import * as budget from './budget.ts';
+import { affordableTokens, holdSize, type ModelSize } from './hold-size.ts';
 import { addCharged, addHeld, type KeyLimits, type KeySpend, keyRoom, noSpend, roll } from './key-limit.ts';
-import type { AdmitAsk, Admitted, Outcome, Refused, RequestRef, Settled, Settlement } from './types.ts';
+import type { AdmitAsk, Admitted, Refused, RequestRef, Settled, Settlement } from './types.ts';
 
 /**
  * One batch of the ledger: what was asked and what was read under lock goes in, what to answer and what to write comes

@@ -1,3 +1,6 @@
+export { type Outcome } from '../core/outcome.ts';
+export { type UsageSource } from '../core/tokens.ts';
+
 import type { Pool, PoolClient } from 'pg';
 import type { PicoUsd } from '../core/money.ts';
 import { decide, type Operation, type Result } from './batch.ts';
@@ -20,7 +23,7 @@ import type { AdmitAsk, Admitted, Balance, Refused, RequestRef, Settled, Settlem
 import { readBalance } from './usage.ts';
 
 export type { FrozenPrice } from '../core/price.ts';
-export type { AdmitAsk, Admitted, Outcome, Refused, Settled, Settlement, UsageSource } from './types.ts';
+export type { AdmitAsk, Admitted, Refused, Settled, Settlement } from './types.ts';
 export { Closed, Quarantined };
 
 /**

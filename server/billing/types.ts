@@ -1,5 +1,9 @@
 import type { PicoUsd } from '../core/money.ts';
-import type { CacheWrite, FrozenPrice, TokenPools } from '../core/price.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { FrozenPrice } from '../core/price.ts';
+import type { Protocol } from '../core/protocol.ts';
+import type { CacheWrite } from '../core/request.ts';
+import type { TokenPools, UsageSource } from '../core/tokens.ts';
 
 /** A request, as the money path names it. Ids are lower-case UUIDs; `requestId` is a UUIDv7, used once. */
 export interface RequestRef {
@@ -66,19 +70,6 @@ export interface Refused {
   /** With `key_limit`: the limit that was reached. */
   keyLimit?: { period: 'day' | 'month' | 'lifetime'; limit: PicoUsd; spent: PicoUsd; held: PicoUsd };
 }
-
-export type Outcome =
-  | 'completed'
-  | 'budget_stopped'
-  | 'client_closed'
-  | 'upstream_error'
-  | 'upstream_cut'
-  | 'timeout'
-  | 'shutdown';
-
-export type Protocol = 'messages' | 'chat-completions' | 'responses';
-
-export type UsageSource = 'reported' | 'partial' | 'clamped' | 'estimated' | 'none';
 
 /** How a request ended: everything that its ledger entry says. No content. */
 export interface Settlement extends RequestRef {

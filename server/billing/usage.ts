@@ -1,8 +1,11 @@
 import type { ClientBase, Pool } from 'pg';
 import type { PicoUsd } from '../core/money.ts';
-import type { TokenPools, UnitPrices } from '../core/price.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { UnitPrices } from '../core/price.ts';
+import type { Protocol } from '../core/protocol.ts';
+import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import type { GrantKind } from './grants.ts';
-import type { Balance, Outcome, Protocol, UsageSource } from './types.ts';
+import type { Balance } from './types.ts';
 
 /** What can be asked of a pool or of one connection. */
 export type Queryable = Pick<Pool | ClientBase, 'query'>;

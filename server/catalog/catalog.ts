@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
+import type { ReasoningEffort } from '../core/effort.ts';
 import { singleFlight } from '../shared/single-flight.ts';
-import { clientPrefix, type Effort } from './model.ts';
+import { clientPrefix } from './model.ts';
 
 /**
  * The catalog in memory, as one snapshot: which models there are, and what they cost at this moment. It decides nothing
@@ -19,7 +20,7 @@ export interface CatalogModel {
   allow: ReadonlySet<string>;
   capabilities: readonly string[];
   /** The reasoning efforts that it knows; empty: nobody has said. */
-  efforts: readonly Effort[];
+  efforts: readonly ReasoningEffort[];
   createdAt: Date;
   price: CurrentPrice;
 }
@@ -66,7 +67,7 @@ interface Row {
   maxOutputTokens: number;
   allow: string[];
   capabilities: string[];
-  efforts: Effort[];
+  efforts: ReasoningEffort[];
   createdAt: Date;
   priceId: string;
   input: bigint;

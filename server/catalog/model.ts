@@ -1,9 +1,6 @@
 import { z } from 'zod';
+import { type ReasoningEffort, reasoningEfforts } from '../core/effort.ts';
 import { textProblem } from '../shared/plain-text.ts';
-
-/** How much a model can be told to reason, weakest first; the `ReasoningEffort` of the wire contract. */
-export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-export type Effort = (typeof efforts)[number];
 
 /** A catalog entry as an operator writes it. */
 export interface Model {
@@ -19,7 +16,7 @@ export interface Model {
   /** What it can do, e.g. `tools`, `vision`, `thinking`; shown to people and clients. */
   capabilities: string[];
   /** The reasoning efforts that it knows; empty: nobody has said. */
-  efforts: Effort[];
+  efforts: ReasoningEffort[];
   enabled: boolean;
 }
 
@@ -61,9 +58,9 @@ export const modelShape = {
   allow: names(100),
   capabilities: names(50),
   efforts: z
-    .array(z.enum(efforts, `must be one of ${efforts.join(', ')}`))
+    .array(z.enum(reasoningEfforts, `must be one of ${reasoningEfforts.join(', ')}`))
     // In one order, so that a list that is only written differently changes nothing.
-    .transform((known) => efforts.filter((effort) => known.includes(effort)))
+    .transform((known) => reasoningEfforts.filter((effort) => known.includes(effort)))
     .default([]),
   enabled: z.boolean('must be true or false').default(true),
 };

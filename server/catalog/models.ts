@@ -1,8 +1,9 @@
 import type { ClientBase } from 'pg';
+import { formatPrice } from '../core/money.ts';
+import type { CatalogPrice } from '../core/price.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import type { Model } from './model.ts';
-import { formatPrice, type Prices } from './price.ts';
 
 /**
  * Models and their prices, as operators write them. Every function works in the caller's transaction, says what changed
@@ -13,7 +14,7 @@ import { formatPrice, type Prices } from './price.ts';
 export type Change = 'created' | 'changed' | 'unchanged';
 
 /** A price version. */
-export interface PriceVersion extends Prices {
+export interface PriceVersion extends CatalogPrice {
   id: string;
   validFrom: Date;
 }
@@ -82,7 +83,7 @@ export async function currentPrice(client: ClientBase, modelId: string): Promise
  */
 export async function savePrices(
   client: ClientBase,
-  ask: { modelId: string; prices: Prices; validFrom?: Date; actor: string },
+  ask: { modelId: string; prices: CatalogPrice; validFrom?: Date; actor: string },
 ): Promise<Change> {
   const { modelId, prices, validFrom, actor } = ask;
   const before = await currentPrice(client, modelId);
@@ -114,7 +115,7 @@ export async function savePrices(
   return before === null ? 'created' : 'changed';
 }
 
-function samePrices(a: Prices, b: Prices): boolean {
+function samePrices(a: CatalogPrice, b: CatalogPrice): boolean {
   return JSON.stringify(priceFacts(a)) === JSON.stringify(priceFacts(b));
 }
 
@@ -124,7 +125,7 @@ function modelFacts(model: Model): AuditFacts {
 }
 
 /** USD per 1,000,000 tokens, as people know prices. */
-function priceFacts(prices: Prices): Record<string, string | null> {
+function priceFacts(prices: CatalogPrice): Record<string, string | null> {
   return {
     input: formatPrice(prices.input),
     cacheHit: formatPrice(prices.cacheHit),

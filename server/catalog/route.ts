@@ -1,38 +1,18 @@
+import type { UpstreamFeatures } from '../core/features.ts';
+import type { UnitPrices } from '../core/price.ts';
+import type { Protocol } from '../core/protocol.ts';
 /** What the data plane knows of the places where models run; read from the database into memory as one snapshot. */
-
-export type UpstreamProtocol = 'messages' | 'chat-completions' | 'responses';
-
-/** What translation may use at an upstream. Structurally the `UpstreamFeatures` of the wire contract. */
-export interface Features {
-  maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  systemRole: 'keep' | 'user' | 'hoist';
-  files: boolean;
-  jsonObject: boolean;
-  sampling: boolean;
-  reasoningHistory: boolean;
-  effort: boolean;
-  store: boolean;
-}
 
 export interface UpstreamRecord {
   id: string;
-  protocol: UpstreamProtocol;
+  protocol: Protocol;
   /** As the ecosystem writes it: without `/v1` for messages, with it for the others. No trailing slash. */
   baseUrl: string;
   onDisconnect: 'abort' | 'drain';
-  features: Features;
+  features: UpstreamFeatures;
   simulated: boolean;
   /** Unsealed, in memory only. Empty: the upstream takes no key. */
   keys: readonly { id: string; secret: string }[];
-}
-
-/** What the operator pays on a route, pico-USD per token. */
-export interface UnitCosts {
-  input: bigint;
-  cacheHit: bigint;
-  cacheWrite5m: bigint;
-  cacheWrite1h: bigint;
-  output: bigint;
 }
 
 /** An enabled model on an enabled upstream. */
@@ -44,7 +24,7 @@ export interface RouteRecord {
   /** Lower is tried first. */
   priority: number;
   weight: number;
-  costs: UnitCosts | null;
+  costs: UnitPrices | null;
 }
 
 export interface RouteSource {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
+import type { Protocol } from '../core/protocol.ts';
 import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
-import type { RouteRecord, RouteSource, UpstreamProtocol } from './route.ts';
+import type { RouteRecord, RouteSource } from './route.ts';
 
 /**
  * Chooses where a request runs: always the model that was asked for, at one of the places that have it.
@@ -54,7 +55,7 @@ export interface Router {
    * `stickiness` gives a text that stays the same while a vendor's cache would hit; it is asked for only when there is a
    * choice. Null: the model has no route.
    */
-  candidates(model: string, protocol: UpstreamProtocol, stickiness: () => string): Candidates | null;
+  candidates(model: string, protocol: Protocol, stickiness: () => string): Candidates | null;
   report(target: Target, verdict: Verdict, retryAfterS?: number): void;
   health(): UpstreamHealth[];
   close(): Promise<void>;
@@ -144,7 +145,7 @@ export function createRouter({
   };
 
   /** The places to try, best first. */
-  const inOrder = (routes: readonly RouteRecord[], protocol: UpstreamProtocol, sticky: () => string): RouteRecord[] => {
+  const inOrder = (routes: readonly RouteRecord[], protocol: Protocol, sticky: () => string): RouteRecord[] => {
     if (routes.length === 1) return [...routes];
     const out = leftOut(routes);
     return routes

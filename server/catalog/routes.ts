@@ -1,8 +1,10 @@
 import type { Pool } from 'pg';
-import { featuresOf } from '../core/features.ts';
+import type { UnitPrices } from '../core/price.ts';
+import type { Protocol } from '../core/protocol.ts';
 import { createSeal } from '../shared/seal.ts';
 import { singleFlight } from '../shared/single-flight.ts';
-import type { RouteRecord, RouteSource, UnitCosts, UpstreamProtocol, UpstreamRecord } from './route.ts';
+import { featuresOf } from './features.ts';
+import type { RouteRecord, RouteSource, UpstreamRecord } from './route.ts';
 import { placeOfKey, simulatorAddress } from './upstreams.ts';
 
 /** All routes in memory, as one snapshot, with their upstreams' keys unsealed. */
@@ -26,7 +28,7 @@ export interface UpstreamsParts {
 
 interface UpstreamRow {
   id: string;
-  protocol: UpstreamProtocol;
+  protocol: Protocol;
   baseUrl: string;
   onDisconnect: 'abort' | 'drain';
   features: unknown;
@@ -148,7 +150,7 @@ function toRecord(row: RouteRow, upstream: UpstreamRecord): RouteRecord {
   return { id, model, upstream, upstreamModel, priority, weight, costs: toCosts(row) };
 }
 
-function toCosts(row: RouteRow): UnitCosts | null {
+function toCosts(row: RouteRow): UnitPrices | null {
   const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput } = row;
   if (costInput === null || costCacheHit === null || costOutput === null) return null;
   return {

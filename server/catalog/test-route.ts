@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import type { Pool } from 'pg';
 import { Agent, type Dispatcher, request } from 'undici';
+import type { Protocol } from '../core/protocol.ts';
 import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
-import type { UpstreamProtocol } from './route.ts';
 import { placeOfKey, simulatorAddress } from './upstreams.ts';
 
 /**
@@ -28,7 +28,7 @@ export interface RouteTester {
 
 interface RouteRow {
   upstreamModel: string;
-  protocol: UpstreamProtocol;
+  protocol: Protocol;
   baseUrl: string;
   features: { maxTokensField?: string } | null;
   keyId: string | null;
@@ -37,7 +37,7 @@ interface RouteRow {
 
 const timeoutMs = 20_000;
 const largestAnswer = 1_048_576;
-const paths: Record<UpstreamProtocol, string> = {
+const paths: Record<Protocol, string> = {
   messages: '/v1/messages',
   'chat-completions': '/chat/completions',
   responses: '/responses',
@@ -88,7 +88,7 @@ export function createRouteTester(options: {
   };
 }
 
-function simulatorBase(protocol: UpstreamProtocol, url: string | null): string | null {
+function simulatorBase(protocol: Protocol, url: string | null): string | null {
   if (url === null) return null;
   return protocol === 'messages' ? url : `${url}/v1`;
 }
@@ -134,7 +134,7 @@ async function send(options: {
   }
 }
 
-function credentials(protocol: UpstreamProtocol, secret: string | null): Record<string, string> {
+function credentials(protocol: Protocol, secret: string | null): Record<string, string> {
   const version = protocol === 'messages' ? { 'anthropic-version': '2023-06-01' } : {};
   if (secret === null) return version;
   return protocol === 'messages'

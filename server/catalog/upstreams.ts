@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import { z } from 'zod';
-import { type FeaturesInput, featuresInput } from '../core/features.ts';
+import type { Protocol } from '../core/protocol.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { textProblem } from '../shared/plain-text.ts';
 import { type AddressProblem, checkBaseUrl } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
-import type { UpstreamProtocol } from './route.ts';
+import { type FeaturesInput, featuresInput } from './features.ts';
 
 /**
  * Upstreams, their keys and the routes to them, as operators write them. Every function works in the caller's
@@ -16,7 +16,7 @@ import type { UpstreamProtocol } from './route.ts';
 /** The base address that stands for the simulator of this very server, wherever it happens to listen. */
 export const simulatorAddress = 'simulator';
 
-const protocols = ['messages', 'chat-completions', 'responses'] as const satisfies readonly UpstreamProtocol[];
+const protocols = ['messages', 'chat-completions', 'responses'] as const satisfies readonly Protocol[];
 
 const id = z
   .string('must be text')
@@ -56,7 +56,7 @@ export function upstreamInput({ allowPrivate }: { allowPrivate: boolean }) {
 
 export interface Upstream {
   id: string;
-  protocol: UpstreamProtocol;
+  protocol: Protocol;
   /** Without a trailing slash; or `simulator`. */
   baseUrl: string;
   onDisconnect: 'abort' | 'drain';

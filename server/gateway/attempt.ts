@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ReportedUsage, TokenPools } from '../core/tokens.ts';
 import type { Brake } from '../metering/brake.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
-import type { Account, StreamEnd, StreamError, WireStream } from '../wire/protocol.ts';
-import type { Usage } from '../wire/usage.ts';
+import type { StreamEnd, StreamError, WireStream } from '../wire/protocol.ts';
 import type { Client } from './client.ts';
 import { type DispatchFault, type DispatchRequest, dispatch, type Exchange } from './dispatch.ts';
 import type { Pulse } from './pulse.ts';
@@ -28,7 +28,7 @@ export type AttemptEnd =
   /** A whole 2xx answer. `clientLeft`: it was drained for its account only. `taken`: as in `Exchange`. */
   | { kind: 'whole'; body: Buffer; clientLeft: boolean; taken: boolean }
   /** A stream of which the client got content. `last` has not been sent: the settlement comes first. */
-  | { kind: 'stream'; ending: StreamEnding; account: Account; last: Uint8Array }
+  | { kind: 'stream'; ending: StreamEnding; account: ReportedUsage; last: Uint8Array }
   /** The upstream answered with a status of its own; nothing was relayed. */
   | { kind: 'status'; status: number; headers: IncomingHttpHeaders; body: Buffer }
   /** The upstream's stream began with an error event; nothing was relayed. */
@@ -55,7 +55,7 @@ export interface AttemptParts {
   /** Called once when the first content is relayed: from then on the request is not tried anywhere else. */
   onContent(taken: boolean): void;
   /** What a stream that the budget ends here will be charged for; the client is told the same. */
-  usageSoFar(account: Account): Usage;
+  usageSoFar(account: ReportedUsage): TokenPools;
   /**
    * Builds the spend brake; `stop` ends the stream for want of budget, `resume` lets it go on after the brake had it wait.
    * Not asked for answers that are not streamed.

@@ -1,7 +1,8 @@
 import type { CatalogModel } from '../catalog/catalog.ts';
 import type { Target } from '../catalog/router.ts';
+import type { Protocol } from '../core/protocol.ts';
 import type { Principal } from '../keys/keyring.ts';
-import type { Protocol, RequestFacts, Wire, WireContext } from '../wire/protocol.ts';
+import type { RequestFacts, Wire, WireContext } from '../wire/protocol.ts';
 import type { Client } from './client.ts';
 
 /** The values that the steps of the data plane hand on. */

@@ -1,11 +1,12 @@
 import type { Admitted, Ledger } from '../billing/ledger.ts';
 import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { Router, Target } from '../catalog/router.ts';
+import type { ReportedUsage } from '../core/tokens.ts';
 import { createBrake } from '../metering/brake.ts';
 import { estimateInput, type TokenBounds, tokenBounds, withinBounds } from '../metering/estimate.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { type Account, UnreadableReply, type WireReply } from '../wire/protocol.ts';
+import { UnreadableReply, type WireReply } from '../wire/protocol.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import type { Call, ModelRequest, Prepared } from './call.ts';
 import type { DispatchRequest } from './dispatch.ts';
@@ -80,7 +81,7 @@ export function createDeliverer(parts: DelivererParts) {
   };
 
   /** What of an account is charged; the rest is counted for the operator, whose shortfall it is if it should be true. */
-  const believed = (call: Call, target: Target, account: Account, bounds: TokenBounds): Account => {
+  const believed = (call: Call, target: Target, account: ReportedUsage, bounds: TokenBounds): ReportedUsage => {
     const within = withinBounds(account, bounds);
     if (within !== account) {
       const { upstream, upstreamModel } = target.route;

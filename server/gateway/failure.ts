@@ -1,5 +1,6 @@
+import type { Protocol } from '../core/protocol.ts';
 import { errorEnvelope } from '../wire/envelope.ts';
-import type { Protocol, Wire, WireError } from '../wire/protocol.ts';
+import type { Wire, WireError } from '../wire/protocol.ts';
 import type { AttemptEnd } from './attempt.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 

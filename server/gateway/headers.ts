@@ -1,4 +1,4 @@
-import type { Protocol } from '../wire/protocol.ts';
+import type { Protocol } from '../core/protocol.ts';
 
 /**
  * Headers on their way up are built from an allow-list, never copied: what a client sends may name hops, hosts and

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Protocol } from '../core/protocol.ts';
 import type { Principal } from '../keys/keyring.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import { describeError, describeRequest, isJsonContentType, requestIdHeaders } from '../runtime/http.ts';
 import { publicSentence } from '../runtime/http-server.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { Protocol } from '../wire/protocol.ts';
 import type { Authenticator } from './authenticate.ts';
 import { createBodyRoom } from './body-room.ts';
 import { createClient } from './client.ts';

@@ -1,5 +1,6 @@
+import type { Protocol } from '../core/protocol.ts';
 import { errorEnvelope, errorEvent } from '../wire/envelope.ts';
-import type { Protocol, WireError } from '../wire/protocol.ts';
+import type { WireError } from '../wire/protocol.ts';
 import type { Client } from './client.ts';
 import { statusOf } from './failure.ts';
 import type { Refusal } from './refusals.ts';

@@ -1,18 +1,20 @@
-import type { FrozenPrice, Outcome, Settlement, UsageSource } from '../billing/ledger.ts';
+import type { FrozenPrice, Settlement } from '../billing/ledger.ts';
 import type { RouteRecord } from '../catalog/route.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { cost } from '../core/price.ts';
+import { type ReportedUsage, type TokenPools, type UsageSource } from '../core/tokens.ts';
 import { estimateInput, usageSoFar } from '../metering/estimate.ts';
-import type { Account, RequestFacts } from '../wire/protocol.ts';
-import type { Usage } from '../wire/usage.ts';
+import type { RequestFacts } from '../wire/protocol.ts';
 import type { StreamEnding } from './attempt.ts';
 
 /** What a finished exchange comes to: token pools, where the figures are from, and how it ended. */
 export interface Metered {
-  usage: Usage;
+  usage: TokenPools;
   usageSource: UsageSource;
   outcome: Outcome;
 }
 
-const nothing: Usage = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
+const nothing: TokenPools = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
 
 /** A try that delivered nothing costs nothing. */
 export function unmetered(outcome: Outcome): Metered {
@@ -24,7 +26,7 @@ export function unmetered(outcome: Outcome): Metered {
  * was delivered but not counted is not free.
  */
 export function meterWhole(
-  account: Account,
+  account: ReportedUsage,
   facts: RequestFacts,
   contextWindow: number,
   outcome: 'completed' | 'client_closed',
@@ -42,7 +44,7 @@ export function meterWhole(
  */
 export function meterStream(
   ending: StreamEnding,
-  account: Account,
+  account: ReportedUsage,
   facts: RequestFacts,
   contextWindow: number,
 ): Metered {
@@ -93,14 +95,7 @@ export function toSettlement(parts: SettlementParts): Settlement {
     stream: facts.stream,
     usage,
     price: parts.price,
-    upstreamCost:
-      costs === null
-        ? null
-        : BigInt(usage.input) * costs.input +
-          BigInt(usage.cacheHit) * costs.cacheHit +
-          BigInt(usage.cacheWrite5m) * costs.cacheWrite5m +
-          BigInt(usage.cacheWrite1h) * costs.cacheWrite1h +
-          BigInt(usage.output) * costs.output,
+    upstreamCost: costs === null ? null : cost(usage, costs),
     latencyMs: Math.round(parts.latencyMs),
     timeToFirstByteMs: parts.timeToFirstByteMs === null ? null : Math.round(parts.timeToFirstByteMs),
     outcome: metered.outcome,

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
-import type { Protocol } from '../billing/types.ts';
 import type { CatalogModel } from '../catalog/catalog.ts';
+import type { Protocol } from '../core/protocol.ts';
 import { listPlans, type Plan } from '../plans/plans.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';

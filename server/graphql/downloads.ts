@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import type { Outcome } from '../billing/types.ts';
 import { type LedgerRecord, readLedger } from '../billing/usage.ts';
 import { formatUsd } from '../core/money.ts';
+import type { Outcome } from '../core/outcome.ts';
 import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
 
 /**

@@ -1,4 +1,3 @@
-import type { Outcome, Protocol, UsageSource } from '../billing/types.ts';
 import {
   BadCursor,
   type LedgerRecord,
@@ -9,7 +8,10 @@ import {
   readEntry,
   readLedger,
 } from '../billing/usage.ts';
-import type { TokenPools, UnitPrices } from '../core/price.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { UnitPrices } from '../core/price.ts';
+import type { Protocol } from '../core/protocol.ts';
+import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import { abilitiesOn, isOperator } from '../people/principal.ts';
 import { isRequestId } from '../runtime/http.ts';
 import { isUuid } from '../shared/uuid.ts';

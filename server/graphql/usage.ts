@@ -1,5 +1,5 @@
-import type { Outcome } from '../billing/types.ts';
 import { BadCursor, readUsage, type UsageRecord } from '../billing/usage.ts';
+import type { Outcome } from '../core/outcome.ts';
 import { decodeUuid, encodeId } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';

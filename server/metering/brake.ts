@@ -1,4 +1,5 @@
-import type { Account } from '../wire/protocol.ts';
+import { cost, type UnitPrices } from '../core/price.ts';
+import { noTokens, type ReportedUsage } from '../core/tokens.ts';
 import { estimateOutput, type TokenBounds, withinBounds } from './estimate.ts';
 
 /**
@@ -11,19 +12,10 @@ import { estimateOutput, type TokenBounds, withinBounds } from './estimate.ts';
 /** Output tokens that one extension reserves. */
 const extensionTokens = 4_096n;
 
-export interface BrakePrices {
-  /** Pico-USD per token. */
-  input: bigint;
-  cacheHit: bigint;
-  cacheWrite5m: bigint;
-  cacheWrite1h: bigint;
-  output: bigint;
-}
-
 export interface BrakeParts {
   /** What was reserved when the request was admitted, pico-USD. */
   held: bigint;
-  prices: BrakePrices;
+  prices: UnitPrices;
   /** What the context probably costs as long as the upstream has not said. */
   estimatedInputTokens: number;
   /** Beyond them the upstream is not believed. */
@@ -38,7 +30,7 @@ export interface BrakeParts {
 
 export interface Brake {
   /** To be called after every chunk; cheap unless something has to be done. */
-  check(account: Account): void;
+  check(account: ReportedUsage): void;
   /**
    * The hold is used up and the ledger has not yet said whether there is more: nothing further may be read until
    * `resume`, or an upstream faster than the ledger would be relayed for free.
@@ -56,22 +48,16 @@ export function createBrake({ held, prices, estimatedInputTokens, bounds, extend
   let knownInput = false;
   const free = prices.output === 0n && prices.input === 0n;
 
-  const outputOf = (account: Account): number =>
+  const outputOf = (account: ReportedUsage): number =>
     Math.max(estimateOutput(account), Math.min(account.usage?.output ?? 0, bounds.output));
 
-  const costSoFar = (account: Account, output: number): bigint => {
+  const costSoFar = (account: ReportedUsage, output: number): bigint => {
     const { usage } = withinBounds(account, bounds);
-    const context =
-      usage === null
-        ? BigInt(estimatedInputTokens) * prices.cacheHit
-        : BigInt(usage.input) * prices.input +
-          BigInt(usage.cacheHit) * prices.cacheHit +
-          BigInt(usage.cacheWrite5m) * prices.cacheWrite5m +
-          BigInt(usage.cacheWrite1h) * prices.cacheWrite1h;
-    return context + BigInt(output) * prices.output;
+    const pools = usage ?? { ...noTokens, cacheHit: estimatedInputTokens };
+    return cost({ ...pools, output }, prices);
   };
 
-  const check = (account: Account): void => {
+  const check = (account: ReportedUsage): void => {
     if (stopped || free) return;
     const output = outputOf(account);
     if (extending) {
@@ -82,21 +68,21 @@ export function createBrake({ held, prices, estimatedInputTokens, bounds, extend
     if (output < nextCheckAt && inputIsKnown === knownInput) return;
     knownInput = inputIsKnown;
 
-    const cost = costSoFar(account, output);
+    const spent = costSoFar(account, output);
     // Once less was left than asked for, every cent is already reserved: ask again only when it is used up.
     const mark = dry ? reserved : (reserved * 4n) / 5n;
-    if (cost < mark) {
+    if (spent < mark) {
       // Half of what may still come, so that estimates which jump are noticed in time.
       nextCheckAt =
-        prices.output === 0n ? output + 64 : output + Math.max(1, Number((mark - cost) / prices.output) >> 1);
+        prices.output === 0n ? output + 64 : output + Math.max(1, Number((mark - spent) / prices.output) >> 1);
       return;
     }
     extending = true;
-    brake.waiting = cost >= reserved;
-    void more((cost > reserved ? cost - reserved : 0n) + extensionTokens * prices.output, account);
+    brake.waiting = spent >= reserved;
+    void more((spent > reserved ? spent - reserved : 0n) + extensionTokens * prices.output, account);
   };
 
-  const more = async (wanted: bigint, account: Account): Promise<void> => {
+  const more = async (wanted: bigint, account: ReportedUsage): Promise<void> => {
     // A ledger out of reach adds nothing: what is reserved is still ours, what goes beyond it is not.
     const added = await extend(wanted).catch(() => 0n);
     extending = false;

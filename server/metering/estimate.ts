@@ -1,5 +1,5 @@
-import type { Account, RequestFacts } from '../wire/protocol.ts';
-import type { Usage } from '../wire/usage.ts';
+import type { RequestMeasure } from '../core/request.ts';
+import type { ReportedUsage, TokenPools } from '../core/tokens.ts';
 
 /**
  * Token counts for answers that do not (fully) say their own: a vendor that reports nothing, a stream that was cut, a
@@ -15,7 +15,7 @@ const bytesPerDocumentToken = 20;
 const poolLimit = 100_000_000;
 
 /** An upper bound on the tokens of images and documents, for the hold. */
-export function mediaTokens(facts: Pick<RequestFacts, 'images' | 'documents' | 'documentBytes'>): number {
+export function mediaTokens(facts: Pick<RequestMeasure, 'images' | 'documents' | 'documentBytes'>): number {
   const documents =
     facts.documents === 0
       ? 0
@@ -24,12 +24,12 @@ export function mediaTokens(facts: Pick<RequestFacts, 'images' | 'documents' | '
 }
 
 /** What the context of a request probably is in tokens. */
-export function estimateInput(facts: RequestFacts, contextWindow: number): number {
+export function estimateInput(facts: RequestMeasure, contextWindow: number): number {
   return Math.min(Math.ceil(facts.textBytes / bytesPerToken) + mediaTokens(facts), contextWindow);
 }
 
 /** What an answer so far probably is in tokens: by its bytes, and never less than one for each piece. */
-export function estimateOutput(account: Account): number {
+export function estimateOutput(account: ReportedUsage): number {
   return Math.min(poolLimit, Math.max(Math.ceil(account.outputBytes / bytesPerToken), account.outputPieces));
 }
 
@@ -49,7 +49,7 @@ const windowsWithVendorTools = 16;
  * answer would empty an account. What is above is the operator's shortfall, and shows as an anomaly.
  */
 export function tokenBounds(
-  facts: Pick<RequestFacts, 'gates' | 'answers'>,
+  facts: { answers: number; gates: readonly { kind: string; name: string }[] },
   /** What the model's entry opens: other gates that a request gets through with are dropped on the way. */
   allowed: ReadonlySet<string>,
   contextWindow: number,
@@ -62,17 +62,17 @@ export function tokenBounds(
 }
 
 /** The account as far as it can be believed; the very same one where all of it can. */
-export function withinBounds(account: Account, { input, output }: TokenBounds): Account {
+export function withinBounds(account: ReportedUsage, { input, output }: TokenBounds): ReportedUsage {
   const { usage } = account;
   if (usage === null) return account;
-  const bounded: Usage = {
+  const bounded: TokenPools = {
     input: Math.min(usage.input, input),
     cacheHit: Math.min(usage.cacheHit, input),
     cacheWrite5m: Math.min(usage.cacheWrite5m, input),
     cacheWrite1h: Math.min(usage.cacheWrite1h, input),
     output: Math.min(usage.output, output),
   };
-  const names = Object.keys(bounded) as (keyof Usage)[];
+  const names = Object.keys(bounded) as (keyof TokenPools)[];
   return names.every((name) => bounded[name] === usage[name]) ? account : { ...account, usage: bounded, clamped: true };
 }
 
@@ -85,11 +85,11 @@ export type UnreportedInput =
 
 /** Usage of an answer that ended before its own account of itself: what was reported, and estimates for the rest. */
 export function usageSoFar(
-  account: Account,
-  facts: RequestFacts,
+  account: ReportedUsage,
+  facts: RequestMeasure,
   contextWindow: number,
   unreported: UnreportedInput,
-): { usage: Usage; estimated: boolean } {
+): { usage: TokenPools; estimated: boolean } {
   // No answer is longer than the window of its model. (What the request asked for is no bound: an upstream may not heed
   // it, and whoever leaves before the account of such an answer would get the rest for nothing.)
   const output = Math.min(estimateOutput(account), contextWindow * facts.answers);

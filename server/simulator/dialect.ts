@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Protocol } from '../wire/protocol.ts';
+import type { Protocol } from '../core/protocol.ts';
 import type { JsonObject } from './json.ts';
 import type { Failure, Prompt, Reading, Segment } from './prompt.ts';
 import type { CachedInput, PromptCache } from './prompt-cache.ts';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Protocol } from '../wire/protocol.ts';
+import type { Protocol } from '../core/protocol.ts';
 import { type AnswerSettings, createAnswering } from './answering.ts';
 import type { Chunking } from './delivery.ts';
 import { type Exchange, openExchange } from './exchange.ts';

@@ -1,7 +1,8 @@
 import { Buffer, isUtf8 } from 'node:buffer';
+import type { Protocol } from '../core/protocol.ts';
 import { contentRules } from './content.ts';
 import { asBuffer, JsonFault, type JsonNode, scanJson, textOf } from './json.ts';
-import type { Protocol, RequestFacts, Scan, Span, WireProblem } from './protocol.ts';
+import type { RequestFacts, Scan, Span, WireProblem } from './protocol.ts';
 
 /**
  * Reads a raw request body once, as bytes: is it JSON within bounds, and what does it say that decides routing, the

@@ -1,5 +1,6 @@
+import type { Protocol } from '../core/protocol.ts';
 import { addMembers, type JsonNode, leaf, listOf, type Shape, shape, textOf } from './json.ts';
-import type { Gate, Protocol, RequestFacts, WireProblem } from './protocol.ts';
+import type { Gate, RequestFacts, WireProblem } from './protocol.ts';
 
 /**
  * What a request body holds beyond its plain parameters: media that must not be counted as text, cache markers, and

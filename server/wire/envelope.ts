@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
+import type { Protocol } from '../core/protocol.ts';
 import { asBuffer, type JsonLimits, leaf, shape, tryScanJson } from './json.ts';
-import type { Protocol, WireContext, WireError } from './protocol.ts';
+import type { WireContext, WireError } from './protocol.ts';
 import { sseEvent } from './sse.ts';
 
 /**

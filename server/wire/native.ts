@@ -5,14 +5,11 @@ import type { Verdict } from './event-relay.ts';
 import type { JsonLimits, JsonNode } from './json.ts';
 import type { RequestFacts, WireContext } from './protocol.ts';
 import type { SseEvent } from './sse.ts';
-import type { Usage } from './usage.ts';
 
 /** Pieces that the native wires of the three protocols are made of. */
 
 /** Limits for answers and their events. The upstream is not hostile, so that they only bound a mishap. */
 export const answerLimits: JsonLimits = { maxDepth: 512, maxValues: 20_000_000, refuseDuplicates: false };
-
-export const noUsage: Usage = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
 
 /**
  * The edit that keeps a vendor from keeping what it is asked and what it answers: it stores both unless it is told not to,

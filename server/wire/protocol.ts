@@ -1,3 +1,8 @@
+import type { ReasoningEffort } from '../core/effort.ts';
+import type { UpstreamFeatures } from '../core/features.ts';
+import type { Protocol } from '../core/protocol.ts';
+import type { RequestMeasure } from '../core/request.ts';
+import type { ReportedUsage, TokenPools } from '../core/tokens.ts';
 /**
  * What the gateway needs to know about a wire protocol, and nothing about networks, money or clocks.
  *
@@ -5,21 +10,6 @@
  * there is one `Wire`: where both are the same it hands bytes through, otherwise it translates. The relay drives
  * a `Wire` without knowing which of the two it has.
  */
-
-import type { Usage } from './usage.ts';
-
-/** The wire protocols of the service, by the name that catalog, ledger and metrics use. */
-export type Protocol = 'messages' | 'chat-completions' | 'responses';
-
-/**
- * What an upstream's base address is followed by. A messages address is written without `/v1` and the others with
- * it, as each ecosystem does.
- */
-export const upstreamPaths: Readonly<Record<Protocol, string>> = {
-  messages: '/v1/messages',
-  'chat-completions': '/chat/completions',
-  responses: '/responses',
-};
 
 /** Why a request cannot be served as it was sent. `param` names the offending field where there is one. */
 export interface WireProblem {
@@ -41,34 +31,21 @@ export interface Span {
 }
 
 /** What one scan of the raw body tells; everything that decides routing, gates and the ceiling. */
-export interface RequestFacts {
+export interface RequestFacts extends RequestMeasure {
   protocol: Protocol;
   /** The `model` string exactly as sent (JSON escapes decoded). */
   model: string;
   /** Where the value of `model` stands, quotes included: the only bytes the native path replaces. */
   modelSpan: Span;
   stream: boolean;
-  /** The client's cap on output tokens, whichever field carries it; null when absent. */
-  maxTokens: number | null;
-  /** How many answers are asked for (`n` on chat completions), at least 1. */
-  answers: number;
   /** Chat completions only: the client asked for the usage chunk. */
   includeUsage: boolean;
-  /** Bytes of text that can become input tokens: the body less inline media. */
-  textBytes: number;
-  /** Inline or linked images and documents, which cost a bounded number of tokens each. */
-  images: number;
-  documents: number;
-  /** Bytes of inline base64 documents as sent (encoded), for a bound on their pages. */
-  documentBytes: number;
   /** Spans of every top-level member's value by its name. */
   members: ReadonlyMap<string, Span>;
   /** Named gates this body touches (tenant and price gates): field or tool names a catalog entry may allow. */
   gates: readonly Gate[];
   /** Responses only: it has reasoning without its content, which a vendor would look up under its id. */
   danglingReasoning: boolean;
-  /** The longest time that a cache marker of the body asks for, which decides the dearest write price. */
-  cacheWrite: 'none' | '5m' | '1h';
 }
 
 /**
@@ -85,29 +62,6 @@ export interface Gate {
 }
 
 export type Scan = { ok: true; facts: RequestFacts } | { ok: false; problem: WireProblem };
-
-/** What a route's upstream can take; `features` of the catalog file. Translation consults it, the native path does not. */
-export interface UpstreamFeatures {
-  /** Name of the output cap on chat completions upstreams. */
-  maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** How a system message in mid-conversation travels. */
-  systemRole: 'keep' | 'user' | 'hoist';
-  files: boolean;
-  jsonObject: boolean;
-  sampling: boolean;
-  /** Upstreams that want earlier reasoning back in the history (`reasoning_content`). */
-  reasoningHistory: boolean;
-  /** Reasoning effort is understood (`reasoning_effort`, or `output_config.effort`). */
-  effort: boolean;
-  /**
-   * Keeps questions and answers in its account unless `store: false` is sent, which is then always sent. Every Responses
-   * upstream is taken for such a one.
-   */
-  store: boolean;
-}
-
-/** How much a model can be told to reason. `none`: not at all. */
-export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 /** What a `Wire` may use besides the bytes; everything a pure function cannot know by itself. */
 export interface WireContext {
@@ -133,26 +87,10 @@ export interface WireContext {
 /** The request as the upstream shall receive it. */
 export type WireRequest = { ok: true; body: Uint8Array; path: string } | { ok: false; problem: WireProblem };
 
-/** What an answer says about itself. */
-export interface Account {
-  /** Token pools as reported; null when the answer carries none. */
-  usage: Usage | null;
-  /** The usage had to be corrected (negative, fractional, textual, absurd numbers). */
-  clamped: boolean;
-  /** The usage is what was known before the end (a stream that was cut). */
-  partial: boolean;
-  /** Bytes of generated content seen (text, reasoning, tool arguments), for estimates. */
-  outputBytes: number;
-  /** Pieces of generated content seen: a lower bound on output tokens. */
-  outputPieces: number;
-  /** `model` as the upstream reported it; null when it did not. */
-  model: string | null;
-}
-
 /** One whole (not streamed) answer, ready for the client. */
 export interface WireReply {
   body: Uint8Array;
-  account: Account;
+  account: ReportedUsage;
 }
 
 /** Where a stream stands in its protocol. */
@@ -179,7 +117,7 @@ export type StreamEnd =
    * The budget does not reach further: the protocol's "token limit" ending. `usage` is what will be charged and is
    * told to the client; without it the running account is.
    */
-  | { reason: 'budget'; usage?: Usage };
+  | { reason: 'budget'; usage?: TokenPools };
 
 /** An error event that the upstream sent inside a stream. */
 export interface StreamError {
@@ -208,7 +146,7 @@ export interface WireStream {
   /** Ends the stream from our side, in the protocol's own words. Call at most once, then send nothing more. */
   stop(end: StreamEnd): Uint8Array;
   /** Running account, cheap to call at any time. */
-  account(): Account;
+  account(): ReportedUsage;
   /**
    * What to send in silence. Events are handed out whole, so that it breaks none; in the middle of one that is too
    * big to be held back it is empty. Ask for it each time.

@@ -1,3 +1,4 @@
+import { MAX_POOL_TOKENS, type TokenPools } from '../core/tokens.ts';
 /**
  * Every vendor's token counts, as five disjoint pools.
  *
@@ -7,41 +8,14 @@
  * the customer richer: absurd numbers are clamped and the reading says so.
  */
 
-/** Five disjoint token pools. Whole numbers, never negative. */
-export interface Usage {
-  /** New context, not served from and not written to a cache. */
-  input: number;
-  cacheHit: number;
-  cacheWrite5m: number;
-  cacheWrite1h: number;
-  /** Generated tokens, reasoning included. */
-  output: number;
-}
-
-/** How far the pools of a ledger entry can be trusted. */
-export type UsageSource =
-  /** As the upstream said at the end of its answer. */
-  | 'reported'
-  /** What the upstream had said before its answer was cut. */
-  | 'partial'
-  /** Reported, but corrected. */
-  | 'clamped'
-  /** Nothing usable was reported: counted by the gateway, in the customer's disfavour only within known bounds. */
-  | 'estimated'
-  /** Nothing was consumed. */
-  | 'none';
-
 /** What one usage object says. */
 export interface UsageReading {
-  usage: Usage;
+  usage: TokenPools;
   /** A number had to be corrected: negative, fractional, textual, absurd, or at odds with the others. */
   clamped: boolean;
   /** The object says nothing about the output yet; what it says about the input stands. */
   outputMissing: boolean;
 }
-
-/** No answer has more tokens in one pool; the database holds the same bound. */
-export const MAX_POOL_TOKENS = 1e8;
 
 /** Counts of one usage object, before they become pools; null where the object has no such number. */
 interface Counts {
@@ -209,7 +183,7 @@ function merge(counts: Counts, next: Counts): void {
 }
 
 /** Unsplit writes are five-minute ones; the total and the split may each be missing, and the larger one counts. */
-function splitWrites(counter: Counter, counts: Counts): Pick<Usage, 'cacheWrite5m' | 'cacheWrite1h'> {
+function splitWrites(counter: Counter, counts: Counts): Pick<TokenPools, 'cacheWrite5m' | 'cacheWrite1h'> {
   const oneHour = counts.cacheWrite1h ?? 0;
   const fiveMinutes = counts.cacheWrite5m ?? 0;
   const rest = Math.max((counts.cacheWrite ?? 0) - oneHour - fiveMinutes, 0);
@@ -347,7 +321,7 @@ function outputOf({ completion, total, reasoning }: InclusiveCounts, prompt: num
 // Back to each protocol's words
 
 /** The usage object of a messages answer. */
-export function toMessagesUsage(usage: Usage): Record<string, unknown> {
+export function toMessagesUsage(usage: TokenPools): Record<string, unknown> {
   return {
     input_tokens: usage.input,
     cache_creation_input_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
@@ -361,7 +335,7 @@ export function toMessagesUsage(usage: Usage): Record<string, unknown> {
 }
 
 /** The usage object of a chat completion; `reasoning` is how much of the output was reasoning, where that is known. */
-export function toChatUsage(usage: Usage, reasoning: number | null = null): Record<string, unknown> {
+export function toChatUsage(usage: TokenPools, reasoning: number | null = null): Record<string, unknown> {
   const prompt = promptTokens(usage);
   return {
     prompt_tokens: prompt,
@@ -376,7 +350,7 @@ export function toChatUsage(usage: Usage, reasoning: number | null = null): Reco
 }
 
 /** The usage object of a response (third protocol), whose details are always present. */
-export function toResponsesUsage(usage: Usage, reasoning: number | null = null): Record<string, unknown> {
+export function toResponsesUsage(usage: TokenPools, reasoning: number | null = null): Record<string, unknown> {
   const input = promptTokens(usage);
   return {
     input_tokens: input,
@@ -390,6 +364,6 @@ export function toResponsesUsage(usage: Usage, reasoning: number | null = null):
   };
 }
 
-function promptTokens(usage: Usage): number {
+function promptTokens(usage: TokenPools): number {
   return usage.input + usage.cacheHit + usage.cacheWrite5m + usage.cacheWrite1h;
 }

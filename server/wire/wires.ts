@@ -1,6 +1,7 @@
+import { type Protocol, upstreamPaths } from '../core/protocol.ts';
 import { chatCompletionsWire } from './chat-completions/native.ts';
 import { messagesWire } from './messages/native.ts';
-import { type Protocol, upstreamPaths, type Wire } from './protocol.ts';
+import type { Wire } from './protocol.ts';
 import { responsesWire } from './responses/native.ts';
 
 const native: Record<Protocol, Wire> = {

@@ -1,4 +1,4 @@
-import type { Protocol } from '../../server/wire/protocol.ts';
+import type { Protocol } from '../../server/core/protocol.ts';
 
 /** What the fast upstream sends, built once: per request nothing is left to do but to write bytes. */
 export interface Canned {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addGrant, GrantConflict } from '../../server/billing/grants.ts';
 import { checkInvariants } from '../../server/billing/invariants.ts';
-import type { Outcome } from '../../server/billing/types.ts';
 import {
   BadCursor,
   type LedgerQuery,
@@ -17,6 +16,7 @@ import {
   readUsage,
   type UsageQuery,
 } from '../../server/billing/usage.ts';
+import type { Outcome } from '../../server/core/outcome.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatPrice, parsePrice, pricesInput } from '../../server/catalog/price.ts';
+import { pricesInput } from '../../server/catalog/price.ts';
+import { formatPrice, parsePrice } from '../../server/core/money.ts';
 
 const prices = { input: '3', cacheHit: '0.3', output: '15' };
 

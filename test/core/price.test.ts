@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  affordableTokens,
-  cost,
-  extension,
-  holdSize,
-  type RequestSize,
-  type UnitPrices,
-  unitPrices,
-} from '../../server/core/price.ts';
+import { affordableTokens, extension, holdSize, type RequestSize } from '../../server/billing/hold-size.ts';
+import { cost, type UnitPrices, unitPrices } from '../../server/core/price.ts';
 import { price, usd } from '../billing/support.ts';
 
 const prices = (more: Partial<UnitPrices> = {}): UnitPrices => ({

@@ -2,9 +2,9 @@ import Anthropic, { NotFoundError as AnthropicNotFound } from '@anthropic-ai/sdk
 import AnthropicBefore from '@anthropic-ai/sdk-0';
 import OpenAI, { NotFoundError as OpenAiNotFound } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Effort } from '../../server/catalog/model.ts';
 import { saveModel, savePrices } from '../../server/catalog/models.ts';
 import { saveRoutes } from '../../server/catalog/upstreams.ts';
+import type { ReasoningEffort } from '../../server/core/effort.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, get, type ProtocolCase, protocols, type Sending, send, settled } from './support.ts';
@@ -32,7 +32,7 @@ const usd = (perMillion: number) => BigInt(perMillion * 1_000_000);
 
 const addModel = async (
   id: string,
-  { price = 1, enabled = true, efforts = [] }: { price?: number; enabled?: boolean; efforts?: Effort[] } = {},
+  { price = 1, enabled = true, efforts = [] }: { price?: number; enabled?: boolean; efforts?: ReasoningEffort[] } = {},
 ): Promise<void> => {
   await transaction(app.pool, async (client) => {
     const model = {
@@ -96,7 +96,7 @@ describe('the published clients read one list', () => {
   });
 
   it('names the efforts that a model knows, the strongest first, in the shape of OpenRouter', async () => {
-    const cases: [Effort[], unknown][] = [
+    const cases: [ReasoningEffort[], unknown][] = [
       [[], undefined],
       [['none'], undefined],
       [['none', 'low', 'high'], { mandatory: false, supported_efforts: ['high', 'low', 'none'] }],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { ReportedUsage } from '../../server/core/tokens.ts';
 import { createBrake } from '../../server/metering/brake.ts';
-import type { Account } from '../../server/wire/protocol.ts';
 
-const account = (outputBytes: number): Account => ({
+const account = (outputBytes: number): ReportedUsage => ({
   usage: null,
   clamped: false,
   partial: true,

@@ -1,9 +1,10 @@
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
+import type { ReportedUsage } from '../../server/core/tokens.ts';
 import { type AttemptEnd, type AttemptParts, attempt } from '../../server/gateway/attempt.ts';
 import type { Client } from '../../server/gateway/client.ts';
 import { createRefusals } from '../../server/gateway/refusals.ts';
-import type { Account, WireStream } from '../../server/wire/protocol.ts';
+import type { WireStream } from '../../server/wire/protocol.ts';
 
 /** One exchange with everything around it played by the test: what must be let go of when it ends, however it ends. */
 
@@ -46,7 +47,14 @@ function play(
     onGone: (listener) => void (listeners.gone = listener),
   };
   const beats = new Set<(now: number) => void>();
-  const account: Account = { usage: null, clamped: false, partial: true, outputBytes: 4, outputPieces: 1, model: null };
+  const account: ReportedUsage = {
+    usage: null,
+    clamped: false,
+    partial: true,
+    outputBytes: 4,
+    outputPieces: 1,
+    model: null,
+  };
   let wireState: WireStream['state'] = 'waiting';
   const stream: WireStream = {
     get state() {

@@ -1,13 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { RouteRecord, UpstreamProtocol } from '../../server/catalog/route.ts';
+import { featuresOf } from '../../server/catalog/features.ts';
+import type { RouteRecord } from '../../server/catalog/route.ts';
 import { type Candidates, createRouter, type Router, type Target } from '../../server/catalog/router.ts';
-import { featuresOf } from '../../server/core/features.ts';
+import type { Protocol } from '../../server/core/protocol.ts';
 
 /** The choice among several places, by a clock that the test turns. */
 
 interface Place {
   upstream: string;
-  protocol?: UpstreamProtocol;
+  protocol?: Protocol;
   priority?: number;
   weight?: number;
   keys?: string[];
@@ -51,20 +52,20 @@ function routes(...places: Place[]): Router {
   return router;
 }
 
-function candidates(sticky = 'someone', protocol: UpstreamProtocol = 'messages'): Candidates {
+function candidates(sticky = 'someone', protocol: Protocol = 'messages'): Candidates {
   const found = router.candidates('m', protocol, () => sticky);
   if (found === null) throw new Error('no candidates');
   return found;
 }
 
-function first(sticky?: string, protocol?: UpstreamProtocol): Target {
+function first(sticky?: string, protocol?: Protocol): Target {
   const target = candidates(sticky, protocol).next('nothing');
   if (target === null) throw new Error('no place');
   return target;
 }
 
 /** All places of one request, in the order in which they would be tried. */
-function order(sticky?: string, protocol?: UpstreamProtocol): string[] {
+function order(sticky?: string, protocol?: Protocol): string[] {
   const list = candidates(sticky, protocol);
   const ids: string[] = [];
   for (let target = list.next('nothing'); target !== null; target = list.next('unfit'))

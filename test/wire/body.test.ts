@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Protocol } from '../../server/core/protocol.ts';
 import { modelEdits, scanBody, splice } from '../../server/wire/body.ts';
-import type { Protocol, RequestFacts, WireProblem } from '../../server/wire/protocol.ts';
+import type { RequestFacts, WireProblem } from '../../server/wire/protocol.ts';
 import { nativeWire } from '../../server/wire/wires.ts';
 import { contextWith } from './fixtures.ts';
 

@@ -5,7 +5,8 @@ import OlderAnthropic from '@anthropic-ai/sdk-0';
 import { streamText } from 'ai';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
-import type { Protocol, StreamEnd } from '../../server/wire/protocol.ts';
+import type { Protocol } from '../../server/core/protocol.ts';
+import type { StreamEnd } from '../../server/wire/protocol.ts';
 import { nativeWire } from '../../server/wire/wires.ts';
 import { contextWith, dataEvents, factsWith, namedEvents } from './fixtures.ts';
 

@@ -1,5 +1,6 @@
+import type { Protocol } from '../../server/core/protocol.ts';
 import { scanBody } from '../../server/wire/body.ts';
-import type { Protocol, RequestFacts, WireContext, WireStream } from '../../server/wire/protocol.ts';
+import type { RequestFacts, WireContext, WireStream } from '../../server/wire/protocol.ts';
 
 /** A context with the catalog's id equal to the upstream's, unless told otherwise. */
 export function contextWith(changes: Partial<WireContext> = {}): WireContext {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Protocol } from '../../server/wire/protocol.ts';
+import type { Protocol } from '../../server/core/protocol.ts';
 import { nativeWire } from '../../server/wire/wires.ts';
 import { contextWith, factsWith } from './fixtures.ts';
 

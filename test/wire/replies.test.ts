@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { Protocol } from '../../server/core/protocol.ts';
 import { errorEnvelope, errorEvent, statusOfError } from '../../server/wire/envelope.ts';
-import { type Protocol, UnreadableReply } from '../../server/wire/protocol.ts';
+import { UnreadableReply } from '../../server/wire/protocol.ts';
 import { listenablePath, nativeWire } from '../../server/wire/wires.ts';
 import { contextWith, factsWith } from './fixtures.ts';
 

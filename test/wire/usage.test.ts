@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MAX_POOL_TOKENS } from '../../server/core/tokens.ts';
 import {
   createMessagesUsage,
-  MAX_POOL_TOKENS,
   readChatUsage,
   readMessagesUsage,
   readResponsesUsage,

@@ -1,6 +1,7 @@
 import type { LedgerRecord } from '../../billing/usage.ts';
 import { formatPrice, formatUsd } from '../../core/money.ts';
-import type { TokenPools, UnitPrices } from '../../core/price.ts';
+import type { UnitPrices } from '../../core/price.ts';
+import type { TokenPools } from '../../core/tokens.ts';
 import { accountOf, type Command, CommandError } from './command.ts';
 
 const defaultEntries = 50;

@@ -1,4 +1,4 @@
-import { type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { chown, mkdir, open, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
 import { totalmem } from 'node:os';

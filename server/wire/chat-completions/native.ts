@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer';
+import { upstreamPaths } from '../../core/protocol.ts';
+import { noTokens, type ReportedUsage, type TokenPools } from '../../core/tokens.ts';
 import { type Edit, insertMember, modelEdits, removeMember, splice } from '../body.ts';
 import { disguised, errorEvent, errorType, nativeError, statusOfError } from '../envelope.ts';
 import { createEventRelay, noBytes, type Verdict, type Words } from '../event-relay.ts';
@@ -14,24 +16,21 @@ import {
   editEvent,
   type Generated,
   isSaid,
-  noUsage,
   scrubEvent,
   storeEdits,
   wordsOf,
 } from '../native.ts';
 import {
-  type Account,
   type RequestFacts,
   type StreamEnd,
   UnreadableReply,
-  upstreamPaths,
   type Wire,
   type WireContext,
   type WireReply,
   type WireStream,
 } from '../protocol.ts';
 import { sseEvent } from '../sse.ts';
-import { readChatUsage, toChatUsage, type Usage, type UsageReading } from '../usage.ts';
+import { readChatUsage, toChatUsage, type UsageReading } from '../usage.ts';
 
 /**
  * Chat completions where client and upstream both speak them. One thing is added on the way up: a stream is always
@@ -237,7 +236,7 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
     },
   });
 
-  function account(): Account {
+  function account(): ReportedUsage {
     return {
       usage: reading?.usage ?? null,
       clamped: reading?.clamped ?? false,
@@ -258,7 +257,7 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
     return sseEvent(null, JSON.stringify({ ...head, ...more }));
   }
 
-  function usageChunk(usage: Usage | null): string {
+  function usageChunk(usage: TokenPools | null): string {
     if (!facts.includeUsage || usageRelayed || usage === null) return '';
     return chunk({ choices: [], usage: toChatUsage(usage) });
   }
@@ -297,7 +296,7 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
       if (state === 'terminated' || state === 'failed') return noBytes;
       if (end.reason === 'budget') {
         return Buffer.from(
-          relay.close('terminated') + lengthEndings() + usageChunk(end.usage ?? usage ?? noUsage) + done,
+          relay.close('terminated') + lengthEndings() + usageChunk(end.usage ?? usage ?? noTokens) + done,
         );
       }
       if (state === 'finished') return Buffer.from(relay.close('terminated') + usageChunk(usage) + done);

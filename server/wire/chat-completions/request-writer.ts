@@ -1,3 +1,4 @@
+import type { UpstreamFeatures } from '../../core/features.ts';
 import { endUserName, type WriterInput } from '../dialogue/context.ts';
 import type {
   AnswerFormat,
@@ -18,7 +19,6 @@ import { isStrictSchema } from '../dialogue/schema.ts';
 import { placeSystemTurns } from '../dialogue/system-turns.ts';
 import { NAME_LIMIT, shortenName } from '../dialogue/tool-names.ts';
 import { callsOf, inCallOrder } from '../dialogue/turns.ts';
-import type { UpstreamFeatures } from '../protocol.ts';
 
 /** The protocol takes no more. */
 const MOST_STOPS = 4;

@@ -1,10 +1,11 @@
+import type { TokenPools } from '../../core/tokens.ts';
 /**
  * One answer in words that belong to none of the protocols, whole or as it streams. Readers turn an upstream's
  * answer into it, writers put it into the client's protocol.
  */
 
 import type { StreamError } from '../protocol.ts';
-import type { Usage, UsageReading } from '../usage.ts';
+import type { UsageReading } from '../usage.ts';
 
 /** Why the answer ended. */
 export interface Finish {
@@ -52,7 +53,7 @@ export interface Answer {
 
 /** What a writer tells the client about tokens; null when the upstream said nothing. */
 export interface ShownUsage {
-  usage: Usage;
+  usage: TokenPools;
   reasoningTokens: number | null;
 }
 

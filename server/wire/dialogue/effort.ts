@@ -1,4 +1,5 @@
-import type { ReasoningEffort, WireContext } from '../protocol.ts';
+import type { ReasoningEffort } from '../../core/effort.ts';
+import type { WireContext } from '../protocol.ts';
 import type { Effort, Thinking } from './dialogue.ts';
 
 /** Thinking budgets and efforts that stand for each other, strongest first. */

@@ -1,5 +1,6 @@
+import type { Protocol } from '../../core/protocol.ts';
 import { errorEnvelope, errorType, scrubIdentifiers } from '../envelope.ts';
-import type { Protocol, WireError } from '../protocol.ts';
+import type { WireError } from '../protocol.ts';
 import { encodeJson, isObject, type Json, stringifyJson, stringMember, tryParseJson } from './json.ts';
 
 /** What a vendor's error body says, whatever its form. */

@@ -1,5 +1,7 @@
+import type { Protocol } from '../../core/protocol.ts';
+import type { ReportedUsage } from '../../core/tokens.ts';
 import { disguised, errorType, scrubIdentifiers } from '../envelope.ts';
-import type { Account, Protocol, StreamError, StreamState, WireContext, WireStream } from '../protocol.ts';
+import type { StreamError, StreamState, WireContext, WireStream } from '../protocol.ts';
 import { createSseReader } from '../sse.ts';
 import {
   type AnswerSink,
@@ -168,7 +170,7 @@ export function createTranslatedStream({
     return bytes;
   }
 
-  function account(): Account {
+  function account(): ReportedUsage {
     const { reading } = reader.usage();
     return {
       usage: reading?.usage ?? null,

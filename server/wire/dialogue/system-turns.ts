@@ -1,4 +1,4 @@
-import type { UpstreamFeatures } from '../protocol.ts';
+import type { UpstreamFeatures } from '../../core/features.ts';
 import type { Dialogue, TextPart, Turn } from './dialogue.ts';
 
 /**

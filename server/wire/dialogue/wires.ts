@@ -1,3 +1,4 @@
+import { type Protocol, upstreamPaths } from '../../core/protocol.ts';
 import { readChatAnswer } from '../chat-completions/answer-reader.ts';
 import { writeChatAnswer } from '../chat-completions/answer-writer.ts';
 import { chatFields, readChatRequest } from '../chat-completions/request-reader.ts';
@@ -11,10 +12,8 @@ import { writeMessagesRequest } from '../messages/request-writer.ts';
 import { createMessagesStreamReader } from '../messages/stream-reader.ts';
 import { createMessagesStreamWriter } from '../messages/stream-writer.ts';
 import {
-  type Protocol,
   type RequestFacts,
   UnreadableReply,
-  upstreamPaths,
   type Wire,
   type WireContext,
   type WireReply,

@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer';
+import { upstreamPaths } from '../../core/protocol.ts';
+import { noTokens, type ReportedUsage, type TokenPools } from '../../core/tokens.ts';
 import { modelEdits, splice } from '../body.ts';
 import { mintedThinkingEdits } from '../dialogue/minted-thinking.ts';
 import { disguised, errorEvent, errorType, nativeError, statusOfError } from '../envelope.ts';
@@ -14,23 +16,20 @@ import {
   editEvent,
   type Generated,
   isSaid,
-  noUsage,
   scrubEvent,
   wordsOf,
 } from '../native.ts';
 import {
-  type Account,
   type RequestFacts,
   type StreamEnd,
   UnreadableReply,
-  upstreamPaths,
   type Wire,
   type WireContext,
   type WireReply,
   type WireStream,
 } from '../protocol.ts';
 import { sseEvent } from '../sse.ts';
-import { createMessagesUsage, readMessagesUsage, toMessagesUsage, type Usage } from '../usage.ts';
+import { createMessagesUsage, readMessagesUsage, toMessagesUsage } from '../usage.ts';
 
 /**
  * The messages protocol where client and upstream both speak it: bytes pass, `model` is spliced, usage is read. Only
@@ -180,7 +179,7 @@ function createMessagesStream(context: WireContext): WireStream {
     },
   });
 
-  function account(): Account {
+  function account(): ReportedUsage {
     const reading = usage.read();
     return {
       usage: reading?.usage ?? null,
@@ -193,7 +192,7 @@ function createMessagesStream(context: WireContext): WireStream {
   }
 
   /** The start of an answer that never began: an ending alone would be no stream that a client can read. */
-  function beginning(pools: Usage): string {
+  function beginning(pools: TokenPools): string {
     if (begun) return '';
     const message = {
       id: `msg_${context.requestId}`,
@@ -208,7 +207,7 @@ function createMessagesStream(context: WireContext): WireStream {
     return sseEvent('message_start', JSON.stringify({ type: 'message_start', message }));
   }
 
-  function budgetEnding(pools: Usage): string {
+  function budgetEnding(pools: TokenPools): string {
     const blocks = [...openBlocks].map((index) =>
       sseEvent('content_block_stop', `{"type":"content_block_stop","index":${index}}`),
     );
@@ -238,7 +237,7 @@ function createMessagesStream(context: WireContext): WireStream {
       if (state === 'terminated' || state === 'failed') return noBytes;
       if (state === 'finished') return Buffer.from(relay.close('terminated') + messageStop);
       if (end.reason === 'budget') {
-        return Buffer.from(relay.close('terminated') + budgetEnding(end.usage ?? usage.read()?.usage ?? noUsage));
+        return Buffer.from(relay.close('terminated') + budgetEnding(end.usage ?? usage.read()?.usage ?? noTokens));
       }
       return Buffer.from(relay.close('failed') + errorEvent('messages', { ...end, requestId: context.requestId }));
     },

@@ -1,3 +1,4 @@
+import type { UpstreamFeatures } from '../../core/features.ts';
 import { endUserName, type WriterInput } from '../dialogue/context.ts';
 import type {
   AnswerFormat,
@@ -20,7 +21,7 @@ import { placeSystemTurns } from '../dialogue/system-turns.ts';
 import { encodeToolId } from '../dialogue/tool-ids.ts';
 import { NAME_LIMIT, shortenName } from '../dialogue/tool-names.ts';
 import { callsOf } from '../dialogue/turns.ts';
-import type { UpstreamFeatures, WireContext } from '../protocol.ts';
+import type { WireContext } from '../protocol.ts';
 
 /** Above it the vendor refuses, where the chat protocols go to 2. */
 const MOST_TEMPERATURE = 1;

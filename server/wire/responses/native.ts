@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer';
+import { upstreamPaths } from '../../core/protocol.ts';
+import { noTokens, type ReportedUsage } from '../../core/tokens.ts';
 import { type Edit, modelEdits, removeItems, splice } from '../body.ts';
 import { isDanglingReasoning } from '../content.ts';
 import { disguised, type ErrorFacts, errorEvent, errorType, nativeError, statusOfError } from '../envelope.ts';
@@ -12,17 +14,14 @@ import {
   type DataEvent,
   editEvent,
   type Generated,
-  noUsage,
   scrubEvent,
   storeEdits,
 } from '../native.ts';
 import {
-  type Account,
   type RequestFacts,
   type StreamEnd,
   type StreamError,
   UnreadableReply,
-  upstreamPaths,
   type Wire,
   type WireContext,
   type WireReply,
@@ -217,7 +216,7 @@ function createResponsesStream(context: WireContext): WireStream {
     },
   });
 
-  function account(): Account {
+  function account(): ReportedUsage {
     return {
       usage: reading?.usage ?? null,
       clamped: reading?.clamped ?? false,
@@ -259,7 +258,7 @@ function createResponsesStream(context: WireContext): WireStream {
       incomplete_details: { reason: 'max_output_tokens' },
       error: null,
       output: items,
-      usage: toResponsesUsage(end.usage ?? reading?.usage ?? noUsage),
+      usage: toResponsesUsage(end.usage ?? reading?.usage ?? noTokens),
     });
     events.push(event('response.incomplete', { response: last }));
     return events.join('');

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { ReasoningEffort } from '../../../server/core/effort.ts';
+import type { UpstreamFeatures } from '../../../server/core/features.ts';
 import { translatingWire } from '../../../server/wire/dialogue/wires.ts';
-import type { ReasoningEffort, UpstreamFeatures } from '../../../server/wire/protocol.ts';
 import { bytes, contextWith, DIRECTIONS, type Direction, factsOf, MINIMAL, text } from './support.ts';
 
 /** A model is asked for no effort but those that its catalog entry lists: vendors refuse the others. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Protocol } from '../../../server/core/protocol.ts';
 import { translatingWire } from '../../../server/wire/dialogue/wires.ts';
-import type { Protocol } from '../../../server/wire/protocol.ts';
 import { bytes, text } from './support.ts';
 
 const CLIENT_UPSTREAM: Record<Protocol, Protocol> = {

@@ -5,8 +5,8 @@ import AnthropicBefore from '@anthropic-ai/sdk-0';
 import { generateText, jsonSchema, streamText, type ToolSet, tool } from 'ai';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
+import type { Protocol } from '../../../server/core/protocol.ts';
 import { translatingWire } from '../../../server/wire/dialogue/wires.ts';
-import type { Protocol } from '../../../server/wire/protocol.ts';
 import { bytes, contextWith, factsOf, sse } from './support.ts';
 
 /** One answer, as each upstream protocol says it: reasoning, text, two parallel calls. */

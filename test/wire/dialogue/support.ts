@@ -1,16 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
+import type { UpstreamFeatures } from '../../../server/core/features.ts';
+import type { Protocol } from '../../../server/core/protocol.ts';
 import { scanBody } from '../../../server/wire/body.ts';
 import { translatingWire } from '../../../server/wire/dialogue/wires.ts';
-import type {
-  Protocol,
-  RequestFacts,
-  UpstreamFeatures,
-  WireContext,
-  WireProblem,
-  WireReply,
-  WireStream,
-} from '../../../server/wire/protocol.ts';
+import type { RequestFacts, WireContext, WireProblem, WireReply, WireStream } from '../../../server/wire/protocol.ts';
 
 /** An upstream that can do everything; tests switch off what they are about. */
 const FEATURES: UpstreamFeatures = {

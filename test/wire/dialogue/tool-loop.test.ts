@@ -1,9 +1,9 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Protocol } from '../../../server/core/protocol.ts';
 import type { Simulator } from '../../../server/simulator/simulator.ts';
 import { translatingWire } from '../../../server/wire/dialogue/wires.ts';
-import type { Protocol } from '../../../server/wire/protocol.ts';
 import { fastSimulator } from '../../simulator/clients.ts';
 import { bytes, contextWith, DIRECTIONS, factsOf } from './support.ts';
 

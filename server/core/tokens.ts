@@ -1,0 +1,44 @@
+/** The five token pools of one request. Disjoint; whole numbers from 0 to `MAX_POOL_TOKENS`. */
+export interface TokenPools {
+  /** New context, neither served from nor written to a cache. */
+  input: number;
+  cacheHit: number;
+  cacheWrite5m: number;
+  cacheWrite1h: number;
+  /** Generated tokens, reasoning included. */
+  output: number;
+}
+
+/** No answer has more tokens in one pool; the database holds the same bound. */
+export const MAX_POOL_TOKENS = 1e8;
+
+export const noTokens: Readonly<TokenPools> = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
+
+/** How far the pools of a ledger entry can be trusted. */
+export type UsageSource =
+  /** As the upstream said at the end of its answer. */
+  | 'reported'
+  /** What the upstream had said before its answer was cut. */
+  | 'partial'
+  /** Reported, but corrected. */
+  | 'clamped'
+  /** Nothing usable was reported: counted by the gateway, in the customer's disfavour only within known bounds. */
+  | 'estimated'
+  /** Nothing was consumed. */
+  | 'none';
+
+/** What an answer says about itself, and what was counted beside it while it passed. */
+export interface ReportedUsage {
+  /** Token pools as reported; null when the answer carries none. */
+  usage: TokenPools | null;
+  /** The usage had to be corrected (negative, fractional, textual, absurd numbers). */
+  clamped: boolean;
+  /** The usage is what was known before the end (a stream that was cut). */
+  partial: boolean;
+  /** Bytes of generated content seen (text, reasoning, tool arguments), for estimates. */
+  outputBytes: number;
+  /** Pieces of generated content seen: a lower bound on output tokens. */
+  outputPieces: number;
+  /** `model` as the upstream reported it; null when it did not. */
+  model: string | null;
+}
