@@ -7,7 +7,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['node', 'module-sync'] } },
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**', 'test/clients/**', 'test/bench/**'],
+    exclude: ['test/browser/**', 'test/clients/**', 'test/bench/**', 'test/hostile/**'],
     globalSetup: ['test/support/postgres.ts', 'test/sdk/build.ts'],
     pool: 'forks',
     maxWorkers: 2,
