@@ -70,8 +70,9 @@ const largestReplyBytes = 64 * 1_048_576;
 const largestErrorBytes = 1_048_576;
 /** How long an exchange is drained for its account after the client left. */
 const drainLimitMs = 30_000;
-/** How long an upstream may keep a connection open after it has said all it had to say. */
-const lingerLimitMs = 2_000;
+/** How long an upstream may keep a connection open after the end of its answer, and how long a finished answer is read
+ * for its usage after the client left. The pulse adds up to a quarter of a second. */
+const lingerLimitMs = 700;
 const nothing = new Uint8Array(0);
 
 /** A refusal as the end of a stream whose status line is out. */
@@ -246,6 +247,8 @@ export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
         guarded(() => {
           if (draining && !relayed) finish({ kind: 'left', sent: true });
           else if (relaying && stream !== null) upstreamEnded(stream.end(), fault);
+          // A status that says what failed needs no body.
+          else if (status >= 300) finish({ kind: 'status', status, headers, body: Buffer.alloc(0) });
           else finish({ kind: 'fault', fault });
         }, undefined);
       },

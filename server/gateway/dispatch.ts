@@ -14,7 +14,9 @@ export type DispatchFault =
   | 'headers_timeout'
   /** Silence in the middle of the answer. */
   | 'idle_timeout'
-  /** The connection ended before the answer did. */
+  /** The connection ended after the request was sent and before the answer began. */
+  | 'dropped'
+  /** The connection ended in the middle of the answer. */
   | 'cut'
   /** The answer is larger than any answer of a model. */
   | 'too_large';
@@ -92,8 +94,8 @@ function faultOf(error: Error, connected: boolean, headed: boolean): DispatchFau
   const code = (error as { code?: string }).code ?? '';
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return 'headers_timeout';
   if (code === 'UND_ERR_BODY_TIMEOUT') return 'idle_timeout';
-  if (!connected && !headed) return 'connect';
-  return 'cut';
+  if (headed) return 'cut';
+  return connected ? 'dropped' : 'connect';
 }
 
 export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange {

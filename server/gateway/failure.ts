@@ -110,7 +110,10 @@ export function judge(end: FailedEnd, wire: Wire, refusals: Refusals, requestId:
     // Not tried elsewhere: the customer has waited the whole limit already, and the first upstream may still work.
     return { outcome: 'timeout', elsewhere: false, verdict: 'failed', refusal: refusals.upstreamTimeout() };
   }
-  return failed(end.fault === 'connect' ? refusals.upstreamUnreachable() : refusals.upstreamError());
+  if (end.fault === 'connect') return failed(refusals.upstreamUnreachable());
+  // Once a 2xx status has come, the vendor may have served the request and will charge for it: a second try would be
+  // paid twice.
+  return { ...failed(refusals.upstreamError()), elsewhere: end.fault === 'dropped' };
 }
 
 /** The status that a refusal has in a protocol. */

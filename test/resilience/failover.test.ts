@@ -49,7 +49,7 @@ let app: TestApp;
 let stub: Stub;
 let model: string;
 let number = 0;
-const models = 60;
+const models = 80;
 beforeAll(async () => {
   stub = await startStub();
   app = await startApp({
@@ -117,8 +117,13 @@ const moving: [name: string, behave: Behaviour][] = [
   ['402', answer(402)],
   ['404', answer(404)],
   ['a redirect', answer(307, { location: '/elsewhere' })],
-  ['HTML', answer(200, { 'content-type': 'text/html' }, '<html></html>')],
-  ['nonsense', answer(200, {}, '"nonsense"')],
+  [
+    'an error status whose body breaks off',
+    (request, response) => {
+      response.writeHead(500, { 'content-type': 'application/json', 'content-length': '100' }).write('{"type":');
+      setTimeout(() => request.socket.destroy(), 20);
+    },
+  ],
   ['a proxy that finds the body too large', answer(413, { 'content-type': 'text/html' }, '<h1>413</h1>')],
   ['a connection that drops', (request) => request.socket.destroy()],
 ];
@@ -148,6 +153,41 @@ describe.each(moving)('%s', (_name, behave) => {
 });
 
 describe('what does not move a request on', () => {
+  it.each<[string, Behaviour]>([
+    ['HTML', answer(200, { 'content-type': 'text/html' }, '<html></html>')],
+    ['nonsense', answer(200, {}, '"nonsense"')],
+    ['an encoding that nobody asked for', answer(200, { 'content-encoding': 'gzip' }, 'x')],
+    ['nothing', answer(204, {}, '')],
+    [
+      'an answer that breaks off in its body',
+      (request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' }).write('{"type":');
+        setTimeout(() => request.socket.destroy(), 20);
+      },
+    ],
+    [
+      'a stream that breaks off before its first event',
+      (request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': soon\n\n');
+        setTimeout(() => request.socket.destroy(), 20);
+      },
+    ],
+  ])('a 2xx status followed by %s: the vendor may have served and charged it', async (_name, behave) => {
+    nextModel(1);
+    for (const stream of [true, false]) {
+      stub.calls = 0;
+      stub.behave = behave;
+      const customer = await app.customer();
+      const response = await post(app, customer.secret, { client: protocols.messages, model, stream }, 'ping');
+      expect([response.status, errorIn(await response.text())?.type]).toEqual([502, 'api_error']);
+      expect(stub.calls).toBe(1);
+      expect(app.simulator.requests()).toEqual([]);
+      expect(await settled(app, customer)).toMatchObject([
+        { upstream: `bad-${number}`, outcome: 'upstream_error', cost: 0n },
+      ]);
+    }
+  });
+
   it('a fault in the request: the vendor’s words, and no other place is asked', async () => {
     nextModel(1);
     stub.behave = answer(400, {}, '{"type":"error","error":{"type":"invalid_request_error","message":"too odd"}}');
