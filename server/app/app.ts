@@ -10,7 +10,7 @@ import { startSweep } from '../billing/sweep.ts';
 import { createCatalog } from '../catalog/catalog.ts';
 import { createModelMismatches } from '../catalog/model-mismatches.ts';
 import { createRouter } from '../catalog/router.ts';
-import { createUpstreams } from '../catalog/routes.ts';
+import { createOpenRoutes } from '../catalog/routes.ts';
 import { laneConnections, openLane } from '../database/lane.ts';
 import { listen } from '../database/listen.ts';
 import { MigrationRefused } from '../database/migrate.ts';
@@ -104,9 +104,9 @@ export async function createApp(parts: AppParts): Promise<App> {
   metrics.gauge('gateway_spool_depth', 'Settlements that the database does not have yet.', () => spool.depth);
 
   const keyring = createKeyring({ pool });
-  const upstreams = createUpstreams({ pool, secretKey, simulatorUrl: parts.simulatorUrl, log });
-  const catalog = createCatalog({ pool, refreshRoutes: upstreams.refresh });
-  const router = createRouter({ source: upstreams, allowPrivate: config.allowPrivateUpstreams });
+  const openRoutes = createOpenRoutes({ secretKey, simulatorUrl: parts.simulatorUrl, log });
+  const catalog = createCatalog({ pool, openRoutes });
+  const router = createRouter({ allowPrivate: config.allowPrivateUpstreams });
   const keys = createKeys({ pool });
   const authenticator = createAuthenticator({ keyring });
   const mismatches = createModelMismatches({ pool, log });

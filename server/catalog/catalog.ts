@@ -2,11 +2,13 @@ import type { Pool } from 'pg';
 import type { ReasoningEffort } from '../core/effort.ts';
 import { singleFlight } from '../shared/single-flight.ts';
 import { clientPrefix } from './model.ts';
+import type { RouteRecord } from './route.ts';
+import { type OpenRoutes, type RouteRows, readRouteRows } from './routes.ts';
 
 /**
- * The catalog in memory, as one snapshot: which models there are, and what they cost at this moment. It decides nothing
- * about money: an admission reads the price again, in its own transaction. What it must never do is call a model unknown
- * that was added a moment ago.
+ * The catalog in memory: models, their prices and their routes as one immutable snapshot, read by one statement and
+ * replaced as a whole. It decides nothing about money: an admission reads the price again, in its own transaction. A model
+ * that was added a moment ago is never called unknown.
  */
 
 /** A model that can be called, with the price that is valid now. */
@@ -23,6 +25,8 @@ export interface CatalogModel {
   efforts: readonly ReasoningEffort[];
   createdAt: Date;
   price: CurrentPrice;
+  /** Where it runs, in no particular order; empty: nowhere at the moment. */
+  routes: readonly RouteRecord[];
 }
 
 /** Pico-USD per token; a cache write without a price of its own costs the input price. */
@@ -51,8 +55,8 @@ export interface Catalog {
 
 export interface CatalogParts {
   pool: Pool;
-  /** Refreshes what must be known together with a new model: its routes. */
-  refreshRoutes?: () => Promise<void>;
+  /** Opens the routes and their upstreams' keys; without it models come without routes, which suits lists of names. */
+  openRoutes?: OpenRoutes;
   /** How old the snapshot may get when no notice of a change arrives. */
   maxAgeMs?: number;
   /** Monotonic milliseconds. */
@@ -68,28 +72,37 @@ interface Row {
   allow: string[];
   capabilities: string[];
   efforts: ReasoningEffort[];
-  createdAt: Date;
+  createdAt: string;
   priceId: string;
-  input: bigint;
-  cacheHit: bigint;
-  cacheWrite5m: bigint | null;
-  cacheWrite1h: bigint | null;
-  output: bigint;
-  validFrom: Date;
+  /** Prices are BIGINT, which JSON numbers do not hold exactly: decimal text. */
+  input: string;
+  cacheHit: string;
+  cacheWrite5m: string | null;
+  cacheWrite1h: string | null;
+  output: string;
+  validFrom: string;
+}
+
+interface SnapshotRow extends RouteRows {
+  models: Row[];
   readAt: Date;
 }
 
 /** The version that is valid now, and those that will be; the oldest first. */
-const readAll = `
+const readModels = `
   SELECT m.id, m.display_name AS "displayName", m.family, m.context_window AS "contextWindow",
          m.max_output_tokens AS "maxOutputTokens", m.allow, m.capabilities, m.efforts, m.created_at AS "createdAt",
-         p.id AS "priceId", p.input, p.cache_hit AS "cacheHit", p.cache_write_5m AS "cacheWrite5m",
-         p.cache_write_1h AS "cacheWrite1h", p.output, p.valid_from AS "validFrom", now() AS "readAt"
+         p.id AS "priceId", p.input::text, p.cache_hit::text AS "cacheHit", p.cache_write_5m::text AS "cacheWrite5m",
+         p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.valid_from AS "validFrom"
   FROM model m JOIN price p ON p.model_id = m.id
   WHERE m.enabled AND (p.valid_from > now() OR p.id = (
     SELECT id FROM price WHERE model_id = m.id AND valid_from <= now()
     ORDER BY valid_from DESC, created_at DESC, id DESC LIMIT 1))
   ORDER BY m.id, p.valid_from, p.created_at, p.id`;
+
+/** One statement sees one moment of the database, so models and routes always belong together. */
+const readAll = `
+  SELECT now() AS "readAt", (SELECT coalesce(json_agg(m), '[]') FROM (${readModels}) m) AS models, ${readRouteRows}`;
 
 const readOne = 'SELECT FROM model WHERE id = ANY($1) AND enabled LIMIT 1';
 
@@ -99,25 +112,22 @@ interface Entry {
 }
 
 export function createCatalog(parts: CatalogParts): Catalog {
-  const { pool, refreshRoutes, maxAgeMs = 10_000, now = () => performance.now() } = parts;
-  let entries: ReadonlyMap<string, Entry> = new Map();
+  const { pool, openRoutes, maxAgeMs = 10_000, now = () => performance.now() } = parts;
+  let snapshot: ReadonlyMap<string, Entry> = new Map();
   let loadedAt = Number.NEGATIVE_INFINITY;
   /** What to add to the monotonic clock to get the database's time. */
   let offsetMs = Date.now() - now();
 
-  const load = async (): Promise<void> => {
+  const refresh = singleFlight(async () => {
     const startedAt = now();
-    const { rows } = await pool.query<Row>({ name: 'catalog.read', text: readAll });
-    entries = toEntries(rows);
+    const { rows } = await pool.query<SnapshotRow>({ name: 'catalog.read', text: readAll });
+    const [row] = rows;
+    if (row === undefined) throw new Error('the catalog was read and gave no row');
+    snapshot = toSnapshot(row.models, openRoutes?.(row) ?? new Map());
     // The query took the time somewhere between: taking the earlier moment lets no price begin too early.
-    const readAt = rows[0]?.readAt.getTime();
-    if (readAt !== undefined) offsetMs = readAt - now();
+    offsetMs = row.readAt.getTime() - now();
     loadedAt = startedAt;
-  };
-  const reload = singleFlight(load);
-  const refresh = async (): Promise<void> => {
-    await Promise.all([reload(), refreshRoutes?.()]);
-  };
+  });
 
   const current = ({ model, prices }: Entry): CatalogModel | null => {
     const databaseNow = now() + offsetMs;
@@ -126,7 +136,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
   };
   const find = (ids: readonly string[]): CatalogModel | null => {
     for (const id of ids) {
-      const entry = entries.get(id);
+      const entry = snapshot.get(id);
       const model = entry === undefined ? null : current(entry);
       if (model !== null) return model;
     }
@@ -154,8 +164,8 @@ export function createCatalog(parts: CatalogParts): Catalog {
       return find(ids);
     },
     async list() {
-      await reload();
-      return [...entries.values()].map(current).filter((model) => model !== null);
+      await refresh();
+      return [...snapshot.values()].map(current).filter((model) => model !== null);
     },
     refresh,
   };
@@ -169,15 +179,28 @@ function spellings(sent: string): string[] {
   return [...new Set([sent, bare, lower])];
 }
 
-function toEntries(rows: readonly Row[]): Map<string, Entry> {
+function toSnapshot(
+  rows: readonly Row[],
+  routes: ReadonlyMap<string, readonly RouteRecord[]>,
+): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>();
   for (const [id, versions] of Map.groupBy(rows, (row) => row.id)) {
     const [row] = versions;
     if (row === undefined) continue;
-    const { displayName, family, contextWindow, maxOutputTokens, capabilities, efforts, createdAt } = row;
-    const allow = new Set(row.allow);
+    const { displayName, family, contextWindow, maxOutputTokens, capabilities, efforts } = row;
     entries.set(id, {
-      model: { id, displayName, family, contextWindow, maxOutputTokens, allow, capabilities, efforts, createdAt },
+      model: {
+        id,
+        displayName,
+        family,
+        contextWindow,
+        maxOutputTokens,
+        allow: new Set(row.allow),
+        capabilities,
+        efforts,
+        createdAt: new Date(row.createdAt),
+        routes: routes.get(id) ?? [],
+      },
       prices: versions.map(toPrice),
     });
   }
@@ -187,11 +210,11 @@ function toEntries(rows: readonly Row[]): Map<string, Entry> {
 function toPrice(row: Row): CurrentPrice {
   return {
     id: row.priceId,
-    input: row.input,
-    cacheHit: row.cacheHit,
-    cacheWrite5m: row.cacheWrite5m ?? row.input,
-    cacheWrite1h: row.cacheWrite1h ?? row.input,
-    output: row.output,
-    validFrom: row.validFrom,
+    input: BigInt(row.input),
+    cacheHit: BigInt(row.cacheHit),
+    cacheWrite5m: BigInt(row.cacheWrite5m ?? row.input),
+    cacheWrite1h: BigInt(row.cacheWrite1h ?? row.input),
+    output: BigInt(row.output),
+    validFrom: new Date(row.validFrom),
   };
 }

@@ -1,7 +1,8 @@
 import type { UpstreamFeatures } from '../core/features.ts';
 import type { UnitPrices } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
-/** What the data plane knows of the places where models run; read from the database into memory as one snapshot. */
+
+/** Routes as the data plane sees them: part of the catalog's snapshot in memory. */
 
 export interface UpstreamRecord {
   id: string;
@@ -25,9 +26,4 @@ export interface RouteRecord {
   priority: number;
   weight: number;
   costs: UnitPrices | null;
-}
-
-export interface RouteSource {
-  /** The routes of a catalog model in no particular order; empty when it has none. */
-  routesOf(model: string): readonly RouteRecord[];
 }

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import type { Protocol } from '../core/protocol.ts';
 import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
-import type { RouteRecord, RouteSource } from './route.ts';
+import type { RouteRecord } from './route.ts';
 
 /**
  * Chooses where a request runs: always the model that was asked for, at one of the places that have it.
@@ -50,19 +50,24 @@ export interface UpstreamHealth {
   restingKeys: number;
 }
 
+/** A model of the catalog's snapshot. */
+export interface Routable {
+  id: string;
+  routes: readonly RouteRecord[];
+}
+
 export interface Router {
   /**
    * `stickiness` gives a text that stays the same while a vendor's cache would hit; it is asked for only when there is a
    * choice. Null: the model has no route.
    */
-  candidates(model: string, protocol: Protocol, stickiness: () => string): Candidates | null;
+  candidates(model: Routable, protocol: Protocol, stickiness: () => string): Candidates | null;
   report(target: Target, verdict: Verdict, retryAfterS?: number): void;
   health(): UpstreamHealth[];
   close(): Promise<void>;
 }
 
 export interface RouterParts {
-  source: RouteSource;
   allowPrivate: boolean;
   connectTimeoutMs?: number;
   now?: () => number;
@@ -102,7 +107,6 @@ function best<T>(items: readonly T[], worth: (item: T) => number): T | undefined
 const none: ReadonlySet<string> = new Set();
 
 export function createRouter({
-  source,
   allowPrivate,
   connectTimeoutMs = 5_000,
   now = () => performance.now(),
@@ -190,8 +194,7 @@ export function createRouter({
   };
 
   return {
-    candidates(model, protocol, stickiness) {
-      const routes = source.routesOf(model);
+    candidates({ id: model, routes }, protocol, stickiness) {
       if (routes.length === 0) return null;
       countRequest(model);
       let text: string | null = null;

@@ -1,29 +1,28 @@
-import type { Pool } from 'pg';
 import type { UnitPrices } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { createSeal } from '../shared/seal.ts';
-import { singleFlight } from '../shared/single-flight.ts';
 import { featuresOf } from './features.ts';
-import type { RouteRecord, RouteSource, UpstreamRecord } from './route.ts';
+import type { RouteRecord, UpstreamRecord } from './route.ts';
 import { placeOfKey, simulatorAddress } from './upstreams.ts';
 
-/** All routes in memory, as one snapshot, with their upstreams' keys unsealed. */
-export interface Upstreams extends RouteSource {
-  /** Reads everything anew. Whoever waits sees every change that was committed before they called. */
-  refresh: () => Promise<void>;
-}
+/** Turns rows of routes, upstreams and sealed keys into routes that can be called, with their keys unsealed in memory. */
 
-export interface UpstreamsParts {
-  pool: Pool;
+/** Opens everything that was read: the routes of each model, in no particular order. */
+export type OpenRoutes = (rows: RouteRows) => ReadonlyMap<string, readonly RouteRecord[]>;
+
+export interface OpenRoutesParts {
   /** 32 bytes: opens the upstreams' keys. */
   secretKey: Buffer;
   /** Where the built-in simulator listens, `http://host:port`; null: it does not run, so its routes are left out. */
   simulatorUrl: string | null;
-  log: { warn(fields: object, text: string): void; error(fields: object, text: string): void };
-  /** How old the snapshot may get when no notice of a change arrives. */
-  maxAgeMs?: number;
-  /** Monotonic milliseconds. */
-  now?: () => number;
+  log: { error(fields: object, text: string): void };
+}
+
+/** As the statement of the catalog reads them. */
+export interface RouteRows {
+  upstreams: UpstreamRow[];
+  upstreamKeys: KeyRow[];
+  routes: RouteRow[];
 }
 
 interface UpstreamRow {
@@ -38,7 +37,8 @@ interface UpstreamRow {
 interface KeyRow {
   id: string;
   upstreamId: string;
-  sealed: Buffer;
+  /** Base64. */
+  sealed: string;
 }
 
 interface RouteRow {
@@ -48,50 +48,49 @@ interface RouteRow {
   upstreamModel: string;
   priority: number;
   weight: number;
-  costInput: bigint | null;
-  costCacheHit: bigint | null;
-  costCacheWrite5m: bigint | null;
-  costCacheWrite1h: bigint | null;
-  costOutput: bigint | null;
+  /** Pico-USD per token as decimal text; null: not set. */
+  costInput: string | null;
+  costCacheHit: string | null;
+  costCacheWrite5m: string | null;
+  costCacheWrite1h: string | null;
+  costOutput: string | null;
 }
 
-const readUpstreams = `
-  SELECT id, protocol, base_url AS "baseUrl", on_disconnect AS "onDisconnect", features, simulated
-  FROM upstream WHERE enabled`;
-const readKeys = `
-  SELECT id, upstream_id AS "upstreamId", sealed FROM upstream_key WHERE enabled ORDER BY created_at, id`;
-const readRoutes = `
-  SELECT id, model_id AS model, upstream_id AS "upstreamId", upstream_model AS "upstreamModel", priority, weight,
-         cost_input AS "costInput", cost_cache_hit AS "costCacheHit", cost_cache_write_5m AS "costCacheWrite5m",
-         cost_cache_write_1h AS "costCacheWrite1h", cost_output AS "costOutput"
-  FROM route WHERE enabled ORDER BY id`;
+/** Columns of the catalog's statement: `RouteRows`. */
+export const readRouteRows = `
+  (SELECT coalesce(json_agg(u), '[]') FROM (
+    SELECT id, protocol, base_url AS "baseUrl", on_disconnect AS "onDisconnect", features, simulated
+    FROM upstream WHERE enabled) u) AS upstreams,
+  (SELECT coalesce(json_agg(k), '[]') FROM (
+    SELECT id, upstream_id AS "upstreamId", encode(sealed, 'base64') AS sealed
+    FROM upstream_key WHERE enabled ORDER BY created_at, id) k) AS "upstreamKeys",
+  (SELECT coalesce(json_agg(r), '[]') FROM (
+    SELECT id, model_id AS model, upstream_id AS "upstreamId", upstream_model AS "upstreamModel", priority, weight,
+           cost_input::text AS "costInput", cost_cache_hit::text AS "costCacheHit",
+           cost_cache_write_5m::text AS "costCacheWrite5m", cost_cache_write_1h::text AS "costCacheWrite1h",
+           cost_output::text AS "costOutput"
+    FROM route WHERE enabled ORDER BY id) r) AS routes`;
 
-export function createUpstreams(parts: UpstreamsParts): Upstreams {
-  const { pool, simulatorUrl, log, maxAgeMs = 10_000, now = () => performance.now() } = parts;
-  const seal = createSeal({ secretKeys: [parts.secretKey] });
-  let byModel: ReadonlyMap<string, readonly RouteRecord[]> = new Map();
-  let loadedAt = Number.NEGATIVE_INFINITY;
+export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesParts): OpenRoutes {
+  const seal = createSeal({ secretKeys: [secretKey] });
+  /** Keys that did not open; each is logged once, although the catalog is read for every list of models. */
+  const reported = new Set<string>();
 
-  const keysOf = (upstreamId: string, rows: readonly KeyRow[]): UpstreamRecord['keys'] | null => {
-    const own = rows.filter((row) => row.upstreamId === upstreamId);
-    const keys = own.flatMap((row) => {
-      const secret = seal.unseal(placeOfKey(row.id), row.sealed);
-      if (secret === null) {
-        log.error(
-          { upstream: upstreamId },
-          'a key of an upstream does not open: it was sealed with another SECRET_KEY',
-        );
-      }
-      return secret === null ? [] : [{ id: row.id, secret }];
-    });
-    // An upstream whose keys are all lost must not be asked without one.
-    return own.length > 0 && keys.length === 0 ? null : keys;
+  const open = ({ id, upstreamId, sealed }: KeyRow): { id: string; secret: string } | null => {
+    const secret = seal.unseal(placeOfKey(id), Buffer.from(sealed, 'base64'));
+    if (secret !== null) return { id, secret };
+    if (!reported.has(id)) {
+      reported.add(id);
+      log.error({ upstream: upstreamId }, 'a key of an upstream does not open: it was sealed with another SECRET_KEY');
+    }
+    return null;
   };
 
   const toUpstream = (row: UpstreamRow, keyRows: readonly KeyRow[]): UpstreamRecord | null => {
-    const keys = keysOf(row.id, keyRows);
+    const keys = keyRows.map(open).filter((key) => key !== null);
     const baseUrl = row.simulated ? simulatorBase(row, simulatorUrl) : row.baseUrl;
-    if (keys === null || baseUrl === null) return null;
+    // An upstream none of whose keys opens must not be asked without one.
+    if ((keyRows.length > 0 && keys.length === 0) || baseUrl === null) return null;
     return {
       id: row.id,
       protocol: row.protocol,
@@ -103,38 +102,18 @@ export function createUpstreams(parts: UpstreamsParts): Upstreams {
     };
   };
 
-  const refresh = singleFlight(async () => {
-    const startedAt = now();
-    const [upstreams, keys, routes] = await Promise.all([
-      pool.query<UpstreamRow>(readUpstreams),
-      pool.query<KeyRow>(readKeys),
-      pool.query<RouteRow>(readRoutes),
-    ]);
+  return function openRoutes({ upstreams, upstreamKeys, routes }) {
+    const keysOf = Map.groupBy(upstreamKeys, (row) => row.upstreamId);
     const known = new Map<string, UpstreamRecord>();
-    for (const row of upstreams.rows) {
-      const upstream = toUpstream(row, keys.rows);
+    for (const row of upstreams) {
+      const upstream = toUpstream(row, keysOf.get(row.id) ?? []);
       if (upstream !== null) known.set(row.id, upstream);
     }
-    byModel = Map.groupBy(
-      routes.rows.flatMap((row) => {
-        const upstream = known.get(row.upstreamId);
-        return upstream === undefined ? [] : [toRecord(row, upstream)];
-      }),
-      (route) => route.model,
-    );
-    loadedAt = startedAt;
-  });
-
-  return {
-    routesOf(model) {
-      if (now() - loadedAt > maxAgeMs) {
-        // In the background: a notice of a change may have been lost, and the snapshot is still better than waiting.
-        loadedAt = now();
-        refresh().catch(() => log.warn({}, 'the routes could not be read; the last ones stay in use'));
-      }
-      return byModel.get(model) ?? [];
-    },
-    refresh,
+    const records = routes.flatMap((row) => {
+      const upstream = known.get(row.upstreamId);
+      return upstream === undefined ? [] : [toRecord(row, upstream)];
+    });
+    return Map.groupBy(records, (route) => route.model);
   };
 }
 
@@ -154,10 +133,10 @@ function toCosts(row: RouteRow): UnitPrices | null {
   const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput } = row;
   if (costInput === null || costCacheHit === null || costOutput === null) return null;
   return {
-    input: costInput,
-    cacheHit: costCacheHit,
-    cacheWrite5m: costCacheWrite5m ?? costInput,
-    cacheWrite1h: costCacheWrite1h ?? costInput,
-    output: costOutput,
+    input: BigInt(costInput),
+    cacheHit: BigInt(costCacheHit),
+    cacheWrite5m: BigInt(costCacheWrite5m ?? costInput),
+    cacheWrite1h: BigInt(costCacheWrite1h ?? costInput),
+    output: BigInt(costOutput),
   };
 }

@@ -146,7 +146,7 @@ export function registerCountTokens(
       if (principal.models !== null && !principal.models.has(model.id))
         throw new RefusalError(refusals.modelNotAllowed(facts.model));
 
-      const target = router.candidates(model.id, 'messages', () => '')?.next('nothing') ?? null;
+      const target = router.candidates(model, 'messages', () => '')?.next('nothing') ?? null;
       const forwarded = target?.route.upstream.protocol === 'messages' ? target : null;
       const shut = shutGate(facts, model, forwarded === null);
       if (shut !== null) throw new RefusalError(problemRefusal(refusals, shut));

@@ -97,14 +97,9 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
     const model = await catalog.resolve(facts.model);
     if (model === null) return unlessExhausted(call, refusals.modelNotFound(facts.model));
 
-    const findCandidates = (): Candidates | null =>
-      router.candidates(model.id, call.protocol, () => stickiness(call.principal.accountId, call.raw, facts));
-    let candidates = findCandidates();
-    if (candidates === null) {
-      // Models and routes are read one after the other: of a new model, the routes may still be on their way.
-      await catalog.refresh();
-      candidates = findCandidates();
-    }
+    const candidates = router.candidates(model, call.protocol, () =>
+      stickiness(call.principal.accountId, call.raw, facts),
+    );
     const first = candidates === null ? null : firstFit(call, facts, model, candidates);
     if (candidates === null || first === null) return unlessExhausted(call, refusals.upstreamUnavailable());
     if ('message' in first) return unlessExhausted(call, fromProblem(first));

@@ -5,7 +5,7 @@ import { applyCatalog, type CatalogChanges } from '../../server/admin/catalog-ap
 import { exportCatalog } from '../../server/admin/catalog-export.ts';
 import { CatalogFileError, parseCatalogFile } from '../../server/admin/catalog-file.ts';
 import { createCatalog } from '../../server/catalog/catalog.ts';
-import { createUpstreams } from '../../server/catalog/routes.ts';
+import { createOpenRoutes } from '../../server/catalog/routes.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { createSeal } from '../../server/shared/seal.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -57,15 +57,10 @@ async function everything(): Promise<string> {
 }
 
 async function current() {
-  const upstreams = createUpstreams({
-    pool: database.pool,
-    secretKey,
-    simulatorUrl: null,
-    log: { warn: () => {}, error: () => {} },
-  });
-  const catalog = createCatalog({ pool: database.pool, refreshRoutes: upstreams.refresh });
+  const openRoutes = createOpenRoutes({ secretKey, simulatorUrl: null, log: { error: () => {} } });
+  const catalog = createCatalog({ pool: database.pool, openRoutes });
   await catalog.refresh();
-  return { catalog, upstreams };
+  return catalog;
 }
 
 /** A file of nothing but models. */
@@ -95,9 +90,9 @@ beforeEach(async () => {
 
 describe('applying a file', () => {
   test('makes models callable, with routes and keys', async () => {
-    const { catalog, upstreams } = await current();
+    const catalog = await current();
     expect((await catalog.resolve('big-1'))?.price.input).toBe(3_000_000n);
-    expect(upstreams.routesOf('big-1')).toMatchObject([
+    expect((await catalog.resolve('big-1'))?.routes).toMatchObject([
       { upstreamModel: 'vendor-name', upstream: { id: 'vendor', keys: [{ secret: 'sk-vendor-1' }] } },
     ]);
   });
@@ -124,9 +119,9 @@ describe('applying a file', () => {
     );
     expect(found).toEqual(changed);
     expect((await apply(text)).models.unchanged).toEqual(['big-1']);
-    const { upstreams } = await current();
-    expect(upstreams.routesOf('big-1')).toHaveLength(1);
-    expect(upstreams.routesOf('big-1')[0]?.upstream.keys).toHaveLength(1);
+    const catalog = await current();
+    expect((await catalog.resolve('big-1'))?.routes).toHaveLength(1);
+    expect((await catalog.resolve('big-1'))?.routes[0]?.upstream.keys).toHaveLength(1);
   });
 
   test('old price versions stay as they were', async () => {
@@ -139,7 +134,7 @@ describe('applying a file', () => {
   test('leaves alone what it does not name', async () => {
     const changes = await apply('plans: []');
     expect(changes).toEqual({ upstreams: nothing, models: nothing, plans: nothing });
-    expect(await (await current()).catalog.resolve('big-1')).not.toBeNull();
+    expect(await (await current()).resolve('big-1')).not.toBeNull();
   });
 
   test('with prune switches off what it does not name, and a later file switches it on again', async () => {
@@ -153,11 +148,10 @@ models: [{ id: other, displayName: O, family: o, contextWindow: 1, maxOutputToke
       plans: { ...nothing, disabled: ['starter'] },
     });
     const off = await current();
-    expect(await off.catalog.resolve('big-1')).toBeNull();
-    expect(off.upstreams.routesOf('big-1')).toEqual([]);
+    expect(await off.resolve('big-1')).toBeNull();
     expect(await apply(file())).toMatchObject({ models: { changed: ['big-1'] }, plans: { changed: ['starter'] } });
     const on = await current();
-    expect(on.upstreams.routesOf('big-1')).toHaveLength(1);
+    expect((await on.resolve('big-1'))?.routes).toHaveLength(1);
   });
 
   test('by several processes at once happens once', async () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FirstStartParts, firstStart } from '../../server/admin/first-start.ts';
 import { readBalance } from '../../server/billing/usage.ts';
 import { createCatalog } from '../../server/catalog/catalog.ts';
-import { createUpstreams } from '../../server/catalog/routes.ts';
+import { createOpenRoutes } from '../../server/catalog/routes.ts';
 import { createKeyring } from '../../server/keys/keyring.ts';
 import { parseKey } from '../../server/keys/secret.ts';
 import { createSeal } from '../../server/shared/seal.ts';
@@ -30,21 +30,12 @@ const start = (change: Partial<FirstStartParts> = {}) =>
   });
 
 async function models() {
-  const upstreams = createUpstreams({
-    pool: database.pool,
-    secretKey,
-    simulatorUrl: 'http://sim',
-    log: { warn: () => {}, error: () => {} },
-  });
-  await upstreams.refresh();
-  const list = await createCatalog({ pool: database.pool }).list();
-  return list.map(({ id, displayName }) => ({
+  const openRoutes = createOpenRoutes({ secretKey, simulatorUrl: 'http://sim', log: { error: () => {} } });
+  const list = await createCatalog({ pool: database.pool, openRoutes }).list();
+  return list.map(({ id, displayName, routes }) => ({
     id,
     displayName,
-    at: upstreams
-      .routesOf(id)
-      .map(({ upstream }) => upstream.id)
-      .sort(),
+    at: routes.map(({ upstream }) => upstream.id).sort(),
   }));
 }
 

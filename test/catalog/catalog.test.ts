@@ -1,8 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Catalog, createCatalog } from '../../server/catalog/catalog.ts';
+import { saveModel } from '../../server/catalog/models.ts';
+import { createOpenRoutes } from '../../server/catalog/routes.ts';
+import { type Route, saveRoutes, saveUpstream } from '../../server/catalog/upstreams.ts';
+import { transaction } from '../../server/database/lane.ts';
 import { watchPool } from '../keys/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { addModel } from './support.ts';
+import { addModel, model } from './support.ts';
 
 let database: TestDatabase;
 let nowMs = 1_000;
@@ -21,6 +26,28 @@ async function open(parts: Partial<Parameters<typeof createCatalog>[0]> = {}): P
   const catalog = createCatalog({ pool: database.pool, now: () => nowMs, ...parts });
   await catalog.refresh();
   return catalog;
+}
+
+const openRoutes = createOpenRoutes({ secretKey: randomBytes(32), simulatorUrl: null, log: { error() {} } });
+const route = (upstreamModel: string): Omit<Route, 'modelId'> => ({
+  upstreamId: 'vendor',
+  upstreamModel,
+  priority: 0,
+  weight: 1,
+  enabled: true,
+  costs: null,
+});
+
+async function addUpstreamOfTests(): Promise<void> {
+  await transaction(database.pool, async (client) => {
+    const upstream = { id: 'vendor', protocol: 'messages', baseUrl: 'https://v.example.com' } as const;
+    await saveUpstream(client, { ...upstream, onDisconnect: 'abort', features: {}, enabled: true }, 'test');
+  });
+}
+
+async function addRoute(modelId: string): Promise<void> {
+  await addUpstreamOfTests();
+  await transaction(database.pool, (client) => saveRoutes(client, { modelId, routes: [route('v')], actor: 'test' }));
 }
 
 const pause = () => database.pool.query('SELECT 1');
@@ -97,30 +124,53 @@ describe('a model', () => {
         output: 15_000_000n,
         validFrom: expect.any(Date),
       },
+      routes: [],
     });
   });
 
-  test('that was added a moment ago is found, together with its routes', async () => {
-    const refreshRoutes = vi.fn<() => Promise<void>>(async () => {});
-    const catalog = await open({ refreshRoutes });
-    refreshRoutes.mockClear();
+  test('that was added a moment ago is found, together with its routes, by one reading', async () => {
+    const watched = watchPool(database.pool);
+    const catalog = await open({ pool: watched.pool, openRoutes });
     await addModel(database.pool, 'brand-new');
-    expect((await catalog.resolve('brand-new'))?.id).toBe('brand-new');
-    expect(refreshRoutes).toHaveBeenCalledTimes(1);
+    await addRoute('brand-new');
+    const before = watched.queries;
+    expect((await catalog.resolve('brand-new'))?.routes).toMatchObject([{ model: 'brand-new', upstreamModel: 'v' }]);
+    expect(watched.queries - before).toBe(2);
     await catalog.resolve('brand-new');
-    expect(refreshRoutes).toHaveBeenCalledTimes(1);
+    expect(watched.queries - before).toBe(2);
+  });
+
+  test('never comes with routes of another moment, however often both change together', async () => {
+    const catalog = await open({ openRoutes });
+    await addModel(database.pool, 'paired');
+    await addUpstreamOfTests();
+    const change = (round: string): Promise<unknown> =>
+      transaction(database.pool, async (client) => {
+        await saveModel(client, model('paired', { displayName: round }), 'test');
+        await saveRoutes(client, { modelId: 'paired', routes: [route(round)], actor: 'test' });
+      });
+    await change('first');
+    const changes = (async () => {
+      for (let round = 0; round < 40; round += 1) await change(`round ${round}`);
+    })();
+    const seen = new Set<string>();
+    for (let reading = 0; reading < 80; reading += 1) {
+      await catalog.refresh();
+      const paired = await catalog.resolve('paired');
+      expect(paired?.routes.map(({ upstreamModel }) => upstreamModel)).toEqual([paired?.displayName]);
+      seen.add(paired?.displayName ?? '');
+    }
+    await changes;
+    expect(seen.size).toBeGreaterThan(1);
   });
 
   test('that does not exist costs one small query each time, and no reading of the whole catalog', async () => {
     const watched = watchPool(database.pool);
-    const refreshRoutes = vi.fn<() => Promise<void>>(async () => {});
-    const catalog = await open({ pool: watched.pool, refreshRoutes });
-    refreshRoutes.mockClear();
+    const catalog = await open({ pool: watched.pool, openRoutes });
     const before = watched.queries;
     await catalog.resolve('nope');
     await catalog.resolve('nope');
     expect(watched.queries - before).toBe(2);
-    expect(refreshRoutes).not.toHaveBeenCalled();
     await catalog.resolve('nul\0');
     expect(watched.queries - before).toBe(2);
   });
@@ -144,8 +194,7 @@ describe('a model', () => {
 
   test('many who miss at the same moment share the reading', async () => {
     const watched = watchPool(database.pool);
-    const refreshRoutes = vi.fn<() => Promise<void>>(async () => {});
-    const catalog = await open({ pool: watched.pool, refreshRoutes });
+    const catalog = await open({ pool: watched.pool, openRoutes });
     const before = watched.queries;
     await addModel(database.pool, 'popular');
     const found = await Promise.all(Array.from({ length: 50 }, () => catalog.resolve('popular')));

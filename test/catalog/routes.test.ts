@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createUpstreams } from '../../server/catalog/routes.ts';
+import { type Catalog, createCatalog } from '../../server/catalog/catalog.ts';
+import type { RouteRecord } from '../../server/catalog/route.ts';
+import { createOpenRoutes, type OpenRoutesParts } from '../../server/catalog/routes.ts';
 import {
   addUpstreamKey,
   deleteUpstreamKey,
@@ -54,20 +56,15 @@ const setRoutes = (modelId: string, routes: Omit<Route, 'modelId'>[]) =>
 const setKey = (upstreamId: string, secret: string) =>
   inTransaction((client) => saveUpstreamKey(client, seal, { upstreamId, secret, actor }));
 
-function open(change: Partial<Parameters<typeof createUpstreams>[0]> = {}) {
+function open(change: Partial<OpenRoutesParts> = {}, more: Partial<Parameters<typeof createCatalog>[0]> = {}) {
   const errors: object[] = [];
-  const log = {
-    warn: (fields: object) => void errors.push(fields),
-    error: (fields: object) => void errors.push(fields),
-  };
-  const upstreams = createUpstreams({
-    pool: database.pool,
-    secretKey,
-    simulatorUrl: 'http://127.0.0.1:9',
-    log,
-    ...change,
-  });
-  return { upstreams, errors };
+  const log = { error: (fields: object) => void errors.push(fields) };
+  const openRoutes = createOpenRoutes({ secretKey, simulatorUrl: 'http://127.0.0.1:9', log, ...change });
+  return { catalog: createCatalog({ pool: database.pool, openRoutes, ...more }), errors };
+}
+
+async function routesOf(catalog: Catalog, model: string): Promise<readonly RouteRecord[]> {
+  return (await catalog.resolve(model))?.routes ?? [];
 }
 
 async function audited(subject: string) {
@@ -84,10 +81,9 @@ describe('the snapshot', () => {
     await setKey('vendor-a', 'sk-vendor-secret-1');
     const costs = { input: 1n, cacheHit: 2n, cacheWrite5m: null, cacheWrite1h: 5n, output: 4n };
     await setRoutes('m1', [route('vendor-a', { priority: 2, weight: 3, costs })]);
-    const { upstreams } = open();
-    expect(upstreams.routesOf('m1')).toEqual([]);
-    await upstreams.refresh();
-    expect(upstreams.routesOf('m1')).toEqual([
+    const { catalog } = open();
+    await catalog.refresh();
+    expect(await routesOf(catalog, 'm1')).toEqual([
       {
         id: expect.any(String),
         model: 'm1',
@@ -116,32 +112,36 @@ describe('the snapshot', () => {
         },
       },
     ]);
-    for (const unknown of ['nothing', '__proto__', 'constructor']) expect(upstreams.routesOf(unknown)).toEqual([]);
+    for (const unknown of ['nothing', '__proto__', 'constructor']) expect(await routesOf(catalog, unknown)).toEqual([]);
   });
 
   test('knows where the simulator is, under the address each protocol wants', async () => {
     await addUpstream('sim-m', { protocol: 'messages', baseUrl: 'simulator' });
     await addUpstream('sim-c', { baseUrl: 'simulator' });
     await setRoutes('m2', [route('sim-m'), route('sim-c')]);
-    const { upstreams } = open();
-    await upstreams.refresh();
-    const found = upstreams.routesOf('m2').map(({ upstream }) => [upstream.id, upstream.baseUrl, upstream.simulated]);
+    const { catalog } = open();
+    await catalog.refresh();
+    const found = (await routesOf(catalog, 'm2')).map(({ upstream }) => [
+      upstream.id,
+      upstream.baseUrl,
+      upstream.simulated,
+    ]);
     expect(found.toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
       ['sim-c', 'http://127.0.0.1:9/v1', true],
       ['sim-m', 'http://127.0.0.1:9', true],
     ]);
-    const without = open({ simulatorUrl: null }).upstreams;
+    const without = open({ simulatorUrl: null }).catalog;
     await without.refresh();
-    expect(without.routesOf('m2')).toEqual([]);
+    expect(await routesOf(without, 'm2')).toEqual([]);
   });
 
   test('leaves out what is switched off', async () => {
     await addUpstream('off', { enabled: false });
     await addUpstream('on');
     await setRoutes('m3', [route('off'), route('on'), route('on', { upstreamModel: 'other', enabled: false })]);
-    const { upstreams } = open();
-    await upstreams.refresh();
-    expect(upstreams.routesOf('m3').map(({ upstream }) => upstream.id)).toEqual(['on']);
+    const { catalog } = open();
+    await catalog.refresh();
+    expect((await routesOf(catalog, 'm3')).map(({ upstream }) => upstream.id)).toEqual(['on']);
   });
 
   test('leaves out an upstream whose keys do not open, and says so: it must not be asked without one', async () => {
@@ -149,25 +149,25 @@ describe('the snapshot', () => {
     await setKey('sealed', 'sk-1');
     await addUpstream('keyless');
     await setRoutes('m4', [route('sealed'), route('keyless')]);
-    const { upstreams, errors } = open({ secretKey: randomBytes(32) });
-    await upstreams.refresh();
-    expect(upstreams.routesOf('m4').map(({ upstream }) => upstream.id)).toEqual(['keyless']);
+    const { catalog, errors } = open({ secretKey: randomBytes(32) });
+    await catalog.refresh();
+    expect((await routesOf(catalog, 'm4')).map(({ upstream }) => upstream.id)).toEqual(['keyless']);
     expect(errors).toContainEqual({ upstream: 'sealed' });
   });
 
   test('is read anew in the background when it is old', async () => {
     let nowMs = 0;
     const watched = watchPool(database.pool);
-    const { upstreams } = open({ pool: watched.pool, now: () => nowMs, maxAgeMs: 1_000 });
-    await upstreams.refresh();
+    const { catalog } = open({}, { pool: watched.pool, now: () => nowMs, maxAgeMs: 1_000 });
+    await catalog.refresh();
     await addUpstream('late');
     await setRoutes('m5', [route('late')]);
     nowMs += 1_001;
     const before = watched.answered;
-    expect(upstreams.routesOf('m5')).toEqual([]);
-    await expect.poll(() => watched.answered - before).toBe(3);
-    await expect.poll(() => upstreams.routesOf('m5').length).toBe(1);
-    expect(watched.queries).toBe(6);
+    expect(await routesOf(catalog, 'm5')).toEqual([]);
+    await expect.poll(() => watched.answered - before).toBe(1);
+    await expect.poll(async () => (await routesOf(catalog, 'm5')).length).toBe(1);
+    expect(watched.queries).toBe(2);
   });
 });
 
@@ -184,12 +184,12 @@ describe('writing', () => {
     expect(await setRoutes('m1', [route('w2'), route('w2', { upstreamModel: 'b' })])).toBe('changed');
     expect(await setRoutes('m1', [route('w2', { upstreamModel: 'b' }), route('w2')])).toBe('unchanged');
     await setRoutes('m1', [route('w2', { upstreamModel: 'b', weight: 5 })]);
-    const { upstreams } = open();
-    await upstreams.refresh();
-    expect(upstreams.routesOf('m1')).toMatchObject([{ upstreamModel: 'b', weight: 5 }]);
+    const { catalog } = open();
+    await catalog.refresh();
+    expect(await routesOf(catalog, 'm1')).toMatchObject([{ upstreamModel: 'b', weight: 5 }]);
     await setRoutes('m1', [route('w2')]);
-    await upstreams.refresh();
-    expect(upstreams.routesOf('m1')).toMatchObject([{ upstreamModel: 'vendor-model', weight: 1 }]);
+    await catalog.refresh();
+    expect(await routesOf(catalog, 'm1')).toMatchObject([{ upstreamModel: 'vendor-model', weight: 1 }]);
   });
 
   test('a key: the same changes nothing, another takes its place, and none is written down', async () => {
@@ -219,9 +219,9 @@ describe('writing', () => {
     );
     expect(again).toBe('unchanged');
     await setRoutes('m2', [route('w4')]);
-    const { upstreams } = open({ secretKey: newKey });
-    await upstreams.refresh();
-    expect(upstreams.routesOf('m2')[0]?.upstream.keys).toMatchObject([{ secret: 'sk-1' }]);
+    const { catalog } = open({ secretKey: newKey });
+    await catalog.refresh();
+    expect((await routesOf(catalog, 'm2'))[0]?.upstream.keys).toMatchObject([{ secret: 'sk-1' }]);
   });
 
   test('several keys: added and deleted one by one', async () => {

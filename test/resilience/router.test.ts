@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { featuresOf } from '../../server/catalog/features.ts';
 import type { RouteRecord } from '../../server/catalog/route.ts';
-import { type Candidates, createRouter, type Router, type Target } from '../../server/catalog/router.ts';
+import { type Candidates, createRouter, type Routable, type Router, type Target } from '../../server/catalog/router.ts';
 import type { Protocol } from '../../server/core/protocol.ts';
 
 /** The choice among several places, by a clock that the test turns. */
@@ -17,6 +17,7 @@ interface Place {
 }
 
 let router: Router;
+let model: Routable = { id: 'm', routes: [] };
 let clockMs = 1_000_000;
 afterEach(() => router.close());
 
@@ -42,18 +43,14 @@ function place(given: Place): RouteRecord {
 }
 
 function routes(...places: Place[]): Router {
-  const records = places.map(place);
+  model = { id: 'm', routes: places.map(place) };
   clockMs = 1_000_000;
-  router = createRouter({
-    source: { routesOf: (model) => (model === 'm' ? records : []) },
-    allowPrivate: false,
-    now: () => clockMs,
-  });
+  router = createRouter({ allowPrivate: false, now: () => clockMs });
   return router;
 }
 
 function candidates(sticky = 'someone', protocol: Protocol = 'messages'): Candidates {
-  const found = router.candidates('m', protocol, () => sticky);
+  const found = router.candidates(model, protocol, () => sticky);
   if (found === null) throw new Error('no candidates');
   return found;
 }
@@ -125,7 +122,7 @@ describe('the order of places', () => {
 
   it('asks for what the choice sticks to only when there is a choice', () => {
     routes({ upstream: 'only', keys: ['k'] });
-    const list = router.candidates('m', 'messages', () => {
+    const list = router.candidates(model, 'messages', () => {
       throw new Error('asked');
     });
     expect(list?.next('nothing')?.route.upstream.id).toBe('only');
@@ -133,7 +130,7 @@ describe('the order of places', () => {
 
   it('has nothing for a model without routes', () => {
     routes({ upstream: 'a' });
-    expect(router.candidates('unknown', 'messages', () => '')).toBeNull();
+    expect(router.candidates({ id: 'unknown', routes: [] }, 'messages', () => '')).toBeNull();
   });
 });
 
