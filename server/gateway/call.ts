@@ -2,7 +2,7 @@ import type { CatalogModel } from '../catalog/catalog.ts';
 import type { Target } from '../catalog/router.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { Principal } from '../keys/keyring.ts';
-import type { RequestFacts, Wire, WireContext } from '../wire/protocol.ts';
+import type { RequestFacts, WireExchange } from '../wire/protocol.ts';
 import type { Client } from './client.ts';
 
 /** The values that the steps of the data plane hand on. */
@@ -38,8 +38,5 @@ export interface ModelRequest {
 /** The request in the words of one place. */
 export interface Prepared {
   target: Target;
-  wire: Wire;
-  context: WireContext;
-  body: Uint8Array;
-  path: string;
+  exchange: WireExchange;
 }

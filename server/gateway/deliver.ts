@@ -6,9 +6,9 @@ import { createBrake } from '../metering/brake.ts';
 import { estimateInput, type TokenBounds, tokenBounds, withinBounds } from '../metering/estimate.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { UnreadableReply, type WireReply } from '../wire/protocol.ts';
+import { UnreadableReply, type WireExchange, type WireReply } from '../wire/protocol.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
-import type { Call, ModelRequest, Prepared } from './call.ts';
+import type { Call, ModelRequest } from './call.ts';
 import type { DispatchRequest } from './dispatch.ts';
 import { type FailedEnd, type Failure, judge } from './failure.ts';
 import { giveBack } from './give-back.ts';
@@ -104,32 +104,32 @@ export function createDeliverer(parts: DelivererParts) {
     let prepared = request.first;
     for (;;) {
       const running = prepared;
-      const { target, wire, context } = running;
-      const stream = facts.stream ? wire.stream(facts, context) : null;
+      const { target, exchange } = running;
+      const stream = facts.stream ? exchange.stream() : null;
       const startedAt = performance.now();
       const upstreamRequest: DispatchRequest = {
         dispatcher: target.dispatcher,
         origin: target.origin,
-        path: target.basePath + prepared.path,
+        path: target.basePath + exchange.path,
         headers: upstreamHeaders({
           rawHeaders: call.rawHeaders,
           client: call.protocol,
           upstream: target.route.upstream.protocol,
           secret: target.key?.secret ?? null,
         }),
-        body: prepared.body,
+        body: exchange.body,
         headersTimeoutMs: facts.stream ? timeouts.headersMs : timeouts.replyMs,
         idleTimeoutMs: timeouts.idleMs,
       };
       /** Contexts are large and streams are long: what will not be sent again need not be kept. */
       const letGo = (taken: boolean): void => {
         // What an upstream that failed was being sent may still be on its way there.
-        if (taken && running === request.first) for (const bytes of [call.raw, running.body]) giveBack(bytes);
+        if (taken && running === request.first) for (const bytes of [call.raw, exchange.body]) giveBack(bytes);
         call.raw = empty;
         upstreamRequest.body = empty;
-        running.body = empty;
+        exchange.body = empty;
         // Natively the very bytes that came: after a fail-over nobody else lets go of them.
-        request.first.body = empty;
+        request.first.exchange.body = empty;
       };
       const end = await attempt({
         request: upstreamRequest,
@@ -188,7 +188,7 @@ export function createDeliverer(parts: DelivererParts) {
         case 'left':
           return { target, metered: meterLeft(end.sent, facts, contextWindow), complete: () => undefined };
         case 'whole': {
-          const reply = readReply(prepared, end.body, request);
+          const reply = readReply(exchange, end.body);
           if (reply === null) {
             failed = { kind: 'fault', fault: 'unreadable' };
             break;
@@ -211,7 +211,7 @@ export function createDeliverer(parts: DelivererParts) {
           failed = end;
       }
 
-      const failure = judge(failed, wire, refusals, call.requestId);
+      const failure = judge(failed, exchange, refusals, call.requestId);
       router.report(target, failure.verdict, failure.retryAfterS);
       const where = { requestId: call.requestId, upstream: target.route.upstream.id, kind: endLabel(end) };
       if (failure.verdict === 'unauthorized') log.error(where, 'an upstream refuses our key or funds');
@@ -228,9 +228,9 @@ export function createDeliverer(parts: DelivererParts) {
 }
 
 /** Null: a 2xx answer that the protocol does not allow. */
-function readReply({ wire, context }: Prepared, body: Uint8Array, { facts }: ModelRequest): WireReply | null {
+function readReply(exchange: WireExchange, body: Uint8Array): WireReply | null {
   try {
-    return wire.reply(body, facts, context);
+    return exchange.reply(body);
   } catch (error) {
     if (error instanceof UnreadableReply) return null;
     throw error;

@@ -1,6 +1,6 @@
 import type { Protocol } from '../core/protocol.ts';
 import { errorEnvelope } from '../wire/envelope.ts';
-import type { Wire, WireError } from '../wire/protocol.ts';
+import type { WireError, WireExchange } from '../wire/protocol.ts';
 import type { AttemptEnd } from './attempt.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 
@@ -76,11 +76,11 @@ function judgeStatus(status: number, retryAfterS: number | undefined, refusals: 
   }
 }
 
-export function judge(end: FailedEnd, wire: Wire, refusals: Refusals, requestId: string): Failure {
+export function judge(end: FailedEnd, exchange: WireExchange, refusals: Refusals, requestId: string): Failure {
   switch (end.kind) {
     case 'status': {
       if (requestFaults.has(end.status)) {
-        const passthrough = wire.error(end.status, end.body, end.headers['content-type'] ?? '', requestId);
+        const passthrough = exchange.error(end.status, end.body);
         if (passthrough !== null) return requestFault(passthrough, refusals);
         // Something before the vendor refused in words of its own (a proxy's page about a large body, say): another
         // place may take it, and if none does, the client should not send it again unchanged.
@@ -96,8 +96,8 @@ export function judge(end: FailedEnd, wire: Wire, refusals: Refusals, requestId:
     case 'error_event': {
       const { status, type, message } = end.error;
       if (requestFaults.has(status)) {
-        const body = JSON.stringify(errorEnvelope(wire.upstream, { status, type, message, requestId }));
-        const passthrough = wire.error(status, Buffer.from(body), 'application/json', requestId);
+        const body = JSON.stringify(errorEnvelope(exchange.upstream, { status, type, message, requestId }));
+        const passthrough = exchange.error(status, Buffer.from(body));
         if (passthrough !== null) return requestFault(passthrough, refusals);
       }
       return judgeStatus(status, undefined, refusals);

@@ -5,11 +5,11 @@ import type { Candidates, Router, Target } from '../catalog/router.ts';
 import { formatUsd } from '../core/money.ts';
 import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
+import { wireFor } from '../wire/wires.ts';
 import type { Call, ModelRequest, Prepared } from './call.ts';
 import { longPromptProblem, problemRefusal, shutGate } from './problem.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import { stickiness } from './stickiness.ts';
-import { wireFor } from './wire-for.ts';
 
 /**
  * Step one: what is asked for, from one scan of the bytes, the catalog and the choice of routes. Nothing is held and
@@ -56,7 +56,6 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
     if (shut !== null) return shut;
     const problem = translated ? versionProblem(call, facts) : longPromptProblem(betasOf(call), facts, model);
     if (problem !== null) return problem;
-    const wire = wireFor(call.protocol, upstream.protocol);
     const context: WireContext = {
       catalogModel: model.id,
       upstreamModel,
@@ -68,8 +67,8 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
       requestId: call.requestId,
       statusUrl: refusals.statusUrl,
     };
-    const request = wire.request(call.raw, facts, context);
-    return request.ok ? { target, wire, context, body: request.body, path: request.path } : request.problem;
+    const request = wireFor(call.protocol, upstream.protocol).request(call.raw, facts, context);
+    return request.ok ? { target, exchange: request.exchange } : request.problem;
   };
 
   /** The best place that can express the request; else what the best place of all found wrong with it. */

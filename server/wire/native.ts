@@ -1,12 +1,54 @@
 import { Buffer } from 'node:buffer';
-import { type Edit, insertMember, splice } from './body.ts';
-import { scrubIdentifiers } from './envelope.ts';
+import { type Protocol, upstreamPaths } from '../core/protocol.ts';
+import { type Edit, insertMember, modelEdits, splice } from './body.ts';
+import { nativeError, scrubIdentifiers } from './envelope.ts';
 import type { Verdict } from './event-relay.ts';
 import type { JsonLimits, JsonNode } from './json.ts';
-import type { RequestFacts, WireContext } from './protocol.ts';
+import type { RequestFacts, Wire, WireContext, WireExchange, WireReply, WireStream } from './protocol.ts';
 import type { SseEvent } from './sse.ts';
 
-/** Pieces that the native wires of the three protocols are made of. */
+/** The native wire, which hands bytes through, and the pieces that the three protocols' parts of it are made of. */
+
+/** What sets a protocol's native wire apart from the others'. */
+export interface NativeProtocol {
+  protocol: Protocol;
+  /** Edits of the request besides that of its model. */
+  requestEdits(raw: Uint8Array, facts: RequestFacts, context: WireContext): Edit[];
+  /** Throws `UnreadableReply`. */
+  reply(body: Uint8Array, context: WireContext): WireReply;
+  stream(facts: RequestFacts, context: WireContext): WireStream;
+}
+
+/** The wire of a route whose upstream speaks the client's own protocol. */
+export function nativeWire(native: NativeProtocol): Wire {
+  const { protocol } = native;
+  return {
+    client: protocol,
+    upstream: protocol,
+    request(raw, facts, context) {
+      const edits = [...modelEdits(facts, context.upstreamModel), ...native.requestEdits(raw, facts, context)];
+      return { ok: true, exchange: nativeExchange(native, splice(raw, edits), facts, context) };
+    },
+  };
+}
+
+/** A function of its own, so that an exchange keeps no other bytes than its body in memory. */
+function nativeExchange(
+  { protocol, reply, stream }: NativeProtocol,
+  body: Uint8Array,
+  facts: RequestFacts,
+  context: WireContext,
+): WireExchange {
+  return {
+    client: protocol,
+    upstream: protocol,
+    body,
+    path: upstreamPaths[protocol],
+    reply: (answer) => reply(answer, context),
+    stream: () => stream(facts, context),
+    error: (status, answer) => nativeError(status, answer, context.requestId),
+  };
+}
 
 /** Limits for answers and their events. The upstream is not hostile, so that they only bound a mishap. */
 export const answerLimits: JsonLimits = { maxDepth: 512, maxValues: 20_000_000, refuseDuplicates: false };

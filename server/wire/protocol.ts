@@ -7,8 +7,8 @@ import type { ReportedUsage, TokenPools } from '../core/tokens.ts';
  * What the gateway needs to know about a wire protocol, and nothing about networks, money or clocks.
  *
  * A request travels as bytes. For every pair (protocol the client speaks, protocol the route's upstream speaks)
- * there is one `Wire`: where both are the same it hands bytes through, otherwise it translates. The relay drives
- * a `Wire` without knowing which of the two it has.
+ * there is one `Wire`: where both are the same it hands bytes through, otherwise it translates. A request over a
+ * route is one `WireExchange`, which the relay drives without knowing which of the two it has.
  */
 
 /** Why a request cannot be served as it was sent. `param` names the offending field where there is one. */
@@ -84,8 +84,8 @@ export interface WireContext {
   statusUrl: string;
 }
 
-/** The request as the upstream shall receive it. */
-export type WireRequest = { ok: true; body: Uint8Array; path: string } | { ok: false; problem: WireProblem };
+/** A request in the words of one route's upstream, or the reason why that upstream has no words for it. */
+export type WireRequest = { ok: true; exchange: WireExchange } | { ok: false; problem: WireProblem };
 
 /** One whole (not streamed) answer, ready for the client. */
 export interface WireReply {
@@ -165,15 +165,29 @@ export interface WireError {
 export interface Wire {
   client: Protocol;
   upstream: Protocol;
+  /** `facts` must come from a scan of `raw`. */
   request(raw: Uint8Array, facts: RequestFacts, context: WireContext): WireRequest;
+}
+
+/** One request over one route: what the upstream is sent, and how its answer reads in the client's protocol. */
+export interface WireExchange {
+  readonly client: Protocol;
+  readonly upstream: Protocol;
+  /**
+   * What the upstream is sent: natively the client's bytes themselves where nothing is edited. The exchange does not need
+   * it afterwards: its owner may put nothing in its place to free the memory.
+   */
+  body: Uint8Array;
+  /** What follows the upstream's base address. */
+  readonly path: string;
   /** Throws `UnreadableReply` when a 2xx body is not what the protocol promises. */
-  reply(body: Uint8Array, facts: RequestFacts, context: WireContext): WireReply;
-  stream(facts: RequestFacts, context: WireContext): WireStream;
+  reply(body: Uint8Array): WireReply;
+  stream(): WireStream;
   /**
    * An upstream 400/413/422 on its way to the client; native: byte for byte, less identifiers of the operator's
-   * account. `requestId` replaces the vendor's own. Null when the body is not a readable error.
+   * account, and with our request id in place of the vendor's. Null when the body is not a readable error.
    */
-  error(status: number, body: Uint8Array, contentType: string, requestId?: string): WireError | null;
+  error(status: number, body: Uint8Array): WireError | null;
 }
 
 /** A 2xx answer whose body the protocol does not allow; becomes a 502. */

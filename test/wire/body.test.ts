@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Protocol } from '../../server/core/protocol.ts';
 import { modelEdits, scanBody, splice } from '../../server/wire/body.ts';
 import type { RequestFacts, WireProblem } from '../../server/wire/protocol.ts';
-import { nativeWire } from '../../server/wire/wires.ts';
+import { wireFor } from '../../server/wire/wires.ts';
 import { contextWith } from './fixtures.ts';
 
 const user = [{ role: 'user', content: 'hi' }];
@@ -634,20 +634,24 @@ describe('what is forwarded', () => {
     ['{"model":"m","messages":[{"role":"user"}]}', null],
     ['{"model":"m","messages":[{"role":"user"}],"stream_options":{"include_usage":false}}', null],
   ])('a chat stream is asked for its usage: %s', (raw, expected) => {
-    const request = nativeWire('chat-completions').request(
+    const request = wireFor('chat-completions', 'chat-completions').request(
       Buffer.from(raw),
       factsOf('chat-completions', raw),
       contextWith({ upstreamModel: 'm' }),
     );
-    expect(request.ok && Buffer.from(request.body).toString()).toBe(expected ?? raw);
+    expect(request.ok && Buffer.from(request.exchange.body).toString()).toBe(expected ?? raw);
   });
 
   test('other protocols are asked for nothing', () => {
     for (const protocol of ['messages', 'responses'] as const) {
       const store = protocol === 'responses' ? { store: false } : {};
       const raw = bytes({ ...minimal[protocol], stream: true, ...store });
-      const request = nativeWire(protocol).request(raw, factsOf(protocol, raw), contextWith({ upstreamModel: 'm' }));
-      expect(request.ok && request.body).toBe(raw);
+      const request = wireFor(protocol, protocol).request(
+        raw,
+        factsOf(protocol, raw),
+        contextWith({ upstreamModel: 'm' }),
+      );
+      expect(request.ok && request.exchange.body).toBe(raw);
     }
   });
 
@@ -659,8 +663,8 @@ describe('what is forwarded', () => {
     const sent = (store: unknown): unknown => {
       const raw = bytes({ model: 'm', input, store });
       const facts = factsOf('responses', raw);
-      const request = nativeWire('responses').request(raw, facts, contextWith({ upstreamModel: 'm' }));
-      return request.ok && JSON.parse(Buffer.from(request.body).toString());
+      const request = wireFor('responses', 'responses').request(raw, facts, contextWith({ upstreamModel: 'm' }));
+      return request.ok && JSON.parse(Buffer.from(request.exchange.body).toString());
     };
     expect(sent(true)).toEqual({ model: 'm', input, store: true });
     for (const store of [undefined, null, false]) {
@@ -691,8 +695,12 @@ describe('what is forwarded', () => {
           const scan = scanBody(raw, 'chat-completions');
           // A random member may be one that is checked; what is refused is not forwarded.
           if (!scan.ok) return;
-          const request = nativeWire('chat-completions').request(raw, scan.facts, contextWith({ upstreamModel }));
-          const sent: unknown = request.ok && JSON.parse(Buffer.from(request.body).toString());
+          const request = wireFor('chat-completions', 'chat-completions').request(
+            raw,
+            scan.facts,
+            contextWith({ upstreamModel }),
+          );
+          const sent: unknown = request.ok && JSON.parse(Buffer.from(request.exchange.body).toString());
           // What the bytes say, not what they were made from: JSON has already lost the sign of a zero there.
           expect(sent).toEqual({
             ...(JSON.parse(raw.toString()) as object),

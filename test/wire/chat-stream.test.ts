@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { WireContext } from '../../server/wire/protocol.ts';
-import { nativeWire } from '../../server/wire/wires.ts';
-import { contextWith, cut, dataEvents, factsWith, relayed } from './fixtures.ts';
+import { cut, dataEvents, exchangeWith, relayed } from './fixtures.ts';
 
 const chunk = (more: Record<string, unknown>) => ({
   id: 'chatcmpl-1',
@@ -40,12 +39,8 @@ interface Asked extends Partial<WireContext> {
 }
 
 function open({ includeUsage = false, n = 1, ...context }: Asked = {}) {
-  const facts = factsWith('chat-completions', {
-    stream: true,
-    n,
-    ...(includeUsage ? { stream_options: { include_usage: true } } : {}),
-  });
-  return nativeWire('chat-completions').stream(facts, contextWith(context));
+  const usage = includeUsage ? { stream_options: { include_usage: true } } : {};
+  return exchangeWith('chat-completions', { stream: true, n, ...usage }, context).stream();
 }
 
 function opened(asked: Asked, ...chunks: (Record<string, unknown> | string)[]) {

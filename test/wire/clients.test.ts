@@ -7,8 +7,7 @@ import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import type { Protocol } from '../../server/core/protocol.ts';
 import type { StreamEnd } from '../../server/wire/protocol.ts';
-import { nativeWire } from '../../server/wire/wires.ts';
-import { contextWith, dataEvents, factsWith, namedEvents } from './fixtures.ts';
+import { dataEvents, exchangeWith, namedEvents } from './fixtures.ts';
 
 /** What published clients make of streams that went through the gateway's hands, whole or ended by it. */
 
@@ -101,10 +100,7 @@ const overBudget: StreamEnd = {
 function gateway(protocol: Protocol, upstream: string, end?: StreamEnd): typeof fetch {
   return async (_address, init) => {
     const body = JSON.parse(await new Response(init?.body ?? null).text()) as Record<string, unknown>;
-    const stream = nativeWire(protocol).stream(
-      factsWith(protocol, { ...body, model: 'big-1' }),
-      contextWith({ upstreamModel: 'up-1' }),
-    );
+    const stream = exchangeWith(protocol, { ...body, model: 'big-1' }, { upstreamModel: 'up-1' }).stream();
     const bytes = Buffer.from(upstream);
     const parts: Uint8Array[] = [stream.keepAlive];
     for (let at = 0; at < bytes.length; at += 7) {

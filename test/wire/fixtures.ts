@@ -1,6 +1,7 @@
 import type { Protocol } from '../../server/core/protocol.ts';
 import { scanBody } from '../../server/wire/body.ts';
-import type { RequestFacts, WireContext, WireStream } from '../../server/wire/protocol.ts';
+import type { RequestFacts, WireContext, WireExchange, WireRequest, WireStream } from '../../server/wire/protocol.ts';
+import { wireFor } from '../../server/wire/wires.ts';
 
 /** A context with the catalog's id equal to the upstream's, unless told otherwise. */
 export function contextWith(changes: Partial<WireContext> = {}): WireContext {
@@ -27,16 +28,38 @@ export function contextWith(changes: Partial<WireContext> = {}): WireContext {
   };
 }
 
-/** Facts of a small request, with further members of the body. */
-export function factsWith(protocol: Protocol, members: Record<string, unknown> = {}): RequestFacts {
+/** A small request, with further members of the body. */
+function requestWith(protocol: Protocol, members: Record<string, unknown>): { raw: Buffer; facts: RequestFacts } {
   const base = {
     model: 'big-1',
     ...(protocol === 'responses' ? { input: 'hi' } : { messages: [{ role: 'user', content: 'hi' }] }),
     ...(protocol === 'messages' ? { max_tokens: 100 } : {}),
   };
-  const scan = scanBody(Buffer.from(JSON.stringify({ ...base, ...members })), protocol);
+  const raw = Buffer.from(JSON.stringify({ ...base, ...members }));
+  const scan = scanBody(raw, protocol);
   if (!scan.ok) throw new Error(scan.problem.message);
-  return scan.facts;
+  return { raw, facts: scan.facts };
+}
+
+/** Facts of a small request, with further members of the body. */
+export function factsWith(protocol: Protocol, members: Record<string, unknown> = {}): RequestFacts {
+  return requestWith(protocol, members).facts;
+}
+
+/** The native exchange of a small request, with further members of the body. */
+export function exchangeWith(
+  protocol: Protocol,
+  members: Record<string, unknown> = {},
+  context: Partial<WireContext> = {},
+): WireExchange {
+  const { raw, facts } = requestWith(protocol, members);
+  return opened(wireFor(protocol, protocol).request(raw, facts, contextWith(context)));
+}
+
+/** The exchange of a request that the route's upstream can take. */
+export function opened(request: WireRequest): WireExchange {
+  if (!request.ok) throw new Error(request.problem.message);
+  return request.exchange;
 }
 
 /** Cuts bytes at the given places; a place beyond the end is folded back into it. */

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { WireContext } from '../../server/wire/protocol.ts';
-import { nativeWire } from '../../server/wire/wires.ts';
-import { contextWith, cut, factsWith, namedEvents, relayed } from './fixtures.ts';
+import { cut, exchangeWith, namedEvents, relayed } from './fixtures.ts';
 
 const start = (
   usage: Record<string, unknown> = { input_tokens: 25, cache_read_input_tokens: 75, output_tokens: 1 },
@@ -47,7 +46,7 @@ const thinkingTextAndTool = namedEvents(
 const error = (type: string, message: string, more = {}) => ({ type: 'error', error: { type, message }, ...more });
 
 function open(context: Partial<WireContext> = {}) {
-  return nativeWire('messages').stream(factsWith('messages', { stream: true }), contextWith(context));
+  return exchangeWith('messages', { stream: true }, context).stream();
 }
 
 const opened = (...events: Record<string, unknown>[]) => {

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Protocol } from '../../server/core/protocol.ts';
-import { nativeWire } from '../../server/wire/wires.ts';
-import { contextWith, factsWith } from './fixtures.ts';
+import { exchangeWith } from './fixtures.ts';
 
 /**
  * Events that repeat the one before but for a word are not read. A stream that comes byte by byte never has a whole
@@ -86,10 +85,11 @@ function named(type: string, members: string): string {
 }
 
 function relayed(protocol: Protocol, pieces: readonly Buffer[], includeUsage: boolean, catalogModel: string) {
-  const stream = nativeWire(protocol).stream(
-    { ...factsWith(protocol, { stream: true }), includeUsage },
-    contextWith({ catalogModel, upstreamModel: 'upstream' }),
-  );
+  const stream = exchangeWith(
+    protocol,
+    { stream: true, ...(includeUsage ? { stream_options: { include_usage: true } } : {}) },
+    { catalogModel, upstreamModel: 'upstream' },
+  ).stream();
   const out = pieces.map((piece) => Buffer.from(stream.write(piece)));
   out.push(Buffer.from(stream.end()));
   return {

@@ -2,12 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { Protocol } from '../../server/core/protocol.ts';
 import { errorEnvelope, errorEvent, statusOfError } from '../../server/wire/envelope.ts';
 import { UnreadableReply } from '../../server/wire/protocol.ts';
-import { listenablePath, nativeWire } from '../../server/wire/wires.ts';
-import { contextWith, factsWith } from './fixtures.ts';
+import { exchangeWith } from './fixtures.ts';
 
 function reply(protocol: Protocol, body: unknown, upstreamModel = 'big-1') {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const { body: out, account } = nativeWire(protocol).reply(bytes, factsWith(protocol), contextWith({ upstreamModel }));
+  const { body: out, account } = exchangeWith(protocol, {}, { upstreamModel }).reply(bytes);
   return { text: Buffer.from(out).toString(), same: out === bytes, account };
 }
 
@@ -80,8 +79,8 @@ describe('a whole answer', () => {
   });
 });
 
-const passed = (text: string, requestId?: string) => {
-  const found = nativeWire('messages').error(400, Buffer.from(text), 'application/json', requestId);
+const passed = (text: string, requestId = 'ours') => {
+  const found = exchangeWith('messages', {}, { requestId }).error(400, Buffer.from(text));
   return found === null ? null : Buffer.from(found.body).toString();
 };
 
@@ -118,7 +117,7 @@ describe("an upstream's own refusal", () => {
 
   test('is JSON or nothing', () => {
     for (const text of ['', '<html>bad</html>', 'null', '[]', '{}', '{"error"']) expect(passed(text)).toBeNull();
-    expect(nativeWire('chat-completions').error(422, Buffer.from('{"error":"x"}'), 'text/html')).toMatchObject({
+    expect(exchangeWith('chat-completions').error(422, Buffer.from('{"error":"x"}'))).toMatchObject({
       status: 422,
       contentType: 'application/json',
     });
@@ -199,5 +198,9 @@ describe('our own errors', () => {
 });
 
 test("each protocol has its path after an upstream's base address", () => {
-  expect(protocols.map(listenablePath)).toEqual(['/v1/messages', '/chat/completions', '/responses']);
+  expect(protocols.map((protocol) => exchangeWith(protocol).path)).toEqual([
+    '/v1/messages',
+    '/chat/completions',
+    '/responses',
+  ]);
 });

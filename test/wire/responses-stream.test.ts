@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { WireContext } from '../../server/wire/protocol.ts';
-import { nativeWire } from '../../server/wire/wires.ts';
-import { contextWith, cut, factsWith, namedEvents, relayed } from './fixtures.ts';
+import { cut, exchangeWith, namedEvents, relayed } from './fixtures.ts';
 
 const response = {
   id: 'resp_1',
@@ -61,7 +60,7 @@ const numbered = (...events: Record<string, unknown>[]) =>
 const whole = numbered(...begin, ...openMessage, ...closeMessage, completed);
 
 function open(context: Partial<WireContext> = {}) {
-  return nativeWire('responses').stream(factsWith('responses', { stream: true }), contextWith(context));
+  return exchangeWith('responses', { stream: true }, context).stream();
 }
 
 function opened(...events: Record<string, unknown>[]) {

@@ -1,5 +1,5 @@
 import type { Protocol } from '../../core/protocol.ts';
-import { translatedFields } from '../../wire/dialogue/wires.ts';
+import { translatedFields } from '../../wire/wires.ts';
 
 /** What the documentation says beside the lists of fields, which come from the translation itself. */
 const remarks: Readonly<Record<Protocol, readonly string[]>> = {

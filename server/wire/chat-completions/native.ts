@@ -1,8 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { upstreamPaths } from '../../core/protocol.ts';
 import { noTokens, type ReportedUsage, type TokenPools } from '../../core/tokens.ts';
-import { type Edit, insertMember, modelEdits, removeMember, splice } from '../body.ts';
-import { disguised, errorEvent, errorType, nativeError, statusOfError } from '../envelope.ts';
+import { type Edit, insertMember, removeMember, splice } from '../body.ts';
+import { disguised, errorEvent, errorType, statusOfError } from '../envelope.ts';
 import { createEventRelay, noBytes, type Verdict, type Words } from '../event-relay.ts';
 import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from '../json.ts';
 import {
@@ -16,6 +15,7 @@ import {
   editEvent,
   type Generated,
   isSaid,
+  type NativeProtocol,
   scrubEvent,
   storeEdits,
   wordsOf,
@@ -24,7 +24,6 @@ import {
   type RequestFacts,
   type StreamEnd,
   UnreadableReply,
-  type Wire,
   type WireContext,
   type WireReply,
   type WireStream,
@@ -37,21 +36,14 @@ import { readChatUsage, toChatUsage, type UsageReading } from '../usage.ts';
  * asked for its usage, and what the client did not ask for is taken out again on the way down. Where the vendor stores
  * what passes unless it is told not to, it is told.
  */
-export const chatCompletionsWire: Wire = {
-  client: 'chat-completions',
-  upstream: 'chat-completions',
-  request: (raw, facts, { upstreamModel, features }) => ({
-    ok: true,
-    body: splice(raw, [
-      ...modelEdits(facts, upstreamModel),
-      ...(features.store ? storeEdits(raw, facts) : []),
-      ...usageEdits(raw, facts),
-    ]),
-    path: upstreamPaths['chat-completions'],
-  }),
+export const nativeChatCompletions: NativeProtocol = {
+  protocol: 'chat-completions',
+  requestEdits: (raw, facts, { features }) => [
+    ...(features.store ? storeEdits(raw, facts) : []),
+    ...usageEdits(raw, facts),
+  ],
   reply: readReply,
   stream: createChatStream,
-  error: (status, body, _contentType, requestId) => nativeError(status, body, requestId),
 };
 
 const MAX_EVENT_BYTES = 1_048_576;
@@ -115,7 +107,7 @@ const replyShape = shape({
   x_groq: shape({ usage: leaf }),
 });
 
-function readReply(body: Uint8Array, _facts: RequestFacts, context: WireContext): WireReply {
+function readReply(body: Uint8Array, context: WireContext): WireReply {
   const root = tryScanJson(body, replyShape, answerLimits);
   const choices = root?.members.get('choices');
   if (root === null || choices?.kind !== 'array') throw new UnreadableReply('The upstream answered with no choices.');

@@ -12,8 +12,6 @@ export interface Notes {
   echo: JsonObject;
 }
 
-export const NO_NOTES: Notes = { tools: new Map(), hideReasoning: false, echo: {} };
-
 /** What every writer of answers works from. */
 export interface AnswerContext {
   facts: RequestFacts;

@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { upstreamPaths } from '../../core/protocol.ts';
 import { noTokens, type ReportedUsage, type TokenPools } from '../../core/tokens.ts';
-import { modelEdits, splice } from '../body.ts';
+import { splice } from '../body.ts';
 import { mintedThinkingEdits } from '../dialogue/minted-thinking.ts';
-import { disguised, errorEvent, errorType, nativeError, statusOfError } from '../envelope.ts';
+import { disguised, errorEvent, errorType, statusOfError } from '../envelope.ts';
 import { createEventRelay, noBytes, type Verdict } from '../event-relay.ts';
 import { type JsonNode, leaf, listOf, shape, textOf, tryScanJson, valueOf } from '../json.ts';
 import {
@@ -16,18 +15,11 @@ import {
   editEvent,
   type Generated,
   isSaid,
+  type NativeProtocol,
   scrubEvent,
   wordsOf,
 } from '../native.ts';
-import {
-  type RequestFacts,
-  type StreamEnd,
-  UnreadableReply,
-  type Wire,
-  type WireContext,
-  type WireReply,
-  type WireStream,
-} from '../protocol.ts';
+import { type StreamEnd, UnreadableReply, type WireContext, type WireReply, type WireStream } from '../protocol.ts';
 import { sseEvent } from '../sse.ts';
 import { createMessagesUsage, readMessagesUsage, toMessagesUsage } from '../usage.ts';
 
@@ -35,17 +27,11 @@ import { createMessagesUsage, readMessagesUsage, toMessagesUsage } from '../usag
  * The messages protocol where client and upstream both speak it: bytes pass, `model` is spliced, usage is read. Only
  * thinking that the gateway itself has signed is taken out, because the vendor would refuse the whole request.
  */
-export const messagesWire: Wire = {
-  client: 'messages',
-  upstream: 'messages',
-  request: (raw, facts, { upstreamModel }) => ({
-    ok: true,
-    body: splice(raw, [...modelEdits(facts, upstreamModel), ...mintedThinkingEdits(raw)]),
-    path: upstreamPaths.messages,
-  }),
+export const nativeMessages: NativeProtocol = {
+  protocol: 'messages',
+  requestEdits: (raw) => mintedThinkingEdits(raw),
   reply: readReply,
   stream: (_facts, context) => createMessagesStream(context),
-  error: (status, body, _contentType, requestId) => nativeError(status, body, requestId),
 };
 
 const MAX_EVENT_BYTES = 1_048_576;
@@ -59,7 +45,7 @@ const replyShape = shape({
   content: listOf(shape({ type: leaf, text: leaf, thinking: leaf, data: leaf, input: leaf })),
 });
 
-function readReply(body: Uint8Array, _facts: RequestFacts, context: WireContext): WireReply {
+function readReply(body: Uint8Array, context: WireContext): WireReply {
   const root = tryScanJson(body, replyShape, answerLimits);
   const content = root?.members.get('content');
   if (root === null || content?.kind !== 'array') throw new UnreadableReply('The upstream answered with no message.');

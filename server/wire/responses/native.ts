@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { upstreamPaths } from '../../core/protocol.ts';
 import { noTokens, type ReportedUsage } from '../../core/tokens.ts';
-import { type Edit, modelEdits, removeItems, splice } from '../body.ts';
+import { type Edit, removeItems, splice } from '../body.ts';
 import { isDanglingReasoning } from '../content.ts';
-import { disguised, type ErrorFacts, errorEvent, errorType, nativeError, statusOfError } from '../envelope.ts';
+import { disguised, type ErrorFacts, errorEvent, errorType, statusOfError } from '../envelope.ts';
 import { createEventRelay, noBytes, type Verdict } from '../event-relay.ts';
 import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from '../json.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type DataEvent,
   editEvent,
   type Generated,
+  type NativeProtocol,
   scrubEvent,
   storeEdits,
 } from '../native.ts';
@@ -22,7 +22,6 @@ import {
   type StreamEnd,
   type StreamError,
   UnreadableReply,
-  type Wire,
   type WireContext,
   type WireReply,
   type WireStream,
@@ -34,21 +33,11 @@ import { readResponsesUsage, toResponsesUsage, type UsageReading } from '../usag
  * The third protocol where client and upstream both speak it: bytes pass, `model` is spliced, usage is read. On the way up
  * it is said that nothing is to be stored, and references to what was therefore not stored are taken out.
  */
-export const responsesWire: Wire = {
-  client: 'responses',
-  upstream: 'responses',
-  request: (raw, facts, { upstreamModel }) => ({
-    ok: true,
-    body: splice(raw, [
-      ...modelEdits(facts, upstreamModel),
-      ...storeEdits(raw, facts),
-      ...danglingReasoningEdits(raw, facts),
-    ]),
-    path: upstreamPaths.responses,
-  }),
+export const nativeResponses: NativeProtocol = {
+  protocol: 'responses',
+  requestEdits: (raw, facts) => [...storeEdits(raw, facts), ...danglingReasoningEdits(raw, facts)],
   reply: readReply,
   stream: (_facts, context) => createResponsesStream(context),
-  error: (status, body, _contentType, requestId) => nativeError(status, body, requestId),
 };
 
 const inputShape = shape({ input: listOf(shape({ type: leaf, encrypted_content: leaf, content: listOf(leaf) })) });
@@ -90,7 +79,7 @@ function countItem(generated: Generated, item: JsonNode): void {
 
 const replyShape = shape({ model: leaf, usage: leaf, output: listOf(itemShape) });
 
-function readReply(body: Uint8Array, _facts: RequestFacts, context: WireContext): WireReply {
+function readReply(body: Uint8Array, context: WireContext): WireReply {
   const root = tryScanJson(body, replyShape, answerLimits);
   const output = root?.members.get('output');
   if (root === null || output?.kind !== 'array') throw new UnreadableReply('The upstream answered with no response.');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { describeTranslation } from '../../../server/gateway/openapi/translation.ts';
-import { translatedFields } from '../../../server/wire/dialogue/wires.ts';
+import { translatedFields } from '../../../server/wire/wires.ts';
 import { DIRECTIONS, MINIMAL, refusal, translate } from './support.ts';
 
 /** What people are told is left out of their requests, held against what is. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ReasoningEffort } from '../../../server/core/effort.ts';
 import type { UpstreamFeatures } from '../../../server/core/features.ts';
-import { translatingWire } from '../../../server/wire/dialogue/wires.ts';
+import { wireFor } from '../../../server/wire/wires.ts';
+import { opened } from '../fixtures.ts';
 import { bytes, contextWith, DIRECTIONS, type Direction, factsOf, MINIMAL, text } from './support.ts';
 
 /** A model is asked for no effort but those that its catalog entry lists: vendors refuse the others. */
@@ -38,9 +39,8 @@ function ask(
 ): unknown {
   const raw = bytes(JSON.stringify({ ...MINIMAL[client], ...asking[client](effort) }));
   const context = { ...contextWith(features), efforts };
-  const request = translatingWire(client, upstream).request(raw, factsOf(client, raw), context);
-  if (!request.ok) throw new Error(request.problem.message);
-  return told[upstream](JSON.parse(text(request.body)));
+  const { body } = opened(wireFor(client, upstream).request(raw, factsOf(client, raw), context));
+  return told[upstream](JSON.parse(text(body)));
 }
 
 /** Known efforts, and what becomes of none, minimal, low, medium, high, xhigh and max. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Protocol } from '../../../server/core/protocol.ts';
-import { translatingWire } from '../../../server/wire/dialogue/wires.ts';
-import { bytes, text } from './support.ts';
+import { wireFor } from '../../../server/wire/wires.ts';
+import { opened } from '../fixtures.ts';
+import { bytes, contextWith, factsOf, MINIMAL, text } from './support.ts';
 
 const CLIENT_UPSTREAM: Record<Protocol, Protocol> = {
   messages: 'chat-completions',
@@ -11,7 +12,10 @@ const CLIENT_UPSTREAM: Record<Protocol, Protocol> = {
 
 function errorFor(client: Protocol, status: number, body: unknown) {
   const raw = bytes(typeof body === 'string' ? body : JSON.stringify(body));
-  const error = translatingWire(client, CLIENT_UPSTREAM[client]).error(status, raw, 'application/json', 'req_mine');
+  const request = bytes(JSON.stringify(MINIMAL[client]));
+  const context = { ...contextWith(), requestId: 'req_mine' };
+  const wire = wireFor(client, CLIENT_UPSTREAM[client]);
+  const error = opened(wire.request(request, factsOf(client, request), context)).error(status, raw);
   return error === null ? null : { status: error.status, body: JSON.parse(text(error.body)) };
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { splice } from '../../../server/wire/body.ts';
 import { mintedThinkingEdits } from '../../../server/wire/dialogue/minted-thinking.ts';
-import { messagesWire } from '../../../server/wire/messages/native.ts';
+import { wireFor } from '../../../server/wire/wires.ts';
+import { opened } from '../fixtures.ts';
 import { bytes, contextWith, factsOf, text } from './support.ts';
 
 const strip = (body: string) => text(splice(bytes(body), mintedThinkingEdits(bytes(body))));
@@ -38,8 +39,9 @@ describe('53 thinking that the gateway has signed, on its way to a real vendor',
 describe('53 the native wire', () => {
   test('sends everything but what the gateway has signed', () => {
     const raw = bytes(body(ours, said).replace('"m"', '"cat-1"').replace('{', '{"max_tokens":9,'));
-    const request = messagesWire.request(raw, factsOf('messages', raw), contextWith());
-    if (!request.ok) throw new Error(request.problem.message);
-    expect(text(request.body)).toBe(body(said).replace('"m"', '"up-1"').replace('{', '{"max_tokens":9,'));
+    const { body: sent } = opened(
+      wireFor('messages', 'messages').request(raw, factsOf('messages', raw), contextWith()),
+    );
+    expect(text(sent)).toBe(body(said).replace('"m"', '"up-1"').replace('{', '{"max_tokens":9,'));
   });
 });

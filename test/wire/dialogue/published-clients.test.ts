@@ -6,7 +6,8 @@ import { generateText, jsonSchema, streamText, type ToolSet, tool } from 'ai';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import type { Protocol } from '../../../server/core/protocol.ts';
-import { translatingWire } from '../../../server/wire/dialogue/wires.ts';
+import { wireFor } from '../../../server/wire/wires.ts';
+import { opened } from '../fixtures.ts';
 import { bytes, contextWith, factsOf, sse } from './support.ts';
 
 /** One answer, as each upstream protocol says it: reasoning, text, two parallel calls. */
@@ -148,14 +149,12 @@ function gateway(client: Protocol, upstream: Protocol, { failAfter }: { failAfte
   return async (_input, init) => {
     const raw = bytes(init?.body as string);
     const facts = factsOf(client, raw);
-    const wire = translatingWire(client, upstream);
-    const request = wire.request(raw, facts, contextWith());
-    if (!request.ok) throw new Error(request.problem.message);
+    const exchange = opened(wireFor(client, upstream).request(raw, facts, contextWith()));
     if (!facts.stream) {
-      const { body } = wire.reply(bytes(JSON.stringify(UPSTREAM[upstream].whole)), facts, contextWith());
+      const { body } = exchange.reply(bytes(JSON.stringify(UPSTREAM[upstream].whole)));
       return new Response(Uint8Array.from(body), { headers: { 'content-type': 'application/json' } });
     }
-    const stream = wire.stream(facts, contextWith());
+    const stream = exchange.stream();
     const events = bytes(sse(upstream, UPSTREAM[upstream].events.slice(0, failAfter)));
     const out: Uint8Array[] = [];
     for (let at = 0; at < events.length; at += 7) out.push(stream.write(events.slice(at, at + 7)));

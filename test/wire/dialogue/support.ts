@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import type { UpstreamFeatures } from '../../../server/core/features.ts';
 import type { Protocol } from '../../../server/core/protocol.ts';
 import { scanBody } from '../../../server/wire/body.ts';
-import { translatingWire } from '../../../server/wire/dialogue/wires.ts';
 import type { RequestFacts, WireContext, WireProblem, WireReply, WireStream } from '../../../server/wire/protocol.ts';
+import { wireFor } from '../../../server/wire/wires.ts';
 
 /** An upstream that can do everything; tests switch off what they are about. */
 const FEATURES: UpstreamFeatures = {
@@ -91,8 +91,8 @@ function attempt(
   features: Partial<UpstreamFeatures>,
 ): { body: string } | { problem: WireProblem } {
   const raw = bytes(typeof body === 'string' ? body : JSON.stringify(body));
-  const request = translatingWire(client, upstream).request(raw, factsOf(client, raw), contextWith(features));
-  return request.ok ? { body: text(request.body) } : { problem: request.problem };
+  const request = wireFor(client, upstream).request(raw, factsOf(client, raw), contextWith(features));
+  return request.ok ? { body: text(request.exchange.body) } : { problem: request.problem };
 }
 
 /** A request's answer: the wire that translated the request, ready to translate what the upstream says. */
@@ -104,12 +104,11 @@ export function exchange(
   const raw = bytes(JSON.stringify({ ...MINIMAL[client], ...body }));
   const facts = factsOf(client, raw);
   const context = contextWith(features);
-  const wire = translatingWire(client, upstream);
-  const request = wire.request(raw, facts, context);
-  if (!request.ok) throw new Error(`the test's own request is refused: ${request.problem.message}`);
+  const opened = wireFor(client, upstream).request(raw, facts, context);
+  if (!opened.ok) throw new Error(`the test's own request is refused: ${opened.problem.message}`);
   return {
-    reply: (answer) => wire.reply(bytes(typeof answer === 'string' ? answer : JSON.stringify(answer)), facts, context),
-    stream: () => wire.stream(facts, context),
+    reply: (answer) => opened.exchange.reply(bytes(typeof answer === 'string' ? answer : JSON.stringify(answer))),
+    stream: () => opened.exchange.stream(),
   };
 }
 

@@ -3,8 +3,9 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Protocol } from '../../../server/core/protocol.ts';
 import type { Simulator } from '../../../server/simulator/simulator.ts';
-import { translatingWire } from '../../../server/wire/dialogue/wires.ts';
+import { wireFor } from '../../../server/wire/wires.ts';
 import { fastSimulator } from '../../simulator/clients.ts';
+import { opened } from '../fixtures.ts';
 import { bytes, contextWith, DIRECTIONS, factsOf } from './support.ts';
 
 // A whole tool loop of a published client against an upstream of another protocol that checks its requests strictly:
@@ -22,23 +23,21 @@ function gateway(client: Protocol, upstream: Protocol): typeof fetch {
   return async (_input, init) => {
     const raw = bytes(init?.body as string);
     const facts = factsOf(client, raw);
-    const wire = translatingWire(client, upstream);
     const context = { ...contextWith(), upstreamModel: 'sim-large' };
-    const request = wire.request(raw, facts, context);
-    if (!request.ok) throw new Error(request.problem.message);
-    const answer = await fetch(simulator.url + ORIGIN[upstream] + request.path, {
+    const exchange = opened(wireFor(client, upstream).request(raw, facts, context));
+    const answer = await fetch(simulator.url + ORIGIN[upstream] + exchange.path, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         'anthropic-version': '2023-06-01',
         authorization: 'Bearer sk-test',
       },
-      body: Buffer.from(request.body),
+      body: Buffer.from(exchange.body),
     });
     const body = new Uint8Array(await answer.arrayBuffer());
     if (!answer.ok) return new Response(body, { status: answer.status });
-    if (!facts.stream) return jsonResponse(wire.reply(body, facts, context).body);
-    const stream = wire.stream(facts, context);
+    if (!facts.stream) return jsonResponse(exchange.reply(body).body);
+    const stream = exchange.stream();
     const out = Buffer.concat([stream.write(body), stream.end()]);
     if (stream.state !== 'terminated') throw new Error(`the stream is ${stream.state}`);
     return new Response(Uint8Array.from(out), { headers: { 'content-type': 'text/event-stream' } });

@@ -1,0 +1,164 @@
+import { type Protocol, upstreamPaths } from '../../core/protocol.ts';
+import {
+  type RequestFacts,
+  UnreadableReply,
+  type Wire,
+  type WireContext,
+  type WireExchange,
+  type WireProblem,
+  type WireReply,
+  type WireRequest,
+} from '../protocol.ts';
+import type { Answer, AnswerSink, Call, StreamReader, StreamWriter } from './answer.ts';
+import type { WriterInput } from './context.ts';
+import type { Dialogue } from './dialogue.ts';
+import { translateError } from './errors.ts';
+import { encodeJson, isObject, type Json, type JsonObject, parseJsonBytes } from './json.ts';
+import { type AnswerContext, idStem, type Notes } from './notes.ts';
+import { type FieldRule, refuse, Untranslatable } from './refusal.ts';
+import { createTranslatedStream } from './stream.ts';
+import { createDistinctIds } from './tool-ids.ts';
+import { mapToolNames, NAME_LIMIT } from './tool-names.ts';
+
+/** The wire for a client and an upstream that speak different protocols, from what each of the two can do. */
+
+/** What a protocol can do where the client speaks it. */
+export interface ClientSide {
+  fields: Readonly<Record<string, FieldRule>>;
+  readRequest(body: JsonObject, facts: RequestFacts, upstream: Protocol): Dialogue;
+  /** Names of the request's free-text tools that travel as functions. */
+  freeTextTools?(body: JsonObject): Set<string>;
+  /** What the answer repeats of the request. */
+  echo?(body: JsonObject): JsonObject;
+  writeAnswer(answer: Answer, context: AnswerContext): Record<string, unknown>;
+  createStreamWriter(context: AnswerContext): StreamWriter;
+}
+
+/** Names a call that its vendor left without an id, by its place among the answer's calls. */
+type MintId = (ordinal: number) => string;
+
+/** What a protocol can do where the upstream speaks it. */
+export interface UpstreamSide {
+  writeRequest(input: WriterInput): Record<string, unknown>;
+  readAnswer(body: Json, mintId: MintId): Answer;
+  createStreamReader(sink: AnswerSink, mintId: MintId): StreamReader;
+}
+
+interface Pair {
+  client: Protocol;
+  upstream: Protocol;
+  clientSide: ClientSide;
+  upstreamSide: UpstreamSide;
+}
+
+export function translatingWire(pair: Pair): Wire {
+  const { client, upstream } = pair;
+  return { client, upstream, request: (raw, facts, context) => translateRequest(pair, raw, facts, context) };
+}
+
+function translateRequest(pair: Pair, raw: Uint8Array, facts: RequestFacts, context: WireContext): WireRequest {
+  const { upstream, clientSide, upstreamSide } = pair;
+  try {
+    const body = parseJsonBytes(raw);
+    if (!isObject(body)) return refused('The request body must be a JSON object.');
+    const dialogue = clientSide.readRequest(body, facts, upstream);
+    refuseEmptyForce(dialogue);
+    const notes = takeNotes(pair, body, dialogue, context);
+    const translated = encodeJson(upstreamSide.writeRequest({ dialogue, facts, context }));
+    return { ok: true, exchange: translatedExchange(pair, translated, { facts, context, notes }) };
+  } catch (problem) {
+    if (problem instanceof Untranslatable) return { ok: false, problem: problem.problem };
+    if (problem instanceof SyntaxError) return refused('The request body is not valid JSON.');
+    if (problem instanceof RangeError) return refused('The request body is nested too deeply.');
+    throw problem;
+  }
+}
+
+function takeNotes(
+  { upstream, clientSide }: Pair,
+  body: JsonObject,
+  { tools, showReasoning }: Dialogue,
+  context: WireContext,
+): Notes {
+  const free = clientSide.freeTextTools?.(body) ?? new Set<string>();
+  const named = tools.map(({ name, at }) => ({ name, at, freeText: free.has(name) }));
+  return {
+    tools: mapToolNames(named, NAME_LIMIT[upstream]),
+    hideReasoning: showReasoning === false && !context.features.reasoningHistory,
+    echo: clientSide.echo?.(body) ?? {},
+  };
+}
+
+/** A function of its own, so that an exchange keeps nothing of the request in memory but its notes. */
+function translatedExchange(pair: Pair, body: Uint8Array, answer: AnswerContext): WireExchange {
+  const { client, upstream, clientSide, upstreamSide } = pair;
+  const { context, notes } = answer;
+  return {
+    client,
+    upstream,
+    body,
+    path: upstreamPaths[upstream],
+    reply: (bytes) => translateReply(pair, bytes, answer),
+    stream: () =>
+      createTranslatedStream({
+        client,
+        context,
+        createReader: (sink) => upstreamSide.createStreamReader(sink, minter(context)),
+        createWriter: () => clientSide.createStreamWriter(answer),
+        restoreCall: (call) => restoreCall(call, notes),
+      }),
+    error: (status, bytes) => translateError(client, status, bytes, context.requestId),
+  };
+}
+
+function translateReply({ clientSide, upstreamSide }: Pair, bytes: Uint8Array, prepared: AnswerContext): WireReply {
+  const answer = readAnswer(upstreamSide, bytes, prepared.context);
+  const distinct = createDistinctIds();
+  const blocks = answer.blocks.map((block) =>
+    block.kind === 'call' ? { ...block, ...restoreCall(block, prepared.notes), id: distinct(block.id) } : block,
+  );
+  const { reading } = answer.usage;
+  const pieces = blocks.map((block) => (block.kind === 'call' ? block.arguments : block.text)).filter(Boolean);
+  return {
+    body: encodeJson(clientSide.writeAnswer({ ...answer, blocks }, prepared)),
+    account: {
+      usage: reading?.usage ?? null,
+      clamped: reading?.clamped ?? false,
+      partial: reading?.outputMissing ?? false,
+      outputBytes: pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0),
+      outputPieces: pieces.length,
+      model: answer.model,
+    },
+  };
+}
+
+function readAnswer({ readAnswer: read }: UpstreamSide, bytes: Uint8Array, context: WireContext): Answer {
+  try {
+    return read(parseJsonBytes(bytes), minter(context));
+  } catch (problem) {
+    if (problem instanceof SyntaxError || problem instanceof RangeError) {
+      throw new UnreadableReply('The upstream answered with something that is not JSON.');
+    }
+    throw problem;
+  }
+}
+
+/** A call is demanded and no tool is left that could be called: an answer without one would pass for obedience. */
+function refuseEmptyForce({ toolChoice, tools }: Dialogue): void {
+  if (tools.length > 0 || (toolChoice?.kind !== 'any' && toolChoice?.kind !== 'tool')) return;
+  refuse(toolChoice.at, 'demands a call, and none of the tools can be given to this model');
+}
+
+function refused(message: string): { ok: false; problem: WireProblem } {
+  return { ok: false, problem: { message, param: null, code: null } };
+}
+
+function minter(context: WireContext): MintId {
+  return (ordinal) => `call_${idStem(context)}_${ordinal}`;
+}
+
+/** Puts the client's own name for the tool back in. */
+function restoreCall(call: Call, notes: Notes): Call {
+  const tool = notes.tools.get(call.name);
+  return tool === undefined ? call : { ...call, name: tool.name, wrapped: tool.freeText };
+}
