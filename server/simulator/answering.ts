@@ -1,26 +1,26 @@
 import { chatCompletions } from './chat-completions.ts';
 import { type Chunking, deliverStream } from './delivery.ts';
-import type { BareEvent, Dialect, Envelope, StreamEvent, UsageReport } from './dialect.ts';
+import type { BareEvent, Envelope, StreamEvent, UsageReport, VendorDialect } from './dialect.ts';
 import { type Directives, type Fault, readDirectives } from './directives.ts';
-import { isObject, type JsonObject, parseJson, stringify } from './json.ts';
+import { isObject, type ParsedObject, parseJson, stringify } from './json.ts';
 import { messages } from './messages.ts';
 import { modelList, modelObject } from './models.ts';
-import { countPromptTokens, type Failure, invalid, type Prompt } from './prompt.ts';
+import { countPromptTokens, invalid, type Prompt, type VendorError } from './prompt.ts';
 import type { PromptCache } from './prompt-cache.ts';
 import { createRandom } from './random.ts';
 import {
   type Arrival,
-  type Call,
   credentialOf,
   fail,
   failEarly,
   headersOf,
+  type PlayedCall,
   sendBody,
   setHeaders,
   wordingOf,
 } from './reply.ts';
 import { responses } from './responses.ts';
-import { type Answer, cueOf, writeAnswer } from './script.ts';
+import { cueOf, type PlayedAnswer, writeAnswer } from './script.ts';
 import type { Signatures } from './signatures.ts';
 
 export interface AnswerSettings {
@@ -39,10 +39,10 @@ export interface AnswerSettings {
 
 const DIALECTS = { messages, 'chat-completions': chatCompletions, responses };
 
-/** However long the answer, nobody waits longer than this for one that is not streamed. */
-const LONGEST_SILENT_ANSWER_MS = 2_000;
+/** The longest generation time that is played for an answer that is not streamed. */
+const MAX_SILENT_ANSWER_MS = 2_000;
 
-function dialectOf(arrival: Arrival): Dialect {
+function dialectOf(arrival: Arrival): VendorDialect {
   if (arrival.route !== null) return DIALECTS[arrival.route.protocol];
   return arrival.exchange.request.headers['anthropic-version'] === undefined ? chatCompletions : messages;
 }
@@ -53,7 +53,7 @@ function usageOf(computed: unknown, directives: Directives): UsageReport {
   return { kind: 'reported', value: parseJson(text), text };
 }
 
-function midFailure(call: Call, fault: Fault | null, model: string): Failure {
+function midFailure(call: PlayedCall, fault: Fault | null, model: string): VendorError {
   const status = fault?.kind === 'midfail' ? fault.status : null;
   return wordingOf(call, status ?? call.dialect.midStreamStatus, model, null);
 }
@@ -67,28 +67,35 @@ function decoded(segment: string): string {
   }
 }
 
-/** Builds what answers every request but the simulator's own pages. */
-export function createAnswering(settings: AnswerSettings): (arrival: Arrival) => Promise<void> {
-  const { now, cache, signatures } = settings;
+/** One request that is answered as a model would: what it says, and what the script asks for. */
+interface Play {
+  call: PlayedCall;
+  body: ParsedObject;
+  prompt: Prompt;
+  directives: Directives;
+}
 
-  const pages = async (call: Call): Promise<void> => {
-    const { path, dialect } = call;
-    const { request, response } = call.exchange;
-    const known = /^\/v1\/models(?:\/(.+))?$/.exec(path);
-    if (known === null || (request.method !== 'GET' && request.method !== 'HEAD')) {
-      const status = known === null ? 404 : 405;
-      const failure = dialect.wording(status, { model: '', credential: '' });
-      return fail(call, { ...failure, status, code: null, message: `Invalid URL (${request.method} ${path})` });
-    }
-    const [, id] = known;
-    const wanted = id === undefined ? null : decoded(id);
-    if (wanted !== null && !settings.models.includes(wanted)) return fail(call, wordingOf(call, 404, wanted, null));
-    const value = wanted === null ? modelList(settings.models, dialect) : modelObject(wanted, dialect);
-    setHeaders(call, headersOf(call, 200, 'application/json'));
-    response.end(JSON.stringify(value));
-  };
+/** Lists models, or says that there is no such page. */
+async function answerPage(settings: AnswerSettings, call: PlayedCall): Promise<void> {
+  const { path, dialect } = call;
+  const { request, response } = call.exchange;
+  const known = /^\/v1\/models(?:\/(.+))?$/.exec(path);
+  if (known === null || (request.method !== 'GET' && request.method !== 'HEAD')) {
+    const status = known === null ? 404 : 405;
+    const failure = dialect.wording(status, { model: '', credential: '' });
+    return fail(call, { ...failure, status, code: null, message: `Invalid URL (${request.method} ${path})` });
+  }
+  const [, id] = known;
+  const wanted = id === undefined ? null : decoded(id);
+  if (wanted !== null && !settings.models.includes(wanted)) return fail(call, wordingOf(call, 404, wanted, null));
+  const value = wanted === null ? modelList(settings.models, dialect) : modelObject(wanted, dialect);
+  setHeaders(call, headersOf(call, 200, 'application/json'));
+  response.end(JSON.stringify(value));
+}
 
-  const envelopeOf = (call: Call, body: JsonObject, prompt: Prompt, directives: Directives): Envelope => ({
+function envelopeOf(settings: AnswerSettings, { call, body, prompt, directives }: Play): Envelope {
+  const { now, signatures } = settings;
+  return {
     id: call.dialect.idStyle[0] + call.random.id(call.dialect.idStyle[1]),
     nextId: (prefix, length) => prefix + call.random.id(length),
     model: directives.model ?? prompt.model,
@@ -99,108 +106,114 @@ export function createAnswering(settings: AnswerSettings): (arrival: Arrival) =>
     prompt,
     signatures,
     reasoningField: settings.reasoningField,
+  };
+}
+
+async function stream(
+  settings: AnswerSettings,
+  { call, directives }: Play,
+  envelope: Envelope,
+  events: Iterable<StreamEvent | BareEvent>,
+): Promise<void> {
+  const { exchange, dialect } = call;
+  const { fault } = directives;
+  call.onStream();
+  exchange.response.flushHeaders();
+  await deliverStream({
+    exchange,
+    events,
+    failedEvents: (sent) => dialect.failedEvents(midFailure(call, fault, envelope.model), envelope, sent),
+    fault,
+    tokensPerSecond: directives.tokensPerSecond ?? settings.tokensPerSecond,
+    chunking: settings.chunking,
+    random: createRandom(~(settings.seed + call.number)),
+    onEvent: call.onEvent,
   });
+}
 
-  const stream = async (
-    call: Call,
-    directives: Directives,
-    envelope: Envelope,
-    events: Iterable<StreamEvent | BareEvent>,
-  ): Promise<void> => {
-    const { exchange, dialect } = call;
-    const { fault } = directives;
-    call.onStream();
-    exchange.response.flushHeaders();
-    await deliverStream({
-      exchange,
-      events,
-      failedEvents: (sent) => dialect.failedEvents(midFailure(call, fault, envelope.model), envelope, sent),
-      fault,
-      tokensPerSecond: directives.tokensPerSecond ?? settings.tokensPerSecond,
-      chunking: settings.chunking,
-      random: createRandom(~(settings.seed + call.number)),
-      onEvent: call.onEvent,
-    });
-  };
+/** Waits as long as a model would take until its first byte. */
+function think(settings: AnswerSettings, { call, directives, prompt }: Play, answer: PlayedAnswer): Promise<void> {
+  const speed = directives.tokensPerSecond ?? settings.tokensPerSecond;
+  const generating = prompt.stream ? 0 : Math.min((answer.outputTokens / speed) * 1000, MAX_SILENT_ANSWER_MS);
+  const ms = settings.firstTokenMs + generating;
+  return ms > 0 ? call.exchange.sleep(ms) : Promise.resolve();
+}
 
-  /** Waits as long as a model would take until its first byte. */
-  const think = (call: Call, directives: Directives, prompt: Prompt, answer: Answer): Promise<void> => {
-    const speed = directives.tokensPerSecond ?? settings.tokensPerSecond;
-    const generating = prompt.stream ? 0 : Math.min((answer.outputTokens / speed) * 1000, LONGEST_SILENT_ANSWER_MS);
-    const ms = settings.firstTokenMs + generating;
-    return ms > 0 ? call.exchange.sleep(ms) : Promise.resolve();
-  };
+async function answerPrompt(settings: AnswerSettings, turn: Play): Promise<void> {
+  const { call, prompt, directives } = turn;
+  const { exchange, dialect, random } = call;
+  const cue = cueOf(prompt.turns);
+  const answer = writeAnswer(prompt, directives, cue, random);
+  const input = dialect.cached(settings.cache, prompt.model, prompt.segments);
+  const envelope = envelopeOf(settings, turn);
+  envelope.usage = usageOf(dialect.usage(input, answer, prompt.answers), directives);
+  await think(settings, turn, answer);
+  if (exchange.gone) return;
+  if (prompt.stream) return stream(settings, turn, envelope, dialect.events(answer, envelope));
+  const failed = directives.fault?.kind === 'midfail';
+  const value = failed
+    ? dialect.errorBody(midFailure(call, directives.fault, envelope.model), call.requestId)
+    : dialect.whole(answer, envelope);
+  return sendBody(call, directives, Buffer.from(stringify(value)));
+}
 
-  const answerPrompt = async (call: Call, body: JsonObject, prompt: Prompt, directives: Directives): Promise<void> => {
-    const { exchange, dialect, random } = call;
-    const cue = cueOf(prompt.turns);
-    const answer = writeAnswer(prompt, directives, cue, random);
-    const input = dialect.cached(cache, prompt.model, prompt.segments);
-    const envelope = envelopeOf(call, body, prompt, directives);
-    envelope.usage = usageOf(dialect.usage(input, answer, prompt.answers), directives);
-    await think(call, directives, prompt, answer);
-    if (exchange.gone) return;
-    if (prompt.stream) return stream(call, directives, envelope, dialect.events(answer, envelope));
-    const failed = directives.fault?.kind === 'midfail';
-    const value = failed
-      ? dialect.errorBody(midFailure(call, directives.fault, envelope.model), call.requestId)
-      : dialect.whole(answer, envelope);
-    return sendBody(call, directives, Buffer.from(stringify(value)));
-  };
+/** Plays one request as its directives ask. */
+async function play(settings: AnswerSettings, turn: Play): Promise<void> {
+  const { call, prompt, directives } = turn;
+  const { exchange, route } = call;
+  if (directives.delayMs > 0) await exchange.sleep(directives.delayMs);
+  if (exchange.gone) return;
+  if (directives.drop) return exchange.sever('close');
+  if (directives.socket !== null) return exchange.sendBare(directives.socket);
+  const status = directives.status?.code ?? 200;
+  if (status >= 300 && directives.raw === null) {
+    const failure = wordingOf(call, status, prompt.model, directives.status?.message ?? null);
+    return fail(call, failure, directives.headers);
+  }
+  const isStream = prompt.stream && status < 300 && route?.countOnly !== true;
+  const contentType = isStream ? 'text/event-stream; charset=utf-8' : 'application/json';
+  const headers = headersOf(call, status, contentType);
+  if (isStream) headers.set('cache-control', 'no-cache');
+  if (!setHeaders(call, headers, directives.headers)) {
+    return fail(call, invalid('simulator: [[headers]] wants names and values that HTTP allows'));
+  }
+  exchange.response.statusCode = status;
+  if (directives.raw !== null) {
+    if (!isStream) return sendBody(call, directives, directives.raw);
+    const bare = { bare: directives.raw, tokens: 0, counted: true };
+    return stream(settings, turn, envelopeOf(settings, turn), [bare]);
+  }
+  if (route?.countOnly !== true) return answerPrompt(settings, turn);
+  const counted = { input_tokens: countPromptTokens(prompt.segments) };
+  return sendBody(call, directives, Buffer.from(JSON.stringify(counted)));
+}
 
-  const play = async (call: Call, body: JsonObject, prompt: Prompt, directives: Directives): Promise<void> => {
-    const { exchange, route } = call;
-    if (directives.delayMs > 0) await exchange.sleep(directives.delayMs);
-    if (exchange.gone) return;
-    if (directives.drop) return exchange.sever('close');
-    if (directives.socket !== null) return exchange.sendBare(directives.socket);
-    const status = directives.status?.code ?? 200;
-    if (status >= 300 && directives.raw === null) {
-      const failure = wordingOf(call, status, prompt.model, directives.status?.message ?? null);
-      return fail(call, failure, directives.headers);
-    }
-    const isStream = prompt.stream && status < 300 && route?.countOnly !== true;
-    const contentType = isStream ? 'text/event-stream; charset=utf-8' : 'application/json';
-    const headers = headersOf(call, status, contentType);
-    if (isStream) headers.set('cache-control', 'no-cache');
-    if (!setHeaders(call, headers, directives.headers)) {
-      return fail(call, invalid('simulator: [[headers]] wants names and values that HTTP allows'));
-    }
-    exchange.response.statusCode = status;
-    if (directives.raw !== null) {
-      if (!isStream) return sendBody(call, directives, directives.raw);
-      const bare = { bare: directives.raw, tokens: 0, counted: true };
-      return stream(call, directives, envelopeOf(call, body, prompt, directives), [bare]);
-    }
-    if (route?.countOnly !== true) return answerPrompt(call, body, prompt, directives);
-    const counted = { input_tokens: countPromptTokens(prompt.segments) };
-    return sendBody(call, directives, Buffer.from(JSON.stringify(counted)));
-  };
-
+/** Builds the answer to every request but the simulator's own pages. */
+export function createAnswering(settings: AnswerSettings): (arrival: Arrival) => Promise<void> {
   return async (arrival) => {
     const random = createRandom(settings.seed + arrival.number * 0x9e37_79b9);
     const dialect = dialectOf(arrival);
     const requestId = `req_${random.id(24)}`;
-    const call: Call = { ...arrival, dialect, random, requestId, credential: credentialOf(arrival) };
+    const call: PlayedCall = { ...arrival, dialect, random, requestId, credential: credentialOf(arrival) };
     const { exchange, read, route } = call;
     if (read.kind === 'early') return failEarly(call, wordingOf(call, read.status, '', null));
     if (settings.apiKey !== null && call.credential !== settings.apiKey) {
       return fail(call, wordingOf(call, 401, '', null));
     }
-    if (route === null) return pages(call);
+    if (route === null) return answerPage(settings, call);
     if (exchange.request.method !== 'POST') {
       return fail(call, { ...wordingOf(call, 405, '', 'Method Not Allowed'), status: 405 });
     }
     const body = parseJson(read.body.toString());
     if (!isObject(body)) return fail(call, invalid('We could not parse the JSON body of your request.'));
     const reading = dialect.read(body, exchange.request.headers, {
-      signatures,
+      signatures: settings.signatures,
       strict: settings.strict,
       countOnly: route.countOnly,
     });
     if (!reading.ok) return fail(call, reading.failure);
     const script = readDirectives(cueOf(reading.value.turns).text);
     if (!script.ok) return fail(call, invalid(script.message));
-    return play(call, body, reading.value, script.directives);
+    return play(settings, { call, body, prompt: reading.value, directives: script.directives });
   };
 }

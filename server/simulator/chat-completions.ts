@@ -1,28 +1,28 @@
 import { historyFault } from './chat-history.ts';
 import { segmentOf, segmentsOfMessage, textOfContent } from './context.ts';
-import type { Dialect, Envelope, StreamEvent } from './dialect.ts';
-import { isObject, type JsonObject, listOf, rawJson, stringify, wordOf } from './json.ts';
+import type { Envelope, StreamEvent, VendorDialect } from './dialect.ts';
+import { isObject, listOf, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
 import { OPENAI_ACCOUNT_ID, openAiErrorBody, openAiHeaders, openAiWording } from './openai-errors.ts';
 import {
-  type Failure,
   invalid,
   type Prompt,
   type PromptTool,
+  type PromptToolChoice,
+  type PromptTurn,
   type Segment,
-  type ToolChoice,
-  type Turn,
+  type VendorError,
 } from './prompt.ts';
-import type { Answer, PlannedTool } from './script.ts';
+import type { PlannedTool, PlayedAnswer } from './script.ts';
 
 const MAX_ANSWERS = 128;
 const MAX_STOPS = 4;
 const ROLES = new Set(['developer', 'system', 'user', 'assistant', 'tool', 'function']);
 
-function limitOf(body: JsonObject): unknown {
+function limitOf(body: ParsedObject): unknown {
   return body['max_completion_tokens'] ?? body['max_tokens'] ?? null;
 }
 
-function fieldFault(body: JsonObject): Failure | null {
+function fieldFault(body: ParsedObject): VendorError | null {
   if (typeof body['model'] !== 'string') return invalid('you must provide a model parameter');
   const messages = body['messages'];
   if (messages === undefined)
@@ -42,7 +42,7 @@ function fieldFault(body: JsonObject): Failure | null {
   return settingFault(body);
 }
 
-function settingFault(body: JsonObject): Failure | null {
+function settingFault(body: ParsedObject): VendorError | null {
   const limit = limitOf(body);
   const field = body['max_completion_tokens'] == null ? 'max_tokens' : 'max_completion_tokens';
   if (limit !== null && !Number.isInteger(limit)) {
@@ -75,8 +75,8 @@ function settingFault(body: JsonObject): Failure | null {
   return null;
 }
 
-function turnsOf(messages: readonly unknown[]): Turn[] {
-  return messages.filter(isObject).flatMap((message): Turn[] => {
+function turnsOf(messages: readonly unknown[]): PromptTurn[] {
+  return messages.filter(isObject).flatMap((message): PromptTurn[] => {
     const role = message['role'];
     if (role === 'assistant') return [{ from: 'assistant' }];
     if (role === 'tool' || role === 'function') return [{ from: 'tool' }];
@@ -85,7 +85,7 @@ function turnsOf(messages: readonly unknown[]): Turn[] {
   });
 }
 
-function segmentsOf(body: JsonObject): Segment[] {
+function segmentsOf(body: ParsedObject): Segment[] {
   const tools = listOf(body['tools']).map((tool) => segmentOf('tool', tool));
   const messages = listOf(body['messages']).filter(isObject);
   const said = messages.flatMap((message) => {
@@ -97,14 +97,14 @@ function segmentsOf(body: JsonObject): Segment[] {
   return [...tools, ...said];
 }
 
-function toolOf(tool: JsonObject): PromptTool {
+function toolOf(tool: ParsedObject): PromptTool {
   const custom = isObject(tool['custom']) ? tool['custom'] : null;
   if (custom !== null) return { name: wordOf(custom['name']), schema: null, kind: 'custom' };
   const described = isObject(tool['function']) ? tool['function'] : {};
   return { name: wordOf(described['name']), schema: described['parameters'], kind: 'function' };
 }
 
-function choiceOf(value: unknown): ToolChoice {
+function choiceOf(value: unknown): PromptToolChoice {
   if (value === 'none') return { mode: 'none' };
   if (value === 'required') return { mode: 'any' };
   const named = isObject(value) ? (value['function'] ?? value['custom']) : null;
@@ -119,7 +119,7 @@ function jsonOf(format: unknown): Prompt['json'] {
   return { schema: described['schema'] ?? null };
 }
 
-function promptOf(body: JsonObject): Prompt {
+function promptOf(body: ParsedObject): Prompt {
   const limit = limitOf(body);
   const options = isObject(body['stream_options']) ? body['stream_options'] : {};
   const stop = typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop']);
@@ -141,14 +141,14 @@ function promptOf(body: JsonObject): Prompt {
 
 const FINISH_REASONS = { end: 'stop', limit: 'length', stop_sequence: 'stop', tools: 'tool_calls' };
 
-function toolCall(tool: PlannedTool, input: string, envelope: Envelope): JsonObject {
+function toolCall(tool: PlannedTool, input: string, envelope: Envelope): ParsedObject {
   const id = tool.id ?? envelope.nextId('call_', 24);
   return tool.kind === 'custom'
     ? { id, type: 'custom', custom: { name: tool.name, input } }
     : { id, type: 'function', function: { name: tool.name, arguments: input } };
 }
 
-function messageOf(answer: Answer, envelope: Envelope): JsonObject {
+function messageOf(answer: PlayedAnswer, envelope: Envelope): ParsedObject {
   const text = answer.text.join('');
   const reasoning = answer.thinking === null ? {} : { [envelope.reasoningField]: answer.thinking.join('') };
   const calls = answer.tools.map((tool) => toolCall(tool, tool.pieces.join(''), envelope));
@@ -161,9 +161,9 @@ function messageOf(answer: Answer, envelope: Envelope): JsonObject {
   };
 }
 
-type Delta = { delta: JsonObject; tokens: number };
+type Delta = { delta: ParsedObject; tokens: number };
 
-function* deltasOf(answer: Answer, envelope: Envelope): Iterable<Delta> {
+function* deltasOf(answer: PlayedAnswer, envelope: Envelope): Iterable<Delta> {
   // A call without text has null content from the first delta on, as the vendor sends it.
   const silent = answer.tools.length > 0 && answer.text.length === 0;
   yield { delta: { role: 'assistant', content: silent ? null : '', refusal: null }, tokens: 0 };
@@ -194,7 +194,7 @@ function chunk(envelope: Envelope, choices: unknown[], usage: unknown, tokens: n
 }
 
 /** A vendor of the chat-completions protocol. */
-export const chatCompletions: Dialect = {
+export const chatCompletions: VendorDialect = {
   protocol: 'chat-completions',
   accountId: OPENAI_ACCOUNT_ID,
   idStyle: ['chatcmpl-', 29],

@@ -1,7 +1,7 @@
-import { isObject, type JsonObject, listOf, wordOf } from './json.ts';
-import { type Failure, invalid } from './prompt.ts';
+import { isObject, listOf, type ParsedObject, wordOf } from './json.ts';
+import { invalid, type VendorError } from './prompt.ts';
 
-function callIds(message: JsonObject | undefined): string[] {
+function callIds(message: ParsedObject | undefined): string[] {
   return listOf(message?.['tool_calls'])
     .filter(isObject)
     .map((call) => wordOf(call['id']));
@@ -11,7 +11,7 @@ function callIds(message: JsonObject | undefined): string[] {
  * What the chat vendor refuses about a conversation: every call must be answered by the tool messages right after it,
  * and no tool message may stand alone. Checked under `strict` only.
  */
-export function historyFault(messages: readonly unknown[]): Failure | null {
+export function historyFault(messages: readonly unknown[]): VendorError | null {
   const known = messages.filter(isObject);
   let open: string[] = [];
   let answerable = new Set<string>();
@@ -34,7 +34,7 @@ export function historyFault(messages: readonly unknown[]): Failure | null {
   return open.length > 0 ? unanswered(open, known.length) : null;
 }
 
-function unanswered(ids: readonly string[], index: number): Failure {
+function unanswered(ids: readonly string[], index: number): VendorError {
   return invalid(
     `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.join(', ')}`,
     `messages.[${index}].role`,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, type JsonObject, wordOf } from './json.ts';
+import { isObject, type ParsedObject, wordOf } from './json.ts';
 import type { Segment } from './prompt.ts';
 import { countDocumentTokens, countInputTokens, IMAGE_TOKENS } from './tokens.ts';
 
@@ -24,7 +24,7 @@ function stripMarks(block: unknown): unknown {
 }
 
 /** Tokens and stand-in text of inline media; null when the block is not media. */
-function media(block: JsonObject): { text: string; tokens: number } | null {
+function media(block: ParsedObject): { text: string; tokens: number } | null {
   const type = wordOf(block['type']);
   const image = /image/.test(type);
   if (!image && !/^(document|file|input_file)$/.test(type)) return null;

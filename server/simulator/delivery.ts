@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BareEvent, StreamEvent } from './dialect.ts';
 import type { Fault } from './directives.ts';
-import type { Exchange } from './exchange.ts';
+import type { HttpExchange } from './exchange.ts';
 import type { Random } from './random.ts';
 
 /** How the bytes of a stream are cut, whatever they say. */
@@ -71,14 +71,14 @@ function encodeEvent(event: StreamEvent | BareEvent, lineEnding: Chunking['lineE
 }
 
 /** Ends or breaks a body where the script says so. Nothing may be sent after it. */
-async function breakOff(exchange: Exchange, fault: Exclude<Fault, { kind: 'midfail' }>): Promise<void> {
+async function breakOff(exchange: HttpExchange, fault: Exclude<Fault, { kind: 'midfail' }>): Promise<void> {
   if (fault.kind === 'hang') return exchange.untilGone();
   if (fault.how === 'end') exchange.response.end();
   else exchange.sever(fault.how);
 }
 
 interface Stream {
-  exchange: Exchange;
+  exchange: HttpExchange;
   events: Iterable<StreamEvent | BareEvent>;
   /** Events that report the failure of a `midfail` after so many events. */
   failedEvents: (sent: number) => Iterable<StreamEvent>;
@@ -132,7 +132,7 @@ export async function deliverStream(stream: Stream): Promise<void> {
 }
 
 /** Waits until each event is due. Works from the start of the stream, so that late timers do not add up. */
-function createPace(exchange: Exchange, tokensPerSecond: number): (tokens: number) => Promise<void> {
+function createPace(exchange: HttpExchange, tokensPerSecond: number): (tokens: number) => Promise<void> {
   let startedAt: number | null = null;
   let tokensBefore = 0;
   let events = 0;
@@ -155,7 +155,7 @@ export async function deliverWhole({
   body,
   fault,
 }: {
-  exchange: Exchange;
+  exchange: HttpExchange;
   body: Buffer;
   fault: Fault | null;
 }): Promise<void> {

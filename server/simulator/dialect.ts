@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Protocol } from '../core/protocol.ts';
-import type { JsonObject } from './json.ts';
-import type { Failure, Prompt, Reading, Segment } from './prompt.ts';
+import type { ParsedObject } from './json.ts';
+import type { Prompt, Reading, Segment, VendorError } from './prompt.ts';
 import type { CachedInput, PromptCache } from './prompt-cache.ts';
-import type { Answer } from './script.ts';
+import type { PlayedAnswer } from './script.ts';
 import type { Signatures } from './signatures.ts';
 
 /** One event of a stream. */
@@ -40,7 +40,7 @@ export interface Envelope {
   createdAt: number;
   usage: UsageReport;
   /** The request body, for what the vendor echoes or what changes the answer's shape. */
-  body: JsonObject;
+  body: ParsedObject;
   headers: IncomingHttpHeaders;
   prompt: Prompt;
   signatures: Signatures;
@@ -56,28 +56,28 @@ export interface ReadRules {
 }
 
 /** One vendor's way of speaking. Everything here is pure: values in, values out. */
-export interface Dialect {
+export interface VendorDialect {
   protocol: Protocol;
   /** The vendor's id for the operator's account; it stands in headers and in some error texts. */
   accountId: string;
   /** Reads and checks a request as the vendor would. */
-  read(body: JsonObject, headers: IncomingHttpHeaders, rules: ReadRules): Reading<Prompt>;
+  read(body: ParsedObject, headers: IncomingHttpHeaders, rules: ReadRules): Reading<Prompt>;
   /** Splits the input by the vendor's caching rules. */
   cached(cache: PromptCache, scope: string, segments: readonly Segment[]): CachedInput;
   /** The vendor's usage object. */
-  usage(input: CachedInput, answer: Answer, answers: number): unknown;
+  usage(input: CachedInput, answer: PlayedAnswer, answers: number): unknown;
   /** Prefix and length of an answer's id. */
   idStyle: readonly [prefix: string, length: number];
   /** The body of an answer that is not streamed, ready for `stringify`. */
-  whole(answer: Answer, envelope: Envelope): unknown;
+  whole(answer: PlayedAnswer, envelope: Envelope): unknown;
   /** The events of a streamed answer, made one by one as they are sent. */
-  events(answer: Answer, envelope: Envelope): Iterable<StreamEvent>;
+  events(answer: PlayedAnswer, envelope: Envelope): Iterable<StreamEvent>;
   /** How a stream that was already running reports a failure, after so many events. */
-  failedEvents(failure: Failure, envelope: Envelope, sent: number): Iterable<StreamEvent>;
+  failedEvents(failure: VendorError, envelope: Envelope, sent: number): Iterable<StreamEvent>;
   /** The error envelope. */
-  errorBody(failure: Failure, requestId: string): unknown;
+  errorBody(failure: VendorError, requestId: string): unknown;
   /** What the vendor says for a status when the script does not say it. */
-  wording(status: number, about: { model: string; credential: string }): Failure;
+  wording(status: number, about: { model: string; credential: string }): VendorError;
   /** The status of a failure inside a stream when the script names none. */
   midStreamStatus: number;
   /** The headers that name and meter the operator's account; a gateway has to keep them to itself. */

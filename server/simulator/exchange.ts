@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** One request and its response, with what the simulator needs to know about the connection under them. */
-export interface Exchange {
+export interface HttpExchange {
   request: IncomingMessage;
   response: ServerResponse;
   /** The connection is gone, or was broken on purpose: nothing sent from now on arrives. */
@@ -36,7 +36,7 @@ export function openExchange({
   request: IncomingMessage;
   response: ServerResponse;
   onEnd: (ending: Ending) => void;
-}): Exchange {
+}): HttpExchange {
   let gone = false;
   let severed = false;
   const waiting = new Set<() => void>();

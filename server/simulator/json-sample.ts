@@ -1,9 +1,9 @@
-import { isObject, type JsonObject, listOf } from './json.ts';
+import { isObject, listOf, type ParsedObject } from './json.ts';
 
 /** Schemas may refer to themselves; below this depth only what is required is filled in. */
 const MAX_DEPTH = 8;
 
-function resolve(schema: JsonObject, root: JsonObject): JsonObject {
+function resolve(schema: ParsedObject, root: ParsedObject): ParsedObject {
   const reference = schema['$ref'];
   if (typeof reference !== 'string' || !reference.startsWith('#/')) return schema;
   let target: unknown = root;
@@ -11,7 +11,7 @@ function resolve(schema: JsonObject, root: JsonObject): JsonObject {
   return isObject(target) ? target : {};
 }
 
-function sampleString(schema: JsonObject, text: string): string {
+function sampleString(schema: ParsedObject, text: string): string {
   if (schema['format'] === 'date-time') return '2026-01-01T00:00:00Z';
   if (schema['format'] === 'date') return '2026-01-01';
   const shortest = typeof schema['minLength'] === 'number' ? schema['minLength'] : 0;
@@ -19,20 +19,20 @@ function sampleString(schema: JsonObject, text: string): string {
   return text.padEnd(shortest, '.').slice(0, longest);
 }
 
-function sampleNumber(schema: JsonObject): number {
+function sampleNumber(schema: ParsedObject): number {
   if (typeof schema['minimum'] === 'number') return schema['minimum'];
   if (typeof schema['exclusiveMinimum'] === 'number') return schema['exclusiveMinimum'] + 1;
   return typeof schema['maximum'] === 'number' ? Math.min(1, schema['maximum']) : 1;
 }
 
-function sampleObject(schema: JsonObject, text: string, root: JsonObject, depth: number): JsonObject {
+function sampleObject(schema: ParsedObject, text: string, root: ParsedObject, depth: number): ParsedObject {
   const required = new Set(listOf(schema['required']));
   const properties = isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
   const wanted = properties.filter(([name]) => depth < MAX_DEPTH || required.has(name));
   return Object.fromEntries(wanted.map(([name, property]) => [name, sampleAt(property, text, root, depth + 1)]));
 }
 
-function sampleAt(value: unknown, text: string, root: JsonObject, depth: number): unknown {
+function sampleAt(value: unknown, text: string, root: ParsedObject, depth: number): unknown {
   // Recursive required properties have no finite instance; null is as good an end as any.
   if (depth > 2 * MAX_DEPTH) return null;
   const schema = resolve(isObject(value) ? value : {}, root);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
-export type JsonObject = Record<string, unknown>;
+export type ParsedObject = Record<string, unknown>;
 
-export function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is ParsedObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

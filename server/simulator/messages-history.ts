@@ -1,17 +1,22 @@
 import type { ReadRules } from './dialect.ts';
-import { isObject, type JsonObject, listOf, wordOf } from './json.ts';
-import { type Failure, invalid } from './prompt.ts';
+import { isObject, listOf, type ParsedObject, wordOf } from './json.ts';
+import { invalid, type VendorError } from './prompt.ts';
 
 const TOOL_ID = /^[a-zA-Z0-9_-]+$/;
 const MAX_MARKS = 4;
 
-type Check = (block: JsonObject, path: string, message: JsonObject, before: JsonObject | undefined) => Failure | null;
+type Check = (
+  block: ParsedObject,
+  path: string,
+  message: ParsedObject,
+  before: ParsedObject | undefined,
+) => VendorError | null;
 
-function blocksOf(message: JsonObject | undefined): JsonObject[] {
+function blocksOf(message: ParsedObject | undefined): ParsedObject[] {
   return listOf(message?.['content']).filter(isObject);
 }
 
-function idsOf(message: JsonObject | undefined, type: string, member: string): Set<unknown> {
+function idsOf(message: ParsedObject | undefined, type: string, member: string): Set<unknown> {
   const found = blocksOf(message).filter((block) => block['type'] === type);
   return new Set(found.map((block) => block[member]));
 }
@@ -53,7 +58,7 @@ const lateResult: Check = (block, path, message) => {
     : invalid(`${path}: \`tool_result\` blocks must come first in the content of a user message`);
 };
 
-function unansweredCall(messages: readonly JsonObject[]): Failure | null {
+function unansweredCall(messages: readonly ParsedObject[]): VendorError | null {
   for (const [index, message] of messages.entries()) {
     const next = messages[index + 1];
     if (next === undefined) continue;
@@ -73,7 +78,7 @@ function countMarks(value: unknown): number {
   return isObject(value) ? Number(isObject(value['cache_control'])) + countMarks(value['content']) : 0;
 }
 
-function roleFault(messages: readonly unknown[]): Failure | null {
+function roleFault(messages: readonly unknown[]): VendorError | null {
   const at = messages.findIndex(
     (message) => !isObject(message) || !['user', 'assistant', 'system'].includes(wordOf(message['role'])),
   );
@@ -84,7 +89,7 @@ function roleFault(messages: readonly unknown[]): Failure | null {
  * What the vendor refuses about a conversation. Foreign signatures are refused always; the pairing of calls and
  * results, empty blocks and ids only under `strict`, because a person at a terminal may well leave half of it out.
  */
-export function historyFault(messages: readonly unknown[], rules: ReadRules): Failure | null {
+export function historyFault(messages: readonly unknown[], rules: ReadRules): VendorError | null {
   const role = roleFault(messages);
   if (role !== null) return role;
   const known = messages.filter(isObject);

@@ -1,8 +1,15 @@
 import { segmentOf, segmentsOfMessage, textOfContent } from './context.ts';
-import type { Dialect, Envelope, StreamEvent } from './dialect.ts';
-import { isObject, type JsonObject, listOf, rawJson, stringify, wordOf } from './json.ts';
+import type { Envelope, StreamEvent, VendorDialect } from './dialect.ts';
+import { isObject, listOf, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
 import { historyFault } from './messages-history.ts';
-import { type Failure, invalid, type Prompt, type Segment, type ToolChoice, type Turn } from './prompt.ts';
+import {
+  invalid,
+  type Prompt,
+  type PromptToolChoice,
+  type PromptTurn,
+  type Segment,
+  type VendorError,
+} from './prompt.ts';
 import type { PlannedTool } from './script.ts';
 
 /** The version since which sampling settings are refused and nullable fields always present. */
@@ -43,7 +50,7 @@ const SENTENCES: Record<number, string> = {
   529: 'Overloaded',
 };
 
-function wording(status: number, about: { model: string }): Failure {
+function wording(status: number, about: { model: string }): VendorError {
   const message =
     status === 404
       ? `model: ${about.model}`
@@ -53,7 +60,7 @@ function wording(status: number, about: { model: string }): Failure {
   return { status, message, type: null, param: null, code: null };
 }
 
-function fieldFault(body: JsonObject, version: string): Failure | null {
+function fieldFault(body: ParsedObject, version: string): VendorError | null {
   if (typeof body['model'] !== 'string') return invalid('model: Field required', 'model');
   if (body['messages'] === undefined) return invalid('messages: Field required', 'messages');
   if (!Array.isArray(body['messages'])) return invalid('messages: Input should be a valid list', 'messages');
@@ -65,7 +72,7 @@ function fieldFault(body: JsonObject, version: string): Failure | null {
   return null;
 }
 
-function limitFault(body: JsonObject): Failure | null {
+function limitFault(body: ParsedObject): VendorError | null {
   const limit = body['max_tokens'];
   if (limit === undefined) return invalid('max_tokens: Field required', 'max_tokens');
   if (!Number.isInteger(limit)) return invalid('max_tokens: Input should be a valid integer', 'max_tokens');
@@ -82,8 +89,8 @@ function limitFault(body: JsonObject): Failure | null {
   return null;
 }
 
-function turnsOf(messages: readonly unknown[]): Turn[] {
-  return messages.filter(isObject).flatMap((message): Turn[] => {
+function turnsOf(messages: readonly unknown[]): PromptTurn[] {
+  return messages.filter(isObject).flatMap((message): PromptTurn[] => {
     if (message['role'] === 'assistant') return [{ from: 'assistant' }];
     if (message['role'] !== 'user') return [];
     const answered = listOf(message['content']).some((block) => isObject(block) && block['type'] === 'tool_result');
@@ -95,7 +102,7 @@ function turnsOf(messages: readonly unknown[]): Turn[] {
   });
 }
 
-function segmentsOf(body: JsonObject): Segment[] {
+function segmentsOf(body: ParsedObject): Segment[] {
   const tools = listOf(body['tools']).map((tool) => segmentOf('tool', tool));
   const system = body['system'] === undefined ? [] : segmentsOfMessage('system', body['system']);
   const messages = listOf(body['messages'])
@@ -109,20 +116,20 @@ function segmentsOf(body: JsonObject): Segment[] {
   return segments;
 }
 
-function choiceOf(value: unknown): ToolChoice {
+function choiceOf(value: unknown): PromptToolChoice {
   const choice = isObject(value) ? value : {};
   if (choice['type'] === 'none' || choice['type'] === 'any') return { mode: choice['type'] };
   if (choice['type'] === 'tool') return { mode: 'named', name: wordOf(choice['name']) };
   return { mode: 'auto' };
 }
 
-function jsonOf(body: JsonObject): Prompt['json'] {
+function jsonOf(body: ParsedObject): Prompt['json'] {
   const config = isObject(body['output_config']) ? body['output_config'] : {};
   const format = config['format'] ?? body['output_format'];
   return isObject(format) && format['type'] === 'json_schema' ? { schema: format['schema'] ?? null } : null;
 }
 
-function promptOf(body: JsonObject): Prompt {
+function promptOf(body: ParsedObject): Prompt {
   const choice = isObject(body['tool_choice']) ? body['tool_choice'] : {};
   return {
     model: wordOf(body['model']),
@@ -149,7 +156,7 @@ function isNewVersion(envelope: Envelope): boolean {
 }
 
 /** Members that the newer version always carries; the older one does not know them. */
-function newMembers(envelope: Envelope, names: readonly string[]): JsonObject {
+function newMembers(envelope: Envelope, names: readonly string[]): ParsedObject {
   return isNewVersion(envelope) ? Object.fromEntries(names.map((name) => [name, null])) : {};
 }
 
@@ -163,12 +170,12 @@ function toolId(tool: PlannedTool, envelope: Envelope): string {
   return tool.id ?? envelope.nextId('toolu_', 24);
 }
 
-function finalUsage(envelope: Envelope): JsonObject {
+function finalUsage(envelope: Envelope): ParsedObject {
   return envelope.usage.kind === 'none' ? {} : { usage: rawJson(envelope.usage.text) };
 }
 
 /** At the start the vendor knows its input and has hardly generated anything. */
-function startUsage(envelope: Envelope): JsonObject {
+function startUsage(envelope: Envelope): ParsedObject {
   if (envelope.usage.kind === 'none') return {};
   const { value, text } = envelope.usage;
   if (!isObject(value)) return { usage: rawJson(text) };
@@ -177,23 +184,23 @@ function startUsage(envelope: Envelope): JsonObject {
   return { usage: atStart === undefined ? input : { ...input, output_tokens: atStart } };
 }
 
-function event(name: string, members: JsonObject, tokens = 0, counted = true): StreamEvent {
+function event(name: string, members: ParsedObject, tokens = 0, counted = true): StreamEvent {
   return { name, data: stringify({ type: name, ...members }), tokens, counted };
 }
 
-type Block = { start: JsonObject; deltas: Iterable<{ delta: JsonObject; tokens: number }> };
+type Block = { start: ParsedObject; deltas: Iterable<{ delta: ParsedObject; tokens: number }> };
 
 function* thinkingDeltas(
   pieces: readonly string[],
   envelope: Envelope,
-): Iterable<{ delta: JsonObject; tokens: number }> {
+): Iterable<{ delta: ParsedObject; tokens: number }> {
   const shown = shownThinking(pieces, envelope);
   for (const piece of shown) yield { delta: { type: 'thinking_delta', thinking: piece }, tokens: 1 };
   const signature = envelope.signatures.sign(shown.join(''));
   yield { delta: { type: 'signature_delta', signature }, tokens: pieces.length - shown.length };
 }
 
-function* inputDeltas(tool: PlannedTool): Iterable<{ delta: JsonObject; tokens: number }> {
+function* inputDeltas(tool: PlannedTool): Iterable<{ delta: ParsedObject; tokens: number }> {
   // The vendor opens with an empty piece; clients must not take it for the whole input.
   yield { delta: { type: 'input_json_delta', partial_json: '' }, tokens: 1 };
   const empty = tool.complete && tool.pieces.join('') === '{}';
@@ -202,7 +209,7 @@ function* inputDeltas(tool: PlannedTool): Iterable<{ delta: JsonObject; tokens: 
   }
 }
 
-function blocksOf(answer: Parameters<Dialect['events']>[0], envelope: Envelope): Block[] {
+function blocksOf(answer: Parameters<VendorDialect['events']>[0], envelope: Envelope): Block[] {
   const blocks: Block[] = [];
   if (answer.thinking !== null) {
     blocks.push({
@@ -222,7 +229,7 @@ function blocksOf(answer: Parameters<Dialect['events']>[0], envelope: Envelope):
 }
 
 /** The vendor of the messages protocol. */
-export const messages: Dialect = {
+export const messages: VendorDialect = {
   protocol: 'messages',
   accountId: ACCOUNT_ID,
   idStyle: ['msg_01', 22],
@@ -255,7 +262,7 @@ export const messages: Dialect = {
   }),
 
   whole(answer, envelope) {
-    const content: JsonObject[] = [];
+    const content: ParsedObject[] = [];
     if (answer.thinking !== null) {
       const thinking = shownThinking(answer.thinking, envelope).join('');
       content.push({ type: 'thinking', thinking, signature: envelope.signatures.sign(thinking) });

@@ -1,4 +1,4 @@
-import type { Failure } from './prompt.ts';
+import type { VendorError } from './prompt.ts';
 
 /** The vendor's id for the operator's organisation. */
 export const OPENAI_ACCOUNT_ID = 'org-51mu1at0r0acc0unt';
@@ -39,8 +39,8 @@ function masked(credential: string): string {
 }
 
 /** The sentences of the vendor of chat completions and responses, status by status. */
-export function openAiWording(status: number, about: { model: string; credential: string }): Failure {
-  const fill = (wording: Wording): Failure => ({ status, param: null, ...wording });
+export function openAiWording(status: number, about: { model: string; credential: string }): VendorError {
+  const fill = (wording: Wording): VendorError => ({ status, param: null, ...wording });
   if (status === 401) {
     const message = `Incorrect API key provided: ${masked(about.credential)}.`;
     return fill({ type: 'invalid_request_error', code: 'invalid_api_key', message });
@@ -58,7 +58,7 @@ export function openAiWording(status: number, about: { model: string; credential
   );
 }
 
-export function openAiErrorBody(failure: Failure): unknown {
+export function openAiErrorBody(failure: VendorError): unknown {
   const usual = failure.status >= 500 ? 'server_error' : 'invalid_request_error';
   const { message, param, code } = failure;
   return { error: { message, type: failure.type ?? usual, param, code } };

@@ -1,7 +1,7 @@
 /** What a request says, in words that the three protocols share. */
 
 /** One step of the conversation, oldest first, as far as the script of the answer depends on it. */
-export type Turn = { from: 'user'; text: string } | { from: 'assistant' } | { from: 'tool' };
+export type PromptTurn = { from: 'user'; text: string } | { from: 'assistant' } | { from: 'tool' };
 
 /** A stretch of the context, in the order in which the vendor's cache sees it. */
 export interface Segment {
@@ -20,7 +20,7 @@ export interface PromptTool {
 }
 
 /** `any` and `named` oblige the model to call a tool. */
-export type ToolChoice = { mode: 'auto' | 'none' | 'any' } | { mode: 'named'; name: string };
+export type PromptToolChoice = { mode: 'auto' | 'none' | 'any' } | { mode: 'named'; name: string };
 
 export interface Prompt {
   model: string;
@@ -30,10 +30,10 @@ export interface Prompt {
   stopSequences: string[];
   /** How many answers are wanted. */
   answers: number;
-  turns: Turn[];
+  turns: PromptTurn[];
   segments: Segment[];
   tools: PromptTool[];
-  toolChoice: ToolChoice;
+  toolChoice: PromptToolChoice;
   parallelTools: boolean;
   /** The answer must be JSON; `schema` is null when any object will do. */
   json: { schema: unknown } | null;
@@ -42,7 +42,7 @@ export interface Prompt {
 }
 
 /** A refusal or failure, before it gets the protocol's envelope. */
-export interface Failure {
+export interface VendorError {
   status: number;
   message: string;
   /** The envelope's `type`; null for the vendor's usual one for that status. */
@@ -51,10 +51,10 @@ export interface Failure {
   code: string | null;
 }
 
-export type Reading<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+export type Reading<T> = { ok: true; value: T } | { ok: false; failure: VendorError };
 
 /** A 400 in the making; the dialect fills in its usual type. */
-export function invalid(message: string, param: string | null = null, code: string | null = null): Failure {
+export function invalid(message: string, param: string | null = null, code: string | null = null): VendorError {
   return { status: 400, message, type: null, param, code };
 }
 

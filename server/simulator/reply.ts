@@ -1,18 +1,18 @@
 import { deliverWhole } from './delivery.ts';
-import type { Dialect } from './dialect.ts';
+import type { VendorDialect } from './dialect.ts';
 import type { Directives } from './directives.ts';
-import type { Exchange } from './exchange.ts';
+import type { HttpExchange } from './exchange.ts';
 import { stringify } from './json.ts';
-import type { Failure } from './prompt.ts';
+import type { VendorError } from './prompt.ts';
 import type { Random } from './random.ts';
 import type { ReadBody } from './request-body.ts';
 
 /** One request that has arrived. */
 export interface Arrival {
-  exchange: Exchange;
+  exchange: HttpExchange;
   path: string;
   /** Null for an address that is none of the three protocols'. */
-  route: { protocol: Dialect['protocol']; countOnly: boolean } | null;
+  route: { protocol: VendorDialect['protocol']; countOnly: boolean } | null;
   read: Exclude<ReadBody, { kind: 'left' }>;
   /** Its place in the order of arrival; with the seed it decides everything random about it. */
   number: number;
@@ -21,8 +21,8 @@ export interface Arrival {
 }
 
 /** An arrival with what every answer to it needs. */
-export interface Call extends Arrival {
-  dialect: Dialect;
+export interface PlayedCall extends Arrival {
+  dialect: VendorDialect;
   random: Random;
   requestId: string;
   credential: string;
@@ -34,7 +34,7 @@ const LINGER_MS = 2_000;
 const RETRYABLE = new Set([408, 409, 429]);
 
 /** Everything a vendor's response carries besides its body; the account's own among it. */
-export function headersOf(call: Call, status: number, contentType: string): Map<string, string | string[]> {
+export function headersOf(call: PlayedCall, status: number, contentType: string): Map<string, string | string[]> {
   const { dialect, requestId, random } = call;
   const headers = new Map<string, string | string[]>([
     ['content-type', contentType],
@@ -52,7 +52,7 @@ export function headersOf(call: Call, status: number, contentType: string): Map<
 
 /** False when a scripted header is none that HTTP allows. */
 export function setHeaders(
-  call: Call,
+  call: PlayedCall,
   headers: Map<string, string | string[]>,
   extra: Directives['headers'] = [],
 ): boolean {
@@ -64,12 +64,12 @@ export function setHeaders(
   }
 }
 
-function failureBody(call: Call, failure: Failure): Buffer {
+function failureBody(call: PlayedCall, failure: VendorError): Buffer {
   return Buffer.from(stringify(call.dialect.errorBody(failure, call.requestId)));
 }
 
 /** Answers with the vendor's error envelope. */
-export async function fail(call: Call, failure: Failure, extra: Directives['headers'] = []): Promise<void> {
+export async function fail(call: PlayedCall, failure: VendorError, extra: Directives['headers'] = []): Promise<void> {
   const { response } = call.exchange;
   const body = failureBody(call, failure);
   setHeaders(
@@ -85,7 +85,7 @@ export async function fail(call: Call, failure: Failure, extra: Directives['head
  * Answers while the request is still coming in. The rest of the body stays unread, as with a server that has made
  * up its mind; Node would drop the connection at once and take the answer with it, hence the bare socket.
  */
-export async function failEarly(call: Call, failure: Failure): Promise<void> {
+export async function failEarly(call: PlayedCall, failure: VendorError): Promise<void> {
   const { exchange } = call;
   const body = failureBody(call, failure);
   const headers = headersOf(call, failure.status, 'application/json')
@@ -99,7 +99,7 @@ export async function failEarly(call: Call, failure: Failure): Promise<void> {
 }
 
 /** Sends a body that is no stream, with the breaks and headers that the script wants. */
-export function sendBody(call: Call, directives: Directives, body: Buffer): Promise<void> {
+export function sendBody(call: PlayedCall, directives: Directives, body: Buffer): Promise<void> {
   const { response } = call.exchange;
   const scripted = directives.headers.some(([name]) => name === 'content-length' || name === 'transfer-encoding');
   // A body that ends early as if it were whole cannot have a length in front.
@@ -116,7 +116,7 @@ export function credentialOf(call: Arrival): string {
 }
 
 /** The failure for a status: in the vendor's words, or in `message`, where `{key}` stands for the credential. */
-export function wordingOf(call: Call, status: number, model: string, message: string | null): Failure {
+export function wordingOf(call: PlayedCall, status: number, model: string, message: string | null): VendorError {
   const failure = call.dialect.wording(status, { model, credential: call.credential });
   return message === null ? failure : { ...failure, message: message.replaceAll('{key}', call.credential) };
 }

@@ -1,27 +1,27 @@
 import { segmentOf, segmentsOfMessage, textOfContent } from './context.ts';
-import type { Dialect, Envelope, ReadRules, StreamEvent } from './dialect.ts';
-import { isObject, type JsonObject, listOf, rawJson, stringify, wordOf } from './json.ts';
+import type { Envelope, ReadRules, StreamEvent, VendorDialect } from './dialect.ts';
+import { isObject, listOf, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
 import { OPENAI_ACCOUNT_ID, openAiErrorBody, openAiHeaders, openAiWording } from './openai-errors.ts';
 import {
-  type Failure,
   invalid,
   type Prompt,
   type PromptTool,
+  type PromptToolChoice,
+  type PromptTurn,
   type Segment,
-  type ToolChoice,
-  type Turn,
+  type VendorError,
 } from './prompt.ts';
-import type { Answer, PlannedTool } from './script.ts';
+import type { PlannedTool, PlayedAnswer } from './script.ts';
 
 const TEXT_PARTS = ['input_text', 'output_text', 'text'];
 
 /** Input items; a plain string stands for one user message. */
-function itemsOf(body: JsonObject): JsonObject[] {
+function itemsOf(body: ParsedObject): ParsedObject[] {
   const input = body['input'];
   return typeof input === 'string' ? [{ role: 'user', content: input }] : listOf(input).filter(isObject);
 }
 
-function fieldFault(body: JsonObject): Failure | null {
+function fieldFault(body: ParsedObject): VendorError | null {
   if (typeof body['model'] !== 'string') {
     return invalid("Missing required parameter: 'model'.", 'model', 'missing_required_parameter');
   }
@@ -51,7 +51,7 @@ function encrypt(nonce: string, rules: Pick<ReadRules, 'signatures'>): string {
   return `${nonce}.${rules.signatures.sign(nonce)}`;
 }
 
-function reasoningFault(items: readonly JsonObject[], rules: ReadRules): Failure | null {
+function reasoningFault(items: readonly ParsedObject[], rules: ReadRules): VendorError | null {
   for (const item of items) {
     const encrypted = item['type'] === 'reasoning' ? item['encrypted_content'] : null;
     if (typeof encrypted !== 'string') continue;
@@ -66,7 +66,7 @@ function reasoningFault(items: readonly JsonObject[], rules: ReadRules): Failure
   return null;
 }
 
-function pairFault(items: readonly JsonObject[]): Failure | null {
+function pairFault(items: readonly ParsedObject[]): VendorError | null {
   const idsOf = (suffix: string): Set<string> =>
     new Set(items.filter((item) => wordOf(item['type']).endsWith(suffix)).map((item) => wordOf(item['call_id'])));
   const calls = idsOf('_call');
@@ -79,8 +79,8 @@ function pairFault(items: readonly JsonObject[]): Failure | null {
   return open === undefined ? null : invalid(`No tool output found for function call ${open}.`, 'input');
 }
 
-function turnsOf(items: readonly JsonObject[]): Turn[] {
-  return items.flatMap((item): Turn[] => {
+function turnsOf(items: readonly ParsedObject[]): PromptTurn[] {
+  return items.flatMap((item): PromptTurn[] => {
     const type = wordOf(item['type'] ?? 'message');
     if (type.endsWith('_call_output')) return [{ from: 'tool' }];
     if (type !== 'message' || item['role'] === 'assistant') return [{ from: 'assistant' }];
@@ -89,7 +89,7 @@ function turnsOf(items: readonly JsonObject[]): Turn[] {
   });
 }
 
-function segmentsOf(body: JsonObject): Segment[] {
+function segmentsOf(body: ParsedObject): Segment[] {
   const tools = listOf(body['tools']).map((tool) => segmentOf('tool', tool));
   const instructions =
     typeof body['instructions'] === 'string' ? segmentsOfMessage('system', body['instructions']) : [];
@@ -101,7 +101,7 @@ function segmentsOf(body: JsonObject): Segment[] {
   return [...tools, ...instructions, ...input];
 }
 
-function toolsOf(body: JsonObject): PromptTool[] {
+function toolsOf(body: ParsedObject): PromptTool[] {
   return listOf(body['tools'])
     .filter(isObject)
     .filter((tool) => tool['type'] === 'function' || tool['type'] === 'custom')
@@ -112,7 +112,7 @@ function toolsOf(body: JsonObject): PromptTool[] {
     }));
 }
 
-function choiceOf(value: unknown): ToolChoice {
+function choiceOf(value: unknown): PromptToolChoice {
   if (value === 'none') return { mode: 'none' };
   if (value === 'required') return { mode: 'any' };
   return isObject(value) && typeof value['name'] === 'string'
@@ -120,14 +120,14 @@ function choiceOf(value: unknown): ToolChoice {
     : { mode: 'auto' };
 }
 
-function jsonOf(body: JsonObject): Prompt['json'] {
+function jsonOf(body: ParsedObject): Prompt['json'] {
   const text = isObject(body['text']) ? body['text'] : {};
   const format = isObject(text['format']) ? text['format'] : {};
   if (format['type'] === 'json_object') return { schema: null };
   return format['type'] === 'json_schema' ? { schema: format['schema'] ?? null } : null;
 }
 
-function promptOf(body: JsonObject): Prompt {
+function promptOf(body: ParsedObject): Prompt {
   return {
     model: wordOf(body['model']),
     stream: body['stream'] === true,
@@ -146,19 +146,19 @@ function promptOf(body: JsonObject): Prompt {
 
 /** One output item: as it is announced, as it ends, and the events between. */
 interface Item {
-  opened: JsonObject;
-  done: JsonObject;
+  opened: ParsedObject;
+  done: ParsedObject;
   between: (place: { output_index: number; item_id: string }) => Iterable<Step>;
 }
 
 /** An event without its place in the stream. */
 interface Step {
   type: string;
-  members: JsonObject;
+  members: ParsedObject;
   tokens: number;
 }
 
-function step(type: string, members: JsonObject, tokens = 0): Step {
+function step(type: string, members: ParsedObject, tokens = 0): Step {
   return { type: `response.${type}`, members, tokens };
 }
 
@@ -220,7 +220,7 @@ function toolItem(tool: PlannedTool, envelope: Envelope): Item {
   };
 }
 
-function itemsOfAnswer(answer: Answer, envelope: Envelope): Item[] {
+function itemsOfAnswer(answer: PlayedAnswer, envelope: Envelope): Item[] {
   const status = answer.stop === 'limit' ? 'incomplete' : 'completed';
   return [
     ...(answer.thinking === null ? [] : [reasoningItem(answer.thinking, envelope)]),
@@ -230,7 +230,7 @@ function itemsOfAnswer(answer: Answer, envelope: Envelope): Item[] {
 }
 
 /** The response object around the output; what the vendor repeats of the request is repeated here too. */
-function responseOf(envelope: Envelope, members: JsonObject): JsonObject {
+function responseOf(envelope: Envelope, members: ParsedObject): ParsedObject {
   const { body } = envelope;
   return {
     id: envelope.id,
@@ -260,7 +260,7 @@ function responseOf(envelope: Envelope, members: JsonObject): JsonObject {
   };
 }
 
-function finished(answer: Answer, items: readonly Item[], envelope: Envelope): JsonObject {
+function finished(answer: PlayedAnswer, items: readonly Item[], envelope: Envelope): ParsedObject {
   const limited = answer.stop === 'limit';
   return responseOf(envelope, {
     status: limited ? 'incomplete' : 'completed',
@@ -270,7 +270,7 @@ function finished(answer: Answer, items: readonly Item[], envelope: Envelope): J
   });
 }
 
-function* stepsOf(answer: Answer, envelope: Envelope): Iterable<Step> {
+function* stepsOf(answer: PlayedAnswer, envelope: Envelope): Iterable<Step> {
   const running = responseOf(envelope, { status: 'in_progress' });
   yield step('created', { response: running });
   yield step('in_progress', { response: running });
@@ -289,7 +289,7 @@ function eventOf({ type, members, tokens }: Step, sequence: number): StreamEvent
 }
 
 /** The vendor of the responses protocol. */
-export const responses: Dialect = {
+export const responses: VendorDialect = {
   protocol: 'responses',
   accountId: OPENAI_ACCOUNT_ID,
   idStyle: ['resp_', 48],

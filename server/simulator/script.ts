@@ -1,7 +1,7 @@
 import { type Directives, hasDirective } from './directives.ts';
 import { parseJson } from './json.ts';
 import { sampleOfSchema } from './json-sample.ts';
-import type { Prompt, PromptTool, Turn } from './prompt.ts';
+import type { Prompt, PromptTool, PromptTurn } from './prompt.ts';
 import type { Random } from './random.ts';
 import { cutIntoTokens } from './tokens.ts';
 
@@ -22,7 +22,7 @@ export interface PlannedTool {
   complete: boolean;
 }
 
-export interface Answer {
+export interface PlayedAnswer {
   /** Token by token; null for no thinking at all. */
   thinking: string[] | null;
   text: string[];
@@ -48,7 +48,7 @@ const SIGN_OF_LIFE =
  * Finds the newest user text. Coding agents put reminders of their own beside tool results; such a text is no new
  * question, unless it carries a directive, and the one before the tools were called still counts.
  */
-export function cueOf(turns: readonly Turn[]): Cue {
+export function cueOf(turns: readonly PromptTurn[]): Cue {
   let toolsAnswered = false;
   for (let index = turns.length - 1; index >= 0; index -= 1) {
     const turn = turns[index];
@@ -68,13 +68,13 @@ function kindOf(prompt: Prompt, name: string): 'function' | 'custom' {
   return prompt.tools.find((tool) => tool.name === name)?.kind ?? 'function';
 }
 
-type Call = Omit<PlannedTool, 'pieces' | 'complete'> & { input: string };
+type PlayedCall = Omit<PlannedTool, 'pieces' | 'complete'> & { input: string };
 
 /** The calls of this answer: what the script asks for, bent to what `tool_choice` allows and demands. */
-function callsFor(prompt: Prompt, directives: Directives, cue: Cue): Call[] {
+function callsFor(prompt: Prompt, directives: Directives, cue: Cue): PlayedCall[] {
   const choice = prompt.toolChoice;
   if (choice.mode === 'none') return [];
-  const scripted: Call[] = (cue.toolsAnswered ? [] : directives.tools)
+  const scripted: PlayedCall[] = (cue.toolsAnswered ? [] : directives.tools)
     .filter((tool) => choice.mode !== 'named' || tool.name === choice.name)
     .map((tool) => ({ name: tool.name, kind: kindOf(prompt, tool.name), id: tool.id, input: tool.inputJson }));
   const [first, ...others] = scripted;
@@ -107,7 +107,7 @@ function firstStop(text: string, sequences: readonly string[]): { at: number; se
 }
 
 /** Decides the whole answer before its first byte; what happens on the way to the client is not its business. */
-export function writeAnswer(prompt: Prompt, directives: Directives, cue: Cue, random: Random): Answer {
+export function writeAnswer(prompt: Prompt, directives: Directives, cue: Cue, random: Random): PlayedAnswer {
   const calls = callsFor(prompt, directives, cue);
   const spoken = calls.length > 0 ? (directives.say ?? '') : plainText(directives, cue, random);
   const wanted = prompt.json === null || calls.length > 0 ? spoken : asJson(spoken, prompt.json.schema);

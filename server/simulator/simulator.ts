@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Protocol } from '../core/protocol.ts';
 import { type AnswerSettings, createAnswering } from './answering.ts';
 import type { Chunking } from './delivery.ts';
-import { type Exchange, openExchange } from './exchange.ts';
+import { type HttpExchange, openExchange } from './exchange.ts';
 import { createPromptCache } from './prompt-cache.ts';
 import { createRecorder, headerPairs, type RecordedRequest } from './recorder.ts';
 import { readBody } from './request-body.ts';
@@ -107,16 +107,8 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.end(JSON.stringify(value));
 }
 
-/**
- * Starts the simulator: a real HTTP upstream that speaks all three protocols and plays whatever the newest user text
- * asks for (README.md lists the directives). It shares no code with the gateway, so that one checks the other.
- */
-export async function createSimulator(settings: SimulatorSettings = {}): Promise<Simulator> {
-  const host = settings.host ?? '127.0.0.1';
-  const recording = settings.record ?? false;
-  const recorder = createRecorder({ limit: recording === true ? DEFAULT_RECORDED : Number(recording) });
-  const answering = createAnswering(answerSettings(settings));
-  const maxBodyBytes = settings.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
+/** Counts requests, streams and connections. */
+function createTraffic() {
   const counters = {
     requests: 0,
     openRequests: 0,
@@ -128,26 +120,72 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
   };
   let connections = 0;
   let waitingForIdle: (() => void)[] = [];
-
-  const track = (request: IncomingMessage, response: ServerResponse): Exchange => {
-    counters.requests += 1;
-    counters.openRequests += 1;
-    return openExchange({
-      request,
-      response,
-      onEnd(ending) {
-        counters[ending] += 1;
-        counters.openRequests -= 1;
-        if (counters.openRequests > 0) return;
-        for (const wake of waitingForIdle) wake();
-        waitingForIdle = [];
-      },
-    });
+  return {
+    counters,
+    open(request: IncomingMessage, response: ServerResponse): HttpExchange {
+      counters.requests += 1;
+      counters.openRequests += 1;
+      return openExchange({
+        request,
+        response,
+        onEnd(ending) {
+          counters[ending] += 1;
+          counters.openRequests -= 1;
+          if (counters.openRequests > 0) return;
+          for (const wake of waitingForIdle) wake();
+          waitingForIdle = [];
+        },
+      });
+    },
+    streamOpened(response: ServerResponse): void {
+      counters.openStreams += 1;
+      response.once('close', () => {
+        counters.openStreams -= 1;
+      });
+    },
+    eventSent(): void {
+      counters.streamEvents += 1;
+    },
+    connected(socket: Socket): void {
+      connections += 1;
+      socket.on('close', () => {
+        connections -= 1;
+      });
+    },
+    stats: (): SimulatorStats => ({
+      requests: counters.requests,
+      openRequests: counters.openRequests,
+      openStreams: counters.openStreams,
+      streamEvents: counters.streamEvents,
+      finishedRequests: counters.finished,
+      abortedRequests: counters.aborted,
+      severedRequests: counters.severed,
+      openConnections: connections,
+    }),
+    idle: (): Promise<void> =>
+      counters.openRequests === 0
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            waitingForIdle.push(resolve);
+          }),
   };
+}
 
-  const model = async (exchange: Exchange, path: string): Promise<void> => {
+/**
+ * Starts the simulator: a real HTTP upstream that speaks all three protocols and plays whatever the newest user text
+ * asks for (README.md lists the directives). It shares no code with the gateway, so that one checks the other.
+ */
+export async function createSimulator(settings: SimulatorSettings = {}): Promise<Simulator> {
+  const host = settings.host ?? '127.0.0.1';
+  const recording = settings.record ?? false;
+  const recorder = createRecorder({ limit: recording === true ? DEFAULT_RECORDED : Number(recording) });
+  const answering = createAnswering(answerSettings(settings));
+  const maxBodyBytes = settings.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
+  const traffic = createTraffic();
+
+  const model = async (exchange: HttpExchange, path: string): Promise<void> => {
     const { request } = exchange;
-    const number = counters.requests;
+    const number = traffic.counters.requests;
     const read = await readBody({ request, maxBytes: maxBodyBytes });
     if (recording !== false) {
       recorder.add({
@@ -160,16 +198,15 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
     }
     if (exchange.gone || read.kind === 'left') return;
     const route = DIALECT_PATHS[path];
-    const onStream = (): void => {
-      counters.openStreams += 1;
-      exchange.response.once('close', () => {
-        counters.openStreams -= 1;
-      });
-    };
-    const onEvent = (): void => {
-      counters.streamEvents += 1;
-    };
-    await answering({ exchange, path, route: route ?? null, read, number, onStream, onEvent });
+    await answering({
+      exchange,
+      path,
+      route: route ?? null,
+      read,
+      number,
+      onStream: () => traffic.streamOpened(exchange.response),
+      onEvent: traffic.eventSent,
+    });
   };
 
   const server = createServer((request, response) => {
@@ -182,7 +219,7 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
       return sendJson(response, 200, { requests });
     }
     if (path === '/') return sendJson(response, 200, { simulator: true, models: SIMULATED_MODELS });
-    const exchange = track(request, response);
+    const exchange = traffic.open(request, response);
     model(exchange, path).catch((error: unknown) => {
       // A fault of the simulator itself must not pass for the vendor's: it ends the connection without an answer.
       process.emitWarning(error instanceof Error ? error : String(error));
@@ -192,12 +229,7 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
   // Clients of a gateway wait ten minutes; the upstream must never be the first to lose patience.
   server.requestTimeout = 0;
   server.keepAliveTimeout = 75_000;
-  server.on('connection', (socket) => {
-    connections += 1;
-    socket.on('close', () => {
-      connections -= 1;
-    });
-  });
+  server.on('connection', traffic.connected);
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -210,22 +242,8 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
     port,
     requests: () => recorder.list(),
     clearRequests: () => recorder.clear(),
-    stats: () => ({
-      requests: counters.requests,
-      openRequests: counters.openRequests,
-      openStreams: counters.openStreams,
-      streamEvents: counters.streamEvents,
-      finishedRequests: counters.finished,
-      abortedRequests: counters.aborted,
-      severedRequests: counters.severed,
-      openConnections: connections,
-    }),
-    idle: () =>
-      counters.openRequests === 0
-        ? Promise.resolve()
-        : new Promise((resolve) => {
-            waitingForIdle.push(resolve);
-          }),
+    stats: traffic.stats,
+    idle: traffic.idle,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,7 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tokenize } from '../../server/gateway/tokenize.ts';
-import { createLag, lagTickMs } from '../../server/runtime/metrics.ts';
+import { createLag, lagTickMs } from '../../server/runtime/event-loop-lag.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, get, model, nativeCatalog, protocols, send } from './support.ts';
 
