@@ -31,7 +31,7 @@ const ReviewReasonType = builder.enumType('TransferReviewReason', {
     OTHER_ACCOUNT: { value: 'other_account', description: 'It went to an account that is not ours.' },
     REPEATED: {
       value: 'repeated',
-      description: 'Another source told of the same bank reference and amount: perhaps it is the same money.',
+      description: 'The same movement was told before under another id, surely or perhaps.',
     },
     SURPLUS: { value: 'surplus', description: 'The order was paid, and more.' },
     SHORT: { value: 'short', description: 'The order expired before it was paid in full.' },
@@ -47,6 +47,11 @@ const ReviewType = builder.objectRef<Review>('TransferReview').implement({
       nullable: true,
       description: 'The order that it seems to be about.',
       resolve: ({ orderId }) => (orderId === null ? null : encodeId('Order', orderId)),
+    }),
+    repeatsId: t.id({
+      nullable: true,
+      description: 'The transfer that told of the movement first.',
+      resolve: ({ repeatsId }) => (repeatsId === null ? null : encodeId('BankTransfer', repeatsId)),
     }),
     surplusVnd: t.expose('surplusVnd', {
       type: 'VndAmount',

@@ -1,11 +1,16 @@
+/**
+ * Bank transfers: stored once, matched to at most one order, and what does not fit waits for a person. Matching and
+ * granting are one transaction: a paid order without its grant, or a grant without its money, cannot be seen.
+ */
+
 import type { ClientBase, Pool } from 'pg';
 import { addGrant } from '../billing/grants.ts';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { isUuid } from '../shared/uuid.ts';
-import { idMadeOf } from './bank-message.ts';
 import { findMemos } from './memo.ts';
+import { compareMovements, maxApartMs, referenceKey, type Sameness } from './movement.ts';
 import { violates } from './orders.ts';
 import {
   decideByHand,
@@ -17,16 +22,11 @@ import {
   refuseAmount,
 } from './payment.ts';
 
-/**
- * Bank transfers: stored once, matched to at most one order, and whatever does not fit waits for a person. Matching and
- * granting are one transaction: a paid order without its grant, or a grant without its money, cannot be seen.
- */
-
 /** A movement at the bank as a provider tells it. */
 export interface IncomingTransfer {
   /** `sepay`, …, or `operator` for what a person read off a statement. */
   provider: string;
-  /** The provider's own id: the same movement always has the same. */
+  /** The provider's own id: a message with a known one changes nothing. */
   providerId: string;
   bankReference: string | null;
   direction: 'in' | 'out';
@@ -40,7 +40,7 @@ export interface IncomingTransfer {
 
 /** What became of a transfer. */
 export type Receipt =
-  /** It was stored before; nothing happened. */
+  /** The movement is stored already, under this id or (`transferId` is the first one) another; nothing is paid. */
   | { kind: 'duplicate'; transferId: string }
   | { kind: 'paid'; transferId: string; orderId: string; surplusVnd: bigint }
   | { kind: 'partial'; transferId: string; orderId: string; missingVnd: bigint }
@@ -76,6 +76,8 @@ export interface Transfer {
 export interface Review {
   reason: ReviewReason;
   orderId: string | null;
+  /** With `repeated`: the transfer that told of the movement first. */
+  repeatsId: string | null;
   surplusVnd: bigint | null;
   closedAt: Date | null;
   closedBy: string | null;
@@ -113,11 +115,10 @@ export function createTransfers(deps: TransferDeps) {
    */
   function receive(transfer: IncomingTransfer, { recordedBy }: { recordedBy?: string } = {}): Promise<Receipt> {
     return repeatedTransaction(pool, async (client): Promise<Receipt> => {
-      // Two sources that tell of one movement at the same moment must see each other.
-      if (transfer.bankReference !== null)
-        await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.transfer:' || $1, 0))`, [
-          transfer.bankReference,
-        ]);
+      // Messages about one movement that arrive at the same moment must see each other; all of them agree on these two.
+      await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.transfer:' || $1, 0))`, [
+        `${transfer.direction}:${transfer.amountVnd}`,
+      ]);
       const stored = await insertTransfer(client, transfer);
       if (!stored.fresh) return { kind: 'duplicate', transferId: stored.id };
       const transferId = stored.id;
@@ -131,9 +132,15 @@ export function createTransfers(deps: TransferDeps) {
         });
       }
 
-      const found = (await isRepeated(client, transfer))
-        ? { kind: 'review' as const, reason: 'repeated' as const }
-        : await findPayableOrder(client, transfer, deps.accountNumbers);
+      const earlier = await findEarlier(client, transferId, transfer);
+      if (earlier !== null) {
+        await insertReview(client, { transferId, reason: 'repeated', orderId: null, repeatsId: earlier.id });
+        if (earlier.sameness === 'doubtful') return { kind: 'review', transferId, reason: 'repeated' };
+        await closeRepeated(client, transferId);
+        return { kind: 'duplicate', transferId: earlier.id };
+      }
+
+      const found = await findPayableOrder(client, transfer, deps.accountNumbers);
       if (found.kind === 'review') {
         await insertReview(client, { transferId, reason: found.reason, orderId: null });
         return { kind: 'review', transferId, reason: found.reason };
@@ -299,8 +306,9 @@ async function insertTransfer(client: ClientBase, transfer: IncomingTransfer): P
   const id = uuidv7();
   // Waits for another transaction that is storing the same transfer, and then finds it stored.
   const { rowCount } = await client.query(
-    `INSERT INTO bank_transfer (id, provider, provider_id, bank_reference, direction, amount_vnd, memo, booked_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (provider, provider_id) DO NOTHING`,
+    `INSERT INTO bank_transfer
+       (id, provider, provider_id, bank_reference, direction, amount_vnd, memo, booked_at, account_numbers)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (provider, provider_id) DO NOTHING`,
     [
       id,
       transfer.provider,
@@ -310,6 +318,7 @@ async function insertTransfer(client: ClientBase, transfer: IncomingTransfer): P
       transfer.amountVnd,
       transfer.memo,
       transfer.bookedAt,
+      transfer.accountNumbers,
     ],
   );
   if (rowCount === 1) return { id, fresh: true };
@@ -321,25 +330,50 @@ async function insertTransfer(client: ClientBase, transfer: IncomingTransfer): P
 }
 
 /**
- * True when another source told of the same bank reference, direction and amount: the same money under another id, e.g.
- * from a webhook and from an operator. Counting it twice would turn half a payment into a whole one. One source is
- * believed to know its own movements apart by their ids, unless one of the ids was made here because none was told.
+ * The stored transfer that tells of the same movement, surely or perhaps; null when there is none. Counting a movement
+ * under two ids would turn half a payment into a whole one.
  */
-async function isRepeated(client: ClientBase, transfer: IncomingTransfer): Promise<boolean> {
-  if (transfer.bankReference === null) return false;
-  const { rows } = await client.query<{ repeated: boolean }>(
-    `SELECT EXISTS (SELECT FROM bank_transfer WHERE bank_reference = $1 AND direction = $2 AND amount_vnd = $3
-                      AND (provider <> $4 OR (provider_id <> $5 AND $6 IN (provider_id, $5)))) AS repeated`,
+async function findEarlier(
+  client: ClientBase,
+  transferId: string,
+  transfer: IncomingTransfer,
+): Promise<{ id: string; sameness: Exclude<Sameness, 'distinct'> } | null> {
+  // The rows that compareMovements can call anything but distinct, and few others: by the same reference at any time, or
+  // by the same order within a day.
+  const { rows } = await client.query<IncomingTransfer & { id: string }>(
+    `SELECT id, provider, bank_reference AS "bankReference", memo, booked_at AS "bookedAt",
+            coalesce(account_numbers, '{}') AS "accountNumbers"
+     FROM bank_transfer
+     WHERE direction = $2 AND amount_vnd = $3 AND id <> $1
+       AND (upper(regexp_replace(bank_reference, '[^0-9A-Za-z]', '', 'g')) = $4
+            OR booked_at BETWEEN $5::timestamptz - $6 * interval '1 millisecond'
+                             AND $5::timestamptz + $6 * interval '1 millisecond')
+     ORDER BY id`,
     [
-      transfer.bankReference,
+      transferId,
       transfer.direction,
       transfer.amountVnd,
-      transfer.provider,
-      transfer.providerId,
-      idMadeOf(transfer),
+      referenceKey(transfer.bankReference),
+      transfer.bookedAt,
+      maxApartMs,
     ],
   );
-  return rows[0]?.repeated === true;
+  let doubtful: string | null = null;
+  for (const row of rows) {
+    const sameness = compareMovements(transfer, row);
+    if (sameness === 'same') return { id: row.id, sameness };
+    if (sameness === 'doubtful') doubtful ??= row.id;
+  }
+  return doubtful === null ? null : { id: doubtful, sameness: 'doubtful' };
+}
+
+/** A movement that was surely told before needs no person: it is kept as evidence, out of the queue. */
+async function closeRepeated(client: ClientBase, transferId: string): Promise<void> {
+  await client.query(
+    `UPDATE transfer_review SET closed_at = now(), closed_by = 'matcher', note = 'the movement was told before'
+     WHERE transfer_id = $1`,
+    [transferId],
+  );
 }
 
 type Found = { kind: 'order'; order: LockedOrder; now: Date } | { kind: 'review'; reason: ReviewReason };
@@ -405,14 +439,20 @@ async function insertMatch(
 
 async function insertReview(
   client: ClientBase,
-  review: { transferId: string; reason: ReviewReason; orderId: string | null; surplusVnd?: bigint },
+  review: {
+    transferId: string;
+    reason: ReviewReason;
+    orderId: string | null;
+    repeatsId?: string;
+    surplusVnd?: bigint;
+  },
 ): Promise<void> {
   // A transfer that was in the queue for another reason and then overpays an order is a surplus from then on.
   await client.query(
-    `INSERT INTO transfer_review (transfer_id, reason, order_id, surplus_vnd) VALUES ($1, $2, $3, $4)
+    `INSERT INTO transfer_review (transfer_id, reason, order_id, surplus_vnd, repeats_id) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (transfer_id) DO UPDATE SET reason = excluded.reason, order_id = excluded.order_id,
        surplus_vnd = excluded.surplus_vnd, closed_at = NULL, closed_by = NULL`,
-    [review.transferId, review.reason, review.orderId, review.surplusVnd ?? null],
+    [review.transferId, review.reason, review.orderId, review.surplusVnd ?? null, review.repeatsId ?? null],
   );
 }
 
@@ -428,6 +468,7 @@ async function closeShort(client: ClientBase, orderId: string, note: string): Pr
 type TransferRow = Omit<Transfer, 'review'> & {
   reviewReason: ReviewReason | null;
   reviewOrderId: string | null;
+  repeatsId: string | null;
   surplusVnd: bigint | null;
   closedAt: Date | null;
   closedBy: string | null;
@@ -436,7 +477,8 @@ type TransferRow = Omit<Transfer, 'review'> & {
 
 const transferColumns = `t.id, t.provider, t.provider_id AS "providerId", t.bank_reference AS "bankReference", t.direction,
   t.amount_vnd AS "amountVnd", t.memo, t.booked_at AS "bookedAt", t.created_at AS "createdAt", m.order_id AS "orderId",
-  m.matched_by AS "matchedBy", r.reason AS "reviewReason", r.order_id AS "reviewOrderId", r.surplus_vnd AS "surplusVnd",
+  m.matched_by AS "matchedBy", r.reason AS "reviewReason", r.order_id AS "reviewOrderId", r.repeats_id AS "repeatsId",
+  r.surplus_vnd AS "surplusVnd",
   r.closed_at AS "closedAt", r.closed_by AS "closedBy", r.note`;
 const transferTables = `bank_transfer t LEFT JOIN transfer_match m ON m.transfer_id = t.id
   LEFT JOIN transfer_review r ON r.transfer_id = t.id`;
@@ -453,6 +495,7 @@ async function findTransfer(database: Pool | ClientBase, transferId: string): Pr
 function toTransfer({
   reviewReason,
   reviewOrderId,
+  repeatsId,
   surplusVnd,
   closedAt,
   closedBy,
@@ -464,6 +507,6 @@ function toTransfer({
     review:
       reviewReason === null
         ? null
-        : { reason: reviewReason, orderId: reviewOrderId, surplusVnd, closedAt, closedBy, note },
+        : { reason: reviewReason, orderId: reviewOrderId, repeatsId, surplusVnd, closedAt, closedBy, note },
   };
 }

@@ -451,7 +451,7 @@ export type TransferReviewReason =
   | 'OTHER_ACCOUNT'
   /** Money went away from us. */
   | 'OUTGOING'
-  /** Another source told of the same bank reference and amount: perhaps it is the same money. */
+  /** The same movement was told before under another id, surely or perhaps. */
   | 'REPEATED'
   /** It names several orders. */
   | 'SEVERAL_MEMOS'
