@@ -3,7 +3,15 @@ import type { Outcome } from '../core/outcome.ts';
 import { cost, type FrozenPrice } from '../core/price.ts';
 import type { TokenPools } from '../core/tokens.ts';
 import * as budget from './budget.ts';
-import { affordableTokens, holdSize, type ModelSize } from './hold-size.ts';
+import {
+  affordableTokens,
+  chooseHold,
+  coveredTokens,
+  coverOf,
+  holdSize,
+  type ModelSize,
+  requiredFor,
+} from './hold-size.ts';
 import { addCharged, addHeld, type KeyLimits, type KeySpend, keyRoom, noSpend, roll } from './key-limit.ts';
 import type { AdmitAsk, Admitted, Refused, RequestRef, Settled, Settlement } from './types.ts';
 
@@ -37,6 +45,8 @@ export interface Facts {
   keySpend: ReadonlyMap<string, KeySpend>;
   /** By `pairKey(accountId, requestId)`, as are the entries. */
   holds: ReadonlyMap<string, Hold>;
+  /** By account: the request whose hold is less than it can cost although nothing can stop it. Read for admissions. */
+  uncovered: ReadonlyMap<string, string>;
   /** Entries of the settlements that have no hold. */
   entries: ReadonlyMap<string, EntryFigures>;
   keys: ReadonlyMap<string, KeyTruth>;
@@ -87,6 +97,8 @@ export interface Changes {
     keyId: string;
     priceId: string;
     parts: readonly budget.Part[];
+    /** At most one of an account, which the database holds as well. */
+    uncovered: boolean;
   }[];
   holdsExtended: { accountId: string; requestId: string; parts: readonly budget.Part[] }[];
   holdsEnded: RequestRef[];
@@ -169,6 +181,7 @@ function settle(settlement: Settlement, book: Book): Settled {
   book.move(accountId, movements, { requestId, heldAt: hold?.heldAt ?? null });
   if (hold !== undefined) book.spend(accountId, hold.keyId, (spend) => addHeld(spend, -amountOf(hold.parts)));
   book.spend(accountId, keyId, (spend) => addCharged(spend, charged, book.today));
+  if (!settlement.stream && charged < owed) book.overdraw(accountId);
   const figures = { cost: owed, charged, freeAfter: freeAfter < MAX_PICO ? freeAfter : MAX_PICO };
   book.enter(settlement, figures);
   return { ...figures, duplicate: false };
@@ -214,15 +227,19 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   if (key === undefined || !key.valid || key.accountId !== accountId) return refused('key');
   if (!key.accountActive) return refused('suspended');
   const model = facts.models.get(ask.model);
+  const cover = coverOf(
+    ask,
+    grants.some((grant) => grant.overdrawn),
+  );
   if (balance.free + balance.held === 0n) {
-    const required = model === undefined ? {} : { required: holdSize(ask, model, model.price).floor };
+    const required = model === undefined ? {} : { required: requiredFor(holdSize(ask, model, model.price), cover) };
     return refused('exhausted', { ...required, affordableMaxTokens: 0 });
   }
   if (model === undefined) return refused('model');
   if (key.models.length > 0 && !key.models.includes(ask.model)) return refused('model_not_allowed');
 
   const size = holdSize(ask, model, model.price);
-  const required = size.floor;
+  const required = requiredFor(size, cover);
   const room = keyRoom(book.spendOf(accountId, keyId), key.limits);
   if (room !== null) {
     const { period, limit, charged, held } = room;
@@ -231,19 +248,34 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
     }
   }
   const available = room === null ? balance.free : least(balance.free, room.room);
+  const covered = () => maxTokens(coveredTokens(available, size, ask.answers, model.price));
   if (available < required) {
-    const affordable = affordableTokens(available, size, model.price);
-    const advice = { required, ...(affordable === null ? {} : { affordableMaxTokens: affordable }) };
-    return refused(balance.free + balance.held < required ? 'short' : 'reserved', advice);
+    const affordable = cover === 'required' ? covered() : maxTokens(affordableTokens(available, size, model.price));
+    return refused(balance.free + balance.held < required ? 'short' : 'reserved', { required, ...affordable });
   }
+  const chosen = chooseHold(size, cover, available, book.hasUncovered(accountId));
+  // Waiting helps: when the other one has ended, this one may run alone on what is free.
+  if (chosen === null) return refused('reserved', { required: size.maxCost, ...covered() });
 
-  const placed = budget.place(grants, least(size.target, available));
+  const placed = budget.place(grants, chosen.amount);
   book.move(accountId, placed.movements);
   book.spend(accountId, keyId, (spend) => addHeld(spend, placed.amount));
-  book.placeHold({ accountId, requestId, keyId, priceId: model.price.id, parts: placed.parts });
+  book.placeHold({
+    accountId,
+    requestId,
+    keyId,
+    priceId: model.price.id,
+    parts: placed.parts,
+    uncovered: chosen.uncovered,
+  });
   const { price, contextWindow, maxOutputTokens } = model;
   const trialOnly = grants.every((grant) => grant.ended || grant.trial);
   return { kind: 'admitted', amount: placed.amount, price, contextWindow, maxOutputTokens, trialOnly };
+}
+
+/** The advice of a refusal; none where any length is affordable. */
+function maxTokens(affordable: number | null): Pick<Refused, 'affordableMaxTokens'> {
+  return affordable === null ? {} : { affordableMaxTokens: affordable };
 }
 
 type Book = ReturnType<typeof openBook>;
@@ -308,6 +340,20 @@ function openBook(facts: Facts) {
       if (!grants.has(accountId)) return;
       const spend = change(spendOf(accountId, keyId));
       spends.set(pairKey(accountId, keyId), { accountId, keyId, spend });
+    },
+
+    /** Marks what running requests may give back: an answer that could not be stopped cost more than there was. */
+    overdraw(accountId: string): void {
+      const marked = grantsOf(accountId).map((grant) =>
+        grant.held === 0n || grant.overdrawn ? grant : { ...grant, overdrawn: true },
+      );
+      if (marked.length > 0) grants.set(accountId, marked);
+    },
+
+    hasUncovered(accountId: string): boolean {
+      if (holdsPlaced.some((hold) => hold.uncovered && hold.accountId === accountId)) return true;
+      const requestId = facts.uncovered.get(accountId);
+      return requestId !== undefined && !ended.has(pairKey(accountId, requestId));
     },
 
     placeHold(hold: Changes['holdsPlaced'][number]): void {

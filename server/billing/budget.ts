@@ -17,6 +17,11 @@ export interface Grant {
   readonly expired: PicoUsd;
   /** The moment it expires has passed: nothing can be taken from it any more, except what is held already. */
   readonly ended: boolean;
+  /**
+   * While some of it was held, an answer that could not be stopped cost more than the account had left. Makes no
+   * difference to any rule here: `hold-size.ts` gives such an account no credit for another one.
+   */
+  readonly overdrawn: boolean;
 }
 
 /** How much of a hold came from which grant. */

@@ -79,8 +79,8 @@ const readToday = statement('today', `SELECT (now() AT TIME ZONE 'UTC')::date`);
  */
 const lockGrants = statement(
   'lock_grants',
-  `SELECT account_id, id, place, trial, amount, spent, held, expired, ended
-   FROM (SELECT account_id, id, ctid AS place, kind = 'trial' AS trial, amount, spent, held, expired, expires_at,
+  `SELECT account_id, id, place, trial, amount, spent, held, expired, ended, overdrawn
+   FROM (SELECT account_id, id, ctid AS place, kind = 'trial' AS trial, amount, spent, held, expired, expires_at, overdrawn,
                 coalesce(expires_at <= ${moment}, false) AS ended
          FROM "grant" WHERE account_id = ANY ($1::uuid[]) AND spent + expired < amount
          ORDER BY account_id, id FOR NO KEY UPDATE) AS locked
@@ -114,6 +114,13 @@ const readHolds = statement(
    )}
    LEFT ${lookup('p', 'lease_until', 'process', 'id = h.process_id')}
    LEFT ${lookup('k', 'limit_day, limit_month, limit_lifetime', 'api_key', 'id = h.key_id')}`,
+);
+
+/** The one hold of an account that may be exceeded by a request that nothing can stop: the index has nothing else. */
+const readUncovered = statement(
+  'read_uncovered',
+  `SELECT h.account_id, h.request_id FROM unnest($1::uuid[]) AS asked (account_id)
+   ${lookup('h', 'account_id, request_id', 'hold', 'account_id = asked.account_id AND uncovered')}`,
 );
 
 /** The models are free text, which is read most easily as JSON. */
@@ -173,6 +180,7 @@ export async function readFacts(
         ? null
         : readKeySpend(...pairs(keys, (key) => key.keyId), ...pairs(touched.refs, (ref) => ref.requestId)),
     holds: touched.holds.length === 0 ? null : readHolds(...pairs(touched.holds, (ref) => ref.requestId)),
+    uncovered: touched.unstreamed.size === 0 ? null : readUncovered(list(touched.unstreamed)),
     keys: touched.admittedKeys.size === 0 ? null : readKeys(list(touched.admittedKeys)),
     models: touched.models.size === 0 ? null : readModels(list(touched.models)),
   };
@@ -187,6 +195,7 @@ export async function readFacts(
     grants: grantsOf(grants),
     keySpend: new Map(keySpend.map((row) => [pairKey(text(row[0]), text(row[1])), keySpendOf(row)])),
     holds,
+    uncovered: new Map(rowsOf(reads.uncovered).map((row) => [text(row[0]), text(row[1])])),
     entries: await entriesOf(client, operations, holds),
     keys: new Map(rowsOf(reads.keys).map((row) => [text(row[0]), keyOf(row)])),
     models: new Map(rowsOf(reads.models).map((row) => [text(row[0]), modelOf(row)])),
@@ -232,6 +241,8 @@ interface Touched {
   /** Operations that name no key: it is that of their hold. */
   refs: RequestRef[];
   admittedKeys: Set<string>;
+  /** Accounts of admissions that nothing can stop. */
+  unstreamed: Set<string>;
   models: Set<string>;
   holds: RequestRef[];
 }
@@ -242,6 +253,7 @@ function touchedBy(operations: readonly Operation[]): Touched {
     keys: new Map(),
     refs: [],
     admittedKeys: new Set(),
+    unstreamed: new Set(),
     models: new Set(),
     holds: [],
   };
@@ -257,6 +269,7 @@ function touchedBy(operations: readonly Operation[]): Touched {
         touched.keys.set(operation.ask.keyId, operation.ask);
         touched.admittedKeys.add(operation.ask.keyId);
         touched.models.add(operation.ask.model);
+        if (!operation.ask.stream) touched.unstreamed.add(operation.ask.accountId);
         break;
       case 'expire':
         touched.accounts.add(operation.accountId);
@@ -292,7 +305,7 @@ function items(cell: Cell): string[] {
 
 function grantsOf(rows: readonly Row[]): Map<string, readonly Grant[]> {
   const grants = new Map<string, Grant[]>();
-  for (const [accountId, id, , trial, amount, spent, held, expired, ended] of rows) {
+  for (const [accountId, id, , trial, amount, spent, held, expired, ended, overdrawn] of rows) {
     const grant: Grant = {
       id: text(id),
       trial: yes(trial),
@@ -301,6 +314,7 @@ function grantsOf(rows: readonly Row[]): Map<string, readonly Grant[]> {
       held: pico(held),
       expired: pico(expired),
       ended: yes(ended),
+      overdrawn: yes(overdrawn),
     };
     const list = grants.get(text(accountId));
     if (list === undefined) grants.set(text(accountId), [grant]);
@@ -408,9 +422,10 @@ const writeGrants = bulkOfExisting<Grant & { place: string }>(
     ['spent', 'bigint', (grant) => grant.spent],
     ['held', 'bigint', (grant) => grant.held],
     ['expired', 'bigint', (grant) => grant.expired],
+    ['overdrawn', 'boolean', (grant) => grant.overdrawn],
   ],
   (rows) =>
-    `UPDATE "grant" g SET spent = new.spent, held = new.held, expired = new.expired
+    `UPDATE "grant" g SET spent = new.spent, held = new.held, expired = new.expired, overdrawn = new.overdrawn
      FROM ${rows} WHERE g.ctid = new.place`,
 );
 
@@ -471,11 +486,12 @@ const placeHolds = bulk<Changes['holdsPlaced'][number] & { processId: string }>(
     ['key_id', 'uuid', (hold) => hold.keyId],
     ['process_id', 'uuid', (hold) => hold.processId],
     ['price_id', 'uuid', (hold) => hold.priceId],
+    ['uncovered', 'boolean', (hold) => hold.uncovered],
     ...partColumns<Changes['holdsPlaced'][number] & { processId: string }>(),
   ],
   (rows) =>
-    `INSERT INTO hold (account_id, request_id, key_id, process_id, price_id, amount, grant_ids, grant_amounts, held_at)
-     SELECT account_id, request_id, key_id, process_id, price_id, amount, grant_ids::uuid[], grant_amounts::bigint[], ${moment}
+    `INSERT INTO hold (account_id, request_id, key_id, process_id, price_id, uncovered, amount, grant_ids, grant_amounts, held_at)
+     SELECT account_id, request_id, key_id, process_id, price_id, uncovered, amount, grant_ids::uuid[], grant_amounts::bigint[], ${moment}
      FROM ${rows}`,
 );
 

@@ -25,6 +25,9 @@ export interface AdmitAsk extends RequestRef {
   maxTokens: number | null;
   /** Answers asked for at once. */
   answers: number;
+  stream: boolean;
+  /** As in `RequestSize`. */
+  contextRuns: number;
 }
 
 /** The request may run: its hold is committed. */

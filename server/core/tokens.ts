@@ -12,6 +12,15 @@ export interface TokenPools {
 /** No answer has more tokens in one pool; the database holds the same bound. */
 export const MAX_POOL_TOKENS = 1e8;
 
+/**
+ * Bytes of text per token where money is reserved: prose and code have more, so the estimate errs on the side of more
+ * tokens. It is an average all the same: digits and rare scripts come to a token a byte, so it protects no price.
+ */
+export const heldBytesPerToken = 3;
+
+/** Bytes of text per token where something is charged that nobody reported: about what English prose and code have. */
+export const chargedBytesPerToken = 4;
+
 export const noTokens: Readonly<TokenPools> = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
 
 /** How far the pools of a ledger entry can be trusted. */

@@ -1,6 +1,6 @@
 import type { Admitted, Ledger, Refused } from '../billing/ledger.ts';
 import { formatUsd } from '../core/money.ts';
-import { estimateInput, mediaTokens } from '../metering/estimate.ts';
+import { contextRuns, mediaTokens } from '../metering/estimate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Call, ModelRequest } from './call.ts';
 import type { Refusal, Refusals } from './refusals.ts';
@@ -8,7 +8,7 @@ import type { Slots } from './slots.ts';
 
 /** Step two: a hold on the budget, or the refusal that says what is missing. */
 export interface AdmitterParts {
-  ledger: Pick<Ledger, 'admit' | 'balance' | 'extend' | 'release'>;
+  ledger: Pick<Ledger, 'admit' | 'release'>;
   refusals: Refusals;
   slots: Slots;
   /** Requests a trial account may run at once. */
@@ -50,34 +50,6 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
     }
   };
 
-  /**
-   * Several answers that are not streamed are reserved to their last token: nothing can stop them on the way, and what
-   * one answer may cost beyond its hold they cost as many times. Null: it is reserved.
-   */
-  const reserveAll = async (call: Call, { facts }: ModelRequest, admission: Admitted): Promise<Refusal | null> => {
-    const { price, contextWindow, maxOutputTokens, amount } = admission;
-    const input = BigInt(estimateInput(facts, contextWindow)) * price.input;
-    const longest = BigInt(Math.min(facts.maxTokens ?? maxOutputTokens, maxOutputTokens));
-    const token = BigInt(facts.answers) * price.output;
-    const required = input + longest * token;
-    if (required <= amount) return null;
-    const ref = { accountId: call.principal.accountId, requestId: call.requestId };
-    const reserved = amount + (await ledger.extend(ref, required - amount));
-    if (reserved >= required) return null;
-    const balance = await ledger.balance(ref.accountId);
-    const [free, held] = [balance.free + reserved, balance.held - reserved];
-    const figures = {
-      balanceUsd: formatUsd(free),
-      heldUsd: formatUsd(held),
-      requiredUsd: formatUsd(required),
-      ...(reserved < input || token === 0n ? {} : { affordableMaxTokens: Number((reserved - input) / token) }),
-    };
-    // Only what others hold comes back by waiting.
-    const isReserved = held > 0n && free + held >= required;
-    metrics.budgetRefusal(isReserved ? 'reserved' : 'short');
-    return isReserved ? refusals.budgetReserved(figures) : refusals.budgetShort(figures);
-  };
-
   return async function admit(call: Call, request: ModelRequest): Promise<Admitted | Refusal> {
     const { facts, model } = request;
     const admission = await ledger.admit({
@@ -90,6 +62,8 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       cacheWrite: facts.cacheWrite,
       maxTokens: facts.maxTokens,
       answers: facts.answers,
+      stream: facts.stream,
+      contextRuns: contextRuns(facts, model.allow),
     });
     if (admission.kind === 'refused') {
       metrics.budgetRefusal(admission.reason);
@@ -100,10 +74,6 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       ledger.release({ accountId: call.principal.accountId, requestId: call.requestId }).catch(() => undefined);
       return refusals.tooManyRequests('trial account');
     }
-    if (facts.stream || facts.answers === 1) return admission;
-    const refusal = await reserveAll(call, request, admission).catch(() => refusals.unavailable());
-    if (refusal === null) return admission;
-    ledger.release({ accountId: call.principal.accountId, requestId: call.requestId }).catch(() => undefined);
-    return refusal;
+    return admission;
   };
 }

@@ -54,11 +54,20 @@ export function tokenBounds(
   allowed: ReadonlySet<string>,
   contextWindow: number,
 ): TokenBounds {
-  const windows = facts.gates.some(({ kind, name }) => kind === 'price' && allowed.has(name))
-    ? windowsWithVendorTools
-    : windowsOfOneRun;
+  const windows = runsVendorTools(facts, allowed) ? windowsWithVendorTools : windowsOfOneRun;
   const input = Math.min(poolLimit, contextWindow * windows);
   return { input, output: Math.min(poolLimit, input * facts.answers) };
+}
+
+type Gated = Pick<Parameters<typeof tokenBounds>[0], 'gates'>;
+
+function runsVendorTools({ gates }: Gated, allowed: ReadonlySet<string>): boolean {
+  return gates.some(({ kind, name }) => kind === 'price' && allowed.has(name));
+}
+
+/** How often the model may read its context for one request, so that admission can reserve what it costs at most. */
+export function contextRuns(facts: Gated, allowed: ReadonlySet<string>): number {
+  return runsVendorTools(facts, allowed) ? windowsWithVendorTools : 1;
 }
 
 /** The account as far as it can be believed; the very same one where all of it can. */

@@ -4,7 +4,7 @@ import * as budget from '../../server/billing/budget.ts';
 import * as coins from './coins.ts';
 
 function grant(id: string, amount: bigint, more: Partial<budget.Grant> = {}): budget.Grant {
-  return { id, trial: false, amount, spent: 0n, held: 0n, expired: 0n, ended: false, ...more };
+  return { id, trial: false, amount, spent: 0n, held: 0n, expired: 0n, ended: false, overdrawn: false, ...more };
 }
 
 const sum = (parts: readonly { amount: bigint }[]): bigint => parts.reduce((total, part) => total + part.amount, 0n);

@@ -155,6 +155,8 @@ export function ask(customer: Customer, more: Partial<AdmitAsk> = {}): AdmitAsk 
     cacheWrite: 'none',
     maxTokens: 100,
     answers: 1,
+    stream: true,
+    contextRuns: 1,
     ...more,
   };
 }

@@ -20,6 +20,8 @@ const request = (more: Partial<RequestSize> = {}): RequestSize => ({
   cacheWrite: 'none',
   maxTokens: 100,
   answers: 1,
+  stream: true,
+  contextRuns: 1,
   ...more,
 });
 
