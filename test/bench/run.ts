@@ -1,201 +1,120 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { Client } from 'pg';
-import { useEmbeddedPostgres } from '../../server/database/embedded.ts';
-import { createSecret } from '../../server/keys/secret.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
-import { holdStreams, type LoadResult, runLoad } from './load.ts';
+import { addCustomers, addHistory, type Customers } from './database.ts';
+import { measureGraphql } from './graphql.ts';
+import { measureIdle } from './idle.ts';
+import { holdStreams, runLoad } from './load.ts';
+import { driveAtRate } from './open-loop.ts';
+import { type Row, report } from './report.ts';
+import {
+  directory,
+  type Gateway,
+  type Subject,
+  startGateway,
+  startNodeUpstream,
+  startPortkey,
+  startProxy,
+  startUpstream,
+  stop,
+  stopAll,
+  subjectOf,
+  usageOf,
+} from './subjects.ts';
+import { type Driven, drive, hasTool, type Load } from './wrk.ts';
 
 /**
- * `npm run bench`: what the gateway costs with everything on (authentication, a hold and a settlement committed durably
+ * `npm run bench`: what the gateway costs with everything on (authentication, exact billing, a settlement committed durably
  * in the embedded PostgreSQL), beside a proxy that does nothing and a published gateway that neither checks keys nor
- * bills. Every process stands on the same machine, so the figures to quote are the ratios of one run.
+ * bills. Every process stands on one machine and whatever else runs there disturbs the figures, so the ones to quote are the
+ * ratios of one run.
  */
-
 const { values: options } = parseArgs({
   options: {
+    /** Measured seconds a case; as long again to warm up. */
     seconds: { type: 'string', default: '5' },
     rows: { type: 'string', default: '2000000' },
+    /** Parts of the names of cases, separated by `|`. */
     only: { type: 'string' },
     'no-portkey': { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
-const durationMs = Number(options.seconds) * 1_000;
-// The compiler is done with a gateway after some 50,000 requests, far later than with a proxy that does nothing.
-const warmupMs = durationMs;
-const directory = mkdtempSync(join(tmpdir(), 'steyg-bench-'));
-const children: ChildProcess[] = [];
-
-interface Subject {
-  name: string;
-  url: string;
-  path: string;
-  headers: Record<string, string>;
-  /** Processes whose work counts as the subject's. */
-  pids(): number[];
-  /** Those of its database, whose work is told apart. */
-  databasePids?(): number[];
-}
-
-function spawned(args: string[], env: Record<string, string> = {}): ChildProcess {
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.push(child);
-  return child;
-}
-
-/** The one JSON line with which the helpers say where they listen. */
-async function whereabouts(child: ChildProcess): Promise<{ url: string; port: number }> {
-  const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-  return JSON.parse(line.toString('utf8').split('\n', 1)[0] ?? '') as { url: string; port: number };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-async function answers(url: string, timeoutMs: number): Promise<boolean> {
-  const until = Date.now() + timeoutMs;
-  while (Date.now() < until) {
-    try {
-      const response = await fetch(url);
-      if (response.status < 500) return true;
-    } catch {
-      // Not listening yet.
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  return false;
-}
-
-/** CPU seconds that a process and its children have used; resident bytes now and at most. */
-function usageOf(pids: number[]): { cpuSeconds: number; residentMb: number } {
-  let ticks = 0;
-  let kilobytes = 0;
-  for (const pid of pids) {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      // Its own, and that of its children that have ended: a database has a process for each connection.
-      for (const field of fields.slice(11, 15)) ticks += Number(field);
-      kilobytes += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
-    } catch {
-      // A process that ended counts no more.
-    }
-  }
-  return { cpuSeconds: ticks / 100, residentMb: kilobytes / 1_024 };
-}
-
-/** Starts the peak of each process anew. */
-function resetPeak(pids: number[]): void {
-  for (const pid of pids) {
-    try {
-      writeFileSync(`/proc/${pid}/clear_refs`, '5');
-    } catch {
-      // Without the right to, it is the peak since its start.
-    }
-  }
-}
-
-/**
- * Megabytes that the system says of processes: `VmHWM` in `status` is the most that was resident, `Pss` in
- * `smaps_rollup` what is resident now, memory that processes share counted once.
- */
-function megabytesOf(pids: number[], file: 'status' | 'smaps_rollup', name: 'VmHWM' | 'Pss'): number {
-  let kilobytes = 0;
-  for (const pid of pids) {
-    try {
-      const line = new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'));
-      kilobytes += Number(line?.[1] ?? 0);
-    } catch {
-      // A process that ended counts no more.
-    }
-  }
-  return kilobytes / 1_024;
-}
-
-interface Row {
-  case: string;
-  subject: string;
-  perSecond: number;
-  p50: number;
-  p95: number;
-  p99: number;
-  cpuMicroseconds: number;
-  /** The part of it that the subject's database used. */
-  databaseMicroseconds: number;
-  /** The most that the subject had resident, without its database. */
-  peakMb: number;
-  databaseMb: number;
-  errors: number;
-  ratio: number;
-}
-
+const seconds = Number(options.seconds);
 const rows: Row[] = [];
+const usesWrk = hasTool('wrk', 'wrk');
 
-async function measure(
+type Drive = (load: Omit<Load, 'url' | 'path' | 'headers' | 'seconds'>) => (subject: Subject) => Promise<Driven>;
+
+/** A closed loop of so many connections. */
+const closedLoop: Drive = (load) => async (subject) => {
+  const { url, path, headers } = subject;
+  if (usesWrk) return drive({ url, path, headers, seconds, ...load }, directory);
+  const result = await runLoad({ url, path, headers, durationMs: seconds * 1_000, ...load });
+  const { p50, p95, p99 } = result.latencyMs;
+  const { requests, requestsPerSecond: perSecond, errors } = result;
+  return { requests, perSecond, p50, p95, p99, errors };
+};
+
+const atRate =
+  (perSecond: number, body: string) =>
+  ({ url, path, headers }: Subject): Promise<Driven> =>
+    driveAtRate({ url, path, headers, body, seconds, perSecond });
+
+/** Drives each subject in turn, twice: the first time warms connections, caches and the compiler. */
+async function compare(
   name: string,
-  subject: Subject,
-  load: { body: string | Buffer; connections: number; unit?: 'events'; keys?: readonly string[] },
-): Promise<LoadResult> {
-  const databasePids = (): number[] => subject.databasePids?.() ?? [];
-  const before = usageOf([...subject.pids(), ...databasePids()]);
-  const databaseBefore = usageOf(databasePids());
-  resetPeak(subject.pids());
-  const result = await runLoad({
-    url: subject.url,
-    path: subject.path,
-    headers: subject.headers,
-    durationMs,
-    warmupMs,
-    ...load,
-  });
-  const after = usageOf([...subject.pids(), ...databasePids()]);
-  const databaseAfter = usageOf(databasePids());
-  const perSecond = load.unit === 'events' ? result.eventsPerSecond : result.requestsPerSecond;
-  const first = rows.find((row) => row.case === name);
-  // The warm-up is in the CPU figure too, at the same rate.
-  const requests = Math.max(1, result.requests * ((durationMs + warmupMs) / durationMs));
-  const row: Row = {
-    case: name,
-    subject: subject.name,
-    perSecond,
-    p50: result.latencyMs.p50,
-    p95: result.latencyMs.p95,
-    p99: result.latencyMs.p99,
-    cpuMicroseconds: ((after.cpuSeconds - before.cpuSeconds) * 1e6) / requests,
-    databaseMicroseconds: ((databaseAfter.cpuSeconds - databaseBefore.cpuSeconds) * 1e6) / requests,
-    peakMb: megabytesOf(subject.pids(), 'status', 'VmHWM'),
-    databaseMb: megabytesOf(databasePids(), 'smaps_rollup', 'Pss'),
-    errors: result.errors,
-    ratio: first === undefined ? 1 : perSecond / first.perSecond,
-  };
-  rows.push(row);
-  process.stderr.write(
-    `${name.padEnd(34)} ${subject.name.padEnd(14)} ${perSecond.toFixed(0).padStart(8)}/s  p50 ${row.p50.toFixed(2)} ms  p99 ${row.p99.toFixed(2)} ms  CPU ${row.cpuMicroseconds.toFixed(0)} µs (database ${row.databaseMicroseconds.toFixed(0)})  ratio ${row.ratio.toFixed(2)}  errors ${row.errors} ${JSON.stringify(result.statuses)}\n`,
-  );
-  return result;
+  subjects: readonly Subject[],
+  load: (subject: Subject) => Promise<Driven>,
+): Promise<void> {
+  if (!wanted(name)) return;
+  for (const subject of subjects) {
+    await load(subject);
+    const before = usageOf(subject.pids());
+    const databaseBefore = usageOf(subject.databasePids());
+    const driven = await load(subject);
+    const after = usageOf(subject.pids());
+    const databaseAfter = usageOf(subject.databasePids());
+    const microseconds = (used: number): number => (used * 1e6) / Math.max(1, driven.requests);
+    const row: Row = {
+      case: name,
+      subject: subject.name,
+      ...driven,
+      gatewayMicroseconds: microseconds(after.cpuSeconds - before.cpuSeconds),
+      databaseMicroseconds: microseconds(databaseAfter.cpuSeconds - databaseBefore.cpuSeconds),
+      residentMb: after.residentMb,
+    };
+    rows.push(row);
+    process.stderr.write(
+      `${name.padEnd(34)} ${row.subject.padEnd(16)} ${row.perSecond.toFixed(0).padStart(7)}/s  p50 ${row.p50.toFixed(2)}  p99 ${row.p99.toFixed(2)} ms  CPU ${row.gatewayMicroseconds.toFixed(0)} + ${row.databaseMicroseconds.toFixed(0)} µs  errors ${row.errors}\n`,
+    );
+  }
 }
 
-/** `--only` takes parts of names, separated by `|`. */
+const cases = [
+  'small body, 1 connection',
+  'small body, 64 connections',
+  'small body, 256 connections',
+  'WORKERS=2, 64 connections',
+  'open loop, 1,000 a second',
+  '1 MB body, 16 connections',
+  '1,000 accounts, 64 connections',
+  'stream of 50, 64 connections',
+  'stream of 500, 64 connections',
+  'idle streams',
+  'memory after a million',
+  'ledger rows, 64 connections',
+  'graphql',
+] as const;
+
 const wanted = (name: string): boolean =>
-  options.only === undefined || options.only.split('|').some((part) => name.includes(part));
-const chatBody = (stream: boolean, words = 'ping'): string =>
-  JSON.stringify({ model: 'bench', max_tokens: 1_000, stream, messages: [{ role: 'user', content: words }] });
+  options.only === undefined
+    ? name !== 'memory after a million'
+    : options.only.split('|').some((part) => name.includes(part));
+const anyWanted = (...names: (typeof cases)[number][]): boolean => names.some(wanted);
+
+const chatBody = (stream: boolean): string =>
+  JSON.stringify({ model: 'bench', max_tokens: 1_000, stream, messages: [{ role: 'user', content: 'ping' }] });
 
 /** An agent's context: prose and code in many messages, about a megabyte. */
 function largeBody(): string {
@@ -212,446 +131,128 @@ function largeBody(): string {
   });
 }
 
-async function startGateway(upstreamUrl: string): Promise<{ url: string; child: ChildProcess; dataDir: string }> {
-  const port = await freePort();
-  const dataDir = join(directory, `data-${port}`);
-  const catalog = join(directory, 'catalog.yaml');
-  const model = (id: string, routes: string[]): string =>
-    `  - { id: ${id}, displayName: ${id}, family: bench, contextWindow: 2000000, maxOutputTokens: 4096, prices: { input: "1", cacheHit: "0.1", output: "5" }, routes: [${routes.map((upstream) => `{ upstream: ${upstream}, model: ${id} }`).join(', ')}] }`;
-  writeFileSync(
-    catalog,
-    `upstreams:\n  - { id: bench-chat, protocol: chat-completions, baseUrl: "${upstreamUrl}/v1", apiKey: bench-key }\n  - { id: bench-messages, protocol: messages, baseUrl: "${upstreamUrl}", apiKey: bench-key }\nmodels:\n${model('bench', ['bench-chat'])}\n${model('bench-m', ['bench-messages'])}\n`,
-  );
-  const child = spawned(['server/main.ts'], {
-    PORT: String(port),
-    DATA_DIR: dataDir,
-    CATALOG_FILE: catalog,
-    ALLOW_PRIVATE_UPSTREAMS: '1',
-    LOG_LEVEL: 'warn',
-    MAX_CONCURRENT_PER_KEY: '100000',
-    MAX_CONCURRENT_PER_ACCOUNT: '100000',
-    MAX_CONCURRENT_TRIAL: '100000',
-  });
-  child.stdout?.resume();
-  const url = `http://127.0.0.1:${port}`;
-  if (!(await answers(`${url}/readyz`, 60_000))) throw new Error('the gateway did not become ready');
-  return { url, child, dataDir };
+/** Whole answers: everything that runs against one gateway. */
+async function measureWhole(): Promise<void> {
+  const upstream = await startUpstream();
+  process.stderr.write(`upstream of whole answers: ${upstream.kind}\n`);
+  const proxy = await startProxy(upstream.url);
+  const portkey =
+    options['no-portkey'] ||
+    !anyWanted('small body, 1 connection', 'small body, 64 connections', 'small body, 256 connections')
+      ? null
+      : await startPortkey(upstream.url);
+  const gateway = await startGateway(upstream.url);
+  const customers = await addCustomers(gateway.dataDir, 1_001);
+  const [hot = '', ...many] = customers.secrets;
+  const steyg = subjectOf(gateway, hot);
+  const peers = [proxy, ...(portkey === null ? [] : [portkey]), steyg];
+  const body = chatBody(false);
+
+  for (const connections of [1, 64, 256]) {
+    const name = `small body, ${connections} connection${connections === 1 ? '' : 's'}`;
+    await compare(name, peers, closedLoop({ body, connections }));
+  }
+  await compare('open loop, 1,000 a second', [proxy, steyg], atRate(1_000, body));
+  await compare('1 MB body, 16 connections', [proxy, steyg], closedLoop({ body: largeBody(), connections: 16 }));
+  const accounts = '1,000 accounts, 64 connections';
+  await compare(accounts, [{ ...steyg, name: 'one hot account' }], closedLoop({ body, connections: 64 }));
+  await compare(accounts, [{ ...steyg, name: '1,000 accounts' }], closedLoop({ body, connections: 64, keys: many }));
+  if (wanted('WORKERS=2, 64 connections')) await measureWorkers(upstream.url, steyg);
+  if (wanted('memory after a million')) await measureMemory(steyg);
+  await measureRows(gateway, customers, steyg);
+  for (const child of [proxy.child, gateway.child]) await stop(child);
 }
 
-function postgresPids(dataDir: string): number[] {
-  const file = join(dataDir, 'postgres/postmaster.pid');
-  if (!existsSync(file)) return [];
-  const postmaster = Number(readFileSync(file, 'utf8').split('\n', 1)[0]);
-  try {
-    const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
-      .trim()
-      .split(/\s+/)
-      .map(Number);
-    return [postmaster, ...children];
-  } catch {
-    return [postmaster];
+/** The same gateway as two processes behind one port. */
+async function measureWorkers(upstreamUrl: string, one: Subject): Promise<void> {
+  const two = await startGateway(upstreamUrl, { WORKERS: '2' });
+  const { secrets } = await addCustomers(two.dataDir, 1_001);
+  const subject = subjectOf(two, secrets[0] ?? '', 'WORKERS=2');
+  const load = { body: chatBody(false), connections: 64 };
+  const name = 'WORKERS=2, 64 connections';
+  await compare(name, [{ ...one, name: 'WORKERS=1' }, subject], closedLoop(load));
+  const many = { ...subject, name: 'WORKERS=2, 1,000 accounts' };
+  await compare(name, [many], closedLoop({ ...load, keys: secrets.slice(1) }));
+  await stop(two.child);
+}
+
+/** Resident memory after 100,000 requests and after a million. Takes minutes, so only when it is asked for by name. */
+async function measureMemory(subject: Subject): Promise<void> {
+  let sent = 0;
+  for (const until of [100_000, 1_000_000]) {
+    const load = closedLoop({ body: chatBody(false), connections: 64 });
+    let last: Driven | null = null;
+    for (; sent < until; sent += last.requests) last = await load(subject);
+    if (last === null) continue;
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    const { residentMb } = usageOf(subject.pids());
+    const name = 'memory after a million';
+    rows.push({
+      case: name,
+      subject: `${until} requests`,
+      ...last,
+      gatewayMicroseconds: 0,
+      databaseMicroseconds: 0,
+      residentMb,
+    });
+    process.stderr.write(`${name}: ${residentMb.toFixed(0)} MB after ${sent} requests\n`);
   }
 }
 
-/** Customers made straight in the database: an account, a grant and a key each. */
-interface Customers {
-  secrets: string[];
-  accounts: string[];
-  keys: string[];
+/** The ledger as it is, and with a past; and what a dashboard asks of it. */
+async function measureRows(gateway: Gateway, customers: Customers, steyg: Subject): Promise<void> {
+  const name = 'ledger rows, 64 connections';
+  if (!anyWanted(name, 'graphql')) return;
+  const load = closedLoop({ body: chatBody(false), connections: 64 });
+  await compare(name, [{ ...steyg, name: 'few rows' }], load);
+  const count = Number(options.rows);
+  if (count > 0) {
+    process.stderr.write(`writing ${count} ledger rows…\n`);
+    await addHistory(gateway.dataDir, customers.accounts[0] ?? '', customers.keys[0] ?? '', count);
+    await compare(name, [{ ...steyg, name: `${count} rows more` }], load);
+  }
+  if (wanted('graphql')) {
+    await measureGraphql(gateway, customers, async (question, subject, body) => {
+      await compare(question, [subject], closedLoop({ body, connections: 16 }));
+    });
+  }
 }
 
-async function addCustomers(dataDir: string, count: number): Promise<Customers> {
-  return withDatabase(dataDir, (client) => insertCustomers(client, count));
+/** Vendors send a chunk at a time: one piece of every stream in each turn of the upstream's event loop. */
+async function measureStreams(pieces: number): Promise<void> {
+  const name = `stream of ${pieces}, 64 connections`;
+  if (!wanted(name)) return;
+  const upstream = await startNodeUpstream(['--pieces', String(pieces), '--every-turn']);
+  const proxy = await startProxy(upstream.url);
+  const gateway = await startGateway(upstream.url);
+  const { secrets } = await addCustomers(gateway.dataDir, 1);
+  const steyg = subjectOf(gateway, secrets[0] ?? '');
+  const body = chatBody(true);
+  const load = closedLoop({ body, connections: 64 });
+  await compare(name, [proxy, steyg, { ...steyg, name: 'messages>chat', path: '/api/v1/messages' }], load);
+  const messages = closedLoop({ body: body.replace('"bench"', '"bench-m"'), connections: 64 });
+  await compare(name, [{ ...steyg, name: 'chat>messages' }], messages);
+  for (const child of [proxy.child, gateway.child]) await stop(child);
 }
 
-async function insertCustomers(client: Client, count: number): Promise<Customers> {
-  const secrets = Array.from({ length: count }, () => createSecret('key'));
-  const accounts = secrets.map(() => uuidv7());
-  const keys = secrets.map(() => uuidv7());
-  await client.query(
-    `INSERT INTO account (id, name, email) SELECT id, 'bench', id::text || '@example.com' FROM unnest($1::uuid[]) AS id`,
-    [accounts],
-  );
-  await client.query(
-    `INSERT INTO "grant" (account_id, id, kind, amount, source_ref) SELECT id, gen_random_uuid(), 'adjustment', 1000000000000000000, 'bench' FROM unnest($1::uuid[]) AS id`,
-    [accounts],
-  );
-  await client.query(
-    `INSERT INTO api_key (id, account_id, name, hash, prefix, last4) SELECT k, a, 'bench', h, 'sk-steyg-', 'beef' FROM unnest($1::uuid[], $2::uuid[], $3::bytea[]) AS t(k, a, h)`,
-    [keys, accounts, secrets.map((secret) => secret.hash)],
-  );
-  return { secrets: secrets.map(({ secret }) => secret), accounts, keys };
-}
-
-/** Past entries of one account, spread over the known months. */
-async function addHistory(dataDir: string, accountId: string, keyId: string, count: number): Promise<void> {
-  return withDatabase(dataDir, (client) => insertHistory(client, accountId, keyId, count));
-}
-
-async function insertHistory(client: Client, accountId: string, keyId: string, count: number): Promise<void> {
-  await client.query(
-    `INSERT INTO ledger_entry (account_id, request_id, key_id, model, upstream, protocol, input, cache_hit, cache_write_5m, cache_write_1h, output,
-       price_input, price_cache_hit, price_cache_write_5m, price_cache_write_1h, price_output, cost, charged, free_after, latency_ms, outcome, usage_source, stream, created_at)
-     SELECT $1, (left(uuid_at(at)::text, 14) || '7' || substr(md5(i::text), 1, 3) || '-8' || substr(md5(i::text), 4, 3) || '-' || substr(md5(i::text || 'x'), 1, 12))::uuid,
-       $2, 'bench', 'history', 'chat-completions', 100, 0, 0, 0, 10, 1000000, 100000, 1000000, 1000000, 5000000, 150000000, 150000000, 1, 100, 'completed', 'reported', false, at
-     FROM (SELECT i, now() - (i % 2592000) * interval '1 second' AS at FROM generate_series(1, $3::int) AS i) AS rows`,
-    [accountId, keyId, count],
-  );
-  // As settlements would have left them, so that the checks of the ledger find nothing.
-  await client.query(
-    `INSERT INTO posting (account_id, grant_id, kind, amount, request_id, held_at, created_at)
-     SELECT e.account_id, g.id, 'charge', e.charged, e.request_id, e.created_at, e.created_at
-     FROM ledger_entry e JOIN "grant" g USING (account_id) WHERE e.account_id = $1 AND e.upstream = 'history'`,
-    [accountId],
-  );
-  await client.query(
-    `UPDATE "grant" SET spent = spent + (SELECT sum(charged) FROM ledger_entry WHERE account_id = $1 AND upstream = 'history') WHERE account_id = $1`,
-    [accountId],
-  );
-  await client.query(rollUp, [accountId]);
-  await client.query('VACUUM (ANALYZE) ledger_entry, posting, usage_hour');
-  await client.query('CHECKPOINT');
+/** What is not the benchmark's own: neighbours on the machine spoil every figure but the ratios. */
+function describeMachine(): string {
+  const busy = execFileSync('cat', ['/proc/loadavg'], { encoding: 'utf8' }).split(' ')[0] ?? '?';
+  return `${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores (${cpus()[0]?.model ?? ''}), load before ${busy}, node ${process.version}, driver: ${usesWrk ? 'wrk' : 'node (wrk is missing: every subject looks slow and alike)'}`;
 }
 
 async function main(): Promise<void> {
-  process.stderr.write(`${cpus().length} cores, ${cpus()[0]?.model ?? ''}, node ${process.version}\n`);
-  const upstream = spawned(['test/bench/fast-upstream.ts', '--pieces', '50']);
-  const { url: upstreamUrl } = await whereabouts(upstream);
-  const proxyChild = spawned(['test/bench/bare-proxy.ts', '--upstream', upstreamUrl]);
-  const proxyPlace = await whereabouts(proxyChild);
-  const gatewayPlace = await startGateway(upstreamUrl);
-  const customers = await addCustomers(gatewayPlace.dataDir, 1_001);
-  const [hot = '', ...many] = customers.secrets;
-
-  const bare: Subject = {
-    name: 'bare proxy',
-    url: proxyPlace.url,
-    path: '/api/v1/chat/completions',
-    headers: { authorization: 'Bearer x' },
-    pids: () => [proxyChild.pid ?? 0],
-  };
-  const gateway: Subject = {
-    name: 'steyg',
-    url: gatewayPlace.url,
-    path: '/api/v1/chat/completions',
-    headers: { authorization: `Bearer ${hot}` },
-    pids: () => [gatewayPlace.child.pid ?? 0],
-    databasePids: () => postgresPids(gatewayPlace.dataDir),
-  };
-  const portkey = options['no-portkey'] ? null : await startPortkey(upstreamUrl);
-  const subjects = [bare, ...(portkey === null ? [] : [portkey]), gateway];
-
-  for (const [name, connections] of [
-    ['small body, 1 connection', 1],
-    ['small body, 64 connections', 64],
-  ] as const) {
-    if (wanted(name))
-      for (const subject of subjects) await measure(name, subject, { body: chatBody(false), connections });
-  }
-  if (wanted('1 MB body, 16 connections')) {
-    for (const subject of [bare, gateway])
-      await measure('1 MB body, 16 connections', subject, { body: largeBody(), connections: 16 });
-  }
-  // Vendors send a chunk at a time; the third case shows what is left when a whole stream comes in one piece.
-  for (const [pieces, how] of [
-    [50, 'chunk by chunk'],
-    [500, 'chunk by chunk'],
-    [500, 'in one piece'],
-  ] as const) {
-    const name = `stream of ${pieces} chunks ${how}, 64 connections`;
-    if (!wanted(name)) continue;
-    const pace = how === 'chunk by chunk' ? ['--every-turn'] : [];
-    const { url } = await whereabouts(spawned(['test/bench/fast-upstream.ts', '--pieces', String(pieces), ...pace]));
-    const proxy = spawned(['test/bench/bare-proxy.ts', '--upstream', url]);
-    const place = await whereabouts(proxy);
-    await measure(
-      name,
-      { ...bare, url: place.url, pids: () => [proxy.pid ?? 0] },
-      { body: chatBody(true), connections: 64, unit: 'events' },
-    );
-    const other = await startGateway(url);
-    const { secrets } = await addCustomers(other.dataDir, 1);
-    const own = {
-      url: other.url,
-      pids: () => [other.child.pid ?? 0],
-      databasePids: () => postgresPids(other.dataDir),
-    };
-    const headers = { authorization: `Bearer ${secrets[0]}`, 'anthropic-version': '2023-06-01' };
-    await measure(name, { ...gateway, ...own, headers }, { body: chatBody(true), connections: 64, unit: 'events' });
-    const messagesBody = JSON.stringify({
-      model: 'bench',
-      max_tokens: 1_000,
-      stream: true,
-      messages: [{ role: 'user', content: 'ping' }],
-    });
-    await measure(
-      name,
-      { ...gateway, ...own, name: 'messages>chat', path: '/api/v1/messages', headers },
-      { body: messagesBody, connections: 64, unit: 'events' },
-    );
-    await measure(
-      name,
-      { ...gateway, ...own, name: 'chat>messages', headers },
-      { body: chatBody(true).replace('"bench"', '"bench-m"'), connections: 64, unit: 'events' },
-    );
-    await stop(other.child);
-  }
-  if (wanted('idle streams')) await measureIdle();
-  if (wanted('1,000 accounts')) {
-    await measure(
-      'accounts, 64 connections',
-      { ...gateway, name: 'one hot account' },
-      { body: chatBody(false), connections: 64 },
-    );
-    await measure(
-      'accounts, 64 connections',
-      { ...gateway, name: '1,000 accounts' },
-      { body: chatBody(false), connections: 64, keys: many },
-    );
-  }
-  const few = 'ledger rows, 64 connections';
-  if (wanted(few)) await measure(few, { ...gateway, name: 'few' }, { body: chatBody(false), connections: 64 });
-  if (wanted(few) || wanted('graphql')) {
-    const count = Number(options.rows);
-    process.stderr.write(`writing ${count} ledger rows…\n`);
-    await addHistory(gatewayPlace.dataDir, customers.accounts[0] ?? '', customers.keys[0] ?? '', count);
-    if (wanted(few))
-      await measure(few, { ...gateway, name: `${count} more` }, { body: chatBody(false), connections: 64 });
-  }
-  if (wanted('graphql')) await measureGraphql(gatewayPlace, customers);
-  report();
-}
-
-/** What a dashboard asks for, at the ledger that the cases before have left behind. */
-const questions: Record<string, string> = {
-  'graphql: me, budget and keys':
-    '{ me { accounts { id name budget { free held charged grants { amount free expiresAt } } keys(first: 20) { edges { node { id name } } } } } }',
-  'graphql: 50 ledger entries':
-    '{ account { ledger(first: 50) { edges { node { requestId createdAt model cost charged } } pageInfo { hasNextPage endCursor } } } }',
-  'graphql: 30 days by model': `{ account { usage(period: DAY, by: [MODEL], from: "${new Date(Date.now() - 30 * 86_400_000).toISOString()}") { rows { start model requests cost } } } }`,
-};
-
-async function measureGraphql(
-  place: { url: string; child: ChildProcess; dataDir: string },
-  customers: Customers,
-): Promise<void> {
-  const token = createSecret('token');
-  const account = customers.accounts[0] ?? '';
-  await withDatabase(place.dataDir, (client) =>
-    client.query(
-      `INSERT INTO access_token (id, account_id, name, hash, prefix, last4, scopes) VALUES ($1, $2, 'bench', $3, 'st', 'beef', '{read}')`,
-      [uuidv7(), account, token.hash],
-    ),
-  );
-  const subject: Subject = {
-    name: 'steyg',
-    url: place.url,
-    path: '/graphql',
-    headers: { authorization: `Bearer ${token.secret}` },
-    pids: () => [place.child.pid ?? 0],
-    databasePids: () => postgresPids(place.dataDir),
-  };
-  for (const [name, query] of Object.entries(questions)) {
-    const body = JSON.stringify({ query });
-    const ask = async (): Promise<string> => {
-      const headers = { ...subject.headers, 'content-type': 'application/json' };
-      return (await fetch(`${place.url}/graphql`, { method: 'POST', headers, body })).text();
-    };
-    const { errors } = JSON.parse(await ask()) as { errors?: unknown };
-    if (errors !== undefined) throw new Error(`${name}: ${JSON.stringify(errors)}`);
-    const statements = await statementsOf(place.dataDir, ask);
-    await measure(`${name} (${statements} statements)`, subject, { body, connections: 16 });
-  }
-}
-
-/** How many statements of SQL one run of `ask` sends, by the server's own log; those of jobs are in no run of several. */
-async function statementsOf(dataDir: string, ask: () => Promise<string>): Promise<number> {
-  const setting = (value: string) =>
-    withDatabase(dataDir, async (client) => {
-      await client.query(`ALTER SYSTEM ${value}`);
-      await client.query('SELECT pg_reload_conf()');
-      await new Promise((resolve) => setTimeout(resolve, 300));
-    });
-  const logged = (): number =>
-    readFileSync(join(dataDir, 'postgres.log'), 'utf8').match(/ (execute|statement)\b/g)?.length ?? 0;
-  await setting("SET log_statement = 'all'");
-  const counts: number[] = [];
-  for (let i = 0; i < 5; i += 1) {
-    const before = logged();
-    await ask();
-    counts.push(logged() - before);
-  }
-  await setting('RESET log_statement');
-  return Math.min(...counts);
-}
-
-/** The sums by hour that settlements would have kept. */
-const rollUp = `INSERT INTO usage_hour (account_id, hour, model, key_id, outcome, requests, input, output, cost, charged)
-  SELECT account_id, date_trunc('hour', created_at), model, key_id, outcome, count(*), sum(input), sum(output), sum(cost), sum(charged)
-  FROM ledger_entry WHERE account_id = $1 GROUP BY 1, 2, 3, 4, 5
-  ON CONFLICT (account_id, hour, model, key_id, outcome) DO UPDATE SET requests = excluded.requests, input = excluded.input, output = excluded.output, cost = excluded.cost, charged = excluded.charged`;
-
-/** What an idle stream takes: of the bare proxy's too, because two sockets and their parsers are most of it. */
-async function measureIdle(): Promise<void> {
-  const { url } = await whereabouts(spawned(['test/bench/fast-upstream.ts', '--idle']));
-  const proxy = spawned(['test/bench/bare-proxy.ts', '--upstream', url]);
-  await holdIdle('bare proxy', proxy, (await whereabouts(proxy)).url, 'x');
-  await stop(proxy);
-  const place = await startGateway(url);
-  const { secrets } = await addCustomers(place.dataDir, 1);
-  await holdIdle('steyg', place.child, place.url, secrets[0] ?? '');
-  await stop(place.child);
-}
-
-async function holdIdle(subject: string, child: ChildProcess, url: string, key: string): Promise<void> {
-  const pid = child.pid ?? 0;
-  const load = {
-    url,
-    path: '/api/v1/chat/completions',
-    headers: { authorization: `Bearer ${key}` },
-    body: chatBody(true),
-  };
-  // A process that has worked has its pools filled, its code compiled and its young generation grown: none of that is
-  // what a stream needs.
-  await runLoad({ ...load, body: chatBody(false), connections: 64, durationMs: 2_000 });
-  const warm = await holdStreams({ ...load, streams: 200 });
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
-  const before = usageOf([pid]).residentMb;
-  const held = await holdStreams({ ...load, streams: 2_000 });
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
-  const after = usageOf([pid]).residentMb;
-  const kilobytes = ((after - before) * 1_024) / held.open;
-  process.stderr.write(
-    `idle streams: ${subject} ${held.open} open, ${held.lost} lost, ${kilobytes.toFixed(1)} KB each\n`,
-  );
-  rows.push({
-    case: '2,000 idle streams',
-    subject: `${subject}, KB each`,
-    perSecond: 0,
-    p50: 0,
-    p95: 0,
-    p99: 0,
-    cpuMicroseconds: 0,
-    databaseMicroseconds: 0,
-    peakMb: after,
-    databaseMb: 0,
-    errors: held.lost,
-    ratio: kilobytes,
-  });
-  held.release();
-  warm.release();
-}
-
-async function startPortkey(upstreamUrl: string): Promise<Subject | null> {
-  const port = await freePort();
-  const child = spawn('npx', ['--yes', '@portkey-ai/gateway@1.15.2', '--headless', `--port=${port}`], {
-    stdio: ['ignore', 'ignore', 'ignore'],
-    detached: true,
-  });
-  children.push(child);
-  const url = `http://127.0.0.1:${port}`;
-  if (!(await answers(url, 60_000))) {
-    process.stderr.write('@portkey-ai/gateway could not be had: left out\n');
-    return null;
-  }
-  return {
-    name: 'portkey',
-    url,
-    path: '/v1/chat/completions',
-    headers: {
-      authorization: 'Bearer x',
-      'x-portkey-provider': 'openai',
-      'x-portkey-custom-host': `${upstreamUrl}/v1`,
-    },
-    pids: () => descendants(child.pid ?? 0),
-  };
-}
-
-function descendants(pid: number): number[] {
-  try {
-    const own = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-    return [pid, ...(own === '' ? [] : own.split(/\s+/).flatMap((child) => descendants(Number(child))))];
-  } catch {
-    return [];
-  }
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  child.kill('SIGTERM');
-  await Promise.race([once(child, 'exit'), new Promise((resolve) => setTimeout(resolve, 15_000))]);
-}
-
-/** Joins those who use the embedded PostgreSQL of a data directory, for one look. */
-async function withDatabase<T>(dataDir: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const database = await useEmbeddedPostgres({ dataDir, log: { info: () => undefined, warn: () => undefined } });
-  const client = new Client({ connectionString: database.url });
-  try {
-    await client.connect();
-    return await work(client);
-  } finally {
-    // Before the server may stop: a connection that is cut off would hide why.
-    await client.end().catch(() => undefined);
-    await database.release();
-  }
-}
-
-function report(): void {
-  if (options.json) {
-    process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-    return;
-  }
-  const line = (cells: string[]): string => `| ${cells.join(' | ')} |\n`;
-  process.stdout.write(
-    line([
-      'case',
-      'subject',
-      'per second',
-      'p50 ms',
-      'p95 ms',
-      'p99 ms',
-      'CPU µs/request',
-      'of it database',
-      'peak MB',
-      'database MB',
-      'ratio',
-      'errors',
-    ]),
-  );
-  process.stdout.write(line(Array.from({ length: 12 }, () => '---')));
-  for (const row of rows) {
-    process.stdout.write(
-      line([
-        row.case,
-        row.subject,
-        row.perSecond.toFixed(0),
-        row.p50.toFixed(2),
-        row.p95.toFixed(2),
-        row.p99.toFixed(2),
-        row.cpuMicroseconds.toFixed(0),
-        row.databaseMicroseconds.toFixed(0),
-        row.peakMb.toFixed(0),
-        row.databaseMb.toFixed(0),
-        row.ratio.toFixed(2),
-        String(row.errors),
-      ]),
-    );
-  }
+  const machine = describeMachine();
+  process.stderr.write(`${machine}\n`);
+  const whole = cases.filter((name) => !name.startsWith('stream') && name !== 'idle streams');
+  if (anyWanted(...whole)) await measureWhole();
+  for (const pieces of [50, 500]) await measureStreams(pieces);
+  const idle = wanted('idle streams') ? await measureIdle(holdStreams) : [];
+  report(machine, rows, idle, options.json);
 }
 
 try {
   await main();
 } finally {
-  await Promise.all(
-    children.map(async (child) => {
-      if (child.pid !== undefined && child.spawnfile === 'npx') {
-        try {
-          process.kill(-child.pid, 'SIGKILL');
-        } catch {
-          // Already gone.
-        }
-      } else await stop(child);
-    }),
-  );
-  rmSync(directory, { recursive: true, force: true });
+  await stopAll();
 }
