@@ -22,6 +22,7 @@ import { createPulse } from '../gateway/pulse.ts';
 import { createRefusals } from '../gateway/refusals.ts';
 import { createRelay } from '../gateway/relay.ts';
 import { createSlots } from '../gateway/slots.ts';
+import { createStanding } from '../gateway/standing.ts';
 import { createKeyring } from '../keys/keyring.ts';
 import { createKeys } from '../keys/keys.ts';
 import type { Config } from '../runtime/config.ts';
@@ -129,8 +130,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   const pulse = createPulse(Math.max(10, Math.min(250, keepAliveMs / 4, firstEventMs / 4, clientStallMs / 4)));
   const digestKey = Buffer.from(hkdfSync('sha256', secretKey, '', 'steyg digest', 32));
   const slots = createSlots(config.limits);
+  const standing = createStanding({ keyring, ledger, refusals, slots, trialSlots: config.limits.trial });
   const relay = createRelay({
     ledger,
+    standing,
     catalog,
     router,
     refusals,

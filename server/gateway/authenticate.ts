@@ -3,8 +3,8 @@ import type { Keyring, Principal } from '../keys/keyring.ts';
 import { parseKey } from '../keys/secret.ts';
 
 /**
- * A credential becomes a Principal before the body is read. Garbage costs no query: the key's checksum tells it from a
- * key. A key that is wrong again and again (a tool retrying with a deleted key) is answered from memory.
+ * Turns a credential into a Principal before the body is read. The checksum of a key rejects garbage without a query, and
+ * a wrong key that comes again (a tool that retries with a deleted key) is answered from memory.
  */
 
 /** The first of these that is present is the credential; the other is never looked at, and neither goes upstream. */
@@ -21,7 +21,7 @@ export function credentialOf(headers: IncomingHttpHeaders): string | null {
 }
 
 export interface Authenticator {
-  /** Null: 401. May answer from memory; whoever spends or shows something confirms it against the database. */
+  /** Null: 401. May answer from memory; the admission asks the database again. */
   authenticate(headers: IncomingHttpHeaders): Promise<Principal | null>;
   /** The same, never from memory: for routes that make no admission. */
   authenticateNow(headers: IncomingHttpHeaders): Promise<Principal | null>;
@@ -29,21 +29,23 @@ export interface Authenticator {
   drop(): void;
 }
 
-const mostWrongKeys = 10_000;
+const maxWrongKeys = 10_000;
 
 export function createAuthenticator({ keyring }: { keyring: Keyring }): Authenticator {
-  const wrong = new Set<string>();
+  let wrong = new Set<string>();
 
   const find = async (headers: IncomingHttpHeaders, fresh: boolean): Promise<Principal | null> => {
     const credential = credentialOf(headers);
     const parsed = credential === null ? null : parseKey(credential);
     if (parsed === null) return null;
     const hash = parsed.hash.toString('base64');
-    if (wrong.has(hash)) return null;
+    // A lookup that began before a drop remembers in the set of its time: its key may have become valid meanwhile.
+    const remembered = wrong;
+    if (remembered.has(hash)) return null;
     const principal = fresh ? await keyring.findNow(parsed.hash) : await keyring.find(parsed.hash);
     if (principal === null) {
-      if (wrong.size >= mostWrongKeys) wrong.clear();
-      wrong.add(hash);
+      if (remembered.size >= maxWrongKeys) remembered.clear();
+      remembered.add(hash);
     }
     return principal;
   };
@@ -51,6 +53,8 @@ export function createAuthenticator({ keyring }: { keyring: Keyring }): Authenti
   return {
     authenticate: (headers) => find(headers, false),
     authenticateNow: (headers) => find(headers, true),
-    drop: () => wrong.clear(),
+    drop() {
+      wrong = new Set();
+    },
   };
 }

@@ -22,20 +22,18 @@ export interface Call {
   receivedAt: number;
   /** The same, of the moment when its body was complete. */
   readAt: number;
-  /** Asks the database who this is, as an admission would: the principal may come from memory. Null: the key is no more. */
-  confirm(): Promise<Principal | null>;
 }
 
-/** What was asked for, and the first place that can run it. */
+/** What was asked for, and the first route that can run it. */
 export interface ModelRequest {
   facts: RequestFacts;
   model: CatalogModel;
   first: Prepared;
-  /** The next place that can express the request, after one that failed. Null: none is left. */
+  /** The next route that can express the request, after one that failed. Null: none is left. */
   next(after: 'failure' | 'no_connection'): Prepared | null;
 }
 
-/** The request in the words of one place. */
+/** The request in the words of one route. */
 export interface Prepared {
   target: Target;
   exchange: WireExchange;

@@ -10,6 +10,7 @@ import type { Authenticator } from './authenticate.ts';
 import { createBodyRoom } from './body-room.ts';
 import { createClient } from './client.ts';
 import { readIncomingBody } from './incoming-body.ts';
+import { isDatabaseAway } from './outage.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import { renderRefusal } from './refuse.ts';
 import type { Relay } from './relay.ts';
@@ -181,10 +182,14 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
       const sentence = publicSentence(error) ?? 'The request could not be read.';
       return refuse(refusals.invalidRequest(sentence));
     }
+    if (isDatabaseAway(error)) {
+      // An outage is not a fault of this process: it has metrics and an alert of its own, and would be logged per request.
+      metrics.budgetRefusal('unavailable');
+      return refuse(refusals.unavailable());
+    }
     metrics.fault('edge');
     request.log.error({ ...describeRequest(request), ...describeError(error) }, 'request failed');
-    // The only thing a request needs before its admission is the database: without it nobody can be let in.
-    return refuse(isUnreachable(error) ? refusals.unavailable() : refusals.internal());
+    return refuse(refusals.internal());
   });
 }
 
@@ -193,25 +198,14 @@ function announcedBytes({ headers }: FastifyRequest): number | null {
   return length === undefined ? null : Number(length);
 }
 
-/** Errors of a database that is away, restarting or too slow. */
-function isUnreachable(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  if (typeof code !== 'string') return /timeout|terminat|connection/i.test((error as Error).message ?? '');
-  return /^(ECONN|ENOENT|EPIPE|ETIMEDOUT|57P0|08|53|57014)/.test(code);
-}
-
 export interface ModelRouteParts {
   relay: Relay;
-  authenticator: Authenticator;
   metrics: Metrics;
   timeouts: Pick<GatewayTimeouts, 'clientStallMs'>;
 }
 
 /** `POST /v1/messages`, `/v1/chat/completions` and `/v1/responses`. */
-export function registerModelRoutes(
-  app: FastifyInstance,
-  { relay, authenticator, metrics, timeouts }: ModelRouteParts,
-): void {
+export function registerModelRoutes(app: FastifyInstance, { relay, metrics, timeouts }: ModelRouteParts): void {
   const routes: [string, Protocol][] = [
     ['/v1/messages', 'messages'],
     ['/v1/chat/completions', 'chat-completions'],
@@ -235,7 +229,6 @@ export function registerModelRoutes(
           client,
           receivedAt: request.receivedAt,
           readAt: performance.now(),
-          confirm: () => authenticator.authenticateNow(request.headers),
         });
         metrics.requestDone({
           protocol,

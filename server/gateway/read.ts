@@ -1,25 +1,24 @@
-import { setImmediate as breathe } from 'node:timers/promises';
-import type { Ledger } from '../billing/ledger.ts';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
 import type { Candidates, Router, Target } from '../catalog/router.ts';
-import { formatUsd } from '../core/money.ts';
 import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
 import { wireFor } from '../wire/wires.ts';
 import type { Call, ModelRequest, Prepared } from './call.ts';
 import { longPromptProblem, problemRefusal, shutGate } from './problem.ts';
 import type { Refusal, Refusals } from './refusals.ts';
+import type { Standing } from './standing.ts';
 import { stickiness } from './stickiness.ts';
 
 /**
- * Step one: what is asked for, from one scan of the bytes, the catalog and the choice of routes. Nothing is held and
- * nothing is sent; whatever is wrong costs nothing.
+ * Step one: reads what is asked for, from one scan of the bytes, the catalog and the choice of routes. Nothing is held and
+ * nothing is sent, so a refusal costs nothing.
  */
 export interface ReaderParts {
   catalog: Catalog;
   router: Router;
   refusals: Refusals;
-  ledger: Pick<Ledger, 'balance'>;
+  standing: Pick<Standing, 'unlessDeleted' | 'unlessExhausted'>;
   /** Keyed digest; `scope` keeps its uses apart. */
   digest: (scope: string, text: string) => string;
 }
@@ -31,23 +30,8 @@ const largeBytes = 1_048_576;
 const versionWithoutSampling = '2026-10-21';
 const samplingFields = ['temperature', 'top_p', 'top_k'];
 
-export function createReader({ catalog, router, refusals, ledger, digest }: ReaderParts) {
+export function createReader({ catalog, router, refusals, standing, digest }: ReaderParts) {
   const fromProblem = (problem: WireProblem): Refusal => problemRefusal(refusals, problem);
-
-  /** A key that was deleted a moment ago is told nothing else, not even what is wrong with its request. */
-  const unlessDeleted = async (call: Call, refusal: Refusal): Promise<Refusal> =>
-    (await call.confirm()) === null ? refusals.invalidApiKey() : refusal;
-
-  /** What comes before anything that is wrong with the model asked for, in the order of the admission. */
-  const unlessExhausted = async (call: Call, refusal: Refusal): Promise<Refusal> => {
-    const principal = await call.confirm();
-    if (principal === null) return refusals.invalidApiKey();
-    if (principal.suspended) return refusals.accountSuspended();
-    const { free, held } = await ledger.balance(principal.accountId);
-    return free + held > 0n
-      ? refusal
-      : refusals.budgetExhausted({ balanceUsd: formatUsd(free), heldUsd: formatUsd(held), affordableMaxTokens: 0 });
-  };
 
   const prepare = (call: Call, facts: RequestFacts, model: CatalogModel, target: Target): Prepared | WireProblem => {
     const { upstream, upstreamModel } = target.route;
@@ -71,7 +55,7 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
     return request.ok ? { target, exchange: request.exchange } : request.problem;
   };
 
-  /** The best place that can express the request; else what the best place of all found wrong with it. */
+  /** The best route that can express the request; else what the best route of all found wrong with it. */
   const firstFit = (
     call: Call,
     facts: RequestFacts,
@@ -88,20 +72,20 @@ export function createReader({ catalog, router, refusals, ledger, digest }: Read
   };
 
   return async function read(call: Call): Promise<ModelRequest | Refusal> {
+    const { principal } = call;
     const scanned = scanBody(call.raw, call.protocol);
-    if (!scanned.ok) return unlessDeleted(call, fromProblem(scanned.problem));
+    if (!scanned.ok) return standing.unlessDeleted(principal, fromProblem(scanned.problem));
     const { facts } = scanned;
-    // Each of the two takes its time with a large body; others get their turn in between.
-    if (call.raw.length > largeBytes) await breathe();
+    // Scanning and translating a large body take milliseconds each; other requests get their turn in between.
+    if (call.raw.length > largeBytes) await yieldToEventLoop();
     const model = await catalog.resolve(facts.model);
-    if (model === null) return unlessExhausted(call, refusals.modelNotFound(facts.model));
+    if (model === null) return standing.unlessExhausted(principal, refusals.modelNotFound(facts.model));
 
-    const candidates = router.candidates(model, call.protocol, () =>
-      stickiness(call.principal.accountId, call.raw, facts),
-    );
+    const candidates = router.candidates(model, call.protocol, () => stickiness(principal.accountId, call.raw, facts));
     const first = candidates === null ? null : firstFit(call, facts, model, candidates);
-    if (candidates === null || first === null) return unlessExhausted(call, refusals.upstreamUnavailable());
-    if ('message' in first) return unlessExhausted(call, fromProblem(first));
+    if (candidates === null || first === null)
+      return standing.unlessExhausted(principal, refusals.upstreamUnavailable());
+    if ('message' in first) return standing.unlessExhausted(principal, fromProblem(first));
     return {
       facts,
       model,

@@ -6,15 +6,17 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { type AdmitterParts, createAdmitter } from './admit.ts';
 import type { Call, ModelRequest } from './call.ts';
 import { createDeliverer, type Delivered, type DelivererParts, refusedBy } from './deliver.ts';
+import { isDatabaseAway } from './outage.ts';
 import { createReader, type ReaderParts } from './read.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import { sendRefusal } from './refuse.ts';
 import { toSettlement } from './settle.ts';
+import type { Standing } from './standing.ts';
 
 /**
  * The spine of the data plane. A request goes through it in steps, each of which takes the last one's value:
  *
- *   read -> admit -> deliver (dispatch, meter) -> settle
+ *   look -> read -> admit -> deliver (dispatch, meter) -> settle
  *
  * (it was authenticated before its body was read). Every path out of it after the admission ends in exactly one
  * settlement or one release. README.md beside this file tells what each step guarantees.
@@ -22,6 +24,7 @@ import { toSettlement } from './settle.ts';
 
 export interface RelayParts extends ReaderParts, AdmitterParts, DelivererParts {
   ledger: Ledger;
+  standing: Standing;
   router: ReaderParts['router'];
   refusals: Refusals;
   metrics: Metrics;
@@ -31,7 +34,7 @@ export interface RelayParts extends ReaderParts, AdmitterParts, DelivererParts {
 export type Relay = (call: Call) => Promise<string | null>;
 
 export function createRelay(parts: RelayParts): Relay {
-  const { ledger, refusals, slots, metrics, log } = parts;
+  const { ledger, refusals, slots, standing, metrics, log } = parts;
   const read = createReader(parts);
   const admit = createAdmitter(parts);
   const deliver = createDeliverer(parts);
@@ -91,13 +94,16 @@ export function createRelay(parts: RelayParts): Relay {
 
   const run = async (call: Call): Promise<string | null> => {
     const { accountId, keyId } = call.principal;
-    const request = await read(call);
-    if ('status' in request) return refuse(call, request);
-
     const full = slots.take(accountId, keyId);
     if (full !== null) return refuse(call, refusals.tooManyRequests(full === 'key' ? 'API key' : 'account'));
     try {
+      const shut = await standing.look(call.principal, call.raw.length);
+      if (shut !== null) return refuse(call, shut);
+      const request = await read(call);
+      if ('status' in request) return refuse(call, request);
+
       const admission = await admit(call, request);
+      standing.note(accountId, !('status' in admission));
       if ('status' in admission) return refuse(call, admission);
       if (call.client.gone) {
         letGo(call);
@@ -128,6 +134,10 @@ export function createRelay(parts: RelayParts): Relay {
       return await run(call);
     } catch (error) {
       // Before the admission: nothing is held and nothing was sent.
+      if (isDatabaseAway(error)) {
+        metrics.budgetRefusal('unavailable');
+        return refuse(call, refusals.unavailable());
+      }
       metrics.fault('relay');
       log.error({ requestId: call.requestId, ...describeError(error) }, 'a request failed before it was admitted');
       return call.client.streaming ? null : refuse(call, refusals.unavailable());

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** Whom a model request is for. */
+/** The key and the account that a request is for. */
 export interface Principal {
   accountId: string;
   keyId: string;
@@ -8,18 +8,22 @@ export interface Principal {
   models: ReadonlySet<string> | null;
   /** The account may look but not spend. */
   suspended: boolean;
+  /** Nothing but trial budget is left, or nothing at all: the strict limits of trials apply. */
+  trial: boolean;
 }
 
 /**
- * Reads keys for authentication. `find` may answer from memory for a moment; whoever spends or shows something checks
- * again in the database (the admission does, `findNow` does). Only keys that exist are remembered: a key that was made
- * a moment ago must work at once.
+ * Reads keys for authentication. `find` may answer from memory for a moment; what spends or shows something asks the
+ * database again (the admission does, `findNow` does). Only keys that exist are remembered: a key that was made a moment
+ * ago must work at once.
  */
 export interface Keyring {
   /** The principal of a secret's SHA-256; null: unknown, deleted or expired. */
   find(hash: Buffer): Promise<Principal | null>;
   /** The same, never from memory. */
   findNow(hash: Buffer): Promise<Principal | null>;
+  /** What is known of a key at this moment, by its id; null: deleted or expired. */
+  findById(keyId: string): Promise<Principal | null>;
   /** Forgets everything; called when any key or account changes. */
   drop(): void;
 }
@@ -38,12 +42,19 @@ interface KeyRow {
   accountId: string;
   models: string[];
   suspended: boolean;
+  trial: boolean;
 }
 
-const findKey = `
-  SELECT k.id, k.account_id AS "accountId", k.models, a.status = 'suspended' AS suspended
+const readKey = (column: 'hash' | 'id'): string => `
+  SELECT k.id, k.account_id AS "accountId", k.models, a.status = 'suspended' AS suspended,
+         NOT EXISTS (SELECT FROM "grant" g WHERE g.account_id = a.id AND g.kind <> 'trial'
+                     AND g.amount > g.spent + g.expired AND (g.expires_at IS NULL OR g.expires_at > now())) AS trial
   FROM api_key k JOIN account a ON a.id = k.account_id
-  WHERE k.hash = $1 AND k.deleted_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`;
+  WHERE k.${column} = $1 AND k.deleted_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`;
+const queries = {
+  hash: { name: 'keyring.hash', text: readKey('hash') },
+  id: { name: 'keyring.id', text: readKey('id') },
+};
 
 export function createKeyring({
   pool,
@@ -54,16 +65,17 @@ export function createKeyring({
   let known = new Map<string, { principal: Principal; readAt: number }>();
   let reading = new Map<string, Promise<Principal | null>>();
 
-  const findNow = async (hash: Buffer): Promise<Principal | null> => {
-    const { rows } = await pool.query<KeyRow>({ name: 'keyring.find', text: findKey, values: [hash] });
+  const ask = async (by: keyof typeof queries, value: Buffer | string): Promise<Principal | null> => {
+    const { rows } = await pool.query<KeyRow>({ ...queries[by], values: [value] });
     const [row] = rows;
     if (row === undefined) return null;
-    const { id: keyId, accountId, models, suspended } = row;
-    return { keyId, accountId, models: models.length === 0 ? null : new Set(models), suspended };
+    const { id: keyId, accountId, models, suspended, trial } = row;
+    return { keyId, accountId, models: models.length === 0 ? null : new Set(models), suspended, trial };
   };
+  const findNow = (hash: Buffer): Promise<Principal | null> => ask('hash', hash);
 
   const read = (id: string, hash: Buffer): Promise<Principal | null> => {
-    // What is read now belongs into these maps; after a drop there are others, which it must not reach.
+    // A lookup that began before a drop writes into the maps of its time, which nothing reads any more.
     const [knownNow, readingNow] = [known, reading];
     const readAt = now();
     const answer = findNow(hash)
@@ -93,6 +105,7 @@ export function createKeyring({
       return reading.get(id) ?? read(id, hash);
     },
     findNow,
+    findById: (keyId) => ask('id', keyId),
     drop() {
       known = new Map();
       reading = new Map();

@@ -3,9 +3,9 @@ import { createAuthenticator } from '../../server/gateway/authenticate.ts';
 import type { Principal } from '../../server/keys/keyring.ts';
 import { createSecret, parseKey } from '../../server/keys/secret.ts';
 
-/** Fault 16: what a wrong credential costs. Faults 15: which of two counts. */
+/** What a wrong credential costs, and which of two credentials counts. */
 
-const principal: Principal = { accountId: 'account', keyId: 'key', models: null, suspended: false };
+const principal: Principal = { accountId: 'account', keyId: 'key', models: null, suspended: false, trial: false };
 
 /** A keyring that knows one key and counts how often it is asked. */
 function setUp() {
@@ -23,6 +23,7 @@ function setUp() {
         asked.findNow += 1;
         return look(hash);
       },
+      findById: async () => principal,
       drop() {},
     },
   });
@@ -69,6 +70,24 @@ describe('the database is not asked for', () => {
     expect(await authenticator.authenticateNow(headers)).toBeNull();
     expect(asked).toEqual({ find: 1, findNow: 1 });
   });
+});
+
+it('a lookup that began before the keys changed is not remembered: the key may be valid by now', async () => {
+  const { secret } = createSecret('key');
+  const answers = [Promise.withResolvers<Principal | null>(), Promise.withResolvers<Principal | null>()];
+  let asked = 0;
+  const find = async (): Promise<Principal | null> => (await answers[asked++]?.promise) ?? null;
+  const authenticator = createAuthenticator({
+    keyring: { find, findNow: find, findById: find, drop() {} },
+  });
+  const headers = { authorization: `Bearer ${secret}` };
+  const early = authenticator.authenticate(headers);
+  // The key is made now; the notice of it arrives before the early lookup's answer.
+  authenticator.drop();
+  answers[0]?.resolve(null);
+  expect(await early).toBeNull();
+  answers[1]?.resolve(principal);
+  expect(await authenticator.authenticate(headers)).toEqual(principal);
 });
 
 it('a key that is known is looked up, in either header and in any case of the scheme', async () => {

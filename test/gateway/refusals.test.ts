@@ -206,6 +206,26 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     expect(await status({ secret: narrow.secret })).toBe(402);
   });
 
+  it('a large body is not read for an account without money, or without a free slot', async () => {
+    const raw = `{${' '.repeat(100_000)}`;
+    const poor = await app.customer({ usd: '0' });
+    expect((await send(app, protocol, { secret: poor.secret, raw })).status).toBe(402);
+    const rich = await app.customer();
+    expect((await send(app, protocol, { secret: rich.secret, raw })).status).toBe(400);
+    const narrow = await startApp({ beside: app, env: { MAX_CONCURRENT_PER_KEY: '1' } });
+    const running = await send(narrow, protocol, {
+      secret: rich.secret,
+      text: '[[len 5]] [[hang 2]]',
+      more: { stream: true },
+    });
+    expect(running.status).toBe(200);
+    const response = await send(narrow, protocol, { secret: rich.secret, raw });
+    expect(response.status).toBe(429);
+    expect((await errorOf(response, name)).message).toContain('API key');
+    await running.body?.cancel();
+    await narrow.close();
+  });
+
   it('what is refused is not billed and not recorded', async () => {
     const customer = await app.customer();
     await send(app, protocol, { secret: customer.secret, raw: '{' });

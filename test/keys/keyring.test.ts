@@ -38,6 +38,7 @@ describe('a key', () => {
       keyId: key.id,
       models: new Set(['a', 'b']),
       suspended: false,
+      trial: true,
     });
     expect((await keyring.find((await make()).hash))?.models).toBeNull();
   });

@@ -70,6 +70,10 @@ it('56: away at the admission: 503, and nothing goes upstream', async () => {
   expect(service.simulator.requests().filter(({ body }) => body.includes('while it is away'))).toEqual([]);
   expect(await server.status('/readyz')).toBe(503);
   expect(await server.status('/healthz')).toBe(200);
+  // The alert for faults of our own stays silent: an outage is counted as one.
+  const figures = await (await fetch(`${server.url}/metrics`)).text();
+  for (const where of ['edge', 'relay']) expect(figures).toContain(`gateway_faults_total{where="${where}"} 0`);
+  expect(figures).toContain('gateway_budget_refusals_total{reason="unavailable"} 3');
   await postgres.start();
   await server.ready();
   expect((await ask(known.secret)).status).toBe(200);

@@ -1,0 +1,85 @@
+import type { Ledger } from '../billing/ledger.ts';
+import { formatUsd } from '../core/money.ts';
+import type { Keyring, Principal } from '../keys/keyring.ts';
+import type { Refusal, Refusals } from './refusals.ts';
+import type { Slots } from './slots.ts';
+
+/**
+ * Whether an account may spend at all: asked before a large request is read, and before a customer is told what is wrong
+ * with a request. The admission decides anew, in its transaction.
+ */
+export interface Standing {
+  /**
+   * The refusal of an account that cannot call now; null: go on. Asks the database only for bodies that cost more to read
+   * than the question does, and only when no money was seen for some seconds.
+   */
+  look(principal: Principal, bodyBytes: number): Promise<Refusal | null>;
+  /** A refusal for malformed syntax, unless the key is gone. Always asks the database. */
+  unlessDeleted(principal: Principal, refusal: Refusal): Promise<Refusal>;
+  /** A refusal for what is asked for, unless the key is gone, the account suspended or its budget exhausted. */
+  unlessExhausted(principal: Principal, refusal: Refusal): Promise<Refusal>;
+  /** An admission held budget for the account, or refused it. */
+  note(accountId: string, admitted: boolean): void;
+}
+
+/** Reading a smaller body costs about as much as asking the database. */
+const largeBytes = 65_536;
+
+export interface StandingParts {
+  keyring: Pick<Keyring, 'findById'>;
+  ledger: Pick<Ledger, 'balance'>;
+  refusals: Refusals;
+  slots: Pick<Slots, 'running'>;
+  /** Requests a trial account may run at once. */
+  trialSlots: number;
+  /** How long an account counts as one with money after its money was seen. */
+  maxAgeMs?: number;
+  maxEntries?: number;
+  /** Monotonic milliseconds. */
+  now?: () => number;
+}
+
+export function createStanding(parts: StandingParts): Standing {
+  const { keyring, ledger, refusals, slots, trialSlots } = parts;
+  const { maxAgeMs = 5_000, maxEntries = 10_000, now = () => performance.now() } = parts;
+  /** By account: when money was seen there. */
+  const seen = new Map<string, number>();
+
+  const note = (accountId: string, admitted: boolean): void => {
+    if (!admitted) {
+      seen.delete(accountId);
+      return;
+    }
+    if (seen.size >= maxEntries && !seen.has(accountId)) seen.clear();
+    seen.set(accountId, now());
+  };
+
+  const exhausted = async (principal: Principal | null): Promise<Refusal | null> => {
+    if (principal === null) return refusals.invalidApiKey();
+    if (principal.suspended) return refusals.accountSuspended();
+    const { accountId } = principal;
+    const { free, held } = await ledger.balance(accountId);
+    const hasMoney = free + held > 0n;
+    note(accountId, hasMoney);
+    if (hasMoney) return null;
+    return refusals.budgetExhausted({ balanceUsd: formatUsd(free), heldUsd: formatUsd(held), affordableMaxTokens: 0 });
+  };
+  const isFull = ({ trial, accountId }: Principal): boolean => trial && slots.running(accountId) > trialSlots;
+
+  return {
+    async look(principal, bodyBytes) {
+      if (bodyBytes < largeBytes) return null;
+      const seenAt = seen.get(principal.accountId) ?? Number.NEGATIVE_INFINITY;
+      if (now() - seenAt < maxAgeMs && !isFull(principal)) return null;
+      // Whether this is a trial may have changed since the key was remembered: a purchase counts at once.
+      const current = await keyring.findById(principal.keyId);
+      const refusal = await exhausted(current);
+      return refusal ?? (current !== null && isFull(current) ? refusals.tooManyRequests('trial account') : null);
+    },
+    unlessDeleted: async (principal, refusal) =>
+      (await keyring.findById(principal.keyId)) === null ? refusals.invalidApiKey() : refusal,
+    unlessExhausted: async (principal, refusal) =>
+      (await exhausted(await keyring.findById(principal.keyId))) ?? refusal,
+    note,
+  };
+}
