@@ -105,6 +105,7 @@ const patterns: readonly (readonly [RegExp, keyof Texts['problems']])[] = [
   [/must not begin or end with a blank/, 'blank'],
   [/must not contain control characters/, 'characters'],
   [/must be in the future/, 'future'],
+  [/among those that are guessed first/, 'usualPassword'],
 ];
 
 function inputProblem(message: string, t: Texts): string {

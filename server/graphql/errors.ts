@@ -83,14 +83,29 @@ export class TooManyAttemptsError extends ExpectedError {
   }
 }
 
-/** E-mail address and password, a password, or a one-time code did not match. Which of them is never said. */
+/**
+ * E-mail address and password, a password, or a one-time code did not match. Whether the address exists is never said; that
+ * the code is wrong is said (`INVALID_CODE`), because the password before it was right.
+ */
 export class InvalidCredentialsError extends ExpectedError {
   override name = 'InvalidCredentialsError';
-  readonly code = 'INVALID_CREDENTIALS';
+  readonly code: 'INVALID_CREDENTIALS' | 'INVALID_CODE';
 
-  constructor(message = 'The e-mail address or the password is wrong.') {
+  constructor(
+    message = 'The e-mail address or the password is wrong.',
+    code: InvalidCredentialsError['code'] = 'INVALID_CREDENTIALS',
+  ) {
     super(message);
+    this.code = code;
   }
+}
+
+/** The answer to a wrong one-time or backup code. */
+export function wrongCode(): InvalidCredentialsError {
+  return new InvalidCredentialsError(
+    'The code is wrong. Codes change every half minute, and each works once.',
+    'INVALID_CODE',
+  );
 }
 
 /** The password was right, but the address has not been confirmed yet. */

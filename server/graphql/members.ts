@@ -114,6 +114,7 @@ builder.mutationFields((t) => ({
       if (outcome.kind === 'already_member')
         throw new ConflictError('This person belongs to the account.', 'ALREADY_MEMBER');
       if (outcome.kind === 'too_many') throw new ConflictError(`At most ${outcome.limit} people.`, 'TOO_MANY_MEMBERS');
+      if (outcome.kind === 'not_allowed') throw new NotAllowedError('Only owners and admins can do that.');
       if (outcome.kind === 'throttled') throw new TooManyAttemptsError(outcome.retryAfterS);
       throw badInput(outcome.field, outcome.message);
     },

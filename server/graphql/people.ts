@@ -15,6 +15,7 @@ import {
   NotFoundError,
   TooManyAttemptsError,
   transportError,
+  wrongCode,
 } from './errors.ts';
 
 /** People: signing up and in, what they change about that, and who is asking. */
@@ -228,7 +229,7 @@ builder.mutationField('signInWithCode', (t) =>
     },
     resolve: async (_root, { code, backup }, context) => {
       const outcome = await context.domains.people.signInWithCode({ code, backup: backup === true }, context);
-      if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The code is wrong.');
+      if (outcome.kind === 'wrong_code') throw wrongCode();
       if (outcome.kind === 'bad_token') throw new InvalidTokenError('Sign in with your password again.');
       if (outcome.kind !== 'done') return throwRefusal(outcome);
       finish(context, outcome.setCookies);
@@ -382,7 +383,7 @@ builder.mutationField('confirmSecondFactor', (t) =>
     args: { code: t.arg.string({ required: true, description: 'A code of the authenticator app.' }) },
     resolve: async (_root, args, context) => {
       const outcome = await context.domains.people.settings.confirmSecondFactor(me(context), args, context);
-      if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The code is wrong.');
+      if (outcome.kind === 'wrong_code') throw wrongCode();
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
     },
   }),
@@ -400,7 +401,8 @@ builder.mutationField('disableSecondFactor', (t) =>
     },
     resolve: async (_root, args, context) => {
       const outcome = await context.domains.people.settings.disableSecondFactor(me(context), args, context);
-      if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password or the code is wrong.');
+      if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
+      if (outcome.kind === 'wrong_code') throw wrongCode();
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
     },
   }),

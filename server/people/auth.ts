@@ -2,7 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import { twoFactor } from 'better-auth/plugins';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
-import { longestPasswordBytes, type Passwords, shortestPasswordLength } from './passwords.ts';
+import { maxPasswordBytes, minPasswordLength, type Passwords } from './passwords.ts';
 import { hashedSessionAdapter } from './session-tokens.ts';
 
 /** A session ends after this long without use. */
@@ -79,8 +79,8 @@ export function createAuth(options: {
       enabled: true,
       autoSignIn: false,
       requireEmailVerification: true,
-      minPasswordLength: shortestPasswordLength,
-      maxPasswordLength: longestPasswordBytes,
+      minPasswordLength: minPasswordLength,
+      maxPasswordLength: maxPasswordBytes,
       password: passwords,
       resetPasswordTokenExpiresIn: linkS,
       revokeSessionsOnPasswordReset: true,

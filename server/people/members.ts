@@ -6,7 +6,7 @@ import { appendAudit } from '../shared/audit.ts';
 import { personAddress } from './address.ts';
 import { invitationMail, localeOf } from './mails.ts';
 import { type BadInput, type BadToken, badInput, type Throttled, throttled } from './outcomes.ts';
-import { type Role, type Scope, scopesOf, type UserPrincipal } from './principal.ts';
+import { type Role, roles, rolesWith, type Scope, scopesOf, type UserPrincipal } from './principal.ts';
 import type { Throttle } from './throttle.ts';
 
 /**
@@ -45,6 +45,8 @@ export type InviteOutcome =
   | { kind: 'invited'; invitation: InvitationRecord }
   | { kind: 'already_member' }
   | { kind: 'too_many'; limit: number }
+  /** The person may not (any more) choose the account's people. */
+  | { kind: 'not_allowed' }
   | BadInput
   | Throttled;
 
@@ -63,8 +65,9 @@ export interface Members {
   remove(me: UserPrincipal, ask: { accountId: string; userId: string }): Promise<MemberOutcome>;
 }
 
+const invitingRoles = rolesWith('members');
 const invitationDays = 7;
-const mostMembers = 200;
+const maxMembers = 200;
 const invitesPerAccount = { attempts: 30, windowS: 86_400 };
 const invitesPerAddress = { attempts: 5, windowS: 86_400 };
 
@@ -79,7 +82,7 @@ export function createMembers(parts: { pool: Pool; mailer: Mailer; throttle: Thr
         `SELECT m.account_id AS "accountId", m.user_id AS "userId", u.name, u.email, m.role, m.created_at AS "createdAt"
            FROM member m JOIN app_user u ON u.id = m.user_id
           WHERE m.account_id = $1 ORDER BY m.created_at, m.user_id LIMIT $2`,
-        [accountId, mostMembers],
+        [accountId, maxMembers],
       );
       return rows;
     },
@@ -88,7 +91,7 @@ export function createMembers(parts: { pool: Pool; mailer: Mailer; throttle: Thr
       const { rows } = await pool.query<InvitationRecord>(
         `SELECT ${invitationColumns} FROM invitation WHERE account_id = $1 AND ${openInvitation}
           ORDER BY created_at DESC LIMIT $2`,
-        [accountId, mostMembers],
+        [accountId, maxMembers],
       );
       return rows;
     },
@@ -143,15 +146,21 @@ async function insertInvitation(
   const { accountId, email, role, token, me } = ask;
   // Invitations of one account one after the other, so that they can be counted.
   await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
+  // A removal or demotion at this moment waits for this invitation and then revokes it, or is seen here.
+  const inviter = await client.query(
+    `SELECT FROM member WHERE account_id = $1 AND user_id = $2 AND role = ANY ($3) FOR SHARE`,
+    [accountId, me.userId, invitingRoles],
+  );
+  if (inviter.rowCount !== 1) return { kind: 'not_allowed' };
   const { rows } = await client.query<{ member: boolean; many: boolean }>(
     `SELECT EXISTS (SELECT FROM member m JOIN app_user u ON u.id = m.user_id
                      WHERE m.account_id = $1 AND u.email = $2) AS member,
             (SELECT count(*) FROM member WHERE account_id = $1)
             + (SELECT count(*) FROM invitation WHERE account_id = $1 AND ${openInvitation} AND email <> $2) >= $3 AS many`,
-    [accountId, email, mostMembers],
+    [accountId, email, maxMembers],
   );
   if (rows[0]?.member === true) return { kind: 'already_member' };
-  if (rows[0]?.many === true) return { kind: 'too_many', limit: mostMembers };
+  if (rows[0]?.many === true) return { kind: 'too_many', limit: maxMembers };
   await client.query(
     `UPDATE invitation SET revoked_at = now() WHERE account_id = $1 AND email = $2 AND ${openInvitation}`,
     [accountId, email],
@@ -173,8 +182,10 @@ async function acceptInvitation(
   token: string,
 ): Promise<{ kind: 'joined'; accountId: string } | BadToken> {
   const { rows } = await client.query<InvitationRecord>(
-    `SELECT ${invitationColumns} FROM invitation WHERE hash = $1 AND ${openInvitation} FOR UPDATE`,
-    [digest(token)],
+    `SELECT ${invitationColumns} FROM invitation WHERE hash = $1 AND ${openInvitation}
+        AND (invited_by IS NULL OR EXISTS (SELECT FROM member m WHERE m.account_id = invitation.account_id
+               AND m.user_id = invitation.invited_by AND m.role = ANY ($2))) FOR UPDATE`,
+    [digest(token), invitingRoles],
   );
   const [invitation] = rows;
   if (invitation === undefined || invitation.email !== me.email || !me.emailVerified) return { kind: 'bad_token' };
@@ -209,6 +220,8 @@ async function changeMember(
   const owners = rows.filter((row) => row.role === 'owner');
   if (member.role === 'owner' && role !== 'owner' && owners.length === 1) return { kind: 'last_owner' };
   if (role === member.role) return { kind: 'done' };
+  if (role === null || roles.indexOf(role) > roles.indexOf(member.role))
+    await revokeInvitationsOf(client, me, accountId, userId);
   if (role === null) {
     await client.query('DELETE FROM member WHERE account_id = $1 AND user_id = $2', [accountId, userId]);
     await endTokens(client, accountId, userId, []);
@@ -227,6 +240,21 @@ async function changeMember(
     after,
   );
   return { kind: 'done' };
+}
+
+/** Invitations of a person who was removed or demoted: a confederate must not come in behind them. */
+async function revokeInvitationsOf(
+  client: ClientBase,
+  me: UserPrincipal,
+  accountId: string,
+  userId: string,
+): Promise<void> {
+  const { rows } = await client.query<{ id: string }>(
+    `UPDATE invitation SET revoked_at = now()
+      WHERE account_id = $1 AND invited_by = $2 AND ${openInvitation} RETURNING id`,
+    [accountId, userId],
+  );
+  for (const { id } of rows) await audit(client, me, 'invitation.revoke', accountId, null, { invitation: id });
 }
 
 /** What somebody made while they could must not go on opening what they cannot open any more. */

@@ -25,9 +25,14 @@ export interface Done {
   setCookies: string[];
 }
 
-/** Address and password, a password, or a one-time code did not match; which of them is not said. */
+/** Address and password, or the password of somebody who is signed in, did not match; which of them is not said. */
 export interface Wrong {
   kind: 'wrong';
+}
+
+/** The password was right, and the one-time or backup code is not. */
+export interface WrongCode {
+  kind: 'wrong_code';
 }
 
 /** The link or code of a mail is unknown, used or too old. */

@@ -1,4 +1,7 @@
+/** Hashes and checks passwords, a few at a time, and says which new ones are too weak. */
+
 import { hash, verify } from '@node-rs/argon2';
+import { isUsualPassword } from './usual-passwords.ts';
 
 // `Algorithm.Argon2id` of the package, which exists for the compiler only.
 const argon2id = 2;
@@ -10,9 +13,9 @@ const argon2id = 2;
 const parameters = { algorithm: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 /** Longer ones are refused before they are hashed. */
-export const longestPasswordBytes = 1_024;
+export const maxPasswordBytes = 1_024;
 /** NIST SP 800-63B asks for 8; the service holds money. */
-export const shortestPasswordLength = 10;
+export const minPasswordLength = 10;
 
 /** Too many passwords are being checked at this moment. Trying again in a moment helps. */
 export class PasswordsBusyError extends Error {
@@ -26,14 +29,14 @@ export interface Passwords {
 
 export function createPasswords(options: { concurrent?: number; waiting?: number } = {}): Passwords {
   const concurrent = options.concurrent ?? 2;
-  const mostWaiting = options.waiting ?? 32;
+  const maxWaiting = options.waiting ?? 32;
   const waiting: (() => void)[] = [];
   let running = 0;
 
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
     if (running >= concurrent) {
-      if (waiting.length >= mostWaiting) throw new PasswordsBusyError('too many passwords at once');
-      // Whoever ends hands its place over, so `running` does not change in between.
+      if (waiting.length >= maxWaiting) throw new PasswordsBusyError('too many passwords at once');
+      // A call that ends hands its turn over, so `running` does not change in between.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else {
       running += 1;
@@ -58,13 +61,23 @@ function normal(password: string): string {
   return password.normalize('NFKC');
 }
 
-/** What is wrong with a new password, as a sentence; null when nothing is. */
-export function passwordProblem(password: string): string | null {
-  if (Array.from(password).length < shortestPasswordLength) {
-    return `The password needs at least ${shortestPasswordLength} characters.`;
+/**
+ * What is wrong with a new password, as a sentence; null when nothing is. `personal`: what must not be the password, such as
+ * the person's address.
+ */
+export function passwordProblem(password: string, personal: readonly string[] = []): string | null {
+  if (Array.from(password).length < minPasswordLength) {
+    return `The password needs at least ${minPasswordLength} characters.`;
   }
-  if (Buffer.byteLength(password) > longestPasswordBytes) {
-    return `The password has more than ${longestPasswordBytes} bytes.`;
+  if (Buffer.byteLength(password) > maxPasswordBytes) {
+    return `The password has more than ${maxPasswordBytes} bytes.`;
   }
-  return null;
+  return isUsualPassword(password, personal)
+    ? 'The password is among those that are guessed first; choose another.'
+    : null;
+}
+
+/** What of a person must not be their password. */
+export function personalTexts(person: { email: string; name?: string }): string[] {
+  return [person.email, person.email.split('@')[0] ?? '', ...(person.name === undefined ? [] : [person.name])];
 }

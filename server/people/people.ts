@@ -60,13 +60,10 @@ export function createPeople(options: {
         mailer.post(emailChangeMail(user.email, await localeOfUser(user.id), newEmail, bound));
       },
     },
-    // Whoever could read the mail owns the address: the same proof as the link of the sign-up.
+    // A person who can read the mail owns the address: the same proof as the link of the sign-up. The account and its trial
+    // are opened by the sign-in that follows, where the network is known.
     onPasswordReset: async (user) => {
-      const { count } = await prisma.user.updateMany({
-        where: { id: user.id, emailVerified: false },
-        data: { emailVerified: true },
-      });
-      if (count > 0) await openAccount({ userId: user.id, email: user.email, name: user.name, network: '' });
+      await prisma.user.updateMany({ where: { id: user.id, emailVerified: false }, data: { emailVerified: true } });
       await throttle.forget(`sign-in:${user.email}`);
     },
   });

@@ -55,6 +55,11 @@ const roleAbilities: Readonly<Record<Role, readonly Ability[]>> = {
   viewer: ['read'],
 };
 
+/** The roles that have an ability. */
+export function rolesWith(ability: Ability): Role[] {
+  return roles.filter((role) => roleAbilities[role].includes(ability));
+}
+
 /** A token that may change something may also read what it changes. Nothing lets a program choose an account's people. */
 const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
   read: ['read'],

@@ -4,9 +4,9 @@ import { cookieNames } from './auth.ts';
 import { type Caller, headersOf, tokenIn } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { localeOf, securityMail } from './mails.ts';
-import { useCode } from './one-time-codes.ts';
-import { badInput, type Done, done, type Refusal, throttled, type Wrong } from './outcomes.ts';
-import { longestPasswordBytes, passwordProblem } from './passwords.ts';
+import { codeGuessing, useCode } from './one-time-codes.ts';
+import { badInput, type Done, done, type Refusal, throttled, type Wrong, type WrongCode } from './outcomes.ts';
+import { maxPasswordBytes, passwordProblem, personalTexts } from './passwords.ts';
 import type { UserPrincipal } from './principal.ts';
 import { sessionDigest } from './session-tokens.ts';
 
@@ -49,12 +49,12 @@ export interface Settings {
     input: { password: string },
     caller: Caller,
   ): Promise<SecondFactorSecret | Wrong | Refusal | { kind: 'already_on' }>;
-  confirmSecondFactor(me: UserPrincipal, input: { code: string }, caller: Caller): Promise<Done | Wrong | Refusal>;
+  confirmSecondFactor(me: UserPrincipal, input: { code: string }, caller: Caller): Promise<Done | WrongCode | Refusal>;
   disableSecondFactor(
     me: UserPrincipal,
     input: { password: string; code: string },
     caller: Caller,
-  ): Promise<Done | Wrong | Refusal>;
+  ): Promise<Done | Wrong | WrongCode | Refusal>;
   renewBackupCodes(
     me: UserPrincipal,
     input: { password: string },
@@ -68,8 +68,8 @@ export interface Settings {
 }
 
 const tooLong = (field: string, password: string): Refusal | null =>
-  Buffer.byteLength(password) > longestPasswordBytes
-    ? badInput(field, `The password has more than ${longestPasswordBytes} bytes.`)
+  Buffer.byteLength(password) > maxPasswordBytes
+    ? badInput(field, `The password has more than ${maxPasswordBytes} bytes.`)
     : null;
 
 const perUser = { attempts: 10, windowS: 300 };
@@ -98,8 +98,14 @@ export function createSettings(parts: IdentityParts): Settings {
 
   const verifyCode = async (me: UserPrincipal, text: string, caller: Caller) => {
     const code = text.replaceAll(/\s/g, '').slice(0, 64);
-    if (!(await useCode(throttle, me.userId, code))) return { kind: 'refused' as const };
-    return ask(() => auth.api.verifyTOTP({ ...asking(caller), body: { code } }));
+    const guesser = `code-again:${me.userId}`;
+    const wait = await throttle.slow(guesser, codeGuessing);
+    if (wait !== null) return throttled(wait);
+    if (!(await useCode(throttle, me.userId, code))) return { kind: 'wrong_code' as const };
+    const answer = await ask(() => auth.api.verifyTOTP({ ...asking(caller), body: { code } }));
+    if (answer.kind === 'refused') return { kind: 'wrong_code' as const };
+    if (answer.kind === 'answered') await throttle.forget(guesser);
+    return answer;
   };
 
   return {
@@ -115,7 +121,7 @@ export function createSettings(parts: IdentityParts): Settings {
     },
 
     async changePassword(me, input, caller) {
-      const weak = passwordProblem(input.newPassword);
+      const weak = passwordProblem(input.newPassword, personalTexts(me));
       if (weak !== null) return badInput('newPassword', weak);
       const refusal = tooLong('currentPassword', input.currentPassword) ?? (await mayAsk(me));
       if (refusal !== null) return refusal;
@@ -157,8 +163,7 @@ export function createSettings(parts: IdentityParts): Settings {
       const refusal = await mayAsk(me);
       if (refusal !== null) return refusal;
       const answer = await verifyCode(me, input.code, caller);
-      if (answer.kind === 'busy') return answer;
-      if (answer.kind === 'refused') return { kind: 'wrong' };
+      if (answer.kind !== 'answered') return answer;
       // Sessions from before, in whichever browser, were opened without a code.
       const kept = tokenIn(answer.setCookies, names.session);
       await prisma.session.deleteMany({
@@ -171,8 +176,7 @@ export function createSettings(parts: IdentityParts): Settings {
       const refusal = await verifyPassword(me, input.password, caller);
       if (refusal !== null) return refusal;
       const code = await verifyCode(me, input.code, caller);
-      if (code.kind === 'busy') return code;
-      if (code.kind === 'refused') return { kind: 'wrong' };
+      if (code.kind !== 'answered') return code;
       const body = { password: input.password };
       const answer = await ask(() => auth.api.disableTwoFactor({ ...asking(caller), body }));
       if (answer.kind === 'busy') return answer;

@@ -2,9 +2,18 @@ import { personAddress } from './address.ts';
 import { cookieNames } from './auth.ts';
 import { type Caller, cookieValue, tokenIn, tokenOf } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
-import { useCode } from './one-time-codes.ts';
-import { type BadToken, badInput, type Done, done, type Refusal, throttled, type Wrong } from './outcomes.ts';
-import { longestPasswordBytes, passwordProblem } from './passwords.ts';
+import { codeGuessing, useCode } from './one-time-codes.ts';
+import {
+  type BadToken,
+  badInput,
+  type Done,
+  done,
+  type Refusal,
+  throttled,
+  type Wrong,
+  type WrongCode,
+} from './outcomes.ts';
+import { maxPasswordBytes, passwordProblem } from './passwords.ts';
 import { sessionDigest } from './session-tokens.ts';
 import { networkOf } from './throttle.ts';
 
@@ -20,7 +29,10 @@ export interface SignIn {
     caller: Caller,
   ): Promise<Done | SecondFactorAsked | Wrong | { kind: 'unverified' } | Refusal>;
   /** The second step: a code of the authenticator, or one of the backup codes. */
-  signInWithCode(input: { code: string; backup: boolean }, caller: Caller): Promise<Done | Wrong | BadToken | Refusal>;
+  signInWithCode(
+    input: { code: string; backup: boolean },
+    caller: Caller,
+  ): Promise<Done | WrongCode | BadToken | Refusal>;
   signOut(caller: Caller): Promise<Done>;
   requestPasswordReset(input: { email: string }, caller: Caller): Promise<Done | Refusal>;
   resetPassword(input: { token: string; newPassword: string }, caller: Caller): Promise<Done | BadToken | Refusal>;
@@ -29,7 +41,7 @@ export interface SignIn {
 const perAddressAndNetwork = { attempts: 5, windowS: 60 };
 const perNetwork = { attempts: 60, windowS: 60 };
 /** After this many wrong passwords in a row an address waits longer and longer, but never longer than a minute. */
-const guessing = { free: 10, mostS: 60 };
+const guessing = { free: 10, maxS: 60 };
 const mailsPerAddress = { attempts: 5, windowS: 3_600 };
 const mailRequestsPerNetwork = { attempts: 30, windowS: 3_600 };
 const resetsPerNetwork = { attempts: 20, windowS: 600 };
@@ -62,6 +74,17 @@ export function createSignIn(parts: IdentityParts): SignIn {
     if (token !== null) await prisma.session.deleteMany({ where: { token: sessionDigest(token) } });
   };
 
+  /** The person whose password was right, by the challenge in the browser's cookie; null: there is none (any more). */
+  const challenged = async (caller: Caller): Promise<{ email: string } | null> => {
+    const signed = cookieValue(caller.cookie, names.secondFactor);
+    const identifier = signed === null ? null : tokenOf(signed);
+    if (identifier === null) return null;
+    const { internalAdapter } = await auth.$context;
+    const challenge = await internalAdapter.findVerificationValue(identifier);
+    if (challenge === null) return null;
+    return prisma.user.findUnique({ where: { id: challenge.value }, select: { email: true } });
+  };
+
   /** A sign-in that worked. Whoever confirmed their address and lost the account's opening to a crash gets it now. */
   const arrive = async (userId: string, caller: Caller, setCookies: string[]): Promise<Done> => {
     await endPrevious(caller);
@@ -77,8 +100,8 @@ export function createSignIn(parts: IdentityParts): SignIn {
 
   return {
     async signIn(input, caller) {
-      if (Buffer.byteLength(input.password) > longestPasswordBytes) {
-        return badInput('password', `The password has more than ${longestPasswordBytes} bytes.`);
+      if (Buffer.byteLength(input.password) > maxPasswordBytes) {
+        return badInput('password', `The password has more than ${maxPasswordBytes} bytes.`);
       }
       const email = personAddress(input.email);
       if (email === null) return badInput('email', 'This is not an e-mail address.');
@@ -103,7 +126,13 @@ export function createSignIn(parts: IdentityParts): SignIn {
       const wait = await throttle.take(`code:${networkOf(caller.ip)}`, perNetwork);
       if (wait !== null) return throttled(wait);
       const code = input.code.replaceAll(/\s/g, '');
-      if (code === '' || code.length > 64) return { kind: 'wrong' };
+      if (code === '' || code.length > 64) return { kind: 'wrong_code' };
+      const person = await challenged(caller);
+      if (person === null) return { kind: 'bad_token' };
+      // Across networks and challenges: the password may be in the wrong hands, and codes have six digits.
+      const guesserOfCodes = `code-${guesser(person.email, caller)}`;
+      const slowed = await throttle.slow(guesserOfCodes, codeGuessing);
+      if (slowed !== null) return throttled(slowed);
       // A session in the same browser must not stand in for the challenge.
       const challenge = { ...caller, cookie: withoutCookie(caller.cookie, names.session) };
       const answer = await ask<{ user: { id: string } }>(() =>
@@ -112,23 +141,19 @@ export function createSignIn(parts: IdentityParts): SignIn {
           : auth.api.verifyTOTP({ ...asking(challenge), body: { code } }),
       );
       if (answer.kind === 'busy') return answer;
-      if (answer.kind === 'answered') {
-        const { id } = answer.response.user;
-        if (input.backup || (await useCode(throttle, id, code))) return arrive(id, caller, answer.setCookies);
-        // Somebody looked over a shoulder: the session is over before anybody has its cookie, and so is the challenge.
-        const token = tokenIn(answer.setCookies, names.session);
-        if (token !== null) await prisma.session.deleteMany({ where: { token: sessionDigest(token) } });
-        return { kind: 'bad_token' };
+      if (answer.kind === 'refused') {
+        const wrong = answer.code === 'INVALID_CODE' || answer.code === 'INVALID_BACKUP_CODE';
+        return { kind: wrong ? 'wrong_code' : 'bad_token' };
       }
-      switch (answer.code) {
-        case 'ACCOUNT_TEMPORARILY_LOCKED':
-          return throttled(900);
-        case 'INVALID_CODE':
-        case 'INVALID_BACKUP_CODE':
-          return { kind: 'wrong' };
-        default:
-          return { kind: 'bad_token' };
+      const { id } = answer.response.user;
+      if (input.backup || (await useCode(throttle, id, code))) {
+        await throttle.forget(guesserOfCodes);
+        return arrive(id, caller, answer.setCookies);
       }
+      // Somebody looked over a shoulder: the session is over before its cookie is sent, and so is the challenge.
+      const token = tokenIn(answer.setCookies, names.session);
+      if (token !== null) await prisma.session.deleteMany({ where: { token: sessionDigest(token) } });
+      return { kind: 'bad_token' };
     },
 
     async signOut(caller) {

@@ -9,7 +9,7 @@ import type { Caller } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { alreadySignedUpMail, localeOf, newAddressMail, verificationMail } from './mails.ts';
 import { type BadToken, badInput, type Done, done, type Refusal, throttled } from './outcomes.ts';
-import { PasswordsBusyError, passwordProblem } from './passwords.ts';
+import { PasswordsBusyError, passwordProblem, personalTexts } from './passwords.ts';
 import { networkOf } from './throttle.ts';
 import { takeAccountAlong } from './trials.ts';
 
@@ -65,7 +65,7 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
     async signUp(input, caller) {
       const email = personAddress(input.email);
       if (email === null) return badInput('email', 'This is not an e-mail address.');
-      const weak = passwordProblem(input.password);
+      const weak = passwordProblem(input.password, personalTexts({ email, name: input.name }));
       if (weak !== null) return badInput('password', weak);
       const unfit = textProblem(input.name, 100);
       if (unfit !== null) return badInput('name', `The name ${unfit}.`);

@@ -14,7 +14,7 @@ export interface Throttle {
    * nobody is locked out for good. Every attempt counts as failed until `forget` says otherwise; so any number of
    * simultaneous ones cannot slip through together.
    */
-  slow(subject: string, delay: { free: number; mostS: number }): Promise<number | null>;
+  slow(subject: string, delay: { free: number; maxS: number }): Promise<number | null>;
   /** The attempt was right: the next one starts from nothing. */
   forget(subject: string): Promise<void>;
   /** Drops what no longer matters. */
@@ -39,7 +39,7 @@ export function createThrottle({ pool }: { pool: Pool }): Throttle {
       const row = rows[0];
       return row === undefined || row.count <= attempts ? null : wholeSeconds(row.wait);
     },
-    async slow(subject, { free, mostS }) {
+    async slow(subject, { free, maxS }) {
       // The row changes only when the attempt is allowed; otherwise the statement returns nothing.
       const { rows } = await pool.query(
         `INSERT INTO throttle AS t (subject, count, since, until) VALUES ($1, 1, now(), now())
@@ -51,7 +51,7 @@ export function createThrottle({ pool }: { pool: Pool }): Throttle {
                   ELSE least(power(2, least(t.count - $2, 20)), $3) END)
          WHERE t.until <= now()
          RETURNING count`,
-        [digest(subject), free, mostS, keepS],
+        [digest(subject), free, maxS, keepS],
       );
       if (rows.length > 0) return null;
       const waiting = await pool.query<{ wait: number }>(

@@ -7,7 +7,7 @@ import { mailboxOf } from './address.ts';
 import type { OpenAccount } from './identity.ts';
 
 /** Trials that one network (an IPv4 address, an IPv6 /64) gets in a day. Further accounts are opened without one. */
-const mostTrialsPerNetwork = 10;
+const maxTrialsPerNetwork = 10;
 
 /**
  * Opens the account of a person whose address has just been confirmed, with the trial if the mailbox has not had one
@@ -17,8 +17,9 @@ export function createOpenAccount({ pool }: { pool: Pool }): OpenAccount {
   return (person) =>
     transaction(pool, async (client) => {
       const mailbox = digest(mailboxOf(person.email));
-      const network = person.network === '' || isLoopback(person.network) ? null : digest(person.network);
-      // Mailbox first, network second, always: nobody can wait in a circle.
+      // What is not known to be a network counts as one, all together: the limit has no way around it.
+      const network = isLoopback(person.network) ? null : digest(person.network);
+      // Mailbox first, network second, always: no deadlock.
       for (const lock of [mailbox, network]) {
         if (lock === null) continue;
         await client.query('SELECT pg_advisory_xact_lock($1)', [lock.readBigInt64BE(0).toString()]);
@@ -27,7 +28,7 @@ export function createOpenAccount({ pool }: { pool: Pool }): OpenAccount {
         `SELECT EXISTS (SELECT FROM trial_claim WHERE mailbox = $1) AS claimed,
                 (SELECT count(*) >= $3 FROM trial_claim
                   WHERE network = $2 AND created_at > now() - interval '24 hours') AS many`,
-        [mailbox, network, mostTrialsPerNetwork],
+        [mailbox, network, maxTrialsPerNetwork],
       );
       const [past] = rows;
       const deserved = past !== undefined && !past.claimed && !past.many;

@@ -66,6 +66,36 @@ describe('an invitation', () => {
   });
 });
 
+describe('the invitations of a member', () => {
+  it.each([
+    ['is demoted', setRole, { role: 'VIEWER' }],
+    ['is removed', remove, {}],
+  ])('who %s open nothing any more', async (word, document, change) => {
+    const [admin, confederate] = [
+      `admin-${word.replace(' ', '')}@example.com`,
+      `mate-${word.replace(' ', '')}@example.com`,
+    ];
+    await owner.send(invite, { variables: { email: admin, role: 'ADMIN' } });
+    const inviter = await createPerson(plane, admin, `203.0.113.${word.length}`);
+    await inviter.send(accept, { variables: { token: await tokenFor(plane, admin, '/invitation') } });
+    const made = await inviter.send(invite, { variables: { accountId, email: confederate, role: 'ADMIN' } });
+    expect(made.data).toMatchObject({ inviteMember: { __typename: 'Invitation' } });
+    await owner.send(document, { variables: { id: await memberId(admin), ...change } });
+    const token = await tokenFor(plane, confederate, '/invitation');
+    const mate = await createPerson(plane, confederate, `203.0.113.${20 + word.length}`);
+    expect((await mate.send(accept, { variables: { token } })).data).toMatchObject({
+      acceptInvitation: { code: 'INVALID_TOKEN' },
+    });
+    const open = await owner.send('{ account { invitations { email } } }');
+    expect(JSON.stringify(open.data)).not.toContain(confederate);
+    // What an earlier version of the server left open opens nothing either.
+    await plane.database.pool.query('UPDATE invitation SET revoked_at = NULL WHERE email = $1', [confederate]);
+    expect((await mate.send(accept, { variables: { token } })).data).toMatchObject({
+      acceptInvitation: { code: 'INVALID_TOKEN' },
+    });
+  });
+});
+
 /** The code of the error that the guest is answered with; null for none. */
 async function code(document: string, variables: object): Promise<string | null> {
   const answer = await guest.send(document, { variables: { accountId, ...variables } });

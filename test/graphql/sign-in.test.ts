@@ -125,6 +125,8 @@ describe('from a sign-up to the account', () => {
       { input: { email: '\u202Emoc.elpmaxe@a', password, name: 'N' }, path: ['input', 'email'] },
       { input: { email: 'n@example.com', password: 'short', name: 'N' }, path: ['input', 'password'] },
       { input: { email: 'n@example.com', password: 'x'.repeat(1_025), name: 'N' }, path: ['input', 'password'] },
+      { input: { email: 'n@example.com', password: '1234567890', name: 'N' }, path: ['input', 'password'] },
+      { input: { email: 'n@example.com', password: 'n@example.com', name: 'N' }, path: ['input', 'password'] },
       { input: { email: 'n@example.com', password, name: '' }, path: ['input', 'name'] },
       { input: { email: 'n@example.com', password, name: 'a\u202Eb' }, path: ['input', 'name'] },
     ];
@@ -317,7 +319,7 @@ describe('one-time codes', () => {
       .beginSecondFactor;
     const confirm = `mutation ($code: String!) { confirmSecondFactor(code: $code) { __typename ... on Error { code } } }`;
     const wrong = await browser.send(confirm, { variables: { code: '000000' } });
-    expect(wrong.data).toMatchObject({ confirmSecondFactor: { code: 'INVALID_CREDENTIALS' } });
+    expect(wrong.data).toMatchObject({ confirmSecondFactor: { code: 'INVALID_CODE' } });
     expect((await browser.send(confirm, { variables: { code: codeOf(uri) } })).data).toEqual({
       confirmSecondFactor: { __typename: 'Done' },
     });
@@ -334,7 +336,7 @@ describe('one-time codes', () => {
       signInWithCode(code: $code, backup: $backup) { __typename ... on Error { code } }
     }`;
     expect((await next.send(withCode, { variables: { code: '000000' } })).data).toMatchObject({
-      signInWithCode: { code: 'INVALID_CREDENTIALS' },
+      signInWithCode: { code: 'INVALID_CODE' },
     });
     // The next one, because an app's code works once.
     expect((await next.send(withCode, { variables: { code: codeOf(uri, 1) } })).data).toMatchObject({
@@ -352,7 +354,7 @@ describe('one-time codes', () => {
     await third.send('mutation { signOut { ok } }');
     await signIn(third, 'ida@example.com');
     expect((await third.send(withCode, { variables })).data).toMatchObject({
-      signInWithCode: { code: 'INVALID_CREDENTIALS' },
+      signInWithCode: { code: 'INVALID_CODE' },
     });
     // A code that somebody saw being typed opens nothing: neither the one of the set-up, nor that of the sign-in.
     const used = codeOf(uri, -1);
@@ -375,12 +377,92 @@ describe('one-time codes', () => {
     expect((await thief.send('{ me { scopes } }')).data).toEqual({ me: null });
     expect(thief.cookies.has('steyg-sid')).toBe(false);
     expect((await next.send(disable, { variables: { password, code: used } })).data).toMatchObject({
-      disableSecondFactor: { code: 'INVALID_CREDENTIALS' },
+      disableSecondFactor: { code: 'INVALID_CODE' },
     });
     // Without the challenge of a password nothing can be tried.
     expect((await plane.send(withCode, { variables: { code: codeOf(uri) } })).data).toMatchObject({
       signInWithCode: { code: 'INVALID_TOKEN' },
     });
+  });
+});
+
+/** Switches one-time codes on; returns the address that an authenticator app would read. */
+async function useCodes(browser: Browser): Promise<string> {
+  const begun = await browser.send(
+    `mutation ($password: String!) { beginSecondFactor(password: $password) { ... on SecondFactorSetup { uri } } }`,
+    { variables: { password } },
+  );
+  const { uri } = (begun.data as { beginSecondFactor: { uri: string } }).beginSecondFactor;
+  await browser.send('mutation ($code: String!) { confirmSecondFactor(code: $code) { __typename } }', {
+    variables: { code: codeOf(uri) },
+  });
+  return uri;
+}
+
+describe('a wrong one-time code', () => {
+  const withCode = `mutation ($code: String!) {
+    signInWithCode(code: $code) { __typename ... on Error { code message } }
+  }`;
+
+  it('is said to be the code, not the password', async () => {
+    const owner = await createPerson(plane, 'wrong-code@example.com', '198.51.100.90');
+    await useCodes(owner);
+    const browser = plane.browser('198.51.100.91');
+    await signIn(browser, 'wrong-code@example.com');
+    const answer = await browser.send(withCode, { variables: { code: '000000' } });
+    expect(answer.data).toMatchObject({
+      signInWithCode: { code: 'INVALID_CODE', message: expect.stringContaining('The code is wrong') },
+    });
+  });
+
+  it('is limited for the person across networks and challenges; the owner’s own browser goes on', async () => {
+    const owner = await createPerson(plane, 'codes@example.com', '198.51.100.92');
+    const uri = await useCodes(owner);
+    const outcomes: string[] = [];
+    for (let i = 0; i < 10; i += 1) {
+      const thief = plane.browser(`203.0.113.${100 + i}`);
+      await signIn(thief, 'codes@example.com');
+      const answer = await thief.send(withCode, { variables: { code: String(100_000 + i) } });
+      outcomes.push((answer.data as { signInWithCode: { code: string } }).signInWithCode.code);
+    }
+    expect(outcomes.slice(0, 5)).toEqual(Array(5).fill('INVALID_CODE'));
+    expect(outcomes.filter((code) => code === 'INVALID_CODE').length).toBeLessThan(9);
+    expect(outcomes).toContain('TOO_MANY_ATTEMPTS');
+    await owner.send('mutation { signOut { ok } }');
+    await signIn(owner, 'codes@example.com');
+    expect((await owner.send(withCode, { variables: { code: codeOf(uri, 1) } })).data).toMatchObject({
+      signInWithCode: { __typename: 'SignedIn' },
+    });
+  });
+});
+
+describe('a trial', () => {
+  it('is counted for the network that a password reset is followed by, too', async () => {
+    const kinds: string[] = [];
+    for (let i = 0; i < 13; i += 1) {
+      const email = `reset-farm-${i}@farm${i}.example.com`;
+      const browser = plane.browser('198.51.100.93');
+      const input = { email, password, name: 'Farm' };
+      await plane.send(signUp, { variables: { input }, ip: `203.0.113.${150 + i}` });
+      await tokenFor(plane, email, '/verify-email');
+      await browser.send('mutation ($email: String!) { requestPasswordReset(email: $email) { __typename } }', {
+        variables: { email },
+      });
+      const token = await tokenFor(plane, email, '/reset-password');
+      await browser.send(
+        'mutation ($token: String!) { resetPassword(token: $token, newPassword: "a password for a farm") { __typename } }',
+        { variables: { token } },
+      );
+      expect((await signIn(browser, email, 'a password for a farm')).data).toMatchObject({
+        signIn: { __typename: 'SignedIn' },
+      });
+      const { rows } = await plane.database.pool.query<{ kind: string | null }>(
+        `SELECT g.kind FROM account a LEFT JOIN "grant" g ON g.account_id = a.id WHERE a.email = $1`,
+        [email],
+      );
+      kinds.push(...rows.map(({ kind }) => kind ?? 'none'));
+    }
+    expect(kinds).toEqual([...Array<string>(10).fill('trial'), ...Array<string>(3).fill('none')]);
   });
 });
 

@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createPasswords, PasswordsBusyError, passwordProblem } from '../../server/people/passwords.ts';
+import { createPasswords, PasswordsBusyError, passwordProblem, personalTexts } from '../../server/people/passwords.ts';
 
 describe('passwords', () => {
   it('are argon2id with the parameters OWASP recommends', async () => {
@@ -35,12 +36,73 @@ describe('passwords', () => {
 
   it.each([
     ['123456789', 'The password needs at least 10 characters.'],
-    ['1234567890', null],
+    ['1234567890', 'The password is among those that are guessed first; choose another.'],
+    ['twelve-of-it', null],
     ['ế'.repeat(10), null],
     ['x'.repeat(1_024), null],
     ['x'.repeat(1_025), 'The password has more than 1024 bytes.'],
     ['ế'.repeat(400), 'The password has more than 1024 bytes.'],
   ])('of this length are judged: %#', (password, problem) => {
     expect(passwordProblem(password)).toBe(problem);
+  });
+});
+
+describe('a usual password', () => {
+  it.each([
+    '1234567890',
+    '0987654321',
+    'qwertyuiop',
+    'qwerty12345',
+    '1q2w3e4r5t',
+    '1qaz2wsx3edc',
+    'password123',
+    'P@ssw0rd2024!',
+    'Password!!!',
+    'iloveyou12',
+    'abcdefghij',
+    'aaaaaaaaaaaa',
+    'abcabcabcabc',
+    '123456789a',
+    'football2024',
+    '!!Liverpool1!!',
+    'matkhau123',
+    'Matkhau@123',
+    'anhyeuem123',
+    'administrator',
+    'changeme123',
+    'passwordpassword',
+    'zxcvbnm,./',
+    '1111111111',
+    'asdfghjkl;',
+    'Steyg2026!!!',
+    'christopher',
+    'ｐａｓｓｗｏｒｄ123',
+  ])('%s is refused', (password) => {
+    expect(passwordProblem(password)).toMatch(/guessed first/);
+  });
+
+  it.each([
+    'correct horse battery',
+    'the operator knows this',
+    'long enough it is',
+    'hunter2 hunter2',
+    'mật khẩu của tôi',
+    'tG7#kq92-xWv',
+    'sunshine on a rainy day',
+    'x'.repeat(1_024),
+  ])('%s is not one', (password) => {
+    expect(passwordProblem(password)).toBeNull();
+  });
+
+  it('is the address or the name of the person, with or without decoration', () => {
+    const personal = personalTexts({ email: 'nguyenvan.an@example.com', name: 'Nguyễn Văn An' });
+    for (const password of ['nguyenvan.an@example.com', 'nguyenvan.an', 'Nguyenvan.An1990', 'nguyễn văn an'])
+      expect(passwordProblem(password, personal)).toMatch(/guessed first/);
+    expect(passwordProblem('nguyenvan.an likes rain', personal)).toBeNull();
+  });
+
+  it('is hardly ever what a generator makes', () => {
+    const made = Array.from({ length: 2_000 }, () => randomBytes(9).toString('base64url'));
+    expect(made.filter((password) => passwordProblem(password) !== null)).toEqual([]);
   });
 });
