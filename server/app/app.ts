@@ -183,11 +183,11 @@ export async function createApp(parts: AppParts): Promise<App> {
     publicUrl,
     secretKey,
     simulatorUrl: parts.simulatorUrl,
-    pool,
-    keys,
     catalog,
     router,
     mismatches,
+    // Both bounds are reached before the one at which model requests are refused.
+    isLate: () => metrics.latestLoopLagMs() > config.overloadLagMs || metrics.loopLagMs() > config.overloadLagMs / 2,
     metrics,
     log,
   });

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { createAccounts } from '../accounts/accounts.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -9,11 +8,12 @@ import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { Router } from '../catalog/router.ts';
 import { createRouteTester } from '../catalog/test-route.ts';
 import { formatUsd } from '../core/money.ts';
+import { openPool } from '../database/pool.ts';
 import { createPrisma } from '../database/prisma.ts';
 import { createLedgerDownloads, registerDownloads } from '../graphql/downloads.ts';
 import { registerGraphql } from '../graphql/edge.ts';
 import { createReceiptLinks, registerReceipts } from '../graphql/receipts.ts';
-import type { Keys } from '../keys/keys.ts';
+import { createKeys } from '../keys/keys.ts';
 import { createNotices } from '../notices/notices.ts';
 import { createWebhooks } from '../notices/webhooks.ts';
 import { createPeople } from '../people/people.ts';
@@ -21,6 +21,7 @@ import { registerBankWebhooks } from '../plans/bank-webhooks.ts';
 import { createCasso } from '../plans/casso.ts';
 import { createOrders } from '../plans/orders.ts';
 import { createPayos } from '../plans/payos.ts';
+import { createQrPictures } from '../plans/qr-pictures.ts';
 import { createSepay } from '../plans/sepay.ts';
 import { createSepayListing } from '../plans/sepay-listing.ts';
 import { createTransfers } from '../plans/transfers.ts';
@@ -35,7 +36,7 @@ import { createSchedule } from './schedule.ts';
 
 /**
  * The control plane, put together: everything that is administered through GraphQL, what comes in from banks, and what
- * the public sees. It has connections of its own, so that a heavy report never stands in the way of a model request.
+ * the public sees. It has connections of its own, so that heavy reports never keep a model request waiting for one.
  */
 export interface ControlPlaneParts {
   config: Config;
@@ -43,12 +44,11 @@ export interface ControlPlaneParts {
   publicUrl: string;
   secretKey: Buffer;
   simulatorUrl: string;
-  /** Must read BIGINT as `bigint`. */
-  pool: Pool;
-  keys: Keys;
   catalog: Catalog;
   router: Pick<Router, 'health'>;
   mismatches: ModelMismatches;
+  /** Whether the event loop is late; GraphQL is refused first. */
+  isLate: () => boolean;
   metrics: Metrics;
   log: Logger;
 }
@@ -59,26 +59,26 @@ export interface ControlPlane {
   close(): Promise<void>;
 }
 
-const connections = 8;
+/** Connections of Prisma, and of the queries that domains write by hand. */
+const prismaConnections = 5;
+const domainConnections = 6;
 
 export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
-  const {
-    config,
-    databaseUrl,
-    publicUrl,
-    secretKey,
-    simulatorUrl,
-    pool,
-    keys,
-    catalog,
-    router,
-    mismatches,
-    metrics,
-    log,
-  } = parts;
+  const { config, databaseUrl, publicUrl, secretKey, simulatorUrl, catalog, router, mismatches, isLate, metrics, log } =
+    parts;
   const allowPrivate = config.allowPrivateUpstreams;
   const { sepay, casso, payos, listing } = config.bankProviders;
-  const prisma = createPrisma({ url: databaseUrl, max: connections, log });
+  const prisma = createPrisma({ url: databaseUrl, max: prismaConnections, log });
+  const pool = openPool({
+    url: databaseUrl,
+    name: 'control',
+    max: domainConnections,
+    queryTimeoutMs: 15_000,
+    // A process that stops between two statements keeps orders, keys and accounts locked only so long: it must outlast a
+    // mail that is sent while its row is locked, whose time is limited.
+    settings: { statement_timeout: '10s', idle_in_transaction_session_timeout: '5min' },
+    log,
+  });
   const mailer = createMailer({ smtpUrl: config.mail.smtpUrl, from: config.mail.from, dataDir: config.dataDir, log });
   const seal = createSeal({ secretKeys: [secretKey] });
   const people = createPeople({ prisma, pool, mailer, publicUrl, secretKey, log });
@@ -109,7 +109,9 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     booksUrl: `${publicUrl}/operator/books`,
     log,
   });
+  const keys = createKeys({ pool });
   const orders = createOrders({ pool, bank: config.bank });
+  const qrPictures = createQrPictures();
   const transfers = createTransfers({
     pool,
     accountNumbers: config.bank.isDemonstration ? null : [config.bank.account],
@@ -151,6 +153,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       downloads,
       receiptLinks,
       orders,
+      qrPictures,
       transfers,
       uptime,
       notices,
@@ -159,6 +162,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     production: config.production,
     graphiqlPage: async () => (await import('@graphql-yoga/render-graphiql')).renderGraphiQL({ endpoint: '/graphql' }),
     publicUrl,
+    isLate,
     log,
   });
   registerDownloads(app, { db: pool, downloads });
@@ -174,8 +178,8 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     startSchedule: schedule.start,
     async close() {
       await schedule.close();
-      await Promise.all([routeTester.close(), webhooks.close(), mailer.close()]);
-      await prisma.$disconnect();
+      await Promise.all([routeTester.close(), webhooks.close(), mailer.close(), qrPictures.close()]);
+      await Promise.all([prisma.$disconnect(), pool.end()]);
     },
   };
 }

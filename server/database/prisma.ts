@@ -7,7 +7,7 @@ import { type DatabaseLog, openPool } from './pool.ts';
  * lane waiting. `$disconnect()` closes them. Nothing that moves money goes through it.
  */
 export function createPrisma(options: { url: string; max: number; log: DatabaseLog }): PrismaClient {
-  const pool = openPool({ ...options, name: 'control', settings: { statement_timeout: '10s', lock_timeout: '5s' } });
+  const pool = openPool({ ...options, name: 'prisma', settings: { statement_timeout: '10s', lock_timeout: '5s' } });
   return new PrismaClient({
     adapter: new PrismaPg(pool, { disposeExternalPool: true }),
     // The other formats quote the call with its arguments, names and addresses among them.

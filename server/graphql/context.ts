@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
 import type { Principal } from '../people/principal.ts';
 import type { Domains } from './domains.ts';
+import type { Work } from './slices.ts';
 
 /** What one operation is executed with. Resolvers reach everything through it and nothing around it. */
 export interface GraphqlContext {
@@ -23,4 +24,6 @@ export interface GraphqlContext {
   publicUrl: string;
   /** Ends when the client has gone. */
   signal: AbortSignal;
+  /** What the operation has cost so far. */
+  work: Work;
 }

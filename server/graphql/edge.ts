@@ -3,12 +3,18 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
+import { nobody, type Principal } from '../people/principal.ts';
+import { networkOf } from '../people/throttle.ts';
 import { describeError, isJsonContentType, requestIdHeaders } from '../runtime/http.ts';
 import type { GraphqlContext } from './context.ts';
 import type { Domains } from './domains.ts';
 import { defaultLimits, type Limits } from './limits.ts';
+import type { GraphqlLog } from './masking.ts';
+import { createRates, defaultRates, type GraphqlRates } from './rates.ts';
 import { buildSchema } from './schema.ts';
-import { createEngine, type GraphqlLog } from './yoga.ts';
+import { createWork } from './slices.ts';
+import { createTurns } from './turns.ts';
+import { createEngine } from './yoga.ts';
 
 /** An operation with its variables never needs more. Larger ones are refused before they are read. */
 const bodyLimitBytes = 102_400;
@@ -18,6 +24,9 @@ const graphiqlPolicy =
   "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline' 'unsafe-eval' blob:; style-src 'unsafe-inline'; img-src data:; font-src data:; worker-src blob:";
 
 const notAcceptable = 406;
+
+/** Lateness is measured twice a second. */
+const lateRetryAfterS = 2;
 
 const clientGone = new Error('the client has gone');
 
@@ -30,7 +39,10 @@ export interface GraphqlOptions {
   /** The address people see, without a trailing slash. Browsers must come from there. */
   publicUrl: string;
   log: GraphqlLog;
+  /** Whether the event loop is late: operations are refused then, before any model request is. Absent: never. */
+  isLate?: () => boolean;
   limits?: Limits;
+  rates?: GraphqlRates;
   /** A page for trying operations out, whole and without anything from other hosts. Never shown in production. */
   graphiqlPage?: () => Promise<string>;
 }
@@ -41,8 +53,13 @@ export interface GraphqlOptions {
  * comes from. In production there is nothing to see with GET.
  */
 export async function registerGraphql(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
-  const { prisma, db, domains, production, publicUrl, log } = options;
-  const engine = createEngine({ schema: buildSchema(), production, limits: options.limits ?? defaultLimits, log });
+  const { prisma, db, domains, production, publicUrl, log, isLate = () => false, rates = defaultRates } = options;
+  const schema = buildSchema();
+  const costs = createRates(rates.cost);
+  const operations = createRates(rates.operations);
+  const networks = createRates(rates.network);
+  const turns = createTurns();
+  const engine = createEngine({ schema, production, limits: options.limits ?? defaultLimits, costs, log });
   const origin = new URL(publicUrl).origin;
 
   await app.register(async (scope) => {
@@ -56,6 +73,17 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       const { status, code, message } = refusalOf(error);
       if (status >= 500) log.error({ requestId: request.id, ...describeError(error) }, 'a GraphQL request failed');
       return refuse(request, reply, status, code, message);
+    });
+
+    // Before the body is read: refusing must cost less than what it refuses.
+    scope.addHook('onRequest', async (request, reply) => {
+      if (request.method !== 'POST') return undefined;
+      if (isLate()) {
+        const message = 'The server has too much to do at this moment; try again in a moment.';
+        return refuse(request, reply.header('retry-after', lateRetryAfterS), 503, 'OVERLOADED', message);
+      }
+      const wait = networks.take(networkOf(request.ip));
+      return wait === null ? undefined : refuseTooMany(request, reply, wait);
     });
 
     scope.post('/graphql', async (request, reply) => {
@@ -79,8 +107,12 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
         ip: request.ip,
         userAgent: request.headers['user-agent'] ?? '',
       });
+      const principal = identified === 'bad_token' ? nobody : identified.principal;
+      const subject = rateSubject(principal, request.ip);
+      const wait = operations.take(subject);
+      if (wait !== null) return refuseTooMany(request, reply, wait);
       if (identified === 'bad_token') {
-        return refuse(request, reply, 401, 'UNAUTHENTICATED', 'The access token is wrong, expired or deleted.');
+        return refuse(request, reply, 401, 'UNAUTHENTICATED', badTokenSentence(request.headers.authorization));
       }
 
       const gone = new AbortController();
@@ -98,7 +130,10 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
         domains,
         publicUrl,
         signal: gone.signal,
+        work: createWork(subject, turns),
       };
+      // Parsing and validating a document takes milliseconds of the event loop, too.
+      await turns.next(subject);
       const answer = await engine.fetch(
         new engine.fetchAPI.Request(`${publicUrl}/graphql`, {
           method: 'POST',
@@ -131,6 +166,26 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
   });
 }
 
+/** Whose rate an operation counts for. All tokens of an account share one: it can make many. */
+function rateSubject(principal: Principal, ip: string): string {
+  if (principal.kind === 'nobody') return `network:${networkOf(ip)}`;
+  return principal.kind === 'user' ? `user:${principal.userId}` : `account:${principal.accountId}`;
+}
+
+function badTokenSentence(authorization: string | undefined): string {
+  // The secret of a key begins so; sent here by mistake, it is worth a sentence of its own.
+  return /^bearer +sk-steyg-/i.test(authorization ?? '')
+    ? 'This is an API key for models. GraphQL takes an access token (tk-steyg-…), which is made under Settings.'
+    : 'The access token is wrong, expired or deleted.';
+}
+
+function refuseTooMany(request: FastifyRequest, reply: FastifyReply, retryAfterSeconds: number): FastifyReply {
+  const message = `Too many requests; try again in ${retryAfterSeconds} s.`;
+  return refuse(request, reply.header('retry-after', retryAfterSeconds), 429, 'TOO_MANY_REQUESTS', message, {
+    retryAfterSeconds,
+  });
+}
+
 function utf8(body: Buffer): string | null {
   return isUtf8(body) ? body.toString('utf8') : null;
 }
@@ -156,7 +211,7 @@ async function send(
 ): Promise<FastifyReply> {
   reply.code(answer.status).headers(requestIdHeaders(request.id)).header('cache-control', 'no-store');
   // Asked for by name: iterating gives each name in whatever case it was set.
-  for (const name of ['content-type', 'allow', 'x-accel-buffering']) {
+  for (const name of ['content-type', 'allow', 'retry-after', 'x-accel-buffering']) {
     const value = answer.headers.get(name);
     if (value !== null) reply.header(name, value);
   }
@@ -194,10 +249,11 @@ function refuse(
   status: number,
   code: string,
   message: string,
+  facts: object = {},
 ): FastifyReply {
   return reply
     .code(status)
     .headers({ ...requestIdHeaders(request.id), 'cache-control': 'no-store' })
     .type('application/json; charset=utf-8')
-    .send({ errors: [{ message, extensions: { code, requestId: request.id } }] });
+    .send({ errors: [{ message, extensions: { code, requestId: request.id, ...facts } }] });
 }

@@ -148,9 +148,14 @@ export type TransportCode =
   | 'BAD_USER_INPUT'
   | 'DOCUMENT_TOO_LARGE'
   | 'TOO_MANY_SUBSCRIPTIONS'
+  | 'TOO_MANY_REQUESTS'
   | 'INTERNAL';
 
 /** A top-level error with a code. Its message is meant for the client and passes the mask. */
-export function transportError(code: TransportCode, message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code } });
+export function transportError(
+  code: TransportCode,
+  message: string,
+  facts: Readonly<Record<string, unknown>> = {},
+): GraphQLError {
+  return new GraphQLError(message, { extensions: { code, ...facts } });
 }

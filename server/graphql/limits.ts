@@ -22,6 +22,10 @@ export interface Limits {
   fields: number;
   /** Root fields of a mutation: each is an action of its own. */
   mutations: number;
+  /** Fragments of the document: validation compares those that are spread side by side pair by pair. */
+  fragments: number;
+  /** Fields that are selected more than once at one place: validation compares them pair by pair. */
+  repetitions: number;
 }
 
 export const defaultLimits: Limits = {
@@ -31,6 +35,8 @@ export const defaultLimits: Limits = {
   directives: 30,
   fields: 1_200,
   mutations: 10,
+  fragments: 60,
+  repetitions: 100,
 };
 
 interface Size {
@@ -52,12 +58,18 @@ const beside = (a: Size, b: Size): Size => ({
   roots: a.roots + b.roots,
 });
 
-/** A document's measures. A fragment that contains itself is infinitely deep; validation names it separately. */
-function createMeasure(document: DocumentNode): (operation: OperationDefinitionNode) => Size {
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+function fragmentsOf(document: DocumentNode): Fragments {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   }
+  return fragments;
+}
+
+/** A document's measures. A fragment that contains itself is infinitely deep; validation names it separately. */
+function createMeasure(fragments: Fragments): (operation: OperationDefinitionNode) => Size {
   const measured = new Map<string, Size | 'open'>();
 
   const fragmentSize = (name: string): Size => {
@@ -104,6 +116,35 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
   };
 }
 
+/**
+ * Fields that stand at a place of the answer where another one stands already. Unfolds fragments: only for operations
+ * whose number of fields has been checked.
+ */
+function repetitionsIn(sets: readonly SelectionSetNode[], fragments: Fragments): number {
+  const below = new Map<string, SelectionSetNode[]>();
+  let repetitions = 0;
+  const open = [...sets];
+  for (let set = open.pop(); set !== undefined; set = open.pop()) {
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.FIELD) {
+        const name = (selection.alias ?? selection.name).value;
+        const known = below.get(name);
+        if (known === undefined) below.set(name, selection.selectionSet === undefined ? [] : [selection.selectionSet]);
+        else {
+          repetitions += 1;
+          if (selection.selectionSet !== undefined) known.push(selection.selectionSet);
+        }
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) open.push(selection.selectionSet);
+      else {
+        const fragment = fragments.get(selection.name.value);
+        if (fragment !== undefined) open.push(fragment.selectionSet);
+      }
+    }
+  }
+  for (const children of below.values()) if (children.length > 0) repetitions += repetitionsIn(children, fragments);
+  return repetitions;
+}
+
 function tooLarge(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'DOCUMENT_TOO_LARGE' } });
 }
@@ -113,12 +154,14 @@ export function limitsRule(limits: Limits): ValidationRule {
   return (context) => ({
     Document: {
       enter: (document) => {
-        const measure = createMeasure(document);
+        const fragments = fragmentsOf(document);
+        const measure = createMeasure(fragments);
         let fits = true;
         const report = (message: string) => {
           fits = false;
           context.reportError(tooLarge(message));
         };
+        if (fragments.size > limits.fragments) report(`A document has at most ${limits.fragments} fragments.`);
         for (const definition of document.definitions) {
           if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
           const size = measure(definition);
@@ -129,6 +172,9 @@ export function limitsRule(limits: Limits): ValidationRule {
           }
           if (definition.operation === 'mutation' && size.roots > limits.mutations) {
             report(`An operation changes at most ${limits.mutations} things.`);
+          }
+          if (fits && repetitionsIn([definition.selectionSet], fragments) > limits.repetitions) {
+            report(`An operation selects at most ${limits.repetitions} fields again that it has selected already.`);
           }
         }
         // Nothing below is worth looking at once the document is too large, and looking costs time.

@@ -1,12 +1,13 @@
 import { abilitiesOn, isOperator } from '../people/principal.ts';
 import type { BankAccount, CreateOrderOutcome, Order, PaymentInstructions } from '../plans/orders.ts';
 import type { OrderStatus } from '../plans/payment.ts';
+import { QrBusyError, type QrPicture } from '../plans/qr-pictures.ts';
 import type { Transfer } from '../plans/transfers.ts';
 import { accountFor, checkIdempotencyKey, decodeId, decodeUuid, encodeId, requireAbility } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
-import { ConflictError, InputError, idempotencyConflict, NotAllowedError, NotFoundError } from './errors.ts';
+import { BusyError, ConflictError, InputError, idempotencyConflict, NotAllowedError, NotFoundError } from './errors.ts';
 import { forwardPage } from './forward.ts';
 
 /** Orders: buying budget by bank transfer. */
@@ -32,6 +33,18 @@ const BankAccountType = builder.objectRef<BankAccount>('BankAccount').implement(
   }),
 });
 
+/** What drawing a picture takes in fields; a page of orders with their pictures fits, one with copies of them does not. */
+const pictureCost = 150;
+
+async function drawn({ domains }: GraphqlContext, qrPayload: string): Promise<QrPicture> {
+  try {
+    return await domains.qrPictures.draw(qrPayload);
+  } catch (error) {
+    if (error instanceof QrBusyError) throw new BusyError();
+    throw error;
+  }
+}
+
 const PaymentType = builder.objectRef<PaymentInstructions>('PaymentInstructions').implement({
   description: 'How to pay what is missing.',
   authScopes: { public: true },
@@ -40,10 +53,16 @@ const PaymentType = builder.objectRef<PaymentInstructions>('PaymentInstructions'
     amountVnd: t.expose('amountVnd', { type: 'VndAmount', description: 'How much: what is still missing.' }),
     memo: t.exposeString('memo', { description: 'What to write into the transfer, as it is.' }),
     qrPayload: t.exposeString('qrPayload', { description: 'The text of the VietQR code (EMVCo, NAPAS).' }),
-    qrSvg: t.exposeString('qrSvg', { description: 'The VietQR code as an SVG document.' }),
+    qrSvg: t.string({
+      description: 'The VietQR code as an SVG document.',
+      complexity: pictureCost,
+      resolve: async ({ qrPayload }, _args, context) => (await drawn(context, qrPayload)).svg,
+    }),
     qrPng: t.string({
       description: 'The VietQR code as a PNG picture in a `data:` address.',
-      resolve: ({ qrPng }) => `data:image/png;base64,${qrPng.toString('base64')}`,
+      complexity: pictureCost,
+      resolve: async ({ qrPayload }, _args, context) =>
+        `data:image/png;base64,${(await drawn(context, qrPayload)).png}`,
     }),
   }),
 });

@@ -21,6 +21,7 @@ import './notices.ts';
 import { builder } from './builder.ts';
 import { findUnguarded } from './guard.ts';
 import { isCleanText } from './limits.ts';
+import { sliceLists } from './slices.ts';
 
 let built: GraphQLSchema | undefined;
 
@@ -31,6 +32,7 @@ export function buildSchema(): GraphQLSchema {
   const unguarded = findUnguarded(schema);
   if (unguarded.length > 0) throw new Error(`No authorisation rule: ${unguarded.join(', ')}`);
   answerNothingForNoId(schema);
+  sliceLists(schema);
   built = schema;
   return schema;
 }

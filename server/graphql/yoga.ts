@@ -1,22 +1,25 @@
-import { PothosValidationError } from '@pothos/core';
-import { GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule, validate } from 'graphql';
+import {
+  type ExecutionArgs,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  ValuesOfCorrectTypeRule,
+  validate,
+} from 'graphql';
 import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import { actorOf } from '../people/principal.ts';
-import { describeError } from '../runtime/http.ts';
 import type { GraphqlContext } from './context.ts';
-import { ExpectedError, InputError, TooManyAttemptsError, transportError } from './errors.ts';
+import { costError, costOf } from './cost.ts';
+import { transportError } from './errors.ts';
 import { cleanTextRule, findDirtyText, type Limits, limitsRule } from './limits.ts';
-
-/** What of a failed operation goes into the log: kinds and places, never messages or arguments. */
-export interface GraphqlLog {
-  error(fields: object, message: string): void;
-}
+import { type GraphqlLog, maskError, withoutStrings } from './masking.ts';
+import type { Rates } from './rates.ts';
+import { operationOf, valuesRule, variableErrors } from './variables.ts';
 
 /** Live subscriptions that one principal may keep open on one process. */
-const mostSubscriptions = 4;
+const maxSubscriptions = 4;
 
 /** Validation stops here: a document with more mistakes than this is answered with these. */
-const mostValidationErrors = 10;
+const maxValidationErrors = 10;
 
 /**
  * The GraphQL engine without its HTTP edge: parsing, validation, execution, masking. In production the schema is not
@@ -26,9 +29,11 @@ export function createEngine(options: {
   schema: GraphQLSchema;
   production: boolean;
   limits: Limits;
+  /** What the operations of each principal may cost together. */
+  costs: Rates;
   log: GraphqlLog;
 }): YogaServerInstance<GraphqlContext, object> {
-  const { schema, production, limits, log } = options;
+  const { schema, production, limits, costs, log } = options;
   return createYoga<GraphqlContext>({
     schema,
     graphqlEndpoint: '/graphql',
@@ -42,7 +47,7 @@ export function createEngine(options: {
     plugins: [
       parsing(limits),
       validation({ limits, production }),
-      execution({ production }),
+      execution({ production, costs }),
       subscriptionLimit(),
       completeErrors(),
     ],
@@ -61,7 +66,7 @@ function parsing(limits: Limits): Plugin<GraphqlContext> {
           if (error instanceof GraphQLError && error.message.includes('more than')) {
             throw transportError('DOCUMENT_TOO_LARGE', `The document exceeds the limit of ${limits.tokens} tokens.`);
           }
-          throw error;
+          throw withoutStrings(error);
         }
       });
     },
@@ -79,8 +84,9 @@ function validation(options: { limits: Limits; production: boolean }): Plugin<Gr
         // Limits first and alone: the other rules cost time in proportion to what these refuse.
         const oversize = validate(schema, document, [limiting]);
         if (oversize.length > 0) return oversize;
-        return validate(schema, document, rules, {
-          maxErrors: mostValidationErrors,
+        const safe = rules?.map((rule) => (rule === ValuesOfCorrectTypeRule ? valuesRule : rule));
+        return validate(schema, document, safe, {
+          maxErrors: maxValidationErrors,
           hideSuggestions: options.production,
         });
       }) as typeof validate);
@@ -88,35 +94,66 @@ function validation(options: { limits: Limits; production: boolean }): Plugin<Gr
   };
 }
 
-function execution(options: { production: boolean }): Plugin<GraphqlContext> {
-  const prepare = (args: object) => {
-    Object.assign(args, { hideSuggestions: options.production });
-    return findDirtyText((args as { variableValues?: unknown }).variableValues);
+/**
+ * Checks what an operation was sent with, and charges its cost to its principal, before it runs. Lists that turned out
+ * longer than expected are charged afterwards.
+ */
+function execution(options: { production: boolean; costs: Rates }): Plugin<GraphqlContext> {
+  const { production, costs } = options;
+  const prepare = (args: ExecutionArgs): { errors: readonly GraphQLError[] } | { cost: number } => {
+    Object.assign(args, { hideSuggestions: production });
+    const { schema, document, operationName } = args;
+    const variables = args.variableValues ?? {};
+    const context = args.contextValue as GraphqlContext;
+    const dirty = findDirtyText(variables);
+    if (dirty !== null) return { errors: [dirty] };
+    const operation = operationOf(document, operationName);
+    // The library says which operations there are.
+    if (operation === undefined) return { cost: 0 };
+    const unusable = variableErrors(schema, operation, variables, { hideSchema: production });
+    if (unusable.length > 0) return { errors: unusable };
+    const cost = costOf(schema, document, operation, variables, context);
+    const excess = costError(cost);
+    if (excess !== null) return { errors: [excess] };
+    const retryAfterSeconds = costs.take(context.work.principal, cost.complexity);
+    if (retryAfterSeconds !== null) return { errors: [tooManyRequests(retryAfterSeconds)] };
+    return { cost: cost.complexity };
   };
   return {
     onExecute: ({ args, setResultAndStopExecution }) => {
-      const problem = prepare(args);
-      if (problem !== null) setResultAndStopExecution({ errors: [problem] });
+      const prepared = prepare(args);
+      if ('errors' in prepared) {
+        setResultAndStopExecution({ errors: prepared.errors });
+        return undefined;
+      }
+      const { work } = args.contextValue as GraphqlContext;
+      return {
+        onExecuteDone: () => costs.charge(work.principal, Math.max(0, work.fields - prepared.cost)),
+      };
     },
     onSubscribe: ({ args, setResultAndStopExecution }) => {
-      const problem = prepare(args);
-      if (problem !== null) setResultAndStopExecution({ errors: [problem] });
+      const prepared = prepare(args);
+      if ('errors' in prepared) setResultAndStopExecution({ errors: prepared.errors });
     },
   };
 }
 
-function subscriberOf(context: GraphqlContext): string {
-  return context.principal.kind === 'nobody' ? `address:${context.ip}` : actorOf(context.principal);
+function tooManyRequests(retryAfterSeconds: number): GraphQLError {
+  return transportError(
+    'TOO_MANY_REQUESTS',
+    `Your operations of the last minute cost too much together; try again in ${retryAfterSeconds} s.`,
+    { retryAfterSeconds, http: { status: 429, headers: { 'retry-after': String(retryAfterSeconds) } } },
+  );
 }
 
 function subscriptionLimit(): Plugin<GraphqlContext> {
   const open = new Map<string, number>();
   return {
     onSubscribe: ({ args, setResultAndStopExecution }) => {
-      const who = subscriberOf(args.contextValue);
+      const who = (args.contextValue as GraphqlContext).work.principal;
       const count = open.get(who) ?? 0;
-      if (count >= mostSubscriptions) {
-        const message = `At most ${mostSubscriptions} subscriptions can be open at once.`;
+      if (count >= maxSubscriptions) {
+        const message = `At most ${maxSubscriptions} subscriptions can be open at once.`;
         setResultAndStopExecution({ errors: [transportError('TOO_MANY_SUBSCRIPTIONS', message)] });
         return undefined;
       }
@@ -142,74 +179,9 @@ function subscriptionLimit(): Plugin<GraphqlContext> {
   };
 }
 
-/** What the library checks of a page, it says without the names of the arguments being ours to translate. */
-const pageSentence =
-  'A page goes forward with first and after, or backward with last and before; a cursor is one that the same list gave.';
-
 /**
- * Whatever was not written for the client is replaced, and its kind is logged. Driver errors quote statements and
- * values; nothing of them leaves.
- */
-function maskError(error: unknown, log: GraphqlLog): Error {
-  const original = originOf(error);
-  if (original instanceof ExpectedError) return located(error, exposed(original));
-  if (original instanceof PothosValidationError && /cursor|Arguments? "/.test(original.message)) {
-    return located(error, exposed(new InputError([{ path: [], message: pageSentence }])));
-  }
-  if (original instanceof PothosValidationError || isImpossibleValue(original)) {
-    return located(error, transportError('BAD_USER_INPUT', 'An argument of this field cannot be used.'));
-  }
-  if (error instanceof GraphQLError && (original === error || original instanceof GraphQLError)) return bare(error);
-  log.error(describeError(original), 'a GraphQL operation failed');
-  return located(error, transportError('INTERNAL', 'Something went wrong on our side.'));
-}
-
-/** A cursor that a client made up can hold what a column's type cannot: the database says so, and nothing else does. */
-function isImpossibleValue(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  return code === 'P2007' || code === 'P2023';
-}
-
-/** What could not be parsed is quoted by the parser's own error, which the library hands on: a password may be in it. */
-function bare(error: GraphQLError): GraphQLError {
-  if (error.extensions['originalError'] === undefined) return error;
-  delete error.extensions['originalError'];
-  // Without it the library would take the mistake for one of the document, which is answered with 200.
-  error.extensions['http'] = { status: 400 };
-  return error;
-}
-
-function originOf(error: unknown): unknown {
-  let origin = error;
-  while (origin instanceof GraphQLError && origin.originalError !== undefined && origin.originalError !== null) {
-    origin = origin.originalError;
-  }
-  return origin;
-}
-
-function located(error: unknown, replacement: GraphQLError): GraphQLError {
-  if (!(error instanceof GraphQLError)) return replacement;
-  return new GraphQLError(replacement.message, {
-    ...(error.nodes === undefined ? {} : { nodes: error.nodes }),
-    ...(error.path === undefined ? {} : { path: error.path }),
-    extensions: replacement.extensions,
-  });
-}
-
-/** An expected error of a field that has no result union: queries say it at the top level. */
-function exposed(error: ExpectedError): GraphQLError {
-  return new GraphQLError(error.message, {
-    extensions: {
-      code: error.code,
-      ...(error instanceof TooManyAttemptsError ? { retryAfterSeconds: error.retryAfterSeconds } : {}),
-      ...('problems' in error ? { problems: error.problems } : {}),
-    },
-  });
-}
-
-/**
- * Every error has a code: what the library says by itself, before anything runs, is about variables. People quote the
- * request id when they report a failure; the log line of it carries the same one.
+ * Gives every error a code and the id of the request, which the log has too. The library's own errors without a code are
+ * about variables; their sentences quote values.
  */
 function completeErrors(): Plugin<GraphqlContext> {
   return {
@@ -217,8 +189,7 @@ function completeErrors(): Plugin<GraphqlContext> {
       for (const one of Array.isArray(result) ? result : [result]) {
         for (const error of (one as { errors?: readonly GraphQLError[] } | undefined)?.errors ?? []) {
           error.extensions['code'] ??= 'BAD_USER_INPUT';
-          if (error.extensions['code'] === 'INTERNAL')
-            error.extensions['requestId'] = (context as unknown as GraphqlContext).requestId;
+          error.extensions['requestId'] = (context as unknown as GraphqlContext).requestId;
         }
       }
     },

@@ -5,7 +5,6 @@ import { isUuid } from '../shared/uuid.ts';
 import { createMemo, findMemos } from './memo.ts';
 import type { OrderStatus } from './payment.ts';
 import { findPlan, type Plan } from './plans.ts';
-import { qrPng, qrSvg } from './qr-image.ts';
 import { vietQrPayload } from './vietqr.ts';
 
 /** Orders: a plan's name, price and budget, frozen, with the memo code that the payer writes into the transfer. */
@@ -46,10 +45,8 @@ export interface PaymentInstructions {
   /** Whole VND: what is still missing. */
   amountVnd: bigint;
   memo: string;
-  /** The text of the VietQR code. */
+  /** The text of the VietQR code; `qr-pictures.ts` draws it. */
   qrPayload: string;
-  qrSvg: string;
-  qrPng: Buffer;
 }
 
 export type CreateOrderOutcome =
@@ -218,18 +215,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
       amountVnd,
       memo: order.memo,
     });
-    return {
-      bank,
-      amountVnd,
-      memo: order.memo,
-      qrPayload,
-      get qrSvg() {
-        return qrSvg(qrPayload);
-      },
-      get qrPng() {
-        return qrPng(qrPayload);
-      },
-    };
+    return { bank, amountVnd, memo: order.memo, qrPayload };
   }
 
   return {

@@ -11,21 +11,21 @@ export function qrSvg(text: string): string {
   return renderSVG(text, { ecc: 'M', border: quietZone, pixelSize: 8 });
 }
 
-/** A PNG picture, one bit a pixel. `scale` is the width of a module in pixels. */
-export function qrPng(text: string, scale = 8): Buffer {
+/** Width of a module of the PNG picture: with eight pixels, each is a byte of a line. */
+const modulePixels = 8;
+
+/** A PNG picture, one bit a pixel, eight pixels a module. */
+export function qrPng(text: string): Buffer {
   const { data, size } = encode(text, { ecc: 'M', border: quietZone });
-  const width = size * scale;
-  const stride = Math.ceil(width / 8);
-  const pixels = Buffer.alloc((stride + 1) * width);
-  for (let y = 0; y < width; y++) {
-    const modules = data[Math.floor(y / scale)] ?? [];
-    // The first byte of a line names its filter: 0, none.
-    const line = y * (stride + 1) + 1;
-    for (let x = 0; x < width; x++) {
-      if (modules[Math.floor(x / scale)] === true) continue;
-      const at = line + (x >> 3);
-      pixels.writeUInt8(pixels.readUInt8(at) | (0x80 >> (x & 7)), at);
-    }
+  const width = size * modulePixels;
+  // The first byte of a line names its filter: 0, none.
+  const stride = size + 1;
+  const pixels = Buffer.alloc(stride * width);
+  for (let row = 0; row < size; row++) {
+    const line = Buffer.alloc(stride);
+    const modules = data[row] ?? [];
+    for (let column = 0; column < size; column++) line[column + 1] = modules[column] === true ? 0 : 0xff;
+    for (let copy = 0; copy < modulePixels; copy++) line.copy(pixels, (row * modulePixels + copy) * stride);
   }
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

@@ -52,6 +52,8 @@ export interface Metrics {
   inFlight: { add(protocol: string): void; remove(protocol: string): void };
   /** Milliseconds by which the event loop keeps being late. */
   loopLagMs(): number;
+  /** Milliseconds by which the event loop was late the last time that it was measured. */
+  latestLoopLagMs(): number;
   /** So many operations of the ledger were committed in one transaction. */
   batch(operations: number): void;
   /** Registers a gauge whose value is read when metrics are collected. */
@@ -73,6 +75,7 @@ export function createMetrics({ worker = null }: { worker?: number | null } = {}
     registry: instruments.registry,
     gauge: instruments.gauge,
     loopLagMs: lag.lastingMs,
+    latestLoopLagMs: lag.latestMs,
     ...requestMetrics(instruments),
     ...upstreamMetrics(instruments),
     ...moneyMetrics(instruments),

@@ -58,6 +58,9 @@ describe('a document', () => {
     ['with fifty thousand tokens', `{ ${'__typename '.repeat(50_000)} }`.slice(0, 100_000)],
     ['with a flood of directives', `{ __typename ${'@include(if: true) '.repeat(200)} }`],
     ['with a bomb of fragments', bomb(18)],
+    ['that selects the same field over and over', `{ ${'__typename '.repeat(1_000)} }`],
+    ['that selects a field again in many fragments', overlapping(50)],
+    ['with very many fragments', overlapping(100)],
     ['with fragments in a circle', 'query { ...A } fragment A on Query { ...B } fragment B on Query { ...A }'],
     ['asking for too much', `{ me { accounts { ${connections()} } } }`],
   ])('%s is refused', async (_name, document) => {
@@ -155,6 +158,13 @@ function bomb(depth: number): string {
     (_item, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`,
   );
   return `{ ...F0 } ${fragments.join(' ')} fragment F${depth} on Query { __typename }`;
+}
+
+/** Fragments that select the same fields: validation compares each of them with each other one. */
+function overlapping(count: number): string {
+  const names = Array.from({ length: count }, (_item, i) => `F${i}`);
+  const fragments = names.map((name) => `fragment ${name} on Query { status { models { modelId } } plans { name } }`);
+  return `{ ${names.map((name) => `...${name}`).join(' ')} } ${fragments.join(' ')}`;
 }
 
 function connections(): string {

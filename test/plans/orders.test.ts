@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findPlan, listPlans } from '../../server/plans/plans.ts';
+import { createQrPictures } from '../../server/plans/qr-pictures.ts';
 import { createTransfers } from '../../server/plans/transfers.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { lockWaits } from '../support/locks.ts';
@@ -44,8 +45,11 @@ describe('an order', () => {
     expect(how).toMatchObject({ amountVnd: 250_000n, memo: made.memo, bank: { bin: '970436' } });
     expect(how?.qrPayload).toContain(`5406250000`);
     expect(how?.qrPayload).toContain(`0809${made.memo}`);
-    expect(how?.qrSvg).toMatch(/^<svg /);
-    expect(how?.qrPng.subarray(1, 4).toString()).toBe('PNG');
+    const pictures = createQrPictures();
+    const { svg, png } = await pictures.draw(how?.qrPayload ?? '');
+    await pictures.close();
+    expect(svg).toMatch(/^<svg /);
+    expect(Buffer.from(png, 'base64').subarray(1, 4).toString()).toBe('PNG');
   });
 
   it('is the same for the same idempotency key, also for fifty at once, and refused for another plan', async () => {

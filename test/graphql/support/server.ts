@@ -13,12 +13,14 @@ import { openPool } from '../../../server/database/pool.ts';
 import { createPrisma } from '../../../server/database/prisma.ts';
 import { createLedgerDownloads, registerDownloads } from '../../../server/graphql/downloads.ts';
 import { registerGraphql } from '../../../server/graphql/edge.ts';
+import type { GraphqlRates, Rate } from '../../../server/graphql/rates.ts';
 import { createReceiptLinks, registerReceipts } from '../../../server/graphql/receipts.ts';
 import { createKeys } from '../../../server/keys/keys.ts';
 import { createNotices } from '../../../server/notices/notices.ts';
 import { createWebhooks } from '../../../server/notices/webhooks.ts';
 import { createPeople } from '../../../server/people/people.ts';
 import { createOrders } from '../../../server/plans/orders.ts';
+import { createQrPictures } from '../../../server/plans/qr-pictures.ts';
 import { createTransfers } from '../../../server/plans/transfers.ts';
 import { createMailer, type Mail } from '../../../server/runtime/mail.ts';
 import { checkBaseUrl } from '../../../server/shared/private-addresses.ts';
@@ -64,11 +66,13 @@ export interface ControlPlane {
   close(): Promise<void>;
 }
 
+const endless: Rate = { burst: 1e12, perSecond: 1e12 };
+
 export const publicUrl = 'http://steyg.test';
 
 /** The control plane on a database of its own, entered through its only door. */
 export async function createControlPlane(
-  options: { production?: boolean; publicUrl?: string } = {},
+  options: { production?: boolean; publicUrl?: string; rates?: GraphqlRates; isLate?: () => boolean } = {},
 ): Promise<ControlPlane> {
   const database = await createDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'steyg-graphql-'));
@@ -86,6 +90,7 @@ export async function createControlPlane(
   const accounts = createAccounts({ pool });
   const orders = createOrders({ pool, bank: { bin: '970436', account: '0011001234567', name: 'STEYG TEST' } });
   const transfers = createTransfers({ pool, accountNumbers: null });
+  const qrPictures = createQrPictures();
   const seal = createSeal({ secretKeys: [secretKey] });
   const routeTester = createRouteTester({ pool, seal, simulatorUrl: null, allowPrivate: false, timeoutMs: 500 });
   const webhooks = createWebhooks({ pool, seal, checkAddress: (url) => checkBaseUrl(url, false) });
@@ -116,6 +121,7 @@ export async function createControlPlane(
       downloads,
       receiptLinks,
       orders,
+      qrPictures,
       transfers,
       uptime: createUptime({ pool }),
       notices,
@@ -123,7 +129,10 @@ export async function createControlPlane(
     },
     production: options.production ?? false,
     publicUrl: address,
+    // Tests send what many people would; `rates.test.ts` is about the rates.
+    rates: options.rates ?? { operations: endless, network: endless, cost: endless },
     graphiqlPage: async () => '<!doctype html><title>GraphiQL</title>',
+    ...(options.isLate === undefined ? {} : { isLate: options.isLate }),
     log,
   });
 
@@ -172,6 +181,7 @@ export async function createControlPlane(
       await app.close();
       await routeTester.close();
       await webhooks.close();
+      await qrPictures.close();
       await mailer.close();
       await prisma.$disconnect();
       await pool.end();

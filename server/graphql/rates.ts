@@ -1,0 +1,75 @@
+/**
+ * Request rates of the control plane, counted by this process alone: with several processes a principal has the rates of
+ * each. They protect the event loop, not a price, so an exact count across processes is not worth a write per request.
+ */
+export interface Rates {
+  /** Takes from the budget of a subject. Returns null, or the whole seconds until as much is there again. */
+  take(subject: string, amount?: number): number | null;
+  /** Takes what was used already; the budget may go below zero, and the next requests wait for it. */
+  charge(subject: string, amount: number): void;
+}
+
+export interface Rate {
+  /** What is there when nothing was taken for a while. */
+  burst: number;
+  perSecond: number;
+}
+
+interface Bucket {
+  level: number;
+  at: number;
+}
+
+/** Subjects that are remembered: beyond, the one that was seen least lately is forgotten. */
+const maxSubjects = 20_000;
+
+export function createRates(rate: Rate, now: () => number = () => performance.now()): Rates {
+  const buckets = new Map<string, Bucket>();
+
+  const bucketOf = (subject: string): Bucket => {
+    const at = now();
+    const bucket = buckets.get(subject) ?? { level: rate.burst, at };
+    bucket.level = Math.min(rate.burst, bucket.level + ((at - bucket.at) / 1_000) * rate.perSecond);
+    bucket.at = at;
+    // Last in the order of insertion, so that the first is the one that was seen least lately.
+    buckets.delete(subject);
+    buckets.set(subject, bucket);
+    if (buckets.size > maxSubjects) {
+      const [oldest] = buckets.keys();
+      if (oldest !== undefined) buckets.delete(oldest);
+    }
+    return bucket;
+  };
+
+  return {
+    take(subject, amount = 1) {
+      const bucket = bucketOf(subject);
+      // A single amount beyond the burst waits for a full bucket instead of for ever.
+      const needed = Math.min(amount, rate.burst);
+      if (bucket.level >= needed) {
+        bucket.level -= amount;
+        return null;
+      }
+      return Math.max(1, Math.ceil((needed - bucket.level) / rate.perSecond));
+    },
+    charge(subject, amount) {
+      bucketOf(subject).level -= amount;
+    },
+  };
+}
+
+/** The rates of the control plane. */
+export interface GraphqlRates {
+  /** Operations of one principal; requests without one count for their network (/64 with IPv6). */
+  operations: Rate;
+  /** Requests of one network, whoever sends them: what identifying principals costs. */
+  network: Rate;
+  /** Cost of the operations of one principal, in resolved fields. */
+  cost: Rate;
+}
+
+export const defaultRates: GraphqlRates = {
+  operations: { burst: 300, perSecond: 10 },
+  network: { burst: 2_000, perSecond: 100 },
+  cost: { burst: 400_000, perSecond: 4_000 },
+};

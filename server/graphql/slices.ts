@@ -1,0 +1,126 @@
+import {
+  defaultFieldResolver,
+  type FragmentDefinitionNode,
+  type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  getNullableType,
+  isListType,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import type { GraphqlContext } from './context.ts';
+import { transportError } from './errors.ts';
+import type { Turns } from './turns.ts';
+
+/**
+ * Long lists are executed in slices: the library completes every element of a list that it is handed in one piece, and
+ * nothing else of the process runs meanwhile. Elements beyond a slice are handed to it as promises, each of which
+ * resolves in a turn of the event loop of its own.
+ */
+
+/** Fields that are resolved in one piece: some milliseconds. */
+const fieldsPerSlice = 400;
+
+/** Fields below lists that one operation resolves. What complexity underestimates ends here. */
+export const maxFields = 120_000;
+
+/** What an operation has done so far. */
+export interface Work {
+  /** Who takes turns. */
+  principal: string;
+  turns: Turns;
+  /** Fields below lists so far. */
+  fields: number;
+  /** Of them in the slice that runs. */
+  inSlice: number;
+}
+
+export function createWork(principal: string, turns: Turns): Work {
+  return { principal, turns, fields: 0, inSlice: 0 };
+}
+
+/** Wraps the resolvers of all lists of a schema. */
+export function sliceLists(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      if (!isListType(getNullableType(field.type))) continue;
+      field.resolve = inSlices(field.resolve ?? defaultFieldResolver);
+    }
+  }
+}
+
+type Resolver = GraphQLFieldResolver<unknown, GraphqlContext>;
+
+function inSlices(resolve: Resolver): Resolver {
+  return (parent, args, context, info) => {
+    const list = resolve(parent, args, context, info);
+    return isPromise(list) ? list.then((items) => slice(items, context.work, info)) : slice(list, context.work, info);
+  };
+}
+
+function slice(items: unknown, work: Work, info: GraphQLResolveInfo): unknown {
+  if (!Array.isArray(items) || items.length === 0) return items;
+  const width = widthOf(info);
+  work.fields += items.length * width;
+  if (work.fields > maxFields)
+    throw transportError(
+      'DOCUMENT_TOO_LARGE',
+      `This operation asks for too much at once: ${maxFields} fields at most.`,
+    );
+  const fitting = Math.max(0, Math.floor((fieldsPerSlice - work.inSlice) / width));
+  if (items.length <= fitting) {
+    work.inSlice += items.length * width;
+    return items;
+  }
+  work.inSlice += fitting * width;
+  const perSlice = Math.max(1, Math.floor(fieldsPerSlice / width));
+  const sliced: unknown[] = items.slice(0, fitting);
+  for (let at = fitting; at < items.length; at += perSlice) {
+    const some = items.slice(at, at + perSlice);
+    const turn = beginSlice(work, some.length * width);
+    for (const item of some) sliced.push(turn.then(() => item));
+  }
+  return sliced;
+}
+
+async function beginSlice(work: Work, fields: number): Promise<void> {
+  await work.turns.next(work.principal);
+  work.inSlice = fields;
+}
+
+const widths = new WeakMap<object, number>();
+
+/** Fields of an element itself, without what is below them: lists below are counted when they are there. */
+function widthOf({ fieldNodes, fragments }: GraphQLResolveInfo): number {
+  const [first] = fieldNodes;
+  if (first === undefined) return 1;
+  const known = widths.get(first);
+  if (known !== undefined) return known;
+  const width = Math.max(
+    1,
+    fieldNodes.reduce((sum, node) => sum + fieldsIn(node.selectionSet, fragments), 0),
+  );
+  widths.set(first, width);
+  return width;
+}
+
+/** Fields of a selection, objects below included and lists below too: an element is not cheaper than its selection. */
+function fieldsIn(
+  set: SelectionSetNode | undefined,
+  fragments: Readonly<Record<string, FragmentDefinitionNode>>,
+): number {
+  let count = 0;
+  for (const selection of set?.selections ?? []) {
+    if (selection.kind === Kind.FIELD) count += 1 + fieldsIn(selection.selectionSet, fragments);
+    else if (selection.kind === Kind.INLINE_FRAGMENT) count += fieldsIn(selection.selectionSet, fragments);
+    else count += fieldsIn(fragments[selection.name.value]?.selectionSet, fragments);
+  }
+  return count;
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof (value as Promise<unknown> | null)?.then === 'function';
+}

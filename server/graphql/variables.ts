@@ -1,0 +1,156 @@
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  isNonNullType,
+  isRequiredInputField,
+  isSpecifiedScalarType,
+  Kind,
+  type OperationDefinitionNode,
+  type TypeNode,
+  typeFromAST,
+  type ValidationContext,
+  type ValidationRule,
+  ValuesOfCorrectTypeRule,
+} from 'graphql';
+
+/**
+ * Checks variables before the library does, whose sentences quote values: a password of the wrong type would stand in
+ * the answer and in every log that it passes. These sentences name the place and what is expected there.
+ */
+
+/** More mistakes than this are not told at once. */
+const maxProblems = 10;
+
+interface Problem {
+  /** `$input.name` */
+  place: string;
+  message: string;
+}
+
+/** What is wrong with the variables of an operation; empty when all can be used. */
+export function variableErrors(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+  options: { hideSchema: boolean },
+): GraphQLError[] {
+  const problems: Problem[] = [];
+  for (const definition of operation.variableDefinitions ?? []) {
+    const name = definition.variable.name.value;
+    const type = inputTypeOf(schema, definition.type);
+    if (type === undefined) continue;
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value === undefined && (definition.defaultValue !== undefined || !isNonNullType(type))) continue;
+    check(value, type, `$${name}`, { problems, ...options });
+  }
+  return problems
+    .slice(0, maxProblems)
+    .map(
+      ({ place, message }) =>
+        new GraphQLError(`Variable ${place} ${message}`, { extensions: { code: 'BAD_USER_INPUT' } }),
+    );
+}
+
+function inputTypeOf(schema: GraphQLSchema, node: TypeNode): GraphQLInputType | undefined {
+  const type = typeFromAST(schema, node);
+  return isInputType(type) ? type : undefined;
+}
+
+/** The operation that a request names, or its only one. */
+export function operationOf(
+  document: DocumentNode,
+  operationName: string | null | undefined,
+): OperationDefinitionNode | undefined {
+  const operations = document.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
+  return operationName == null ? operations[0] : operations.find((each) => each.name?.value === operationName);
+}
+
+interface Checking {
+  problems: Problem[];
+  /** Whether names that the client did not send stay unsaid. */
+  hideSchema: boolean;
+}
+
+function check(value: unknown, type: GraphQLInputType, place: string, checking: Checking): void {
+  const { problems, hideSchema } = checking;
+  if (problems.length >= maxProblems) return;
+  if (isNonNullType(type)) {
+    if (value === undefined || value === null) problems.push({ place, message: `is required: ${String(type)}.` });
+    else check(value, type.ofType, place, checking);
+    return;
+  }
+  if (value === undefined || value === null) return;
+  if (isListType(type)) {
+    if (!Array.isArray(value)) check(value, type.ofType, place, checking);
+    else for (const [index, item] of value.entries()) check(item, type.ofType, `${place}[${index}]`, checking);
+    return;
+  }
+  if (isInputObjectType(type)) {
+    if (typeof value !== 'object' || Array.isArray(value)) {
+      problems.push({ place, message: `must be an object of type ${type.name}.` });
+      return;
+    }
+    const fields = type.getFields();
+    for (const name of Object.keys(value)) {
+      if (Object.hasOwn(fields, name)) continue;
+      problems.push({
+        place,
+        message: `has the member ${JSON.stringify(name.slice(0, 64))}, which ${type.name} has not.`,
+      });
+    }
+    for (const field of Object.values(fields)) {
+      const member = (value as Record<string, unknown>)[field.name];
+      if (member === undefined && !isRequiredInputField(field)) continue;
+      check(member, field.type, `${place}.${field.name}`, checking);
+    }
+    return;
+  }
+  try {
+    if (type.coerceInputValue(value) !== undefined) return;
+  } catch (error) {
+    // Scalars of our own say what is wrong without the value; those of the library quote it.
+    if (!isSpecifiedScalarType(type) && !isEnumType(type) && error instanceof GraphQLError) {
+      problems.push({ place, message: `cannot be used: ${error.message}` });
+      return;
+    }
+  }
+  const expected =
+    isEnumType(type) && !hideSchema
+      ? `one of ${type
+          .getValues()
+          .map(({ name }) => name)
+          .join(', ')}`
+      : `of type ${type.name}`;
+  problems.push({ place, message: `must be ${expected}.` });
+}
+
+/**
+ * The library's rule for values in the document, without the values: its sentences quote them, too. Names of types and
+ * of members stay.
+ */
+export const valuesRule: ValidationRule = (context) => {
+  const careful = Object.create(context) as ValidationContext;
+  careful.reportError = (error) => {
+    const message = withoutValue(error.message);
+    const { nodes, extensions } = error;
+    context.reportError(new GraphQLError(message, { ...(nodes === undefined ? {} : { nodes }), extensions }));
+  };
+  return ValuesOfCorrectTypeRule(careful);
+};
+
+function withoutValue(message: string): string {
+  const leaf =
+    /^(?:Enum )?"?(\w+)"? cannot represent/.exec(message) ??
+    /^Value ".*" does not exist in "(\w+)" enum/s.exec(message) ??
+    /^Expected value of type "([\w![\]]+)", (?:found|but encountered)/.exec(message);
+  if (leaf !== null) return `This must be a value of type ${leaf[1]}.`;
+  // "…, found: <value>." and "… Did you mean <member>? Found: <value>."
+  const [kept = ''] = message.split(/,? ?[Ff]ound: /, 1);
+  return kept.length === message.length ? message : `${kept.replace(/[.,]$/, '')}.`;
+}
