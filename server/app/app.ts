@@ -17,6 +17,7 @@ import { MigrationRefused } from '../database/migrate.ts';
 import { openPool } from '../database/pool.ts';
 import { createAuthenticator } from '../gateway/authenticate.ts';
 import { registerGateway } from '../gateway/gateway.ts';
+import { defaultMaxRssBytes, watchMemory } from '../gateway/memory.ts';
 import { registerOpenApi } from '../gateway/openapi/routes.ts';
 import { createPulse } from '../gateway/pulse.ts';
 import { createRefusals } from '../gateway/refusals.ts';
@@ -114,6 +115,10 @@ export async function createApp(parts: AppParts): Promise<App> {
 
   const state = { prepared: false, draining: false, now: false };
   const closing = new AbortController();
+  const memory = watchMemory({ maxRssBytes: config.maxRssBytes ?? defaultMaxRssBytes(config.workers) });
+  metrics.gauge('gateway_memory_scarce', '1 while load is shed because memory runs short.', () =>
+    Number(memory.scarce),
+  );
   const intake = {
     get draining() {
       return state.draining;
@@ -122,7 +127,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       return state.prepared;
     },
     get overloaded() {
-      return metrics.loopLagMs() > config.overloadLagMs;
+      return metrics.loopLagMs() > config.overloadLagMs || memory.scarce;
     },
   };
 
@@ -270,6 +275,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await control.close();
       await mismatches.close();
       pulse.close();
+      memory.close();
       await Promise.all([router.close(), lane.end(), pool.end()]);
     },
   };

@@ -1,7 +1,10 @@
 /**
- * How many bytes of request bodies are in memory. A body is read before anything else is known about its request, and
- * stays until the answer is over; without a bound, one key (of an account without a cent, too) could fill the machine
- * with bodies that it never completes.
+ * Bounds the bytes of request bodies in memory, for an account and for all. A body is read before anything else is known
+ * about its request, and stays until the answer is over.
+ *
+ * Only bytes that have arrived count: announcing costs nothing. What is left is shared: an account may keep as much as is
+ * still free for everybody, so that n accounts that take all they can leave the next one a share as large as their own
+ * (dynamic thresholds, as switches share one buffer among their ports).
  */
 export interface BodyRoom {
   /** Null when there is room (the bytes are taken), else whose room is full. */
@@ -10,14 +13,14 @@ export interface BodyRoom {
 }
 
 /** Four of the largest bodies, or a hundred of a long conversation's. */
-const usualPerAccountBytes = 128 * 1_048_576;
-const usualTotalBytes = 512 * 1_048_576;
-/** A body up to this size is only counted with its account: others' large bodies must not keep it out. */
-const smallBytes = 1_048_576;
+const defaultPerAccountBytes = 128 * 1_048_576;
+const defaultTotalBytes = 512 * 1_048_576;
+/** What every account may keep, however full it is. */
+const guaranteedBytes = 1_048_576;
 
 export function createBodyRoom({
-  perAccountBytes = usualPerAccountBytes,
-  totalBytes = usualTotalBytes,
+  perAccountBytes = defaultPerAccountBytes,
+  totalBytes = defaultTotalBytes,
 }: {
   perAccountBytes?: number;
   totalBytes?: number;
@@ -28,7 +31,7 @@ export function createBodyRoom({
     take(accountId, bytes) {
       const taken = (accounts.get(accountId) ?? 0) + bytes;
       if (taken > perAccountBytes) return 'account';
-      if (bytes > smallBytes && total + bytes > totalBytes) return 'server';
+      if (taken > guaranteedBytes && taken > totalBytes - total) return 'server';
       accounts.set(accountId, taken);
       total += bytes;
       return null;

@@ -3,53 +3,70 @@ import { giveBack } from './give-back.ts';
 
 /**
  * Reads a request's body into one buffer while it comes. Each piece is copied and its memory given back at once: pieces
- * that are kept until the last one has come outlive the collector's cheap rounds, and every few dozen large bodies then
- * cost a full collection of everything that this process knows.
+ * that wait for the last one are promoted to the old generation, and every few dozen large bodies then cost a full
+ * collection of the whole heap.
  */
 export interface IncomingBody {
   payload: Readable;
   /** Bytes that the request has announced; null when it comes in chunks of unknown number. */
   announcedBytes: number | null;
-  /** Called before so many more bytes are kept; an error ends the reading. */
-  takeRoom(moreBytes: number): Error | null;
+  /** Called for the bytes of each piece before they are kept; an error ends the reading. */
+  takeRoom(bytes: number): Error | null;
+  /** The error that ends a body which comes too slowly. */
+  tooSlow(): Error;
+  floor?: BodyFloor;
 }
 
-/** A body that does not say its length takes its room in steps of this size. */
-const stepBytes = 1_048_576;
+/** The slowest that a body may come: so many bytes in each such time, or its end. */
+export interface BodyFloor {
+  bytes: number;
+  everyMs: number;
+}
+
+/** About the speed of a modem; the time of a whole request is limited by the server. */
+export const defaultBodyFloor: BodyFloor = { bytes: 16_384, everyMs: 5_000 };
+
 /** What a body of unknown length begins with. */
 const firstBytes = 16_384;
+/** Memory that is set aside for an announced body at once; beyond it, buffers grow as bytes arrive. */
+const maxFirstBytes = 1_048_576;
 
-/** Rejects with what `takeRoom` said, or with the error of the connection (status 400: it was the client who left). */
-export function readIncomingBody({ payload, announcedBytes, takeRoom }: IncomingBody): Promise<Buffer> {
+/** Rejects with what `takeRoom` or `tooSlow` said, or with the error of the connection (status 400: the client left). */
+export function readIncomingBody(incoming: IncomingBody): Promise<Buffer> {
+  const { payload, announcedBytes, takeRoom, tooSlow, floor = defaultBodyFloor } = incoming;
   return new Promise((resolve, reject) => {
-    let body = Buffer.allocUnsafe(0);
+    let body = Buffer.allocUnsafe(announcedBytes === null ? 0 : Math.min(announcedBytes, maxFirstBytes));
     let length = 0;
-    let room = 0;
+    let lengthBefore = 0;
 
     const done = (): void => {
+      clearInterval(timer);
       payload.off('data', take);
       payload.off('end', end);
       payload.off('error', fail);
     };
+    const refuse = (error: Error): void => {
+      done();
+      giveBack(body);
+      reject(error);
+    };
     const fail = (error: Error): void => {
-      done();
-      reject(Object.assign(error, { statusCode: (error as { statusCode?: number }).statusCode ?? 400 }));
+      refuse(Object.assign(error, { statusCode: (error as { statusCode?: number }).statusCode ?? 400 }));
     };
-    /** False: there is none. */
-    const haveRoom = (bytes: number): boolean => {
-      if (bytes <= room) return true;
-      const wanted = announcedBytes ?? Math.ceil(bytes / stepBytes) * stepBytes;
-      const refusal = takeRoom(wanted - room);
-      room = wanted;
-      if (refusal === null) return true;
-      done();
-      reject(refusal);
-      return false;
-    };
+    const timer = setInterval(() => {
+      if (length - lengthBefore < floor.bytes) refuse(tooSlow());
+      lengthBefore = length;
+    }, floor.everyMs);
+    timer.unref();
     const take = (piece: Buffer): void => {
-      if (!haveRoom(length + piece.length)) return;
+      const refusal = takeRoom(piece.length);
+      if (refusal !== null) {
+        refuse(refusal);
+        return;
+      }
       if (length + piece.length > body.length) {
-        const larger = Buffer.allocUnsafe(Math.max(firstBytes, body.length * 2, length + piece.length));
+        const wanted = Math.max(firstBytes, body.length * 2, length + piece.length);
+        const larger = Buffer.allocUnsafe(announcedBytes === null ? wanted : Math.min(wanted, announcedBytes));
         body.copy(larger, 0, 0, length);
         giveBack(body);
         body = larger;
@@ -65,10 +82,6 @@ export function readIncomingBody({ payload, announcedBytes, takeRoom }: Incoming
       resolve(whole);
     };
 
-    if (announcedBytes !== null) {
-      if (!haveRoom(announcedBytes)) return;
-      body = Buffer.allocUnsafe(announcedBytes);
-    }
     payload.on('data', take);
     payload.on('end', end);
     payload.on('error', fail);

@@ -31,7 +31,7 @@ declare module 'fastify' {
     principal: Principal | null;
     /** Monotonic milliseconds of arrival. */
     receivedAt: number;
-    /** Counts bytes of the body with those in memory; the refusal when there is no room for them. */
+    /** Counts bytes of the body that have arrived; the refusal when there is no room for them. */
     takeRoom: ((bytes: number) => RefusalError | null) | null;
   }
   interface FastifyContextConfig {
@@ -104,6 +104,7 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
       payload,
       announcedBytes: announcedBytes(request),
       takeRoom: (bytes) => request.takeRoom?.(bytes) ?? null,
+      tooSlow: () => new RefusalError(refusals.requestTimeout()),
     }),
   );
 

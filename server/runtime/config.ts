@@ -110,6 +110,7 @@ const variables = z.object({
   MAX_CONCURRENT_PER_ACCOUNT: count(100, 100_000),
   MAX_CONCURRENT_TRIAL: count(4, 100_000),
   OVERLOAD_LAG_MS: milliseconds(200),
+  MAX_RSS_MB: z.coerce.number('must be a number of megabytes').int().min(1).max(16_777_216).optional(),
 
   SIMULATOR_PORT: port.default(0),
   SIMULATOR_RECORD: flag,
@@ -171,6 +172,8 @@ export interface Config {
   limits: { perKey: number; perAccount: number; trial: number };
   /** How late the event loop may keep being before new requests are refused. */
   overloadLagMs: number;
+  /** Resident memory above which a process takes no new requests; null: a share of the machine's or the container's. */
+  maxRssBytes: number | null;
   simulator: { port: number; record: boolean; tokensPerSecond: number | null; firstTokenMs: number | null };
   metricsToken: string | null;
   mail: { smtpUrl: string | null; from: string };
@@ -274,6 +277,7 @@ export function loadConfig(
       trial: v.MAX_CONCURRENT_TRIAL,
     },
     overloadLagMs: v.OVERLOAD_LAG_MS,
+    maxRssBytes: v.MAX_RSS_MB === undefined ? null : v.MAX_RSS_MB * 1_048_576,
     simulator: {
       port: v.SIMULATOR_PORT,
       record: v.SIMULATOR_RECORD,

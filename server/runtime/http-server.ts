@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { describeError, describeRequest, requestIdHeaders, uuidv7 } from './http.ts';
@@ -97,15 +98,16 @@ export function createHttpServer(
   app.addHook('preParsing', async (request, response) => {
     if (waitingForContinue.delete(request.raw)) response.raw.writeContinue();
   });
-  app.addHook('onSend', async (request, response) => {
+  app.addHook('onSend', async (request, response, payload) => {
     if (!response.hasHeader('x-request-id')) void response.headers(requestIdHeaders(request.id));
     if (!response.hasHeader('x-content-type-options')) void response.header('x-content-type-options', 'nosniff');
     // Where one request ends and the next begins is not to be trusted after such a head.
     if (!hasOneHost(request.raw)) void response.header('connection', 'close');
-    else if (!request.raw.complete) {
-      void response.removeHeader('connection');
-      discardRest(request.raw, limits);
-    }
+    if (request.raw.complete) return payload;
+    const rest = discardRest(request.raw, limits);
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
+    void response.header('content-length', String(Buffer.byteLength(payload)));
+    return answerBeforeEnd(payload, rest);
   });
   app.setErrorHandler(async (error: Error & { statusCode?: number }, request, response) => {
     const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500;
@@ -158,8 +160,8 @@ function letHeadsBeCheckedFirst(server: Server): WeakSet<IncomingMessage> {
   return waiting;
 }
 
-/** Reads what is left of a body and forgets it, within bounds; beyond them the connection is cut. */
-function discardRest(request: IncomingMessage, { discardMs, discardBytes }: ServerLimits): void {
+/** Reads what is left of a body and forgets it, within bounds; beyond them the connection is cut. Resolves at its end. */
+function discardRest(request: IncomingMessage, { discardMs, discardBytes }: ServerLimits): Promise<void> {
   const { socket } = request;
   let left = discardBytes;
   const timer = setTimeout(() => socket.destroy(), discardMs);
@@ -168,8 +170,26 @@ function discardRest(request: IncomingMessage, { discardMs, discardBytes }: Serv
     left -= bytes.length;
     if (left < 0) socket.destroy();
   });
-  request.once('close', () => clearTimeout(timer));
-  request.resume();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    request.once('end', end);
+    request.once('close', end);
+    request.resume();
+  });
+}
+
+/**
+ * Sends an answer whole and at once, and ends it when the request's body has been read. Node closes a connection with
+ * `Connection: close` at the end of the answer; a client that is still writing then gets a reset instead of the answer.
+ */
+function answerBeforeEnd(payload: string | Buffer, rest: Promise<void>): Readable {
+  const answer = new Readable({ read() {} });
+  answer.push(payload);
+  void rest.then(() => answer.push(null));
+  return answer;
 }
 
 /** An error in a shape that the clients of every protocol read, for where it is not known which of them was spoken. */

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBodyRoom } from '../../server/gateway/body-room.ts';
+import { type BodyFloor, readIncomingBody } from '../../server/gateway/incoming-body.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { nativeCatalog, protocols, rawConnection, send } from './support.ts';
 
@@ -27,6 +29,53 @@ describe('the room for bodies', () => {
     room.give('a', 10 * mb);
     expect(room.take('c', 2 * mb)).toBeNull();
   });
+
+  it('leaves the next account as much as each of those that take all they can get', () => {
+    for (const greedy of [1, 4, 16, 60]) {
+      const room = createBodyRoom();
+      const taken = new Map<number, number>();
+      let isFull = false;
+      while (!isFull) {
+        isFull = true;
+        for (let account = 0; account < greedy; account += 1) {
+          if (room.take(`greedy-${account}`, 65_536) !== null) continue;
+          taken.set(account, (taken.get(account) ?? 0) + 65_536);
+          isFull = false;
+        }
+      }
+      let next = 0;
+      while (room.take('next', 65_536) === null) next += 65_536;
+      expect(next).toBeGreaterThan(Math.max(...taken.values()) / 2 - 131_072);
+      expect(next).toBeGreaterThanOrEqual(4 * mb);
+    }
+  });
+});
+
+describe('a body that comes slowly', () => {
+  const read = (payload: Readable, floor: BodyFloor) =>
+    readIncomingBody({
+      payload,
+      announcedBytes: 1_000_000,
+      takeRoom: () => null,
+      tooSlow: () => new Error('too slow'),
+      floor,
+    });
+
+  it('is ended when less than the floor comes in its time, and goes on as long as the floor comes', async () => {
+    const slow = new Readable({ read() {} });
+    const reading = read(slow, { bytes: 1_000, everyMs: 100 });
+    slow.push(Buffer.alloc(999));
+    await expect(reading).rejects.toThrow('too slow');
+
+    const steady = new Readable({ read() {} });
+    const whole = read(steady, { bytes: 1, everyMs: 500 });
+    for (let sent = 0; sent < 1_000_000; sent += 100_000) {
+      steady.push(Buffer.alloc(100_000));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    steady.push(null);
+    expect((await whole).length).toBe(1_000_000);
+  });
 });
 
 describe('bodies on their way in', () => {
@@ -41,22 +90,32 @@ describe('bodies on their way in', () => {
       .concat('content-type: application/json', length, '', '')
       .join('\r\n');
 
-  it('that are announced count before they come: the fifth of the largest is refused, and nobody else', async () => {
-    const [greedy, other] = [await app.customer({ usd: '0' }), await app.customer()];
+  it('count when they have arrived, not when they are announced: sockets that send one byte keep nobody out', async () => {
+    const poor = await Promise.all(Array.from({ length: 4 }, () => app.customer({ usd: '0' })));
+    const other = await app.customer();
     const open = await Promise.all(
-      Array.from({ length: 4 }, async () => {
+      Array.from({ length: 16 }, async (_none, index) => {
         const connection = await rawConnection(app);
-        connection.write(head(greedy.secret, `content-length: ${32 * 1_048_576}`));
-        // What a server has begun to read it has counted; the probe behind it on the connection is never reached.
+        connection.write(head(poor[index % 4]?.secret ?? '', `content-length: ${32 * 1_048_576}`));
         connection.write('{');
         return connection;
       }),
     );
-    await expect.poll(async () => (await send(app, protocols.chat, { secret: greedy.secret })).status).toBe(429);
-    expect((await send(app, protocols.chat, { secret: other.secret })).status).toBe(200);
+    const text = 'x'.repeat(1_200_000);
+    expect((await send(app, protocols.chat, { secret: other.secret, text })).status).toBe(200);
+    for (const customer of poor) {
+      expect((await send(app, protocols.chat, { secret: customer.secret, text })).status).toBe(402);
+    }
     for (const { socket } of open) socket.destroy();
-    // Room that is given back is there again: now it is the budget that refuses.
-    await expect.poll(async () => (await send(app, protocols.chat, { secret: greedy.secret })).status).toBe(402);
+  });
+
+  it('that stop coming are ended with a 408', async () => {
+    const customer = await app.customer();
+    const connection = await rawConnection(app);
+    connection.write(head(customer.secret, `content-length: ${32 * 1_048_576}`));
+    connection.write('{');
+    expect(await connection.until(/\r\n\r\n./s)).toMatch(/^HTTP\/1\.1 408 /);
+    connection.socket.destroy();
   });
 
   it('in chunks count as they come', async () => {

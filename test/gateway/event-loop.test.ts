@@ -1,5 +1,6 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchMemory } from '../../server/gateway/memory.ts';
 import { tokenize } from '../../server/gateway/tokenize.ts';
 import { createLag, lagTickMs } from '../../server/runtime/event-loop-lag.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
@@ -117,6 +118,34 @@ describe('a process that cannot keep up', () => {
     expect(busy.simulator.stats().requests).toBe(0);
     expect((await fetch(`${busy.url}/healthz`)).status).toBe(200);
     await busy.close();
+  });
+
+  it('is also one whose memory runs short: 503 before the system ends it', async () => {
+    const full = await startApp({ env: { MAX_RSS_MB: '1' } });
+    const own = await full.customer();
+    for (const protocol of everyProtocol) {
+      const response = await send(full, protocol, { secret: own.secret });
+      expect(response.status).toBe(503);
+      expect(response.headers.get('retry-after')).toBe('2');
+    }
+    expect(full.simulator.stats().requests).toBe(0);
+    expect((await fetch(`${full.url}/healthz`)).status).toBe(200);
+    await full.close();
+  });
+
+  it('takes requests again when memory is free, and counts the heap as well', async () => {
+    let reading = { rssBytes: 1, heapShare: 0.5 };
+    const memory = watchMemory({ maxRssBytes: 100, intervalMs: 1, read: () => reading });
+    expect(memory.scarce).toBe(false);
+    for (const [next, scarce] of [
+      [{ rssBytes: 101, heapShare: 0.5 }, true],
+      [{ rssBytes: 100, heapShare: 0.5 }, false],
+      [{ rssBytes: 1, heapShare: 0.91 }, true],
+    ] as const) {
+      reading = next;
+      await expect.poll(() => memory.scarce).toBe(scarce);
+    }
+    memory.close();
   });
 
   it('is one that keeps being late, not one that was late once', () => {

@@ -44,6 +44,8 @@ afterAll(async () => {
   upstream.close();
 });
 
+const tooSlow = () => new Error('too slow');
+
 function requestOf(body: Uint8Array): DispatchRequest {
   return {
     dispatcher: agent,
@@ -88,7 +90,7 @@ describe('the body of a request', () => {
     const piece = (index: number) => new Uint8Array(bytes.subarray(index * 10_000, (index + 1) * 10_000)).buffer;
     const pieces = Array.from({ length: 31 }, (_, index) => Buffer.from(piece(index)));
     const payload = Readable.from(pieces, { objectMode: false });
-    const body = await readIncomingBody({ payload, announcedBytes, takeRoom: () => null });
+    const body = await readIncomingBody({ payload, announcedBytes, takeRoom: () => null, tooSlow });
     expect(body.equals(bytes)).toBe(true);
     expect(body.buffer.byteLength).toBe(bytes.length);
     expect(pieces.filter(({ length }) => length === 0)).toHaveLength(30);

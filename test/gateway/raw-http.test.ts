@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import {
@@ -13,7 +15,7 @@ import {
   until,
 } from './support.ts';
 
-/** Faults 10, 13 and 14: what no HTTP client can be made to send, byte by byte over a socket. */
+/** What no HTTP client can be made to send, byte by byte over a socket. */
 
 let app: TestApp;
 let customer: Customer;
@@ -50,7 +52,7 @@ function expectEnvelope(answer: ReturnType<typeof parseAnswers>[number] | undefi
   expect(parsed.error).toMatchObject({ type: 'invalid_request_error', message: expect.any(String) });
 }
 
-describe('fault 14: bytes that two readers could read in two ways', () => {
+describe('bytes that two readers could read in two ways', () => {
   it.each([
     ['both lengths', [host, `content-length: ${body.length}`, 'transfer-encoding: chunked'], `0\r\n\r\n`],
     ['two lengths that differ', [host, `content-length: ${body.length}`, 'content-length: 5'], body],
@@ -221,6 +223,25 @@ describe('fault 10, check 70: too much of a body', () => {
     expect(await response.json()).toMatchObject({ error: { message: 'Invalid API key' } });
   });
 
+  it.each([
+    ['a wrong key', 'sk-steyg-wrong', 5, 401],
+    ['a wrong key', 'sk-steyg-wrong', 40, 401],
+    ['a body that is too large', null, 40, 413],
+  ])(
+    'asking for `Connection: close`, a client that reads only after it has written gets its answer: %s',
+    async (_what, secret, megabytes, status) => {
+      for (let round = 0; round < 5; round += 1) {
+        const headers = [line, host, `authorization: Bearer ${secret ?? customer.secret}`, json, 'connection: close'];
+        const received = await writeThenRead(
+          request([...headers, `content-length: ${megabytes * 1_048_576}`]),
+          Buffer.alloc(megabytes * 1_048_576, ' '),
+        );
+        expect(parseAnswers(received)[0]?.status).toBe(status);
+        expect(parseAnswers(received)[0]?.body).toContain('error');
+      }
+    },
+  );
+
   it('a client that sends 20 MB of another type gets to read its 415', async () => {
     const response = await fetch(app.baseUrl + protocols.chat.path, {
       method: 'POST',
@@ -286,3 +307,22 @@ it('a request with a body that breaks off reaches no upstream', async () => {
   noUpstreamCall();
   expect(model).toBe(JSON.parse(body).model);
 });
+
+/** As Python's urllib does: everything is written before anything is read. Fails on a reset or a broken pipe. */
+async function writeThenRead(head: string, body: Uint8Array): Promise<string> {
+  const { hostname, port } = new URL(app.url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  const failed = once(socket, 'error').then(([error]) => Promise.reject(error));
+  failed.catch(() => undefined);
+  await Promise.race([once(socket, 'connect'), failed]);
+  socket.write(head);
+  const written = new Promise<void>((resolve) => socket.write(body, () => resolve()));
+  await Promise.race([written, failed]);
+  let received = '';
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received += text;
+  });
+  await Promise.race([once(socket, 'end'), failed]);
+  socket.destroy();
+  return received;
+}
