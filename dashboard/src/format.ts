@@ -5,8 +5,8 @@ export type Locale = 'en' | 'vi';
 export interface Format {
   /** An amount for people: two decimals, and below one as many as make three digits. */
   usd(amount: string): string;
-  /** What is left of something: never a cent more than there is. */
-  usdLeft(amount: string): string;
+  /** An amount on a tile: two decimals, and `<$0.01` for what is not zero but below one cent. */
+  usdTile(amount: string): string;
   /** An amount to its last digit. */
   usdExact(amount: string): string;
   /** Whole VND. */
@@ -26,6 +26,8 @@ export interface Format {
   month(moment: string | Date): string;
   /** How long ago or how far ahead, in the largest unit that fits. */
   relative(moment: string | Date, now: Date): string;
+  /** How long ago something happened. A server's clock may be ahead of the reader's: what happened is never ahead. */
+  ago(moment: string | Date, now: Date): string;
   milliseconds(value: number): string;
   list(items: readonly string[]): string;
 }
@@ -63,8 +65,6 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
   const plainUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 2 });
   const tenthsUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 3 });
   const centsUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 4 });
-  const leftUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 2, roundingMode: 'floor' });
-  const leftCentsUsd = numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 4, roundingMode: 'floor' });
   const smallUsd = numbers({ ...usd, maximumSignificantDigits: 3 });
   const day: Intl.DateTimeFormatOptions = { day: 'numeric', month: locale === 'vi' ? 'numeric' : 'short' };
   // dd/mm/yyyy, as Vietnamese forms have it.
@@ -84,6 +84,16 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
   const whole = numbers({ maximumFractionDigits: 0 });
   const lists = new Intl.ListFormat(tag);
 
+  const relative = (moment: string | Date, now: Date): string => {
+    const ms = new Date(moment).getTime() - now.getTime();
+    const [unit, length] = spans.find(([, span]) => Math.abs(ms) >= span) ?? ['second', 1_000];
+    // "Tomorrow" is a day of the calendar, not a stretch of 24 hours; "last month" would be one of it too.
+    const count = unit === 'day' ? dayNumber(new Date(moment)) - dayNumber(now) : Math.trunc(ms / length);
+    const words = unit === 'month' || unit === 'year' ? inNumbers : inWords;
+    // "Hôm qua" is capital even in the middle of a sentence.
+    return words.format(count, unit).toLocaleLowerCase(tag);
+  };
+
   return {
     usd(amount) {
       const size = Math.abs(Number(amount));
@@ -91,7 +101,11 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
       if (size >= 0.1) return tenthsUsd(amount);
       return size >= 0.01 ? centsUsd(amount) : smallUsd(amount);
     },
-    usdLeft: (amount) => (Math.abs(Number(amount)) >= 1 ? leftUsd(amount) : leftCentsUsd(amount)),
+    usdTile(amount) {
+      const size = Math.abs(Number(amount));
+      if (size === 0 || size >= 0.01) return plainUsd(amount);
+      return Number(amount) < 0 ? `>${plainUsd('-0.01')}` : `<${plainUsd('0.01')}`;
+    },
     usdExact: numbers({ ...usd, minimumFractionDigits: 2, maximumFractionDigits: 12 }),
     vnd: numbers({ style: 'currency', currency: 'VND', maximumFractionDigits: 0 }),
     number: numbers({ maximumFractionDigits: 2 }),
@@ -105,15 +119,8 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
     time: dates({ timeStyle: 'medium' }),
     day: dates(day),
     month: dates({ month: 'long', year: 'numeric' }),
-    relative(moment, now) {
-      const ms = new Date(moment).getTime() - now.getTime();
-      const [unit, length] = spans.find(([, span]) => Math.abs(ms) >= span) ?? ['second', 1_000];
-      // "Tomorrow" is a day of the calendar, not a stretch of 24 hours; "last month" would be one of it too.
-      const count = unit === 'day' ? dayNumber(new Date(moment)) - dayNumber(now) : Math.trunc(ms / length);
-      const words = unit === 'month' || unit === 'year' ? inNumbers : inWords;
-      // "Hôm qua" is capital even in the middle of a sentence.
-      return words.format(count, unit).toLocaleLowerCase(tag);
-    },
+    relative,
+    ago: (moment, now) => relative(new Date(Math.min(new Date(moment).getTime(), now.getTime())), now),
     milliseconds: (value) => (value >= 10_000 ? `${seconds(value / 1_000)} s` : `${whole(value)} ms`),
     list: (items) => lists.format(items),
   };

@@ -53,13 +53,13 @@ describe('the activity page', () => {
     await expect.poll(() => figure(page, 'Requests')).toBe('3');
     expect(await figure(page, 'Failed')).toBe('0');
     await page.getByLabel('Outcome', { exact: true }).selectOption('TIMEOUT');
-    await page.getByText('No requests in this time.').first().waitFor();
+    await page.getByText('No requests in this period.').first().waitFor();
 
     await page.getByLabel('Outcome', { exact: true }).selectOption('');
     await page.getByRole('radio', { name: 'by outcome' }).click();
     const sums = page.getByRole('table', { name: 'Totals by outcome' });
     await sums.getByRole('rowheader', { name: 'completed' }).waitFor();
-    await sums.getByRole('rowheader', { name: 'model failed' }).waitFor();
+    await sums.getByRole('rowheader', { name: 'model error' }).waitFor();
     expect(await findBarriers(page)).toEqual([]);
     expect(unexpected()).toEqual([]);
     await page.context().close();

@@ -175,13 +175,13 @@ describe('an account holder', () => {
     await person.signIn(page.context());
     await page.goto('/keys');
     await settled(page);
-    await page.getByRole('button', { name: 'Create a key' }).first().click();
+    await page.getByRole('button', { name: 'Create key' }).first().click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Name').fill('tight');
+    await dialog.getByLabel('Display name').fill('tight');
     await dialog.getByLabel('sim-small').check();
     await dialog.getByLabel('A day').fill('0.5');
     expect(await findBarriers(page)).toEqual([]);
-    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    await dialog.getByRole('button', { name: 'Create key' }).click();
     const secret = await page.locator('.secret code').innerText();
     expect(await findBarriers(page)).toEqual([]);
     // Shown once: the dialog closes when people say that they have it, and not by accident.
@@ -194,7 +194,7 @@ describe('an account holder', () => {
     expect((await ask(app, secret, 'ping', 'sim-large')).status).toBe(403);
 
     await page.getByRole('button', { name: 'Rotate key “tight”' }).click();
-    await dialog.getByLabel('The old key goes on for').selectOption('0');
+    await dialog.getByLabel('The old key keeps working for').selectOption('0');
     await dialog.getByRole('button', { name: 'Rotate' }).click();
     const next = await page.locator('.secret code').innerText();
     expect(next).not.toBe(secret);
@@ -209,14 +209,14 @@ describe('an account holder', () => {
     const first = await openPage(browser, app.url);
     await person.signIn(first.page.context());
     await first.page.goto('/security');
-    await first.page.getByRole('button', { name: 'Set up one-time codes' }).click();
+    await first.page.getByRole('button', { name: 'Set up 2FA' }).click();
     const dialog = first.page.getByRole('dialog');
-    await dialog.getByLabel('Your password, once more').fill(person.password);
+    await dialog.getByLabel('Your current password').fill(person.password);
     await dialog.getByRole('button', { name: 'Next' }).click();
     const secret = await dialog.locator('.copy-value code').innerText();
     await dialog.getByLabel('I have stored it').check();
     await dialog.getByLabel('Code', { exact: true }).fill(oneTimeCode(secret));
-    await dialog.getByRole('button', { name: 'Set up one-time codes' }).click();
+    await dialog.getByRole('button', { name: 'Set up 2FA' }).click();
     await first.page.getByText('Signing in asks for a code').waitFor();
     expect(first.unexpected()).toEqual([]);
     await first.page.context().close();
@@ -245,7 +245,7 @@ describe('an account holder', () => {
     await person.signIn(page.context());
     await page.goto('/playground?model=sim-medium');
     await settled(page);
-    await page.getByRole('button', { name: 'Make one for an hour' }).click();
+    await page.getByRole('button', { name: 'Use a temporary key' }).click();
     await page.getByText('Key in use:').waitFor();
     const talk = async (protocol: string, word: string, path: string, event: string) => {
       await page.getByRole('radio', { name: protocol }).click();
@@ -324,7 +324,7 @@ describe('an operator', () => {
     const dialog = page.getByRole('dialog');
     expect(await findBarriers(page)).toEqual([]);
     await dialog.getByLabel('Catalog id').fill('lotus-1');
-    await dialog.getByLabel('Name', { exact: true }).fill('Lotus 1');
+    await dialog.getByLabel('Display name', { exact: true }).fill('Lotus 1');
     await dialog.getByLabel('Family').fill('lotus');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.waitForURL('**/operator/catalog/lotus-1');
@@ -334,16 +334,16 @@ describe('an operator', () => {
     await prices.getByLabel('Input', { exact: true }).fill('2');
     await prices.getByLabel('Cache hit').fill('0.2');
     await prices.getByLabel('Output').fill('8');
-    await prices.getByRole('heading', { name: 'What this changes' }).waitFor();
+    await prices.getByRole('heading', { name: 'Effect of this change' }).waitFor();
     expect(await findBarriers(page)).toEqual([]);
-    await prices.getByRole('button', { name: 'Set the prices' }).click();
+    await prices.getByRole('button', { name: 'Save prices' }).click();
     await page.getByText('Price history (1)').waitFor();
 
     await page.getByRole('button', { name: 'Add a route' }).click();
     const routes = page.getByRole('form', { name: 'Routes' });
     await routes.getByLabel('Upstream').selectOption('simulator-chat');
-    await routes.getByLabel('Its name there').fill('sim-medium');
-    await routes.getByRole('button', { name: 'Save the routes' }).click();
+    await routes.getByLabel('Model name at the upstream').fill('sim-medium');
+    await routes.getByRole('button', { name: 'Save routes' }).click();
     await page.getByText('callable').waitFor();
     await routes.getByRole('button', { name: 'Test the route simulator-chat' }).click();
     await routes.getByText(/answered in/).waitFor();
@@ -360,7 +360,7 @@ describe('an operator', () => {
     expect(await row('Cost of a step').innerText()).toContain('$0.122');
     expect(await row('Steps for 5 USD').innerText()).toMatch(/40\s+38/);
     expect(await row('Output in VND').innerText()).toContain('₫250,000 → ₫230,000');
-    await prices.getByRole('button', { name: 'Set the prices' }).click();
+    await prices.getByRole('button', { name: 'Save prices' }).click();
     await page.getByText('Price history (2)').waitFor();
     await ask(app, customer.secret, 'ping', 'lotus-1');
     await app.quiet(customer.accountId);
@@ -393,26 +393,26 @@ describe('an operator', () => {
     await page.goto('/operator/catalog/sim-small');
     const prices = page.getByRole('form', { name: 'Prices' });
     await prices.getByLabel('Output').fill('2.5');
-    await prices.getByRole('button', { name: 'Set the prices' }).click();
+    await prices.getByRole('button', { name: 'Save prices' }).click();
     await prices.getByText('What moves money or prices asks for a one-time code').waitFor();
     await ask(app, customer.secret, 'ping');
     await app.quiet(customer.accountId);
 
-    await page.getByRole('link', { name: 'Set it up' }).click();
-    await page.getByRole('button', { name: 'Set up one-time codes' }).click();
+    await page.getByRole('link', { name: 'Set up 2FA' }).click();
+    await page.getByRole('button', { name: 'Set up 2FA' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Your password, once more').fill(person.password);
+    await dialog.getByLabel('Your current password').fill(person.password);
     await dialog.getByRole('button', { name: 'Next' }).click();
     const secret = await dialog.locator('.copy-value code').innerText();
     expect(await findBarriers(page)).toEqual([]);
     await dialog.getByLabel('I have stored it').check();
     await dialog.getByLabel('Code', { exact: true }).fill(oneTimeCode(secret));
-    await dialog.getByRole('button', { name: 'Set up one-time codes' }).click();
+    await dialog.getByRole('button', { name: 'Set up 2FA' }).click();
     await page.getByText('Signing in asks for a code').waitFor();
 
     await page.goto('/operator/catalog/sim-small');
     await prices.getByLabel('Output').fill('2.5');
-    await prices.getByRole('button', { name: 'Set the prices' }).click();
+    await prices.getByRole('button', { name: 'Save prices' }).click();
     await page.getByText('Price history (2)').waitFor();
     await ask(app, customer.secret, 'ping');
     await app.quiet(customer.accountId);
@@ -429,7 +429,7 @@ describe('an operator', () => {
     await page.goto('/operator');
     await page.getByLabel('Search').fill('lan anh');
     await page.getByRole('link', { name: 'Lan Anh' }).click();
-    await page.getByRole('button', { name: 'Give budget' }).click();
+    await page.getByRole('button', { name: 'Add budget' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Amount in USD').fill('2.5');
     await dialog.getByLabel('Validity').selectOption('30');
@@ -439,10 +439,10 @@ describe('an operator', () => {
       await route.fetch();
       return route.abort();
     });
-    await dialog.getByRole('button', { name: 'Give budget' }).click();
+    await dialog.getByRole('button', { name: 'Add budget' }).click();
     await dialog.getByRole('alert').waitFor();
     await page.unroute('**/graphql');
-    await dialog.getByRole('button', { name: 'Give budget' }).click();
+    await dialog.getByRole('button', { name: 'Add budget' }).click();
     await dialog.waitFor({ state: 'detached' });
     const { rows } = await app.pool.query(`SELECT amount FROM "grant" WHERE account_id = $1 AND kind = 'adjustment'`, [
       person.accountId,
@@ -460,12 +460,12 @@ describe('an operator', () => {
     await page.getByRole('heading', { name: 'Accounts' }).waitFor();
     await page.getByLabel('Search').fill('bình');
     await page.getByRole('link', { name: 'Bình Minh' }).click();
-    await page.getByRole('button', { name: 'Give budget' }).click();
+    await page.getByRole('button', { name: 'Add budget' }).click();
     const dialog = page.getByRole('dialog');
     expect(await findBarriers(page)).toEqual([]);
     await dialog.getByLabel('Amount in USD').fill('2.5');
     await dialog.getByLabel('Reason').fill('For the outage of Monday');
-    await dialog.getByRole('button', { name: 'Give budget' }).click();
+    await dialog.getByRole('button', { name: 'Add budget' }).click();
     await page.getByText('For the outage of Monday').waitFor();
     await page.getByText('$7.50').first().waitFor();
     // And takes it back.
@@ -480,16 +480,16 @@ describe('an operator', () => {
     await page.getByRole('button', { name: 'Suspend' }).click();
     await dialog.getByRole('button', { name: 'Suspend' }).click();
     await dialog.waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Let it go on' }).waitFor();
+    await page.getByRole('button', { name: 'Reactivate' }).waitFor();
     expect((await ask(app, secret ?? '', 'ping')).status).toBe(403);
-    await page.getByRole('button', { name: 'Let it go on' }).click();
-    await dialog.getByRole('button', { name: 'Let it go on' }).click();
+    await page.getByRole('button', { name: 'Reactivate' }).click();
+    await dialog.getByRole('button', { name: 'Reactivate' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Suspend' }).waitFor();
     expect((await ask(app, secret ?? '', 'ping')).status).toBe(200);
 
     await page.getByRole('button', { name: 'Check', exact: true }).click();
-    await page.getByText('Every rule holds.').waitFor();
+    await page.getByText('All invariants hold.').waitFor();
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

@@ -90,10 +90,10 @@ describe('the keyboard alone', () => {
     // Another page begins at its heading, not somewhere in the middle.
     await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
     await expect.poll(() => focusOf(page)).toMatchObject({ element: 'H1', name: 'API keys' });
-    await goTo(page, 'Create a key');
+    await goTo(page, 'Create key');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
-    await goTo(page, 'Name');
+    await goTo(page, 'Display name');
     await page.keyboard.type('by hand');
     await page.keyboard.press('Enter');
     const secret = await page.locator('.secret code').innerText();
@@ -108,7 +108,7 @@ describe('the keyboard alone', () => {
     await goTo(page, 'Done');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect((await focusOf(page)).name).toBe('Create a key');
+    expect((await focusOf(page)).name).toBe('Create key');
     expect((await ask(app, secret, 'ping')).status).toBe(200);
 
     await page.getByRole('rowheader', { name: /by hand/ }).waitFor();
@@ -128,9 +128,9 @@ describe('the keyboard alone', () => {
     await person.signIn(page.context());
     await page.goto('/keys');
     await settled(page);
-    expect((await step(page)).name).toBe('Skip to the content');
+    expect((await step(page)).name).toBe('Skip to content');
     await page.keyboard.press('Enter');
-    expect((await step(page)).name).toBe('Create a key');
+    expect((await step(page)).name).toBe('Create key');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
     // Round more than once: between the last and the first thing lies the browser, never the page behind.
@@ -138,7 +138,7 @@ describe('the keyboard alone', () => {
     for (let count = 0; count < 5; count += 1) await step(page, 'Shift+Tab');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect((await focusOf(page)).name).toBe('Create a key');
+    expect((await focusOf(page)).name).toBe('Create key');
     await page.getByRole('link', { name: 'Members' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor();

@@ -8,8 +8,8 @@ import { app, browser, useService } from './service.ts';
 useService();
 
 it.each([
-  ['en', 'Answers by another model', 'Every upstream runs what it is asked for.', 'Close', 'closed'],
-  ['vi', 'Trả lời bằng mô hình khác', 'Mọi nguồn đều chạy đúng mô hình được yêu cầu.', 'Đóng', 'đã đóng'],
+  ['en', 'Answers by another model', 'Every upstream runs the model it is asked for.', 'Close', 'closed'],
+  ['vi', 'Trả lời bằng model khác', 'Mọi upstream đều chạy đúng model được yêu cầu.', 'Đóng', 'đã đóng'],
 ])('are listed and closed by a press: %s', async (locale, title, none, close, closed) => {
   await app.pool.query('DELETE FROM model_mismatch');
   const { secret } = await app.customer();

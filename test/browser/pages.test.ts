@@ -139,14 +139,14 @@ describe('language and theme', () => {
     await page.getByRole('radio', { name: 'Tiếng Việt' }).first().click();
     // Amounts are written the Vietnamese way, with a no-break space before the sign.
     await page.getByText('250.000\u00a0₫').first().waitFor();
-    await page.getByRole('heading', { name: 'Nạp thêm' }).waitFor();
+    await page.getByRole('heading', { name: 'Nạp tiền' }).waitFor();
     await expect
       .poll(async () => (await person.steyg.console.people.me())?.user?.locale, { timeout: 5_000 })
       .toBe('vi');
     await page.getByRole('radio', { name: 'Tối' }).first().check();
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
     await page.reload();
-    await page.getByRole('heading', { name: 'Nạp thêm' }).waitFor();
+    await page.getByRole('heading', { name: 'Nạp tiền' }).waitFor();
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(14, 20, 19)');
     await page.getByRole('radio', { name: 'English' }).first().click();

@@ -185,7 +185,7 @@ describe('the key of the tab', () => {
     await page.getByLabel('Password').fill(next.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('link', { name: 'Playground', exact: true }).click();
-    await page.getByRole('heading', { name: 'A key for this tab' }).waitFor();
+    await page.getByRole('heading', { name: 'Key for this tab' }).waitFor();
     expect(await page.getByText('Key in use:').count()).toBe(0);
     expect(person.email).not.toBe(next.email);
     expect(unexpected()).toEqual([]);

@@ -175,7 +175,7 @@ describe('the books', () => {
     await (await signInOperator(app)).signIn(page.context());
     await page.goto('/operator/books');
     await page.getByRole('button', { name: 'Check all accounts' }).click();
-    await page.getByText('Every rule holds.').waitFor();
+    await page.getByText('All invariants hold.').waitFor();
     await page.getByText(`Accounts checked: ${before.rows[0].n + 30}`).waitFor();
     expect(unexpected()).toEqual([]);
     await page.context().close();

@@ -63,8 +63,8 @@ describe('a webhook endpoint that fails', () => {
     expect(await failed.getByText(/Next try at/).count()).toBe(0);
 
     status = 204;
-    await failed.getByRole('button', { name: 'Send again' }).click();
-    await page.getByText('It is sent again.').first().waitFor();
+    await failed.getByRole('button', { name: 'Resend' }).click();
+    await page.getByText('Resending.').first().waitFor();
     const delivered = rows.filter({ hasText: 'delivered' });
     await delivered.getByText(/status 204/).waitFor();
     // The program can tell that it is the same.
@@ -84,13 +84,13 @@ describe('an account that is suspended while somebody looks at it', () => {
     orThrow(await operator.steyg.console.operator.setAccountStatus({ accountId, status: 'SUSPENDED' }));
 
     await page
-      .getByLabel('Name', { exact: true })
-      .or(page.getByRole('button', { name: 'Create a key' }))
+      .getByLabel('Display name', { exact: true })
+      .or(page.getByRole('button', { name: 'Create key' }))
       .first()
       .click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Name', { exact: true }).fill('too late');
-    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    await dialog.getByLabel('Display name', { exact: true }).fill('too late');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
     await dialog
       .getByRole('alert')
       .getByText(/suspended/)

@@ -71,16 +71,16 @@ describe('without a network', () => {
     await page.getByRole('rowheader', { name: /kept/ }).waitFor();
     expect(await findBarriers(page)).toEqual([]);
 
-    await page.getByRole('button', { name: 'Create a key' }).first().click();
+    await page.getByRole('button', { name: 'Create key' }).first().click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Name').fill('not now');
-    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    await dialog.getByLabel('Display name').fill('not now');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
     await dialog.getByRole('alert').waitFor();
-    expect(await dialog.getByLabel('Name').inputValue()).toBe('not now');
+    expect(await dialog.getByLabel('Display name').inputValue()).toBe('not now');
 
     await page.context().setOffline(false);
     await offline.waitFor({ state: 'detached' });
-    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    await dialog.getByRole('button', { name: 'Create key' }).click();
     await page.locator('.secret code').waitFor();
     expect((await ask(app, secret ?? '', 'ping')).status).toBe(200);
     expect(unexpected(/ERR_INTERNET_DISCONNECTED/)).toEqual([]);
@@ -132,8 +132,8 @@ describe('two tabs of one browser', () => {
     orThrow(await first.steyg.console.keys.createKey({ input: { name: 'of the first' } }));
     const { page, unexpected } = await openAs(first, '/keys');
     await page.getByRole('rowheader', { name: /of the first/ }).waitFor();
-    await page.getByRole('button', { name: 'Create a key' }).first().click();
-    await page.getByRole('dialog').getByLabel('Name').fill('half typed');
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    await page.getByRole('dialog').getByLabel('Display name').fill('half typed');
 
     const other = await watch(await page.context().newPage(), app.url);
     await other.page.goto('/');

@@ -26,10 +26,17 @@ describe('amounts', () => {
     expect(plain(vi.usd(amount))).toBe(vietnamese);
   });
 
-  it('never say that more is left than there is', () => {
-    expect(en.usdLeft('8.999999')).toBe('$8.99');
-    expect(en.usdLeft('0.99999999')).toBe('$0.9999');
-    expect(en.usdLeft('0.00000001')).toBe('$0.00');
+  it.each([
+    ['0', '$0.00', '0,00 USD'],
+    ['4.9999975', '$5.00', '5,00 USD'],
+    ['4.994', '$4.99', '4,99 USD'],
+    ['0.0000003', '<$0.01', '<0,01 USD'],
+    ['0.0099', '<$0.01', '<0,01 USD'],
+    ['0.01', '$0.01', '0,01 USD'],
+    ['-0.002', '>-$0.01', '>-0,01 USD'],
+  ])('on a tile, %s USD has at most two decimals and takes no visible cent away', (amount, english, vietnamese) => {
+    expect(plain(en.usdTile(amount))).toBe(english);
+    expect(plain(vi.usdTile(amount))).toBe(vietnamese);
   });
 
   it('are exact where a receipt needs them', () => {
@@ -45,6 +52,12 @@ describe('amounts', () => {
 
 describe('dates', () => {
   const moment = '2026-11-05T12:03:09Z';
+
+  it('of what happened are never ahead, however far ahead the server’s clock is', () => {
+    expect(en.ago('2026-11-05T12:03:12Z', new Date(moment))).toBe('now');
+    expect(vi.ago('2026-11-05T12:03:12Z', new Date(moment))).toBe('bây giờ');
+    expect(en.ago('2026-11-05T12:00:09Z', new Date(moment))).toBe('3 minutes ago');
+  });
 
   it('are dd/mm/yyyy in Vietnamese, with a clock of 24 hours', () => {
     expect(vi.date(moment)).toBe('05/11/2026');

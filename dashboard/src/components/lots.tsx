@@ -37,7 +37,7 @@ function Lot({ grant, action }: { grant: Grant; action: ReactNode }) {
     <li>
       <p className="lot-head">
         <strong>{t.grants[kind]}</strong>
-        <span>{fill(t.overview.leftOf, { free: format.usdLeft(free), amount: format.usd(amount) })}</span>
+        <span>{fill(t.overview.leftOf, { free: format.usdTile(free), amount: format.usd(amount) })}</span>
       </p>
       <div className="meter" aria-hidden="true">
         <span className="free" style={{ width: `${share(free)}%` }} />

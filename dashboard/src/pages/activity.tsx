@@ -11,6 +11,7 @@ import { Card, Figure, Page } from '../components/page.tsx';
 import { RangeFilter } from '../components/range-filter.tsx';
 import { Banner, Empty, Loaded, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
+import { Usd } from '../components/usd.tsx';
 import { useAsk, usePages } from '../data.tsx';
 import { useReportAddress } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -233,7 +234,7 @@ function Report({
   return (
     <>
       <dl className="figures">
-        <Figure label={t.activity.charged} value={format.usd(addUsd(rows.map(({ charged }) => charged)))} />
+        <Figure label={t.activity.charged} value={<Usd amount={addUsd(rows.map(({ charged }) => charged))} />} />
         <Figure label={t.activity.measures.requests} value={format.number(sumOf(rows, ({ requests }) => requests))} />
         <Figure label={t.activity.failures} value={format.number(sumOf(rows, ({ failures }) => failures))} />
         <Figure label={t.activity.measures.tokens} value={format.number(sumOf(rows, tokensOf))} />

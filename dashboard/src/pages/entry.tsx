@@ -6,6 +6,7 @@ import { OutcomeBadge } from '../components/entries.tsx';
 import { Badge, Card, Figure, Page } from '../components/page.tsx';
 import { Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
+import { Usd } from '../components/usd.tsx';
 import { useAsk } from '../data.tsx';
 import { usePart } from '../hooks.ts';
 import { useLanguage } from '../language/language.tsx';
@@ -38,7 +39,7 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
   return (
     <>
       <dl className="figures">
-        <Figure label={t.activity.charged} value={format.usd(entry.charged)} />
+        <Figure label={t.activity.charged} value={<Usd amount={entry.charged} />} />
         <Figure label={t.entry.tokens} value={format.number(sumOf(entry.receipt, ({ tokens }) => tokens))} />
         <Figure label={t.activity.latency} value={format.milliseconds(entry.latencyMs)} />
         <Figure

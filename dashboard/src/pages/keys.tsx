@@ -129,9 +129,7 @@ function KeyTable({
         {
           head: t.keys.lastUsed,
           cell: ({ spend }) => (
-            <span className="line">
-              {spend.lastUsedAt === null ? t.keys.never : format.relative(spend.lastUsedAt, now)}
-            </span>
+            <span className="line">{spend.lastUsedAt === null ? t.keys.never : format.ago(spend.lastUsedAt, now)}</span>
           ),
         },
         {

@@ -55,7 +55,7 @@ export default function Notices() {
 function NoticeItem({ notice }: { notice: Notice }) {
   const { t, format } = useLanguage();
   const facts = (notice.facts ?? {}) as Record<string, string>;
-  const usd = (name: string) => format.usdLeft(facts[name] ?? '0');
+  const usd = (name: string) => format.usdTile(facts[name] ?? '0');
   const end = facts['expires_at'];
   return (
     <li>

@@ -5,6 +5,7 @@ import { EntryTable } from '../components/entries.tsx';
 import { Lots } from '../components/lots.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
 import { Empty, Loaded, Skeleton } from '../components/states.tsx';
+import { Usd } from '../components/usd.tsx';
 import { useAsk } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { addUsd, stepsFor } from '../money.ts';
@@ -118,7 +119,7 @@ function Figures({ sums, rows }: { sums: { free: string; held: string }; rows: R
     <dl className="figures">
       <Figure
         label={t.overview.free}
-        value={format.usdLeft(sums.free)}
+        value={<Usd amount={sums.free} />}
         note={Number(sums.held) > 0 ? fill(t.overview.held, { held: format.usd(sums.held) }) : undefined}
         {...(Number(sums.free) <= 0 ? { tone: 'bad' as const } : {})}
       />
@@ -139,7 +140,7 @@ function Spent({ free, rows }: { free: string; rows: Rows }) {
     const start = daysAgo(days - 1).getTime();
     return rows.filter((row) => row.start !== null && new Date(row.start).getTime() >= start);
   };
-  const spent = (days: number) => format.usd(addUsd(since(days).map(({ charged }) => charged)));
+  const spent = (days: number) => <Usd amount={addUsd(since(days).map(({ charged }) => charged))} />;
   const burn = burnOf(since(burnDays), burnDays, free);
   const { daysLeft } = burn;
   return (
@@ -156,7 +157,7 @@ function Spent({ free, rows }: { free: string; rows: Rows }) {
       />
       <Figure
         label={t.overview.burn}
-        value={format.usd(burn.perDay)}
+        value={<Usd amount={burn.perDay} />}
         note={
           daysLeft === null
             ? t.overview.noBurn

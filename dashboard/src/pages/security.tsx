@@ -354,7 +354,7 @@ function Sessions() {
           },
           { head: t.security.address, cell: ({ ipAddress }) => ipAddress ?? '–' },
           { head: t.security.since, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-          { head: t.keys.lastUsed, cell: ({ lastUsedAt }) => format.relative(lastUsedAt, now) },
+          { head: t.keys.lastUsed, cell: ({ lastUsedAt }) => format.ago(lastUsedAt, now) },
           {
             head: t.common.actions,
             silentHead: true,
@@ -432,7 +432,7 @@ function AccessTokens({ accountId }: { accountId: string }) {
                 },
                 {
                   head: t.keys.lastUsed,
-                  cell: ({ lastUsedAt }) => (lastUsedAt === null ? t.keys.never : format.relative(lastUsedAt, now)),
+                  cell: ({ lastUsedAt }) => (lastUsedAt === null ? t.keys.never : format.ago(lastUsedAt, now)),
                 },
                 {
                   head: t.keys.expiry,

@@ -72,11 +72,11 @@ function TrialStep() {
           return (
             <p>
               {trial?.expiresAt == null
-                ? fill(t.start.budgetFree, { free: format.usdLeft(free) })
+                ? fill(t.start.budgetFree, { free: format.usdTile(free) })
                 : fill(t.start.trial, {
                     amount: format.usd(trial.amount),
                     end: format.dateTime(trial.expiresAt),
-                    free: format.usdLeft(free),
+                    free: format.usdTile(free),
                   })}
             </p>
           );

@@ -14,6 +14,7 @@ import { Badge, Card, Figure, Page } from '../../components/page.tsx';
 import { Banner, Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
+import { Usd } from '../../components/usd.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import { usePart } from '../../hooks.ts';
@@ -68,11 +69,11 @@ function Details({ account }: { account: Account }) {
         </div>
       </div>
       <dl className="figures">
-        <Figure label={t.overview.free} value={format.usdLeft(budget.free)} />
-        <Figure label={t.operator.held} value={format.usd(budget.held)} />
-        <Figure label={t.activity.charged} value={format.usd(budget.charged)} />
-        <Figure label={t.operator.expired} value={format.usd(budget.expired)} />
-        <Figure label={t.operator.granted} value={format.usd(budget.granted)} />
+        <Figure label={t.overview.free} value={<Usd amount={budget.free} />} />
+        <Figure label={t.operator.held} value={<Usd amount={budget.held} />} />
+        <Figure label={t.activity.charged} value={<Usd amount={budget.charged} />} />
+        <Figure label={t.operator.expired} value={<Usd amount={budget.expired} />} />
+        <Figure label={t.operator.granted} value={<Usd amount={budget.granted} />} />
       </dl>
       <CopyValue label={t.operator.accountId} text={account.id} />
       <div className="columns">
@@ -82,7 +83,7 @@ function Details({ account }: { account: Account }) {
             actionOf={(grant) =>
               Number(grant.free) > 0 ? (
                 <Button small onClick={() => setOpen(grant)}>
-                  {fill(t.operator.takeBack, { amount: format.usdLeft(grant.free) })}
+                  {fill(t.operator.takeBack, { amount: format.usd(grant.free) })}
                 </Button>
               ) : null
             }
@@ -227,7 +228,7 @@ function TakeBackDialog({ account, grant, onClose }: { account: Account; grant: 
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>
             <Button type="submit" look="danger" busy={end.isPending}>
-              {fill(t.operator.takeBack, { amount: format.usdLeft(grant.free) })}
+              {fill(t.operator.takeBack, { amount: format.usd(grant.free) })}
             </Button>
           </>
         }

@@ -65,7 +65,7 @@ export default function Accounts() {
                     </Badge>
                   ),
                 },
-                { head: t.overview.free, figure: true, cell: ({ budget }) => format.usdLeft(budget.free) },
+                { head: t.overview.free, figure: true, cell: ({ budget }) => format.usdTile(budget.free) },
                 { head: t.activity.charged, figure: true, cell: ({ budget }) => format.usd(budget.charged) },
                 { head: t.operator.granted, figure: true, cell: ({ budget }) => format.usd(budget.granted) },
                 { head: t.operator.opened, cell: ({ createdAt }) => format.date(createdAt) },

@@ -278,7 +278,7 @@ function Holds() {
               rows={rows}
               rowKey={({ requestId }) => requestId}
               columns={[
-                { head: t.operator.since, names: true, cell: ({ heldAt }) => format.relative(heldAt, now) },
+                { head: t.operator.since, names: true, cell: ({ heldAt }) => format.ago(heldAt, now) },
                 {
                   head: t.operator.account,
                   cell: ({ accountId }) => <AccountLink id={accountId} text={t.operator.look} />,

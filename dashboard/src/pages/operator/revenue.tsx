@@ -7,6 +7,7 @@ import { Card, Figure, Page } from '../../components/page.tsx';
 import { RangeFilter } from '../../components/range-filter.tsx';
 import { Empty, Loaded, Skeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
+import { Usd } from '../../components/usd.tsx';
 import { useAsk } from '../../data.tsx';
 import { useReportAddress } from '../../hooks.ts';
 import { useOperatorLanguage } from '../../language/language.tsx';
@@ -83,15 +84,15 @@ function Sums({ rows }: { rows: readonly Row[] }) {
   const share = Number(charged) === 0 ? null : Number(margin) / Number(charged);
   return (
     <dl className="figures">
-      <Figure label={t.operator.measures.charged} value={format.usd(charged)} />
-      <Figure label={t.operator.measures.upstreamCost} value={format.usd(sum((row) => row.upstreamCost))} />
+      <Figure label={t.operator.measures.charged} value={<Usd amount={charged} />} />
+      <Figure label={t.operator.measures.upstreamCost} value={<Usd amount={sum((row) => row.upstreamCost)} />} />
       <Figure
         label={t.operator.measures.margin}
-        value={format.usd(margin)}
+        value={<Usd amount={margin} />}
         note={share === null ? undefined : format.percent(share)}
         {...(Number(margin) < 0 ? { tone: 'bad' as const } : {})}
       />
-      <Figure label={t.operator.shortfall} value={format.usd(sum((row) => row.shortfall))} />
+      <Figure label={t.operator.shortfall} value={<Usd amount={sum((row) => row.shortfall)} />} />
       <Figure
         label={t.activity.measures.requests}
         value={format.number(sumOf(rows, ({ requests }) => requests))}
