@@ -102,7 +102,7 @@ describe('the activity page', () => {
     );
     try {
       const { page, unexpected } = await open('/activity?range=month&sort=COST');
-      await page.getByText('There are too many requests in this time to sort them so.').waitFor();
+      await page.getByText('Too many requests in this period to sort this way.').waitFor();
       expect(await findBarriers(page)).toEqual([]);
       await page.getByRole('button', { name: 'Sort by time' }).click();
       await list(page).getByRole('columnheader', { name: 'Time' }).waitFor();

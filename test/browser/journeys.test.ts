@@ -128,7 +128,7 @@ describe('an account holder', () => {
     expect(await copied('Amount')).toBe('150000');
     expect(await transferMoney(app, { amountVnd: 150_000, memo })).toBe(200);
     // Without anybody loading the page again.
-    await page.getByText('$10.00 of budget is yours').waitFor();
+    await page.getByText('$10.00 was added to your budget').waitFor();
     await page.getByRole('heading', { name: 'Receipt' }).waitFor();
     // To keep: a page of its own, which works without a session and in both languages.
     const href = (await page.getByRole('link', { name: /^Print or save/ }).getAttribute('href')) ?? '';
@@ -217,7 +217,7 @@ describe('an account holder', () => {
     await dialog.getByLabel('I have stored it').check();
     await dialog.getByLabel('Code', { exact: true }).fill(oneTimeCode(secret));
     await dialog.getByRole('button', { name: 'Set up 2FA' }).click();
-    await first.page.getByText('Signing in asks for a code').waitFor();
+    await first.page.getByText('Signing in also asks for a code').waitFor();
     expect(first.unexpected()).toEqual([]);
     await first.page.context().close();
 
@@ -394,7 +394,7 @@ describe('an operator', () => {
     const prices = page.getByRole('form', { name: 'Prices' });
     await prices.getByLabel('Output').fill('2.5');
     await prices.getByRole('button', { name: 'Save prices' }).click();
-    await prices.getByText('What moves money or prices asks for a one-time code').waitFor();
+    await prices.getByText('Changes to money or prices require 2FA').waitFor();
     await ask(app, customer.secret, 'ping');
     await app.quiet(customer.accountId);
 
@@ -408,7 +408,7 @@ describe('an operator', () => {
     await dialog.getByLabel('I have stored it').check();
     await dialog.getByLabel('Code', { exact: true }).fill(oneTimeCode(secret));
     await dialog.getByRole('button', { name: 'Set up 2FA' }).click();
-    await page.getByText('Signing in asks for a code').waitFor();
+    await page.getByText('Signing in also asks for a code').waitFor();
 
     await page.goto('/operator/catalog/sim-small');
     await prices.getByLabel('Output').fill('2.5');
@@ -473,7 +473,7 @@ describe('an operator', () => {
     expect(await findBarriers(page)).toEqual([]);
     await dialog.getByLabel('Reason').fill('Given to the wrong account');
     await dialog.getByRole('button', { name: 'Take back $2.50' }).click();
-    await page.getByText('$2.50 were taken back.').waitFor();
+    await page.getByText('$2.50 was taken back.').waitFor();
     await page.getByRole('button', { name: 'Take back $2.50' }).waitFor({ state: 'detached' });
     await page.getByText('$5.00').first().waitFor();
 

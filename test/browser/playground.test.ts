@@ -75,14 +75,14 @@ describe('a conversation', () => {
   it('that breaks off keeps what had come, with its price, and is asked again of another model', async () => {
     const { page, last, unexpected } = await openPlayground();
     await say(page, '[[cut 12]]');
-    await last.getByText('The answer broke off.').waitFor();
+    await last.getByText('The answer was interrupted.').waitFor();
     expect((await last.locator('.answer').innerText()).length).toBeGreaterThan(5);
     await last.getByText(charged).waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await page.getByLabel('Model', { exact: true }).selectOption('sim-small');
     await last.getByRole('button', { name: 'Try again' }).click();
     await last.getByText('sim-small · Messages').waitFor();
-    await last.getByText('The answer broke off.').waitFor();
+    await last.getByText('The answer was interrupted.').waitFor();
     // In place of the one that failed.
     expect(await page.locator('.exchange').count()).toBe(1);
     expect(unexpected()).toEqual([]);
@@ -162,7 +162,7 @@ describe('what is refused', () => {
   it('by the model says so in people’s words, with the id of the request', async () => {
     const { page, last, unexpected } = await openPlayground();
     await say(page, '[[status 500]]');
-    await last.getByText('The model failed or does not answer').waitFor();
+    await last.getByText('The model failed or is not responding').waitFor();
     await last.getByText(/Request id: [0-9a-f-]{36}/).waitFor();
     expect(await last.locator('.answer').count()).toBe(0);
     expect(unexpected(/status of 502/)).toEqual([]);

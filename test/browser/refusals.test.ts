@@ -45,7 +45,7 @@ describe('a webhook endpoint that fails', () => {
     const rows = dialog.locator('.notices > li');
     await rows.getByText('under way').waitFor();
     await rows.getByText(/status 500/).waitFor();
-    await rows.getByText(/Next try at/).waitFor();
+    await rows.getByText(/Next attempt at/).waitFor();
     expect(await findBarriers(page)).toEqual([]);
 
     // A day of tries later; whatever is sent next takes along what is due.
@@ -60,7 +60,7 @@ describe('a webhook endpoint that fails', () => {
     const failed = rows.filter({ hasText: 'given up' });
     await failed.waitFor();
     expect(await failed.getByText(/status 500/).count()).toBe(2);
-    expect(await failed.getByText(/Next try at/).count()).toBe(0);
+    expect(await failed.getByText(/Next attempt at/).count()).toBe(0);
 
     status = 204;
     await failed.getByRole('button', { name: 'Resend' }).click();
@@ -95,11 +95,11 @@ describe('an account that is suspended while somebody looks at it', () => {
       .getByRole('alert')
       .getByText(/suspended/)
       .waitFor();
-    await page.getByText(/its keys are refused, and it can be looked at but not changed/).waitFor();
+    await page.getByText(/its API keys are refused and it is read-only/).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor();
-    await page.getByText(/its keys are refused/).waitFor();
+    await page.getByText(/its API keys are refused/).waitFor();
     expect(await findBarriers(page)).toEqual([]);
     expect(unexpected()).toEqual([]);
     await page.context().close();

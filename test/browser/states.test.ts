@@ -65,7 +65,7 @@ describe('without a network', () => {
     const person = await createPerson(app);
     const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'kept' } }));
     const { page, unexpected } = await openAs(person, '/keys');
-    const offline = page.getByText('There is no network at the moment.');
+    const offline = page.getByText('You are offline.');
     await page.context().setOffline(true);
     await offline.waitFor();
     await page.getByRole('rowheader', { name: /kept/ }).waitFor();
