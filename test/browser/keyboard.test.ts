@@ -117,7 +117,7 @@ describe('the keyboard alone', () => {
     await page.getByRole('dialog').waitFor();
     await goTo(page, 'Delete');
     await page.keyboard.press('Enter');
-    await page.getByText('Key “by hand” is deleted.').waitFor();
+    await page.getByText('Key “by hand” was deleted.').waitFor();
     expect((await ask(app, secret, 'ping')).status).toBe(401);
     expect(unexpected()).toEqual([]);
     await page.context().close();
