@@ -124,7 +124,7 @@ describe('an account holder', () => {
     expect(amountVnd).toBe(250_000);
 
     expect(await transferMoney(app, { amountVnd: 100_000, memo })).toBe(200);
-    await page.getByText('₫100,000 of ₫250,000 arrived').waitFor();
+    await page.getByText('₫100,000 of ₫250,000 received').waitFor();
     expect(await copied('Amount')).toBe('150000');
     expect(await transferMoney(app, { amountVnd: 150_000, memo })).toBe(200);
     // Without anybody loading the page again.
@@ -158,7 +158,7 @@ describe('an account holder', () => {
     await page.goto('/keys');
     await page.getByRole('button', { name: 'Delete key “old laptop”' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByText('Key “old laptop” is deleted.').waitFor();
+    await page.getByText('Key “old laptop” was deleted.').waitFor();
     const refused = await ask(app, secret ?? '', 'ping');
     expect(refused.status).toBe(401);
     expect(await refused.json()).toMatchObject({ error: { message: 'Invalid API key' } });
@@ -177,7 +177,7 @@ describe('an account holder', () => {
     await settled(page);
     await page.getByRole('button', { name: 'Create key' }).first().click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Display name').fill('tight');
+    await dialog.getByLabel('Name').fill('tight');
     await dialog.getByLabel('sim-small').check();
     await dialog.getByLabel('A day').fill('0.5');
     expect(await findBarriers(page)).toEqual([]);
@@ -255,7 +255,7 @@ describe('an account holder', () => {
       await exchange.locator('.answer', { hasText: `${word} is the answer.` }).waitFor();
       // Tokens, cost and times, with the way to the receipt.
       await exchange.getByText(/input, .* cache and .* output tokens · \$/).waitFor();
-      await exchange.getByText(/first byte after .* whole in /).waitFor();
+      await exchange.getByText(/first byte after .* done in /).waitFor();
       await exchange.getByText(/Raw request and events/).click();
       const raw = await exchange.locator('.raw').innerText();
       expect(raw).toContain(`POST ${path}`);
@@ -324,7 +324,7 @@ describe('an operator', () => {
     const dialog = page.getByRole('dialog');
     expect(await findBarriers(page)).toEqual([]);
     await dialog.getByLabel('Catalog id').fill('lotus-1');
-    await dialog.getByLabel('Display name', { exact: true }).fill('Lotus 1');
+    await dialog.getByLabel('Name', { exact: true }).fill('Lotus 1');
     await dialog.getByLabel('Family').fill('lotus');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.waitForURL('**/operator/catalog/lotus-1');
@@ -341,7 +341,7 @@ describe('an operator', () => {
 
     await page.getByRole('button', { name: 'Add a route' }).click();
     const routes = page.getByRole('form', { name: 'Routes' });
-    await routes.getByLabel('Upstream').selectOption('simulator-chat');
+    await routes.getByLabel('Upstream', { exact: true }).selectOption('simulator-chat');
     await routes.getByLabel('Model name at the upstream').fill('sim-medium');
     await routes.getByRole('button', { name: 'Save routes' }).click();
     await page.getByText('callable').waitFor();

@@ -93,7 +93,7 @@ describe('the keyboard alone', () => {
     await goTo(page, 'Create key');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
-    await goTo(page, 'Display name');
+    await goTo(page, 'Name');
     await page.keyboard.type('by hand');
     await page.keyboard.press('Enter');
     const secret = await page.locator('.secret code').innerText();

@@ -84,12 +84,12 @@ describe('an account that is suspended while somebody looks at it', () => {
     orThrow(await operator.steyg.console.operator.setAccountStatus({ accountId, status: 'SUSPENDED' }));
 
     await page
-      .getByLabel('Display name', { exact: true })
+      .getByLabel('Name', { exact: true })
       .or(page.getByRole('button', { name: 'Create key' }))
       .first()
       .click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Display name', { exact: true }).fill('too late');
+    await dialog.getByLabel('Name', { exact: true }).fill('too late');
     await dialog.getByRole('button', { name: 'Create key' }).click();
     await dialog
       .getByRole('alert')

@@ -73,10 +73,10 @@ describe('without a network', () => {
 
     await page.getByRole('button', { name: 'Create key' }).first().click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Display name').fill('not now');
+    await dialog.getByLabel('Name').fill('not now');
     await dialog.getByRole('button', { name: 'Create key' }).click();
     await dialog.getByRole('alert').waitFor();
-    expect(await dialog.getByLabel('Display name').inputValue()).toBe('not now');
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('not now');
 
     await page.context().setOffline(false);
     await offline.waitFor({ state: 'detached' });
@@ -133,7 +133,7 @@ describe('two tabs of one browser', () => {
     const { page, unexpected } = await openAs(first, '/keys');
     await page.getByRole('rowheader', { name: /of the first/ }).waitFor();
     await page.getByRole('button', { name: 'Create key' }).first().click();
-    await page.getByRole('dialog').getByLabel('Display name').fill('half typed');
+    await page.getByRole('dialog').getByLabel('Name').fill('half typed');
 
     const other = await watch(await page.context().newPage(), app.url);
     await other.page.goto('/');

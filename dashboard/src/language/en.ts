@@ -247,7 +247,7 @@ export const en = {
     ends: 'expires {end} ({relative})',
     noEnd: 'does not expire',
     spendByDay: 'Spent by day and model, last {days} days',
-    noSpend: 'Nothing spent yet.',
+    noSpend: 'Your spending appears here after the first request.',
     recent: 'Latest requests',
     all: 'See all',
     live: 'live',

@@ -60,7 +60,7 @@ export const operatorEn = {
   details: 'Details',
   disabled: 'disabled',
   disconnects: { ABORT: 'end the request', DRAIN: 'let it finish' },
-  displayName: 'Display name',
+  displayName: 'Name',
   editWhat: 'Edit {name}',
   ejected: 'ejected',
   enabled: 'Enabled',

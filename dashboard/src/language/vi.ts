@@ -249,7 +249,7 @@ export const vi: Texts = {
     ends: 'hết hạn lúc {end} ({relative})',
     noEnd: 'không hết hạn',
     spendByDay: 'Chi tiêu theo ngày và model, {days} ngày qua',
-    noSpend: 'Chưa chi tiêu gì.',
+    noSpend: 'Chi tiêu sẽ hiện ở đây sau yêu cầu đầu tiên.',
     recent: 'Yêu cầu mới nhất',
     all: 'Xem tất cả',
     live: 'trực tiếp',
