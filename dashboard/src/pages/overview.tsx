@@ -135,7 +135,7 @@ function Figures({ sums, rows }: { sums: { free: string; held: string }; rows: R
 }
 
 function Spent({ free, rows }: { free: string; rows: Rows }) {
-  const { t, format, count } = useLanguage();
+  const { t, count } = useLanguage();
   const since = (days: number) => {
     const start = daysAgo(days - 1).getTime();
     return rows.filter((row) => row.start !== null && new Date(row.start).getTime() >= start);
