@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { parseSync } from 'vite';
 import { describe, expect, it } from 'vitest';
 import { en } from '../../dashboard/src/language/en.ts';
+import { glossary } from '../../dashboard/src/language/glossary.ts';
 import { operatorEn } from '../../dashboard/src/language/operator-en.ts';
+import { operatorVi } from '../../dashboard/src/language/operator-vi.ts';
+import { vi } from '../../dashboard/src/language/vi.ts';
 
 // Every text of the pages stands in the language files, and every text of the language files on some page.
 
@@ -145,5 +148,42 @@ describe('the language files', () => {
       return true;
     });
     expect(unused.map((way) => way.join('.'))).toEqual([]);
+  });
+});
+
+/** Every text of a language, with the way to it. */
+function textsOf(value: unknown, way: readonly string[] = []): { way: string; text: string }[] {
+  return typeof value === 'string'
+    ? [{ way: way.join('.'), text: value }]
+    : Object.entries(value as object).flatMap(([name, inner]) => textsOf(inner, [...way, name]));
+}
+
+describe('the glossary', () => {
+  const languages = {
+    en: textsOf({ ...en, operator: operatorEn }),
+    vi: textsOf({ ...vi, operator: operatorVi }),
+  };
+  const refused = { en: glossary.flatMap(({ notEn = [] }) => notEn), vi: glossary.flatMap(({ notVi = [] }) => notVi) };
+  const found = (language: 'en' | 'vi', texts: { way: string; text: string }[]) =>
+    texts.flatMap(({ way, text }) =>
+      refused[language].filter((word) => text.toLowerCase().includes(word)).map((word) => `${way}: ${word}`),
+    );
+
+  it.each(['en', 'vi'] as const)('is kept by every text in %s', (language) => {
+    expect(languages[language].length).toBeGreaterThan(500);
+    expect(found(language, languages[language])).toEqual([]);
+  });
+
+  it('would notice an invented translation', () => {
+    expect(found('vi', [{ way: 'a.b', text: 'Tạo khóa API' }])).toEqual(['a.b: khóa api']);
+    expect(found('en', [{ way: 'a.b', text: 'Recharge now' }])).toEqual(['a.b: recharge']);
+  });
+
+  it('names words that the texts really use', () => {
+    const all = { en: languages.en.map(({ text }) => text), vi: languages.vi.map(({ text }) => text) };
+    const uses = (texts: string[], word: string) =>
+      texts.some((text) => text.toLowerCase().includes(word.toLowerCase()));
+    expect(glossary.filter(({ en: word }) => !uses(all.en, word)).map(({ en: word }) => word)).toEqual([]);
+    expect(glossary.filter(({ vi: word }) => !uses(all.vi, word)).map(({ vi: word }) => word)).toEqual([]);
   });
 });
