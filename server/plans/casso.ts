@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import { isSameSecret } from '../shared/constant-time.ts';
 import { bankText, parseJson, parseVietnamTime, providerId, signedVnd } from './bank-message.ts';
-import { type BankProvider, equalInConstantTime, singleHeader, soundAge } from './bank-provider.ts';
+import { type BankProvider, singleHeader, soundAge } from './bank-provider.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
 /**
@@ -28,7 +29,7 @@ export function createCasso({ secret = '', scheme = 'hmac' }: CassoOptions): Ban
       if (secret.trim() === '') return 'not_configured';
       if (scheme === 'token') {
         const given = singleHeader(headers, 'secure-token');
-        return given !== null && equalInConstantTime(given, secret) ? 'genuine' : 'forged';
+        return given !== null && isSameSecret(given, secret) ? 'genuine' : 'forged';
       }
       const [, timestamp, signature] = /^t=(\d{1,15}),v1=([0-9a-f]{128})$/.exec(
         singleHeader(headers, 'x-casso-signature') ?? '',
@@ -36,7 +37,7 @@ export function createCasso({ secret = '', scheme = 'hmac' }: CassoOptions): Ban
       const text = sortedJson(parseJson(body));
       if (timestamp === '' || text === null) return 'forged';
       const digest = createHmac('sha512', secret).update(`${timestamp}.${text}`).digest('hex');
-      if (!equalInConstantTime(signature ?? '', digest)) return 'forged';
+      if (!isSameSecret(signature ?? '', digest)) return 'forged';
       return soundAge(new Date(Number(timestamp)), now) ? 'genuine' : 'stale';
     },
   };

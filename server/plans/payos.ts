@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import { isSameSecret } from '../shared/constant-time.ts';
 import { bankText, parseJson, parseVietnamTime, signedVnd } from './bank-message.ts';
-import { type BankProvider, equalInConstantTime } from './bank-provider.ts';
+import { type BankProvider } from './bank-provider.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
 /**
@@ -27,7 +28,7 @@ export function createPayos({ secret = '' }: PayosOptions): BankProvider {
       const text = signedText(envelope.data.data);
       if (text === null) return 'forged';
       const digest = createHmac('sha256', secret).update(text).digest('hex');
-      return equalInConstantTime(envelope.data.signature, digest) ? 'genuine' : 'forged';
+      return isSameSecret(envelope.data.signature, digest) ? 'genuine' : 'forged';
     },
   };
 }

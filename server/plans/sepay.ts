@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import { isSameSecret } from '../shared/constant-time.ts';
 import { bankText, idMadeOf, parseJson, parseVietnamTime, providerId, signedVnd } from './bank-message.ts';
-import { type BankProvider, equalInConstantTime, singleHeader, soundAge } from './bank-provider.ts';
+import { type BankProvider, singleHeader, soundAge } from './bank-provider.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
 /**
@@ -26,13 +27,13 @@ export function createSepay({ secret = '', scheme = 'hmac' }: SepayOptions): Ban
       if (secret.trim() === '') return 'not_configured';
       if (scheme === 'apikey') {
         const given = singleHeader(headers, 'authorization');
-        return given !== null && equalInConstantTime(given, `Apikey ${secret}`) ? 'genuine' : 'forged';
+        return given !== null && isSameSecret(given, `Apikey ${secret}`) ? 'genuine' : 'forged';
       }
       const timestamp = singleHeader(headers, 'x-sepay-timestamp');
       const signature = singleHeader(headers, 'x-sepay-signature');
       if (timestamp === null || signature === null || !/^\d{1,12}$/.test(timestamp)) return 'forged';
       const digest = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
-      if (!equalInConstantTime(signature, `sha256=${digest}`)) return 'forged';
+      if (!isSameSecret(signature, `sha256=${digest}`)) return 'forged';
       return soundAge(new Date(Number(timestamp) * 1000), now) ? 'genuine' : 'stale';
     },
   };

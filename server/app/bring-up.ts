@@ -1,0 +1,125 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Ledger } from '../billing/ledger.ts';
+import type { Spool } from '../billing/spool.ts';
+import { startSweep } from '../billing/sweep.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { listen } from '../database/listen.ts';
+import { MigrationRefused } from '../database/migrate.ts';
+import type { Authenticator } from '../gateway/authenticate.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import { describeError } from '../runtime/http.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+
+/**
+ * Prepares the database and starts what works with it, again and again until it succeeds: a database that is late must
+ * not end the process.
+ */
+export interface BringUpParts {
+  databaseUrl: string;
+  /** Migrations, first start, catalog file. */
+  prepare(): Promise<void>;
+  /** Starts what happens by the clock; null: this process has no part in it. */
+  startSchedule: (() => Promise<void>) | null;
+  catalog: Catalog;
+  ledger: Ledger;
+  keyring: Keyring;
+  authenticator: Authenticator;
+  lane: Pool;
+  spool: Spool;
+  holdLeaseMs: number;
+  metrics: Metrics;
+  log: Logger;
+}
+
+export interface BringUp {
+  /** True once requests are taken; false when it was stopped before. Rejects when only a person can mend it. */
+  done: Promise<boolean>;
+  /** Tries no more. */
+  abort(): void;
+  /** Stops what was started. */
+  close(): Promise<void>;
+}
+
+/** `onReady` is called when everything but the schedule has started. */
+export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
+  const { log } = parts;
+  const closing = new AbortController();
+  const started: { close(): Promise<void> }[] = [];
+  let scheduling: Promise<void> = Promise.resolve();
+
+  const attempt = async (): Promise<void> => {
+    await parts.prepare();
+    await parts.catalog.refresh();
+    await parts.ledger.start();
+    started.push(await listenForChanges(parts));
+    const { lane: pool, ledger, spool, holdLeaseMs: leaseMs, metrics } = parts;
+    started.push(startSweep({ pool, ledger, spool, leaseMs, log, metrics }));
+  };
+
+  const run = async (): Promise<boolean> => {
+    for (let waitMs = 100; !closing.signal.aborted; waitMs = Math.min(2_000, waitMs * 2)) {
+      try {
+        await attempt();
+        onReady();
+        if (parts.startSchedule !== null) scheduling = schedule(parts.startSchedule, closing.signal, log);
+        return true;
+      } catch (error) {
+        if (needsPerson(error)) throw error;
+        if (closing.signal.aborted) break;
+        log.warn({ ...describeError(error), waitMs }, 'the database cannot be worked with yet; trying again');
+        await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined);
+      }
+    }
+    return false;
+  };
+
+  const done = run();
+  // A rejection is for the caller that awaits `done`; without one it must not end the process.
+  done.catch(() => undefined);
+  return {
+    done,
+    abort: () => closing.abort(),
+    async close() {
+      await done.catch(() => undefined);
+      await scheduling;
+      await Promise.all(started.map((each) => each.close()));
+    },
+  };
+}
+
+/** A refused migration and a wrong catalog file stay wrong however often they are tried. */
+function needsPerson(error: unknown): boolean {
+  return error instanceof MigrationRefused || (error instanceof Error && error.name === 'CatalogFileError');
+}
+
+/** Drops what is cached when another process changed it. */
+function listenForChanges({ databaseUrl, keyring, authenticator, catalog, log }: BringUpParts) {
+  return listen({
+    url: databaseUrl,
+    log,
+    onChange(channel) {
+      if (channel === 'keys') {
+        keyring.drop();
+        authenticator.drop();
+        return;
+      }
+      catalog
+        .refresh()
+        .catch((error: unknown) => log.warn(describeError(error), 'the catalog could not be read again'));
+    },
+  });
+}
+
+/** Requests do not wait for the schedule: nothing that happens by the clock is urgent. */
+async function schedule(start: () => Promise<void>, signal: AbortSignal, log: Logger): Promise<void> {
+  for (let waitMs = 1_000; !signal.aborted; waitMs = Math.min(60_000, waitMs * 2)) {
+    try {
+      return await start();
+    } catch (error) {
+      log.warn({ ...describeError(error), waitMs }, 'the schedule does not run yet; trying again');
+      await delay(waitMs, undefined, { ref: false, signal }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Ledger } from '../billing/ledger.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { ModelMismatches } from '../catalog/model-mismatches.ts';
+import type { Router } from '../catalog/router.ts';
+import type { Authenticator } from '../gateway/authenticate.ts';
+import { registerGateway } from '../gateway/gateway.ts';
+import { defaultMaxRssBytes, watchMemory } from '../gateway/memory.ts';
+import { registerOpenApi } from '../gateway/openapi/routes.ts';
+import { createPulse } from '../gateway/pulse.ts';
+import { createRefusals } from '../gateway/refusals.ts';
+import { createRelay } from '../gateway/relay.ts';
+import { createSlots, type Slots } from '../gateway/slots.ts';
+import { createStanding } from '../gateway/standing.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import type { Keys } from '../keys/keys.ts';
+import type { Config } from '../runtime/config.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+
+/** What a process tells its parts about its own life. */
+export interface ProcessState {
+  /** The database is prepared. */
+  prepared: boolean;
+  /** No new requests are taken. */
+  draining: boolean;
+  /** Running requests end at once. */
+  now: boolean;
+}
+
+/** The data plane, put together: what model clients call. */
+export interface DataPlaneParts {
+  config: Config;
+  secretKey: Buffer;
+  pool: Pool;
+  ledger: Ledger;
+  keys: Keys;
+  keyring: Keyring;
+  authenticator: Authenticator;
+  catalog: Catalog;
+  router: Router;
+  mismatches: ModelMismatches;
+  state: ProcessState;
+  metrics: Metrics;
+  log: Logger;
+}
+
+export interface DataPlane {
+  slots: Slots;
+  close(): void;
+}
+
+export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts): DataPlane {
+  const { config, pool, ledger, keys, authenticator, catalog, router, mismatches, state, metrics, log } = parts;
+  const { publicUrl, timeouts } = config;
+  const refusals = createRefusals({ topUpUrl: `${publicUrl}/topup`, statusUrl: `${publicUrl}/status` });
+  const { keepAliveMs, firstEventMs, clientStallMs } = timeouts;
+  const pulse = createPulse(Math.max(10, Math.min(250, keepAliveMs / 4, firstEventMs / 4, clientStallMs / 4)));
+  const slots = createSlots(config.limits);
+  const trialSlots = config.limits.trial;
+  const standing = createStanding({ keyring: parts.keyring, ledger, refusals, slots, trialSlots });
+  const relay = createRelay({
+    ledger,
+    standing,
+    catalog,
+    router,
+    refusals,
+    slots,
+    pulse,
+    mismatches,
+    metrics,
+    log,
+    timeouts,
+    trialSlots,
+    shutdown: state,
+    digest: createDigest(parts.secretKey),
+  });
+  const memory = watchMemory({ maxRssBytes: config.maxRssBytes ?? defaultMaxRssBytes(config.workers) });
+  metrics.gauge('gateway_memory_scarce', '1 while load is shed because memory runs short.', () =>
+    Number(memory.scarce),
+  );
+  const intake = {
+    get draining() {
+      return state.draining;
+    },
+    get prepared() {
+      return state.prepared;
+    },
+    get overloaded() {
+      return metrics.loopLagMs() > config.overloadLagMs || memory.scarce;
+    },
+  };
+  const baseUrl = `${publicUrl}/api`;
+  registerGateway(fastify, {
+    relay,
+    keys,
+    authenticator,
+    refusals,
+    intake,
+    metrics,
+    catalog,
+    router,
+    slots,
+    pool,
+    timeouts,
+    baseUrl,
+  });
+  registerOpenApi(fastify, baseUrl);
+  return {
+    slots,
+    close() {
+      pulse.close();
+      memory.close();
+    },
+  };
+}
+
+/** Digests of clients' identifiers, for vendors and caches; without the secret they cannot be found by trying. */
+function createDigest(secretKey: Buffer): (scope: string, text: string) => string {
+  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'steyg digest', 32));
+  return (scope, text) => createHmac('sha256', key).update(scope).update('\0').update(text).digest('base64url');
+}

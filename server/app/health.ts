@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { Metrics } from '../runtime/metrics.ts';
+import { isSameSecret } from '../shared/constant-time.ts';
+
+/** What load balancers and Prometheus ask for: `/healthz`, `/readyz` and `/metrics`. */
+export interface HealthParts {
+  /** Whether this process takes requests. */
+  isReady: () => boolean;
+  metrics: Metrics;
+  /** Null: `/metrics` answers this machine alone. */
+  metricsToken: string | null;
+}
+
+const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+
+/** A proxy on this machine hands on requests that come from somewhere else. */
+function isForwarded(headers: IncomingHttpHeaders): boolean {
+  return headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+}
+
+export function registerHealth(app: FastifyInstance, { isReady, metrics, metricsToken }: HealthParts): void {
+  metrics.gauge('gateway_ready', '1 while this process takes requests, as /readyz says.', () => Number(isReady()));
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get('/readyz', async (_request, response) =>
+    isReady() ? { status: 'ready' } : response.code(503).send({ status: 'not ready' }),
+  );
+  app.get('/metrics', async (request, response) => {
+    const isAllowed =
+      metricsToken === null
+        ? loopback.has(request.socket.remoteAddress ?? '') && !isForwarded(request.headers)
+        : isSameSecret(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
+    if (!isAllowed) return response.code(401).send({ error: { message: 'A metrics token is required.' } });
+    return response.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+  });
+}
