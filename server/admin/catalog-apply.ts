@@ -7,7 +7,7 @@ import type { CatalogContent, ModelContent } from './catalog-content.ts';
 import { type CatalogFault, CatalogFileError } from './catalog-file.ts';
 
 /** What an application did, by id. */
-export interface CatalogChanges {
+export interface AppliedChanges {
   upstreams: ChangedIds;
   models: ChangedIds;
   plans: ChangedIds;
@@ -38,14 +38,14 @@ export interface ApplyOptions {
  * What the content does not name stays as it is, or is switched off with `prune`. Throws `CatalogFileError` when a route
  * leads to an upstream that neither the content nor the database knows.
  */
-export async function applyCatalog(client: ClientBase, options: ApplyOptions): Promise<CatalogChanges> {
+export async function applyCatalog(client: ClientBase, options: ApplyOptions): Promise<AppliedChanges> {
   const { content, seal, actor, prune = false, name } = options;
   // Two files at once would interleave.
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.catalog', 0))`);
   const faults = await unknownUpstreams(client, content);
   if (faults.length > 0) throw new CatalogFileError(name, faults);
 
-  const changes: CatalogChanges = { upstreams: noChanges(), models: noChanges(), plans: noChanges() };
+  const changes: AppliedChanges = { upstreams: noChanges(), models: noChanges(), plans: noChanges() };
   for (const { upstream, secret } of content.upstreams) {
     const made = await saveUpstream(client, upstream, actor);
     const keyed =
@@ -77,7 +77,7 @@ async function applyPlan(client: ClientBase, plan: Plan, actor: string): Promise
 async function switchOffOthers(
   client: ClientBase,
   content: CatalogContent,
-  changes: CatalogChanges,
+  changes: AppliedChanges,
   actor: string,
 ): Promise<void> {
   const named = {

@@ -3,10 +3,10 @@ import { Client } from 'pg';
 import type { DatabaseLog } from './pool.ts';
 
 /** What a process keeps in memory and may have become stale. */
-export type Change = 'keys' | 'catalog';
+export type ChangedPart = 'keys' | 'catalog';
 
 const channel = 'steyg_change';
-const changes: readonly Change[] = ['keys', 'catalog'];
+const changes: readonly ChangedPart[] = ['keys', 'catalog'];
 const connectTimeoutMs = 5_000;
 const retryMsMin = 100;
 const retryMsMax = 5_000;
@@ -31,7 +31,7 @@ export interface Listening {
 export async function listen(options: {
   url: string;
   log: DatabaseLog;
-  onChange: (change: Change) => void;
+  onChange: (change: ChangedPart) => void;
   times?: typeof defaultTimes;
 }): Promise<Listening> {
   const { log, onChange, times = defaultTimes } = options;

@@ -1,10 +1,9 @@
 import type { Mail } from '../runtime/mail.ts';
+import type { Locale } from '../shared/page.ts';
 import { momentText } from '../shared/page.ts';
 import type { NoticeFacts, NoticeKind } from './rules.ts';
 
 /** Notices as mails: what is the case, what it means, where to do something about it. In the language of the reader. */
-
-export type Locale = 'en' | 'vi';
 
 export function noticeMail(input: {
   to: string;

@@ -2,7 +2,8 @@ import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction, transaction } from '../database/lane.ts';
 import { describeError, uuidv7 } from '../runtime/http.ts';
 import type { Mail } from '../runtime/mail.ts';
-import { type Locale, noticeMail } from './mails.ts';
+import type { Locale } from '../shared/page.ts';
+import { noticeMail } from './mails.ts';
 import {
   type DueNotice,
   dueNotices,

@@ -1,8 +1,7 @@
 import type { Mail } from '../runtime/mail.ts';
+import type { Locale } from '../shared/page.ts';
 
 /** What the service writes to people about their sign-in. Plain sentences, one link, in their language. */
-
-export type Locale = 'en' | 'vi';
 
 /** Unknown languages read English. */
 export function localeOf(text: string | null | undefined): Locale {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { applyCatalog, type CatalogChanges } from '../../server/admin/catalog-apply.ts';
+import { type AppliedChanges, applyCatalog } from '../../server/admin/catalog-apply.ts';
 import { exportCatalog } from '../../server/admin/catalog-export.ts';
 import { CatalogFileError, parseCatalogFile } from '../../server/admin/catalog-file.ts';
 import { createCatalog } from '../../server/catalog/catalog.ts';
@@ -37,7 +37,7 @@ plans:
 `;
 }
 
-function apply(text: string, prune = false): Promise<CatalogChanges> {
+function apply(text: string, prune = false): Promise<AppliedChanges> {
   const content = parseCatalogFile('c.yaml', text, { allowPrivateUpstreams: true, vendorKey: () => undefined });
   return transaction(database.pool, (client) =>
     applyCatalog(client, { content, seal, prune, actor: 'op', name: 'c.yaml' }),

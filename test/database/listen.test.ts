@@ -4,7 +4,7 @@ import { createServer, connect as dial, type Server, type Socket } from 'node:ne
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Change, type Listening, listen } from '../../server/database/listen.ts';
+import { type ChangedPart, type Listening, listen } from '../../server/database/listen.ts';
 import { createDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
 import { createPostgres } from '../support/postgres.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 /** A listener and what it has heard since it was last asked. */
 async function hear(url: string, times?: { heartbeatMs: number; answerTimeoutMs: number }) {
-  const heard = new Set<Change>();
+  const heard = new Set<ChangedPart>();
   const listening: Listening = await listen({
     url,
     log,

@@ -3,12 +3,12 @@ import {
   alreadySignedUpMail,
   emailChangeMail,
   invitationMail,
-  type Locale,
   newAddressMail,
   passwordResetMail,
   securityMail,
   verificationMail,
 } from '../../server/people/mails.ts';
+import type { Locale } from '../../server/shared/page.ts';
 
 /** What people are written about their sign-in. */
 
