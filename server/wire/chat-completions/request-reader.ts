@@ -279,8 +279,9 @@ function readToolChoice(choice: Json | undefined, tools: Tool[]): { tools: Tool[
     const kind = oneOf(entry.type, ['function', 'custom'], `${place}.tools.${index}.type`);
     return requireString(optionalObject(entry[kind], place)?.name, `${place}.tools.${index}.${kind}.name`);
   });
+  const names = new Set(allowed);
   return {
-    tools: tools.filter((tool) => allowed.includes(tool.name)),
+    tools: tools.filter((tool) => names.has(tool.name)),
     toolChoice: { kind: mode === 'required' ? 'any' : 'auto', at },
   };
 }

@@ -18,7 +18,7 @@ import { refuse } from '../dialogue/refusal.ts';
 import { isStrictSchema } from '../dialogue/schema.ts';
 import { placeSystemTurns } from '../dialogue/system-turns.ts';
 import { NAME_LIMIT, shortenName } from '../dialogue/tool-names.ts';
-import { callsOf, inCallOrder } from '../dialogue/turns.ts';
+import { callsOf, orderOfCalls } from '../dialogue/turns.ts';
 
 /** The protocol takes no more. */
 const MOST_STOPS = 4;
@@ -51,7 +51,7 @@ export function writeChatRequest({ dialogue, facts, context }: WriterInput): Bod
 function writeMessages(dialogue: Dialogue, features: UpstreamFeatures): Body[] {
   const { instructions, hoisted, turns } = placeSystemTurns(dialogue, features.systemRole);
   const messages: Body[] = writeSystem([...instructions, ...hoisted]);
-  let calls: CallPart[] = [];
+  let inCallOrder = orderOfCalls([]);
   // Media found in results: a tool message holds text only, so they open the user message that follows.
   let media: ContentPart[] = [];
   const flushMedia = () => {
@@ -65,14 +65,14 @@ function writeMessages(dialogue: Dialogue, features: UpstreamFeatures): Body[] {
       continue;
     }
     if (turn.role === 'results') {
-      messages.push(...inCallOrder(turn.results, calls).map(writeResult));
+      messages.push(...inCallOrder(turn.results).map(writeResult));
       media.push(...turn.results.flatMap(({ parts }) => parts.filter((part) => !isPlainText(part))));
       continue;
     }
     flushMedia();
     if (turn.role === 'system') messages.push(...writeSystem(turn.texts));
     else {
-      calls = callsOf(turn);
+      inCallOrder = orderOfCalls(callsOf(turn));
       messages.push(...writeAssistant(turn.parts, features));
     }
   }

@@ -14,6 +14,7 @@ import { findUsage, NO_USAGE, readAnswerUsage } from './usage.ts';
 
 /** A call as far as its pieces have come. */
 interface CallState {
+  ordinal: number;
   key: string;
   id: string | null;
   /** The name is known, and the call has been handed on. */
@@ -26,6 +27,9 @@ interface CallState {
 export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: number) => string): StreamReader {
   const calls: CallState[] = [];
   const byIndex = new Map<number, CallState>();
+  /** Of several calls with one id, the first. */
+  const byId = new Map<string, CallState>();
+  let unnamed = 0;
   let usage = NO_USAGE;
   let model: string | null = null;
   let refused = false;
@@ -43,7 +47,7 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
 
   /** Fails the answer when a call never got its name: nobody could carry it out, and leaving it out would be a lie. */
   function allNamed(): boolean {
-    if (calls.every((call) => call.begun)) return true;
+    if (unnamed === 0) return true;
     sink.fail(nonsense('The model called a tool without naming it.'));
     return false;
   }
@@ -69,14 +73,15 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
     const id = stringMember(delta, 'id') || null;
     const name = stringMember(described, 'name') || null;
     const call = findCall(delta.index, id, name);
-    call.id ??= id;
+    if (id !== null) setId(call, id);
     const text = readArguments(described.arguments);
     if (call.begun) return sink.callArguments(call.key, text);
     call.early += text;
     if (name === null) return;
     call.begun = true;
-    call.id ??= mintId(calls.indexOf(call));
-    sink.call(call.key, { kind: 'call', id: call.id, name, custom: false, wrapped: false });
+    unnamed -= 1;
+    const named = setId(call, call.id ?? mintId(call.ordinal));
+    sink.call(call.key, { kind: 'call', id: named, name, custom: false, wrapped: false });
     if (call.early !== '') sink.callArguments(call.key, call.early);
     call.early = '';
   }
@@ -91,14 +96,25 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
       byIndex.set(index, call);
       return call;
     }
-    if (id !== null) return calls.find((call) => call.id === id) ?? addCall(id);
+    if (id !== null) return byId.get(id) ?? addCall(id);
     return (name === null ? calls.at(-1) : undefined) ?? addCall(id);
   }
 
   function addCall(id: string | null): CallState {
-    const call = { key: String(calls.length), id, begun: false, early: '' };
+    const ordinal = calls.length;
+    const call: CallState = { ordinal, key: String(ordinal), id: null, begun: false, early: '' };
     calls.push(call);
+    unnamed += 1;
+    if (id !== null) setId(call, id);
     return call;
+  }
+
+  /** The first id that a call is given stays. */
+  function setId(call: CallState, id: string): string {
+    call.id ??= id;
+    const known = byId.get(call.id);
+    if (known === undefined || call.ordinal < known.ordinal) byId.set(call.id, call);
+    return call.id;
   }
 
   return {

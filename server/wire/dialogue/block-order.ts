@@ -27,7 +27,9 @@ interface Pending {
 
 export function createBlockOrder(sink: BlockSink): BlockOrder {
   const calls = new Map<string, Pending>();
-  const queue: Pending[] = [];
+  let queue: Pending[] = [];
+  /** Where in `queue` the next block waits: taking it off the front would move all the others. */
+  let next = 0;
   let open: Pending | null = null;
 
   function add(pending: Pending): void {
@@ -37,19 +39,24 @@ export function createBlockOrder(sink: BlockSink): BlockOrder {
 
   /** Opens what waits, as far as blocks may be closed. */
   function advance(): void {
-    while (queue.length > 0 && (open === null || open.ended || open.progress === null || open.progress.complete)) {
+    while (next < queue.length && (open === null || open.ended || open.progress === null || open.progress.complete)) {
       openNext();
     }
   }
 
   function openNext(): void {
-    const next = queue.shift();
-    if (next === undefined) return;
+    const block = queue[next];
+    if (block === undefined) return;
+    next += 1;
+    if (next === queue.length) {
+      queue = [];
+      next = 0;
+    }
     close();
-    open = next;
-    sink.open(next.block);
-    if (next.waiting !== '') sink.delta(next.waiting);
-    next.waiting = '';
+    open = block;
+    sink.open(block.block);
+    if (block.waiting !== '') sink.delta(block.waiting);
+    block.waiting = '';
   }
 
   function close(): void {
@@ -93,7 +100,7 @@ export function createBlockOrder(sink: BlockSink): BlockOrder {
     },
 
     flush() {
-      while (queue.length > 0) openNext();
+      while (next < queue.length) openNext();
       close();
     },
   };

@@ -12,6 +12,8 @@ export interface FreeText {
 }
 
 const HEAD = /^\s*\{\s*"input"\s*:\s*"/;
+/** Arguments whose text has not begun within so many characters have another form. */
+const MAX_HEAD_LENGTH = 256;
 /** Everything up to the closing quote, without an escape that is not whole yet. */
 const READY = /^(?:[^"\\]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/;
 
@@ -34,7 +36,7 @@ export function createFreeText(): FreeText {
       rest += piece;
       if (!begun) {
         all += piece;
-        const head = HEAD.exec(rest);
+        const head = rest.length - piece.length > MAX_HEAD_LENGTH ? null : HEAD.exec(rest);
         if (head === null) return '';
         begun = true;
         rest = rest.slice(head[0].length);

@@ -28,9 +28,9 @@ function isClosedObject(schema: JsonObject): boolean {
   const describesObject =
     type === 'object' || (Array.isArray(type) && type.includes('object')) || 'properties' in schema;
   if (!describesObject) return true;
-  const required = Array.isArray(schema.required) ? schema.required : [];
+  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const properties = isObject(schema.properties) ? Object.keys(schema.properties) : [];
-  return schema.additionalProperties === false && properties.every((name) => required.includes(name));
+  return schema.additionalProperties === false && properties.every((name) => required.has(name));
 }
 
 function subschemas(schema: JsonObject): Json[] {

@@ -33,11 +33,14 @@ function unwrap(id: string): string | null {
  * result belongs to which, and the Messages protocol refuses such a history. The first one keeps its id.
  */
 export function createDistinctIds(): (id: string) => string {
-  const seen = new Set<string>();
+  /** By each id in use, the ordinal that its next double may get. */
+  const next = new Map<string, number>();
   return (id) => {
     let own = id;
-    for (let ordinal = 2; seen.has(own); ordinal += 1) own = `${id}_${ordinal}`;
-    seen.add(own);
+    let ordinal = next.get(id) ?? 2;
+    for (; next.has(own); ordinal += 1) own = `${id}_${ordinal}`;
+    next.set(id, ordinal);
+    if (own !== id) next.set(own, 2);
     return own;
   };
 }

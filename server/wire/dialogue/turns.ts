@@ -12,10 +12,13 @@ export function callsOf(turn: Turn | undefined): CallPart[] {
   return turn?.role === 'assistant' ? turn.parts.filter((part) => part.kind === 'call') : [];
 }
 
-/** Results in the order of the calls they answer: strict upstreams insist on it. Strangers keep their order, last. */
-export function inCallOrder(results: readonly ToolResult[], calls: readonly CallPart[]): ToolResult[] {
+/**
+ * Puts results in the order of the calls they answer: strict upstreams insist on it. Results without a call keep their
+ * order, last. Made once per answer, because its results may come in many turns.
+ */
+export function orderOfCalls(calls: readonly CallPart[]): (results: readonly ToolResult[]) => ToolResult[] {
   // Of equal ids the first call counts.
   const places = new Map(calls.map(({ id }, index) => [id, index] as const).reverse());
   const rank = (result: ToolResult): number => places.get(result.callId) ?? calls.length;
-  return [...results].sort((left, right) => rank(left) - rank(right));
+  return (results) => [...results].sort((left, right) => rank(left) - rank(right));
 }

@@ -369,9 +369,11 @@ function readToolChoice(choice: Json | undefined, tools: Tool[]): { tools: Tool[
     return { tools, toolChoice: { kind: 'tool', name, custom: false, at } };
   }
   const mode = oneOf(object.mode, ['auto', 'required'], `${at}.mode`);
-  const allowed = requireList(object.tools, `${at}.tools`).map((tool) => requireObject(tool, `${at}.tools`).name);
+  const allowed = new Set(
+    requireList(object.tools, `${at}.tools`).map((tool) => requireObject(tool, `${at}.tools`).name),
+  );
   return {
-    tools: tools.filter((tool) => allowed.includes(tool.name)),
+    tools: tools.filter((tool) => allowed.has(tool.name)),
     toolChoice: { kind: mode === 'required' ? 'any' : 'auto', at },
   };
 }
