@@ -216,7 +216,6 @@ describe('the house', () => {
     'server/billing/spool.ts',
     'server/billing/sweep.ts',
     'server/catalog/router.ts',
-    'server/gateway/attempt.ts',
     'server/gateway/deliver.ts',
     'server/gateway/model-routes.ts',
     'server/gateway/refusals.ts',

@@ -1,39 +1,40 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Outcome } from '../core/outcome.ts';
 import type { ReportedUsage, TokenPools } from '../core/tokens.ts';
 import type { Brake } from '../metering/brake.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { StreamEnd, StreamError, WireStream } from '../wire/protocol.ts';
+import type { AnswerShare } from './answer-room.ts';
+import {
+  type AttemptEnding,
+  type AttemptEvent,
+  type AttemptState,
+  attemptTable,
+  type Closing,
+} from './attempt-states.ts';
 import type { Client } from './client.ts';
-import { type DispatchFault, type DispatchRequest, dispatch, type Exchange } from './dispatch.ts';
+import { type DispatchFault, type DispatchRequest, dispatch, type Receiver, type UpstreamCall } from './dispatch.ts';
 import type { Pulse } from './pulse.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import { bytesWithoutSecret, textWithoutSecret } from './secret.ts';
 
 /**
- * One try at one upstream: bytes are handed through while they are counted, until one of the two sides is done.
- * Nothing is settled and no refusal is written here; the result says what happened and the relay decides.
+ * One try at one upstream: bytes are relayed and counted until one of the two sides is done. `attempt-states.ts` says
+ * what each event means; this file names the events and carries out what the table says. Nothing is settled and no
+ * refusal is written here.
  */
 
-/** How a stream that relayed content came to its end. */
-export type StreamEnding =
-  | 'completed'
-  | 'budget_stopped'
-  | 'client_closed'
-  | 'upstream_error'
-  | 'upstream_cut'
-  | 'timeout'
-  | 'shutdown';
-
+/** The result of one try. */
 export type AttemptEnd =
-  /** A whole 2xx answer. `clientLeft`: it was drained for its account only. `taken`: as in `Exchange`. */
-  | { kind: 'whole'; body: Buffer; clientLeft: boolean; taken: boolean }
-  /** A stream of which the client got content. `last` has not been sent: the settlement comes first. */
-  | { kind: 'stream'; ending: StreamEnding; account: ReportedUsage; last: Uint8Array }
-  /** The upstream answered with a status of its own; nothing was relayed. */
+  /** A whole 2xx answer. `clientLeft`: it was read to its end for its usage only. */
+  | { kind: 'whole'; body: Buffer; clientLeft: boolean }
+  /** A stream that relayed content, or came whole. `last` is not sent yet: the settlement comes first. */
+  | { kind: 'stream'; ending: Outcome; account: ReportedUsage; last: Uint8Array }
+  /** The upstream answered with an error status; nothing was relayed. */
   | { kind: 'status'; status: number; headers: IncomingHttpHeaders; body: Buffer }
   /** The upstream's stream began with an error event; nothing was relayed. */
   | { kind: 'error_event'; error: StreamError }
-  /** The exchange failed before anything was relayed. */
+  /** The call failed before anything was relayed. */
   | { kind: 'fault'; fault: DispatchFault | 'unreadable' }
   /** The client left before anything was relayed. `sent`: the upstream had the whole request. */
   | { kind: 'left'; sent: boolean }
@@ -44,21 +45,25 @@ export interface AttemptParts {
   request: DispatchRequest;
   /** The vendor's key that the request carries. What the vendor says of a failure must not show it to the customer. */
   secret: string | null;
+  /** Null: the answer is not streamed. */
   stream: WireStream | null;
   client: Client;
+  /** Counts the bytes of an answer that is not streamed. */
+  share: AnswerShare;
   refusals: Refusals;
   pulse: Pulse;
   timeouts: GatewayTimeouts;
-  onDisconnect: 'abort' | 'drain';
+  /** How long the answer is read on for its usage after the client left. 0: not at all. */
+  drainMs: number;
   /** Monotonic milliseconds of the first dispatch of this request: the hold-back of the status counts from there. */
   dispatchedAt: number;
-  /** Called once when the first content is relayed: from then on the request is not tried anywhere else. */
-  onContent(taken: boolean): void;
+  /** Called once, before the first content is relayed: no other try follows. */
+  onContent(): void;
   /** What a stream that the budget ends here will be charged for; the client is told the same. */
   usageSoFar(account: ReportedUsage): TokenPools;
   /**
-   * Builds the spend brake; `stop` ends the stream for want of budget, `resume` lets it go on after the brake had it wait.
-   * Not asked for answers that are not streamed.
+   * Builds the spend brake; `stop` ends the stream for want of budget, `resume` ends a wait for the ledger. Not called
+   * for answers that are not streamed.
    */
   brake(stop: () => void, resume: () => void): Brake;
   /** `now` turns true when the process must end at once. */
@@ -66,240 +71,329 @@ export interface AttemptParts {
 }
 
 /** The largest answer that is not streamed: far above what a model's output cap allows. */
-const largestReplyBytes = 64 * 1_048_576;
-const largestErrorBytes = 1_048_576;
-/** How long an exchange is drained for its account after the client left. */
-const drainLimitMs = 30_000;
-/** How long an upstream may keep a connection open after the end of its answer, and how long a finished answer is read
- * for its usage after the client left. The pulse adds up to a quarter of a second. */
-const lingerLimitMs = 700;
+export const maxReplyBytes = 64 * 1_048_576;
+const maxErrorBytes = 1_048_576;
+/**
+ * How long an upstream may keep its connection open after the end of its answer, and how long the usage of a finished
+ * answer is waited for after the client left. The pulse adds up to a quarter of a second.
+ */
+const lingerMs = 700;
+/**
+ * Bytes of a stream that are kept while the ledger is asked for more budget, before the upstream is held back: holding
+ * it back after every event makes the dispatcher join and read all that has arrived again.
+ */
+const maxHeldBytes = 262_144;
 const nothing = new Uint8Array(0);
 
+/** What came with an event; `attempt-states.ts` needs none of it. */
+interface Details {
+  bytes?: Uint8Array;
+  whole?: Buffer;
+  fault?: DispatchFault | 'unreadable';
+}
+
+/** Rejects only for a fault of our own; the call of the upstream is over then, too. */
+export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
+  return new Promise((resolve, reject) => {
+    new Attempt(parts, resolve, reject).start();
+  });
+}
+
+class Attempt {
+  private readonly parts: AttemptParts;
+  private readonly resolve: (end: AttemptEnd) => void;
+  private readonly reject: (error: Error) => void;
+  private readonly brake: Brake | null;
+  private call: UpstreamCall = { sent: false, resume: () => undefined, abort: () => undefined };
+  private leavePulse: () => void = () => undefined;
+  private state: AttemptState = 'waiting';
+  private status = 0;
+  private headers: IncomingHttpHeaders = {};
+  /** The body is an event stream and goes through `stream`. */
+  private isStreaming = false;
+  private callEnded = false;
+  private drainUntil = Number.POSITIVE_INFINITY;
+  /** Pieces that came while the brake waited, and the end of the call, if it came too. */
+  private held: Buffer[] = [];
+  private heldBytes = 0;
+  private heldEnd: (() => void) | null = null;
+
+  constructor(parts: AttemptParts, resolve: (end: AttemptEnd) => void, reject: (error: Error) => void) {
+    this.parts = parts;
+    this.resolve = resolve;
+    this.reject = reject;
+    this.brake =
+      parts.stream === null
+        ? null
+        : parts.brake(
+            () => void this.guarded(() => this.happen('budget_spent'), false),
+            () => this.guarded(() => this.readOn(), undefined),
+          );
+  }
+
+  start(): void {
+    const { client, pulse, request, share } = this.parts;
+    this.call = dispatch(request, this.receiver());
+    this.leavePulse = pulse.join((now) => this.guarded(() => this.beat(now), undefined));
+    share.onRoom(() => this.call.resume());
+    client.onDrain(() => this.guarded(() => this.readOn(), undefined));
+    client.onGone(() => this.guarded(() => this.clientLeft(), undefined));
+  }
+
+  /**
+   * Everything runs in callbacks of sockets and timers, where an error would end the process or be taken for the
+   * upstream's: it ends this request alone.
+   */
+  private guarded<T>(work: () => T, otherwise: T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (this.state !== 'ended') {
+        this.detach();
+        this.call.abort();
+        this.reject(error instanceof Error ? error : new Error('a thrown value that is no error', { cause: error }));
+      }
+      return otherwise;
+    }
+  }
+
+  private detach(): void {
+    const { client, share } = this.parts;
+    this.state = 'ended';
+    this.held = [];
+    this.heldEnd = null;
+    this.leavePulse();
+    share.onRoom(() => undefined);
+    client.onDrain(() => undefined);
+    client.onGone(() => undefined);
+  }
+
+  /** Carries out the cell of the table for this event. True: the bytes at hand go to the client now. */
+  private happen(event: AttemptEvent, details: Details = {}): boolean {
+    const cell = attemptTable[this.state][event];
+    if (cell === null) throw new Error(`the event ${event} cannot happen while ${this.state}`);
+    if (this.state === 'ended') return false;
+    if (event === 'content' && (this.state === 'waiting' || this.state === 'draining_unseen')) this.parts.onContent();
+    if (cell.end === undefined) this.state = cell.next;
+    else this.finish(cell.end, details);
+    if (cell.exchange === 'abort') this.call.abort();
+    else if (cell.exchange === 'linger') this.linger();
+    else if (cell.exchange === 'drain') this.readOn();
+    return cell.relay === true;
+  }
+
+  private finish(ending: AttemptEnding, details: Details): void {
+    const end = this.endOf(ending, details);
+    this.detach();
+    this.resolve(end);
+  }
+
+  private endOf(
+    ending: AttemptEnding,
+    { bytes = nothing, whole = Buffer.alloc(0), fault = 'cut' }: Details,
+  ): AttemptEnd {
+    const { stream, secret } = this.parts;
+    switch (ending.kind) {
+      case 'stream': {
+        if (stream === null) throw new Error('an answer that is not streamed ended as a stream');
+        const account = stream.account();
+        return {
+          kind: 'stream',
+          ending: ending.outcome,
+          account,
+          last: this.lastBytes(ending.closing, bytes, account),
+        };
+      }
+      case 'whole':
+        return { kind: 'whole', body: whole, clientLeft: ending.clientLeft };
+      case 'status': {
+        const body = Buffer.from(bytesWithoutSecret(secret, whole));
+        return { kind: 'status', status: this.status, headers: this.headers, body };
+      }
+      case 'error_event': {
+        const error = stream?.error ?? null;
+        if (error === null) throw new Error('a stream without an error event ended with one');
+        return { kind: 'error_event', error: { ...error, message: textWithoutSecret(secret, error.message) } };
+      }
+      case 'fault':
+        return { kind: 'fault', fault };
+      case 'left':
+        return { kind: 'left', sent: this.call.sent };
+      case 'shutdown':
+        return { kind: 'shutdown' };
+    }
+  }
+
+  /** What the client still has to get: the bytes at hand, then the ending in the protocol's own words. */
+  private lastBytes(closing: Closing, bytes: Uint8Array, account: ReportedUsage): Uint8Array {
+    const { stream, refusals, secret, usageSoFar } = this.parts;
+    const withEnd = (end: StreamEnd): Uint8Array => join(bytes, stream?.stop(end) ?? nothing);
+    switch (closing) {
+      case 'nothing':
+        return nothing;
+      case 'as_received':
+        return stream?.state === 'failed' ? bytesWithoutSecret(secret, bytes) : bytes;
+      case 'cut':
+        return withEnd(streamError(refusals.upstreamCut(), 'api_error'));
+      case 'stalled':
+        return withEnd(streamError(refusals.upstreamStalled(), 'timeout_error'));
+      case 'stopping':
+        return withEnd(streamError(refusals.draining(), 'overloaded_error'));
+      case 'budget':
+        return withEnd({ reason: 'budget', usage: usageSoFar(account) });
+    }
+  }
+
+  /** A call that has nothing more to say ends by itself and leaves its connection usable, if it does so soon. */
+  private linger(): void {
+    const until = performance.now() + lingerMs;
+    const stop = this.parts.pulse.join((now) => {
+      if (!this.callEnded && now < until) return;
+      stop();
+      if (!this.callEnded) this.call.abort();
+    });
+  }
+
+  private receiver(): Receiver {
+    return {
+      head: (status, headers) => this.guarded(() => this.head(status, headers), 'nothing'),
+      piece: (bytes) => this.guarded(() => this.piece(bytes), true),
+      collected: (bytes) => this.guarded(() => this.parts.share.collect(bytes), true),
+      end: (whole) => this.atEnd(() => this.upstreamEnded(whole, null)),
+      fault: (fault) => this.atEnd(() => this.upstreamEnded(Buffer.alloc(0), fault)),
+    };
+  }
+
+  private atEnd(report: () => void): void {
+    this.callEnded = true;
+    if (this.state === 'ended') return;
+    if (this.held.length > 0) this.heldEnd = report;
+    else this.guarded(report, undefined);
+  }
+
+  private head(status: number, headers: IncomingHttpHeaders): 'pieces' | 'nothing' | number {
+    this.status = status;
+    this.headers = headers;
+    // No encoding was asked for, and a small body can unpack to any size: it is not read.
+    const encoding = headers['content-encoding'];
+    if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return 'nothing';
+    if (status >= 300) return maxErrorBytes;
+    if (this.parts.stream === null) return maxReplyBytes;
+    this.isStreaming = /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+    return this.isStreaming ? 'pieces' : 'nothing';
+  }
+
+  private piece(bytes: Buffer): boolean {
+    if (this.state === 'ended') return true;
+    if (this.held.length === 0 && this.brake?.waiting !== true) return this.take(bytes);
+    this.held.push(bytes);
+    this.heldBytes += bytes.length;
+    return this.heldBytes < maxHeldBytes;
+  }
+
+  /** Relays one piece. False: the client or the brake holds the stream back. */
+  private take(bytes: Buffer): boolean {
+    const { stream, client } = this.parts;
+    if (stream === null) return true;
+    const out = stream.write(bytes);
+    const { state } = stream;
+    const isUnseen = this.state === 'waiting' || this.state === 'draining_unseen';
+    if (state === 'terminated') this.happen('terminated', { bytes: out });
+    else if (stream.error !== null && isUnseen && out.length === 0) this.happen('failed_at_once');
+    else if (state === 'failed' || (stream.error !== null && isUnseen)) this.happen('failed', { bytes: out });
+    else if (out.length > 0) {
+      let open = true;
+      if (this.happen('content')) {
+        client.startStream();
+        open = client.write(out);
+      }
+      // An answer that has given its finish reason grows no more: there is nothing left to stop.
+      if (state !== 'finished') this.brake?.check(stream.account());
+      return open && this.brake?.waiting !== true;
+    }
+    return true;
+  }
+
+  private mayRead(): boolean {
+    if (this.state === 'ended' || this.brake?.waiting === true) return false;
+    return this.isDraining() || this.parts.client.stalledSince === null;
+  }
+
+  private isDraining(): boolean {
+    return this.state === 'draining' || this.state === 'draining_unseen';
+  }
+
+  /** Relays what was held, then lets the upstream send more. */
+  private readOn(): void {
+    let next = 0;
+    for (let piece = this.held[next]; piece !== undefined && this.mayRead(); piece = this.held[next]) {
+      next += 1;
+      this.heldBytes -= piece.length;
+      this.take(piece);
+    }
+    this.held = this.held.slice(next);
+    if (!this.mayRead()) return;
+    const { heldEnd } = this;
+    this.heldEnd = null;
+    if (heldEnd === null) this.call.resume();
+    else heldEnd();
+  }
+
+  /** The upstream's part is over, as it should be (`fault` is null) or not. */
+  private upstreamEnded(whole: Buffer, fault: DispatchFault | null): void {
+    const { stream } = this.parts;
+    if (this.isStreaming && stream !== null) this.streamEnded(stream, fault);
+    // A status that says what failed needs no body.
+    else if (this.status >= 300) this.happen('status', { whole });
+    else if (fault !== null) this.happen('fault', { fault });
+    else if (stream !== null) this.happen('fault', { fault: 'unreadable' });
+    else this.happen('whole', { whole });
+  }
+
+  private streamEnded(stream: WireStream, fault: DispatchFault | null): void {
+    const bytes = stream.end();
+    const isUnseen = (this.state === 'waiting' || this.state === 'draining_unseen') && bytes.length === 0;
+    if (stream.error !== null && isUnseen) this.happen('failed_at_once');
+    else if (stream.state === 'terminated') this.happen('terminated', { bytes });
+    else if (stream.state === 'failed' || stream.error !== null) this.happen('failed', { bytes });
+    else if (stream.state === 'finished') this.happen('unterminated', { bytes });
+    else if (isUnseen) this.happen('fault', { fault: fault ?? 'cut' });
+    else this.happen(fault === 'idle_timeout' ? 'stalled' : 'cut', { bytes });
+  }
+
+  private clientLeft(): void {
+    if (this.state === 'ended') return;
+    // Waiting for the usage of a finished answer costs nothing; without it, hidden reasoning would be free for clients
+    // that leave at this moment.
+    const isFinished = this.parts.stream?.state === 'finished';
+    const drainMs = Math.max(this.parts.drainMs, isFinished ? lingerMs : 0);
+    const isDrained = drainMs > 0 && this.call.sent;
+    if (isDrained) this.drainUntil = performance.now() + drainMs;
+    this.happen(isDrained ? 'left_to_drain' : 'left');
+  }
+
+  /** Checks silence, stalls and deadlines a few times a second. */
+  private beat(now: number): void {
+    const { client, stream, timeouts, shutdown, dispatchedAt } = this.parts;
+    if (shutdown.now) return void this.happen('shutdown');
+    if (this.isDraining()) return void (now > this.drainUntil && this.happen('drain_expired'));
+    if (client.stalledSince !== null && now - client.stalledSince > timeouts.clientStallMs) return client.destroy();
+    if (stream === null) return;
+    if (client.streaming) {
+      if (now - client.lastWriteAt > timeouts.keepAliveMs) client.keepAlive(stream.keepAlive);
+    } else if (now - dispatchedAt > timeouts.firstEventMs) {
+      client.startStream();
+      client.keepAlive(stream.keepAlive);
+    }
+  }
+}
+
 /** A refusal as the end of a stream whose status line is out. */
-function brokenOff({ status, code, message }: Refusal, type: string): Extract<StreamEnd, { reason: 'upstream' }> {
+function streamError({ status, code, message }: Refusal, type: string): StreamEnd {
   return { reason: 'upstream', status, type, code, message };
 }
 
 function join(first: Uint8Array, second: Uint8Array): Uint8Array {
   if (first.length === 0) return second;
   return second.length === 0 ? first : Buffer.concat([first, second]);
-}
-
-/** Rejects only for a fault of our own; the exchange is over then too. */
-export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
-  const { client, stream, pulse, timeouts, shutdown, secret, refusals } = parts;
-  const gone = () => brokenOff(refusals.upstreamCut(), 'api_error');
-  const stalled = () => brokenOff(refusals.upstreamStalled(), 'timeout_error');
-  const stopping = () => brokenOff(refusals.draining(), 'overloaded_error');
-
-  return new Promise((resolve, reject) => {
-    let over = false;
-    let exchangeEnded = false;
-    let relayed = false;
-    let draining = false;
-    let drainUntil = Number.POSITIVE_INFINITY;
-    let status = 0;
-    let headers: IncomingHttpHeaders = {};
-    let relaying = false;
-
-    const settleDown = (): void => {
-      over = true;
-      leave();
-      client.onDrain(() => undefined);
-      client.onGone(() => undefined);
-    };
-
-    const finish = (end: AttemptEnd): void => {
-      if (over) return;
-      settleDown();
-      resolve(end);
-    };
-
-    /**
-     * Everything below runs in callbacks of sockets and timers, where an error would end the process, or be taken for the
-     * upstream's: it ends this request alone.
-     */
-    const guarded = <T>(work: () => T, otherwise: T): T => {
-      try {
-        return work();
-      } catch (error) {
-        if (!over) {
-          settleDown();
-          exchange.abort();
-          reject(error instanceof Error ? error : new Error('a thrown value that is no error', { cause: error }));
-        }
-        return otherwise;
-      }
-    };
-
-    const endStream = (ending: StreamEnding, last: Uint8Array): void => {
-      if (stream === null) return;
-      finish({
-        kind: 'stream',
-        ending: draining ? 'client_closed' : ending,
-        account: stream.account(),
-        last: draining ? nothing : last,
-      });
-    };
-
-    const brake =
-      stream === null
-        ? null
-        : parts.brake(
-            () =>
-              guarded(() => {
-                if (over) return;
-                exchange.abort();
-                endStream(
-                  'budget_stopped',
-                  relayed ? stream.stop({ reason: 'budget', usage: parts.usageSoFar(stream.account()) }) : nothing,
-                );
-              }, undefined),
-            () => goOn(),
-          );
-
-    /** Reads on, unless the client or the brake holds the stream back. */
-    const goOn = (): void => {
-      if (!over && brake?.waiting !== true && (draining || client.stalledSince === null)) exchange.resume();
-    };
-
-    const onShutdown = (): void => {
-      exchange.abort();
-      if (stream !== null && relayed) endStream('shutdown', draining ? nothing : stream.stop(stopping()));
-      else if (draining) finish({ kind: 'left', sent: true });
-      else finish({ kind: 'shutdown' });
-    };
-
-    /** The upstream is done with a stream, rightly or not. */
-    const upstreamEnded = (leftover: Uint8Array, fault: DispatchFault | null): void => {
-      if (stream === null) return;
-      const { state, error } = stream;
-      if (error !== null && !relayed && leftover.length === 0) {
-        finish({ kind: 'error_event', error: { ...error, message: textWithoutSecret(secret, error.message) } });
-        return;
-      }
-      if (state === 'terminated') endStream('completed', leftover);
-      else if (state === 'failed') endStream('upstream_error', bytesWithoutSecret(secret, leftover));
-      else if (state === 'finished') endStream('completed', join(leftover, stream.stop(gone())));
-      else if (!relayed && leftover.length === 0) finish({ kind: 'fault', fault: fault ?? 'cut' });
-      else if (fault === 'idle_timeout') endStream('timeout', join(leftover, stream.stop(stalled())));
-      else endStream('upstream_cut', join(leftover, stream.stop(gone())));
-    };
-
-    /** An exchange that said all it had to say ends by itself and leaves its connection usable, if it does so soon. */
-    const linger = (): void => {
-      const until = performance.now() + lingerLimitMs;
-      const stop = pulse.join((now) => {
-        if (!exchangeEnded && now < until) return;
-        stop();
-        if (!exchangeEnded) exchange.abort();
-      });
-    };
-
-    const piece = (bytes: Buffer): boolean => {
-      if (over || stream === null) return true;
-      const out = stream.write(bytes);
-      const { state } = stream;
-      if (state === 'terminated' || state === 'failed' || (stream.error !== null && !relayed)) {
-        if (state === 'terminated') linger();
-        else exchange.abort();
-        upstreamEnded(out, null);
-        return true;
-      }
-      if (out.length === 0) return true;
-      if (!relayed) parts.onContent(exchange.taken);
-      relayed = true;
-      if (!draining) client.startStream();
-      const open = draining || client.write(out);
-      // An answer that has said why it ended grows no more: whatever it costs, there is nothing left to stop.
-      if (state !== 'finished') brake?.check(stream.account());
-      return open && brake?.waiting !== true;
-    };
-
-    const exchange: Exchange = dispatch(parts.request, {
-      head: (code, received) =>
-        guarded(() => {
-          status = code;
-          headers = received;
-          // Nobody asked for it, and a small body can unpack to any size: what it says is not looked at.
-          const encoding = received['content-encoding'];
-          if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return 'nothing';
-          if (code >= 300) return largestErrorBytes;
-          if (stream === null) return largestReplyBytes;
-          relaying = /^text\/event-stream\b/i.test(received['content-type'] ?? '');
-          return relaying ? 'pieces' : 'nothing';
-        }, 'nothing'),
-      piece: (bytes) => guarded(() => piece(bytes), true),
-      end(whole) {
-        exchangeEnded = true;
-        if (over) return;
-        guarded(() => {
-          if (relaying && stream !== null) upstreamEnded(stream.end(), null);
-          else if (status >= 300)
-            finish({ kind: 'status', status, headers, body: Buffer.from(bytesWithoutSecret(secret, whole)) });
-          else if (stream !== null) finish({ kind: 'fault', fault: 'unreadable' });
-          else finish({ kind: 'whole', body: whole, clientLeft: draining, taken: exchange.taken });
-        }, undefined);
-      },
-      fault(fault) {
-        exchangeEnded = true;
-        if (over) return;
-        guarded(() => {
-          if (draining && !relayed) finish({ kind: 'left', sent: true });
-          else if (relaying && stream !== null) upstreamEnded(stream.end(), fault);
-          // A status that says what failed needs no body.
-          else if (status >= 300) finish({ kind: 'status', status, headers, body: Buffer.alloc(0) });
-          else finish({ kind: 'fault', fault });
-        }, undefined);
-      },
-    });
-
-    const stopDraining = (): void => {
-      exchange.abort();
-      if (stream !== null && relayed) endStream('client_closed', nothing);
-      else finish({ kind: 'left', sent: true });
-    };
-
-    const beat = (now: number): void => {
-      if (shutdown.now) {
-        onShutdown();
-        return;
-      }
-      if (draining) {
-        if (now > drainUntil) stopDraining();
-        return;
-      }
-      if (client.stalledSince !== null && now - client.stalledSince > timeouts.clientStallMs) {
-        client.destroy();
-        return;
-      }
-      if (stream === null) return;
-      if (!client.streaming) {
-        if (now - parts.dispatchedAt > timeouts.firstEventMs) {
-          client.startStream();
-          client.keepAlive(stream.keepAlive);
-        }
-      } else if (now - client.lastWriteAt > timeouts.keepAliveMs) client.keepAlive(stream.keepAlive);
-    };
-    const leave = pulse.join((now) => guarded(() => beat(now), undefined));
-
-    client.onDrain(goOn);
-    client.onGone(() =>
-      guarded(() => {
-        if (over) return;
-        // An answer that is complete but for its account costs nothing more to wait for, and without the account a client
-        // that leaves at this moment would get its reasoning for nothing.
-        const finished = stream !== null && stream.state === 'finished';
-        if ((parts.onDisconnect === 'drain' || finished) && exchange.sent) {
-          draining = true;
-          drainUntil = performance.now() + (parts.onDisconnect === 'drain' ? drainLimitMs : lingerLimitMs);
-          exchange.resume();
-          return;
-        }
-        exchange.abort();
-        if (stream !== null && relayed) endStream('client_closed', nothing);
-        else finish({ kind: 'left', sent: exchange.sent });
-      }, undefined),
-    );
-  });
 }

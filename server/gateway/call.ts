@@ -4,6 +4,7 @@ import type { Protocol } from '../core/protocol.ts';
 import type { Principal } from '../keys/keyring.ts';
 import type { RequestFacts, WireExchange } from '../wire/protocol.ts';
 import type { Client } from './client.ts';
+import type { RequestBytes } from './request-bytes.ts';
 
 /** The values that the steps of the data plane hand on. */
 
@@ -12,8 +13,7 @@ export interface Call {
   protocol: Protocol;
   principal: Principal;
   requestId: string;
-  /** The body as it came; empty once the answer has begun, because nothing is sent from it any more. */
-  raw: Buffer;
+  bytes: RequestBytes;
   rawHeaders: readonly string[];
   client: Client;
   /** `anthropic-version`; undefined on the other protocols. */

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { requestIdHeaders } from '../runtime/http.ts';
 
 /**
- * The client's side of one exchange: a response that is written at most once, in whichever way the upstream turns out
- * to answer, and a socket that may vanish at any moment.
+ * The client's side of one request: a response that is written at most once, streamed or whole, and a socket that may
+ * close at any moment.
  */
 export interface Client {
   /** The socket is closed and the answer did not get through. */
@@ -28,6 +28,8 @@ export interface Client {
   answer(status: number, headers: Record<string, string>, body: Uint8Array | string): void;
   /** Cuts the connection: the answer cannot be completed honestly. */
   destroy(): void;
+  /** Null: the system has every byte that was sent. Otherwise resolves when it has, or when the client is given up. */
+  flushed(): Promise<void> | null;
   onDrain(listener: () => void): void;
   onGone(listener: () => void): void;
 }
@@ -38,8 +40,11 @@ const streamHead = {
   'x-accel-buffering': 'no',
 };
 
+/** What a client must read of its last bytes, on average. */
+const minBytesPerSecond = 65_536;
+
 export interface ClientSettings {
-  /** How long the last bytes may wait for a client that takes nothing; then it is cut off. */
+  /** How long the last bytes may wait for a client that takes nothing; then it is disconnected. */
   stallMs?: number;
   /** Monotonic milliseconds. */
   now?: () => number;
@@ -53,7 +58,7 @@ export function createClient(
   let goneListener: (() => void) | undefined;
   let drainListener: (() => void) | undefined;
 
-  // 'close' also comes after a normal end; only an answer that did not finish means that the client has left.
+  // 'close' also follows a normal end: only an answer that did not finish means that the client has left.
   response.on('close', () => {
     if (response.writableFinished || client.gone) return;
     client.gone = true;
@@ -65,7 +70,7 @@ export function createClient(
     drainListener?.();
   });
 
-  /** What one read of the upstream has brought so far: a vendor's pieces come many at a time, and each write is dear. */
+  /** Pieces of one read of the upstream, which become one write: writes are dear. */
   let unsent: Uint8Array[] = [];
 
   const flush = (): void => {
@@ -76,7 +81,7 @@ export function createClient(
     if (!client.gone && !response.write(bytes)) client.stalledSince ??= client.lastWriteAt;
   };
 
-  /** Takes bytes for the socket, which get there before anything else happens. */
+  /** Queues bytes for the socket, which are written before the event loop goes on. */
   const send = (bytes: Uint8Array): boolean => {
     if (client.gone) return true;
     client.lastWriteAt = now();
@@ -85,14 +90,19 @@ export function createClient(
   };
 
   /**
-   * Nobody watches an answer once it has been handed over, and a client that never takes it would hold it in memory for
-   * ever. The socket's own timer counts only while nothing moves; Node sets it anew when the answer is through.
+   * Gives a client up that does not take the rest of its answer: when nothing moves for `stallMs` (the socket's own timer,
+   * which Node sets anew when the answer is through), or when it reads slower than the floor rate all in all.
    */
   const boundTheRest = (): void => {
-    if (response.writableLength > 0) response.socket?.setTimeout(stallMs);
+    const bytes = response.writableLength;
+    if (bytes === 0) return;
+    response.socket?.setTimeout(stallMs);
+    const giveUp = setTimeout(() => response.destroy(), stallMs + (bytes / minBytesPerSecond) * 1_000);
+    giveUp.unref();
+    response.once('close', () => clearTimeout(giveUp));
   };
 
-  // Plain members, not getters: an object with getters of its own takes ten times the memory, for as long as it streams.
+  // Plain members: an object with getters of its own takes ten times the memory for as long as it streams.
   const client: { -readonly [K in keyof Client]: Client[K] } = {
     gone: response.destroyed,
     streaming: false,
@@ -111,7 +121,7 @@ export function createClient(
       return send(bytes);
     },
     keepAlive(bytes) {
-      // A socket that is full needs no sign of life, and buffering more would only grow memory.
+      // A full socket needs no sign of life, and buffering more would only grow memory.
       if (client.stalledSince === null) send(bytes);
       else client.lastWriteAt = now();
     },
@@ -131,6 +141,13 @@ export function createClient(
     },
     destroy() {
       response.destroy();
+    },
+    flushed() {
+      if (client.gone || response.writableFinished || response.writableLength === 0) return null;
+      return new Promise((resolve) => {
+        response.once('finish', resolve);
+        response.once('close', resolve);
+      });
     },
     onDrain(listener) {
       drainListener = listener;

@@ -13,6 +13,7 @@ import { upstreamHeaders } from './headers.ts';
 import { bodyOf, RefusalError } from './model-routes.ts';
 import { problemRefusal, shutGate } from './problem.ts';
 import type { Refusals } from './refusals.ts';
+import { createRequestBytes } from './request-bytes.ts';
 import { bytesWithoutSecret } from './secret.ts';
 import type { Slots } from './slots.ts';
 import { tokenize } from './tokenize.ts';
@@ -62,7 +63,7 @@ function countUpstream({ target, body, rawHeaders, timeouts, onLeave }: Counting
           upstream: 'messages',
           secret: target.key?.secret ?? null,
         }),
-        body,
+        body: createRequestBytes(Buffer.alloc(0)).lend({ body }),
         headersTimeoutMs: Math.min(longestWaitMs, timeouts.headersMs),
         idleTimeoutMs: Math.min(longestWaitMs, timeouts.idleMs),
       },
@@ -72,6 +73,7 @@ function countUpstream({ target, body, rawHeaders, timeouts, onLeave }: Counting
           return answerLimitBytes;
         },
         piece: () => true,
+        collected: () => true,
         end: (whole) => resolve({ status, body: whole }),
         fault: (fault) => resolve(fault),
       },

@@ -1,17 +1,17 @@
 import type { Admitted, Ledger } from '../billing/ledger.ts';
 import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { Router, Target } from '../catalog/router.ts';
+import type { Outcome } from '../core/outcome.ts';
 import type { ReportedUsage } from '../core/tokens.ts';
 import { createBrake } from '../metering/brake.ts';
 import { estimateInput, type TokenBounds, tokenBounds, withinBounds } from '../metering/estimate.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { UnreadableReply, type WireExchange, type WireReply } from '../wire/protocol.ts';
+import type { AnswerShare } from './answer-room.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
-import type { Call, ModelRequest } from './call.ts';
-import type { DispatchRequest } from './dispatch.ts';
+import type { Call, ModelRequest, Prepared } from './call.ts';
 import { type FailedEnd, type Failure, judge } from './failure.ts';
-import { giveBack } from './give-back.ts';
 import { upstreamHeaders } from './headers.ts';
 import type { Pulse } from './pulse.ts';
 import type { Refusals } from './refusals.ts';
@@ -32,8 +32,6 @@ export interface DelivererParts {
   metrics: Metrics;
   log: { warn(fields: object, text: string): void; error(fields: object, text: string): void };
 }
-
-const empty = Buffer.alloc(0);
 
 /** How the upstream's part ended: something to settle, and what the client still has to get. */
 export interface Delivered {
@@ -66,7 +64,31 @@ export function refusedBy(
   };
 }
 
-export function createDeliverer(parts: DelivererParts) {
+/** Runs an admitted request at its routes, one after the other, until something was relayed or none is left. */
+export type Deliver = (
+  call: Call,
+  request: ModelRequest,
+  admission: Admitted,
+  share: AnswerShare,
+) => Promise<Delivered>;
+
+/** What the tries of one request have in common. */
+interface Delivery {
+  call: Call;
+  request: ModelRequest;
+  admission: Admitted;
+  share: AnswerShare;
+  bounds: TokenBounds;
+  /** Monotonic milliseconds. */
+  dispatchedAt: number;
+}
+
+/** How long an answer is read on for its usage after its client left, where that is wanted. */
+const drainMs = 30_000;
+
+const upstreamFailures: ReadonlySet<Outcome> = new Set(['upstream_cut', 'timeout', 'upstream_error']);
+
+export function createDeliverer(parts: DelivererParts): Deliver {
   const { ledger, router, refusals, pulse, timeouts, shutdown, mismatches, metrics, log } = parts;
 
   const watchModel = (call: Call, model: string, target: Target, reported: string | null): void => {
@@ -94,135 +116,124 @@ export function createDeliverer(parts: DelivererParts) {
     return within;
   };
 
-  return async function deliver(call: Call, request: ModelRequest, admission: Admitted): Promise<Delivered> {
-    const { client } = call;
+  /** One try at the route of `prepared`. */
+  const tryRoute = (delivery: Delivery, { target, exchange }: Prepared): Promise<AttemptEnd> => {
+    const { call, request, admission, share, bounds, dispatchedAt } = delivery;
     const { facts } = request;
     const { contextWindow } = admission;
-    const bounds = tokenBounds(facts, request.model.allow, contextWindow);
-    const dispatchedAt = performance.now();
-    metrics.dispatched((dispatchedAt - call.readAt) / 1000);
-    let prepared = request.first;
-    for (;;) {
-      const running = prepared;
-      const { target, exchange } = running;
-      const stream = facts.stream ? exchange.stream() : null;
-      const startedAt = performance.now();
-      const upstreamRequest: DispatchRequest = {
+    const { upstream } = target.route;
+    const secret = target.key?.secret ?? null;
+    return attempt({
+      request: {
         dispatcher: target.dispatcher,
         origin: target.origin,
         path: target.basePath + exchange.path,
         headers: upstreamHeaders({
           rawHeaders: call.rawHeaders,
           client: call.protocol,
-          upstream: target.route.upstream.protocol,
-          secret: target.key?.secret ?? null,
+          upstream: upstream.protocol,
+          secret,
         }),
-        body: exchange.body,
+        body: call.bytes.lend(exchange),
         headersTimeoutMs: facts.stream ? timeouts.headersMs : timeouts.replyMs,
         idleTimeoutMs: timeouts.idleMs,
-      };
-      /** Contexts are large and streams are long: what will not be sent again need not be kept. */
-      const letGo = (taken: boolean): void => {
-        // What an upstream that failed was being sent may still be on its way there.
-        if (taken && running === request.first) for (const bytes of [call.raw, exchange.body]) giveBack(bytes);
-        call.raw = empty;
-        upstreamRequest.body = empty;
-        exchange.body = empty;
-        // Natively the very bytes that came: after a fail-over nobody else lets go of them.
-        request.first.exchange.body = empty;
-      };
-      const end = await attempt({
-        request: upstreamRequest,
-        secret: target.key?.secret ?? null,
-        stream,
-        client,
-        refusals,
-        pulse,
-        timeouts,
-        // Warming a cache generates nothing that could be broken off, and what it costs only its answer says.
-        onDisconnect: facts.maxTokens === 0 ? 'drain' : target.route.upstream.onDisconnect,
-        dispatchedAt,
-        onContent: letGo,
-        usageSoFar: (account) =>
-          meterStream('budget_stopped', withinBounds(account, bounds), facts, contextWindow).usage,
-        brake: (stop, resume) =>
-          createBrake({
-            held: admission.amount,
-            prices: admission.price,
-            estimatedInputTokens: estimateInput(facts, contextWindow),
-            bounds,
-            extend: (more) => ledger.extend({ accountId: call.principal.accountId, requestId: call.requestId }, more),
-            stop,
-            resume,
-          }),
-        shutdown,
-      });
-      metrics.upstreamAnswered(
-        target.route.upstream.id,
-        request.model.id,
-        endLabel(end),
-        performance.now() - startedAt,
-      );
+      },
+      secret,
+      stream: facts.stream ? exchange.stream() : null,
+      client: call.client,
+      share,
+      refusals,
+      pulse,
+      timeouts,
+      // Warming a cache generates nothing that could be broken off, and only its answer says what it costs.
+      drainMs: facts.maxTokens === 0 || upstream.onDisconnect === 'drain' ? drainMs : 0,
+      dispatchedAt,
+      onContent: () => call.bytes.release(),
+      usageSoFar: (account) => meterStream('budget_stopped', withinBounds(account, bounds), facts, contextWindow).usage,
+      brake: (stop, resume) =>
+        createBrake({
+          held: admission.amount,
+          prices: admission.price,
+          estimatedInputTokens: estimateInput(facts, contextWindow),
+          bounds,
+          extend: (more) => ledger.extend({ accountId: call.principal.accountId, requestId: call.requestId }, more),
+          stop,
+          resume,
+        }),
+      shutdown,
+    });
+  };
 
-      let failed: FailedEnd;
-      switch (end.kind) {
-        case 'stream': {
-          router.report(
-            target,
-            end.ending === 'upstream_cut' || end.ending === 'timeout' || end.ending === 'upstream_error'
-              ? 'failed'
-              : 'fine',
-          );
-          watchModel(call, request.model.id, target, end.account.model);
-          return {
-            target,
-            metered: meterStream(end.ending, believed(call, target, end.account, bounds), facts, contextWindow),
-            complete() {
-              if (client.gone) return;
-              client.startStream();
-              if (end.last.length > 0) client.write(end.last);
-              client.end();
-            },
-          };
-        }
-        case 'left':
-          return { target, metered: meterLeft(end.sent, facts, contextWindow), complete: () => undefined };
-        case 'whole': {
-          const reply = readReply(exchange, end.body);
-          if (reply === null) {
-            failed = { kind: 'fault', fault: 'unreadable' };
-            break;
-          }
-          letGo(end.taken);
-          router.report(target, 'fine');
-          watchModel(call, request.model.id, target, reply.account.model);
-          const account = believed(call, target, reply.account, bounds);
-          return {
-            target,
-            metered: meterWhole(account, facts, contextWindow, end.clientLeft ? 'client_closed' : 'completed'),
-            complete: (costUsd) =>
-              client.answer(200, { 'content-type': 'application/json', 'x-steyg-cost-usd': costUsd }, reply.body),
-          };
-        }
-        case 'status':
-        case 'error_event':
-        case 'fault':
-        case 'shutdown':
-          failed = end;
+  /** What a try delivered, or the failure that another route may still mend. */
+  const delivered = (delivery: Delivery, { target, exchange }: Prepared, end: AttemptEnd): Delivered | FailedEnd => {
+    const { call, request, admission, share, bounds } = delivery;
+    const { client } = call;
+    const { facts } = request;
+    const { contextWindow } = admission;
+    switch (end.kind) {
+      case 'stream':
+        router.report(target, upstreamFailures.has(end.ending) ? 'failed' : 'fine');
+        watchModel(call, request.model.id, target, end.account.model);
+        return {
+          target,
+          metered: meterStream(end.ending, believed(call, target, end.account, bounds), facts, contextWindow),
+          complete() {
+            if (client.gone) return;
+            client.startStream();
+            if (end.last.length > 0) client.write(end.last);
+            client.end();
+          },
+        };
+      case 'left':
+        return { target, metered: meterLeft(end.sent, facts, contextWindow), complete: () => undefined };
+      case 'whole': {
+        const reply = readReply(exchange, end.body);
+        if (reply === null) return { kind: 'fault', fault: 'unreadable' };
+        share.handOver(client.gone ? 0 : reply.body.length);
+        router.report(target, 'fine');
+        watchModel(call, request.model.id, target, reply.account.model);
+        const account = believed(call, target, reply.account, bounds);
+        return {
+          target,
+          metered: meterWhole(account, facts, contextWindow, end.clientLeft ? 'client_closed' : 'completed'),
+          complete: (costUsd) =>
+            client.answer(200, { 'content-type': 'application/json', 'x-steyg-cost-usd': costUsd }, reply.body),
+        };
       }
+      case 'status':
+      case 'error_event':
+      case 'fault':
+      case 'shutdown':
+        return end;
+    }
+  };
 
-      const failure = judge(failed, exchange, refusals, call.requestId);
+  return async function deliver(call, request, admission, share): Promise<Delivered> {
+    const dispatchedAt = performance.now();
+    metrics.dispatched((dispatchedAt - call.readAt) / 1000);
+    const bounds = tokenBounds(request.facts, request.model.allow, admission.contextWindow);
+    const delivery: Delivery = { call, request, admission, share, bounds, dispatchedAt };
+    for (let prepared = request.first; ; ) {
+      const { target, exchange } = prepared;
+      const { upstream } = target.route;
+      const startedAt = performance.now();
+      const end = await tryRoute(delivery, prepared);
+      metrics.upstreamAnswered(upstream.id, request.model.id, endLabel(end), performance.now() - startedAt);
+      const result = delivered(delivery, prepared, end);
+      if (!('kind' in result)) return result;
+
+      share.discard();
+      const failure = judge(result, exchange, refusals, call.requestId);
       router.report(target, failure.verdict, failure.retryAfterS);
-      const where = { requestId: call.requestId, upstream: target.route.upstream.id, kind: endLabel(end) };
+      const where = { requestId: call.requestId, upstream: upstream.id, kind: endLabel(result) };
       if (failure.verdict === 'unauthorized') log.error(where, 'an upstream refuses our key or funds');
       else if (failure.verdict !== 'fine') log.warn(where, 'a try at an upstream failed');
-      const following =
-        failure.elsewhere && !client.gone
-          ? request.next(failed.kind === 'fault' && failed.fault === 'connect' ? 'no_connection' : 'failure')
-          : null;
-      if (following === null) return refusedBy(call, target, failure);
+      const noConnection = result.kind === 'fault' && result.fault === 'connect';
+      const next =
+        failure.elsewhere && !call.client.gone ? request.next(noConnection ? 'no_connection' : 'failure') : null;
+      if (next === null) return refusedBy(call, target, failure);
       metrics.failover(request.model.id);
-      prepared = following;
+      prepared = next;
     }
   };
 }

@@ -1,14 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { LentBody } from './request-bytes.ts';
 
 /**
- * One exchange with an upstream through an injected dispatcher. It follows no redirect, asks for no compression and
- * retries nothing: what an answer means is decided by the caller.
+ * One call of an upstream through an injected dispatcher. It follows no redirect, asks for no compression and retries
+ * nothing: the caller decides what an answer means.
  */
 
-/** What went wrong on the way; never carries the upstream's own text. */
+/** What went wrong; never carries the upstream's own text. */
 export type DispatchFault =
-  /** Nothing was accepted: another try cannot run anything twice. */
+  /** No connection: the upstream has nothing of the request. */
   | 'connect'
   /** No headers within the limit. */
   | 'headers_timeout'
@@ -26,68 +27,64 @@ export interface DispatchRequest {
   origin: string;
   path: string;
   headers: Record<string, string>;
-  body: Uint8Array;
+  body: LentBody;
   headersTimeoutMs: number;
   idleTimeoutMs: number;
 }
 
 export interface Receiver {
   /**
-   * The upstream's status and headers. Return how the body is wanted: piece by piece, whole up to a number of bytes, or
-   * not at all (then `end` follows at once, and the connection is not used again).
+   * The upstream's status and headers. Returns how the body is wanted: in pieces, whole up to a number of bytes, or not
+   * at all (then `end` follows at once, and the connection is not used again).
    */
   head(status: number, headers: IncomingHttpHeaders): 'pieces' | 'nothing' | number;
-  /** A piece of the body. False: hold back until `resume`. */
+  /** A piece of the body. False: read no further until `resume`. */
   piece(bytes: Buffer): boolean;
-  /** The body ended as it should; `whole` carries it unless it went out in pieces. */
+  /** So many more bytes of a body that is wanted whole are in memory. False: read no further until `resume`. */
+  collected(bytes: number): boolean;
+  /** The body is complete; `whole` carries it unless it went out in pieces. */
   end(whole: Buffer): void;
   fault(fault: DispatchFault): void;
 }
 
-export interface Exchange {
+export interface UpstreamCall {
   /** The request reached the upstream whole, so the upstream may have worked on it. */
   readonly sent: boolean;
-  /** A large body has been taken by the system whole: nobody reads the memory it lies in any more. */
-  readonly taken: boolean;
   resume(): void;
-  /** Ends the exchange; the receiver hears nothing more. */
+  /** Ends the call; the receiver hears nothing more. */
   abort(): void;
 }
 
 /**
- * Below this, what a body takes is not worth the steps that letting go of it needs. Sockets of a dispatcher keep no more
- * than this without saying that they are full.
+ * Smaller bodies are given to the dispatcher whole. Sockets of a dispatcher keep no more than this without saying that
+ * they are full.
  */
 const largeBodyBytes = 65_536;
 
 /**
- * A dispatcher keeps a buffer that it was given until the answer is over. Contexts are large and streams are long, so
- * that large ones go out of an iterator, which holds them only until then. It is asked for more when the socket is empty
- * again: then the body is `taken`.
+ * A dispatcher keeps a buffer that it was given until the answer is over, which a stream takes long to be. A large body
+ * therefore goes out of an iterator, which is asked for more when the socket is empty again: then the body is `taken`.
  */
-function sendable(
-  { headers, body }: DispatchRequest,
-  taken: () => void,
-): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
-  if (body.length < largeBodyBytes) return { headers, body };
-  let unsent: Uint8Array | null = body;
-  const pieces: IterableIterator<Uint8Array> = {
-    [Symbol.iterator]: () => pieces,
+function sendable({ headers, body }: DispatchRequest): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
+  const { bytes } = body;
+  if (bytes.length < largeBodyBytes) return { headers, body: bytes };
+  const pieces = [bytes].values();
+  const iterator: IterableIterator<Uint8Array> = {
+    [Symbol.iterator]: () => iterator,
     next() {
-      const value = unsent;
-      unsent = null;
-      if (value !== null) return { done: false, value };
-      taken();
-      return { done: true, value: undefined };
+      const piece = pieces.next();
+      if (piece.done === true) body.taken();
+      return piece;
     },
   };
   return {
-    headers: { ...headers, 'content-length': String(body.length) }, // It takes any iterable; its types leave that out.
-    body: pieces as unknown as Uint8Array,
+    headers: { ...headers, 'content-length': String(bytes.length) },
+    // The dispatcher takes any iterable; its types leave that out.
+    body: iterator as unknown as Uint8Array,
   };
 }
 
-const aborted = new Error('exchange ended by the gateway');
+const aborted = new Error('call ended by the gateway');
 const empty = Buffer.alloc(0);
 
 function faultOf(error: Error, connected: boolean, headed: boolean): DispatchFault {
@@ -98,7 +95,8 @@ function faultOf(error: Error, connected: boolean, headed: boolean): DispatchFau
   return connected ? 'dropped' : 'connect';
 }
 
-export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange {
+/** Starts the call; the receiver hears of it after this function has returned. */
+export function dispatch(request: DispatchRequest, receiver: Receiver): UpstreamCall {
   let controller: Dispatcher.DispatchController | undefined;
   let connected = false;
   let headed = false;
@@ -108,9 +106,8 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
   let pieces: Buffer[] = [];
   let size = 0;
 
-  const exchange: { -readonly [K in keyof Exchange]: Exchange[K] } = {
+  const call: { -readonly [K in keyof UpstreamCall]: UpstreamCall[K] } = {
     sent: false,
-    taken: false,
     resume() {
       controller?.resume();
     },
@@ -135,10 +132,10 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
       if (over) started.abort(aborted);
     },
     onRequestSent() {
-      exchange.sent = true;
+      call.sent = true;
     },
     onResponseStart(current, status, headers) {
-      // 1xx answers come before the one that counts.
+      // Informational answers (1xx) precede the final one.
       if (over || status < 200) return;
       headed = true;
       wanted = receiver.head(status, headers);
@@ -159,6 +156,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
         return;
       }
       pieces.push(bytes);
+      if (!receiver.collected(bytes.length)) current.pause();
     },
     onResponseEnd() {
       const [first] = pieces;
@@ -167,7 +165,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
     },
     onResponseError(_controller, error) {
       const report = (): void => finish(() => receiver.fault(faultOf(error, connected, headed)));
-      // A dispatcher that refuses says so before it returns; the receiver must not hear of it before it has the exchange.
+      // A dispatcher that refuses does so before `dispatch` returns, when the receiver does not have the call yet.
       if (starting) queueMicrotask(report);
       else report();
     },
@@ -179,9 +177,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
         origin: request.origin,
         path: request.path,
         method: 'POST',
-        ...sendable(request, () => {
-          exchange.taken = true;
-        }),
+        ...sendable(request),
         headersTimeout: request.headersTimeoutMs,
         bodyTimeout: request.idleTimeoutMs,
       },
@@ -192,5 +188,5 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Exchange
   }
   starting = false;
 
-  return exchange;
+  return call;
 }

@@ -14,6 +14,7 @@ import { isDatabaseAway } from './outage.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import { renderRefusal } from './refuse.ts';
 import type { Relay } from './relay.ts';
+import { createRequestBytes } from './request-bytes.ts';
 
 /**
  * The edge of the data plane: everything that is decided before the body is read (who is it, may this be a body at
@@ -224,7 +225,7 @@ export function registerModelRoutes(app: FastifyInstance, { relay, metrics, time
           protocol,
           principal,
           requestId: request.id,
-          raw: takeBody(request),
+          bytes: createRequestBytes(takeBody(request)),
           rawHeaders: request.raw.rawHeaders,
           version: protocol === 'messages' ? String(request.headers['anthropic-version']) : undefined,
           client,

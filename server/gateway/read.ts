@@ -51,7 +51,7 @@ export function createReader({ catalog, router, refusals, standing, digest }: Re
       requestId: call.requestId,
       statusUrl: refusals.statusUrl,
     };
-    const request = wireFor(call.protocol, upstream.protocol).request(call.raw, facts, context);
+    const request = wireFor(call.protocol, upstream.protocol).request(call.bytes.raw, facts, context);
     return request.ok ? { target, exchange: request.exchange } : request.problem;
   };
 
@@ -73,15 +73,17 @@ export function createReader({ catalog, router, refusals, standing, digest }: Re
 
   return async function read(call: Call): Promise<ModelRequest | Refusal> {
     const { principal } = call;
-    const scanned = scanBody(call.raw, call.protocol);
+    const scanned = scanBody(call.bytes.raw, call.protocol);
     if (!scanned.ok) return standing.unlessDeleted(principal, fromProblem(scanned.problem));
     const { facts } = scanned;
     // Scanning and translating a large body take milliseconds each; other requests get their turn in between.
-    if (call.raw.length > largeBytes) await yieldToEventLoop();
+    if (call.bytes.raw.length > largeBytes) await yieldToEventLoop();
     const model = await catalog.resolve(facts.model);
     if (model === null) return standing.unlessExhausted(principal, refusals.modelNotFound(facts.model));
 
-    const candidates = router.candidates(model, call.protocol, () => stickiness(principal.accountId, call.raw, facts));
+    const candidates = router.candidates(model, call.protocol, () =>
+      stickiness(principal.accountId, call.bytes.raw, facts),
+    );
     const first = candidates === null ? null : firstFit(call, facts, model, candidates);
     if (candidates === null || first === null)
       return standing.unlessExhausted(principal, refusals.upstreamUnavailable());

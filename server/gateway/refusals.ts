@@ -42,6 +42,7 @@ export type RefusalName =
   | 'budget_reserved'
   | 'key_limit_reached'
   | 'too_many_requests'
+  | 'answers_unread'
   | 'not_supported'
   | 'unavailable'
   | 'overloaded'
@@ -216,6 +217,14 @@ export function createRefusals({ topUpUrl, statusUrl }: Pointers) {
       code: 'rate_limit_exceeded',
       retryAfterS: 1,
       message: `Too many requests at once for this ${what}; wait for one to end.`,
+    }),
+    answersUnread: (): Refusal => ({
+      name: 'answers_unread',
+      status: 429,
+      code: 'answers_unread',
+      retryAfterS: 1,
+      message:
+        'Answers of this account are waiting to be read by its clients; read them to the end or close their connections.',
     }),
     notSupported: (message: string): Refusal => ({
       name: 'not_supported',

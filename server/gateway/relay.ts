@@ -4,6 +4,8 @@ import { cost as costOf } from '../core/price.ts';
 import { describeError } from '../runtime/http.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { type AdmitterParts, createAdmitter } from './admit.ts';
+import { createAnswerRoom } from './answer-room.ts';
+import { maxReplyBytes } from './attempt.ts';
 import type { Call, ModelRequest } from './call.ts';
 import { createDeliverer, type Delivered, type DelivererParts, refusedBy } from './deliver.ts';
 import { isDatabaseAway } from './outage.ts';
@@ -30,20 +32,12 @@ export interface RelayParts extends ReaderParts, AdmitterParts, DelivererParts {
   metrics: Metrics;
 }
 
-/** Resolves when the answer is complete and its settlement is on disk; to the catalog id that ran, or null when the request was refused. */
-export type Relay = (call: Call) => Promise<string | null>;
-
-export function createRelay(parts: RelayParts): Relay {
-  const { ledger, refusals, slots, standing, metrics, log } = parts;
-  const read = createReader(parts);
-  const admit = createAdmitter(parts);
-  const deliver = createDeliverer(parts);
-
-  /**
-   * Step five: the line on disk, then the last bytes. The ledger follows in its own time, and nobody waits for it: a
-   * database that is away must keep neither the client nor the account's slots.
-   */
-  const settle = async (
+/**
+ * Step five: the line on disk, then the last bytes. The ledger follows in its own time, and nobody waits for it: a
+ * database that is away must keep neither the client nor the account's slots.
+ */
+function createSettler({ ledger, metrics, log }: Pick<RelayParts, 'ledger' | 'metrics' | 'log'>) {
+  return async (
     call: Call,
     request: ModelRequest,
     admission: Admitted,
@@ -84,12 +78,86 @@ export function createRelay(parts: RelayParts): Relay {
       cost,
     });
   };
+}
+
+/** Bytes of unstreamed answers in memory: two of the largest for an account, a few for the whole process. */
+const maxAnswerBytesPerAccount = 2 * maxReplyBytes;
+const maxAnswerBytes = 4 * maxReplyBytes;
+
+/** Resolves when the client has the whole answer and its settlement is on disk; to the catalog id that ran, or null when the request was refused. */
+export type Relay = (call: Call) => Promise<string | null>;
+
+export function createRelay(parts: RelayParts): Relay {
+  const { ledger, refusals, slots, standing, metrics, log, pulse, shutdown } = parts;
+  const answers = createAnswerRoom({
+    perAccountBytes: maxAnswerBytesPerAccount,
+    totalBytes: maxAnswerBytes,
+    maxAnswerBytes: maxReplyBytes,
+  });
+  metrics.gauge('gateway_answer_bytes', 'Bytes of unstreamed answers in memory.', () => answers.bytes);
+  const read = createReader(parts);
+  const admit = createAdmitter(parts);
+  const deliver = createDeliverer(parts);
+  const settle = createSettler(parts);
 
   /** Gives a hold back for which nothing will be settled. Does nothing to one that was settled after all. */
-  const letGo = ({ principal: { accountId }, requestId }: Call): void => {
+  const releaseHold = ({ principal: { accountId }, requestId }: Call): void => {
     ledger.release({ accountId, requestId }).catch((error: unknown) => {
       log.warn({ requestId, ...describeError(error) }, 'a hold was not given back; it ends with the lease');
     });
+  };
+
+  /**
+   * Waits for the client to take the last bytes: until then they are in memory, and their request keeps its slot. A
+   * process that must end waits no longer.
+   */
+  const flushed = async (call: Call): Promise<void> => {
+    const written = call.client.flushed();
+    if (written === null) return;
+    const stopped = Promise.withResolvers<void>();
+    const leave = pulse.join(() => {
+      if (shutdown.now) stopped.resolve();
+    });
+    await Promise.race([written, stopped.promise]);
+    leave();
+  };
+
+  /** Everything after a slot was taken. */
+  const runWithSlot = async (call: Call): Promise<string | null> => {
+    const shut = await standing.look(call.principal, call.bytes.raw.length);
+    if (shut !== null) return refuse(call, shut);
+    const request = await read(call);
+    if ('status' in request) return refuse(call, request);
+    if (!request.facts.stream && answers.isFull(call.principal.accountId)) {
+      return refuse(call, refusals.answersUnread());
+    }
+    const admission = await admit(call, request);
+    standing.note(call.principal.accountId, !('status' in admission));
+    if ('status' in admission) return refuse(call, admission);
+    if (call.client.gone) {
+      releaseHold(call);
+      return null;
+    }
+    const share = answers.open(call.principal.accountId);
+    try {
+      const delivered = await deliver(call, request, admission, share).catch((error: unknown): Delivered => {
+        // A fault of our own: the customer pays nothing for it, and the hold does not outlive it.
+        metrics.fault('relay');
+        log.error({ requestId: call.requestId, ...describeError(error) }, 'the relay failed');
+        return refusedBy(call, request.first.target, { outcome: 'upstream_error', refusal: refusals.internal() });
+      });
+      call.bytes.release();
+      await settle(call, request, admission, delivered);
+      await flushed(call);
+    } catch (error) {
+      metrics.fault('settlement');
+      log.error({ requestId: call.requestId, ...describeError(error) }, 'an answer could not be completed');
+      releaseHold(call);
+      call.client.destroy();
+    } finally {
+      share.close();
+    }
+    return request.model.id;
   };
 
   const run = async (call: Call): Promise<string | null> => {
@@ -97,33 +165,7 @@ export function createRelay(parts: RelayParts): Relay {
     const full = slots.take(accountId, keyId);
     if (full !== null) return refuse(call, refusals.tooManyRequests(full === 'key' ? 'API key' : 'account'));
     try {
-      const shut = await standing.look(call.principal, call.raw.length);
-      if (shut !== null) return refuse(call, shut);
-      const request = await read(call);
-      if ('status' in request) return refuse(call, request);
-
-      const admission = await admit(call, request);
-      standing.note(accountId, !('status' in admission));
-      if ('status' in admission) return refuse(call, admission);
-      if (call.client.gone) {
-        letGo(call);
-        return null;
-      }
-      const delivered = await deliver(call, request, admission).catch((error: unknown): Delivered => {
-        // A fault of our own: the customer pays nothing for it, and the hold does not outlive it.
-        metrics.fault('relay');
-        log.error({ requestId: call.requestId, ...describeError(error) }, 'the relay failed');
-        return refusedBy(call, request.first.target, { outcome: 'upstream_error', refusal: refusals.internal() });
-      });
-      try {
-        await settle(call, request, admission, delivered);
-      } catch (error) {
-        metrics.fault('settlement');
-        log.error({ requestId: call.requestId, ...describeError(error) }, 'an answer could not be completed');
-        letGo(call);
-        call.client.destroy();
-      }
-      return request.model.id;
+      return await runWithSlot(call);
     } finally {
       slots.give(accountId, keyId);
     }

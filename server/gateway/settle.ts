@@ -5,7 +5,6 @@ import { cost } from '../core/price.ts';
 import { type ReportedUsage, type TokenPools, type UsageSource } from '../core/tokens.ts';
 import { estimateInput, usageSoFar } from '../metering/estimate.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
-import type { StreamEnding } from './attempt.ts';
 
 /** What a finished exchange comes to: token pools, where the figures are from, and how it ended. */
 export interface Metered {
@@ -43,7 +42,7 @@ export function meterWhole(
  * the budget ran out, it counts as new.
  */
 export function meterStream(
-  ending: StreamEnding,
+  ending: Outcome,
   account: ReportedUsage,
   facts: RequestFacts,
   contextWindow: number,

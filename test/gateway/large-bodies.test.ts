@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DispatchRequest, dispatch, type Receiver } from '../../server/gateway/dispatch.ts';
 import { giveBack } from '../../server/gateway/give-back.ts';
 import { readIncomingBody } from '../../server/gateway/incoming-body.ts';
+import { createRequestBytes } from '../../server/gateway/request-bytes.ts';
 
 /** Contexts are large and streams are long: what was sent is not kept until the answer is over. */
 
@@ -52,7 +53,7 @@ function requestOf(body: Uint8Array): DispatchRequest {
     origin: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
     path: '/',
     headers: { 'content-type': 'application/json' },
-    body,
+    body: createRequestBytes(Buffer.alloc(0)).lend({ body }),
     headersTimeoutMs: 5_000,
     idleTimeoutMs: 5_000,
   };
@@ -67,6 +68,7 @@ async function begin(request: DispatchRequest) {
       begun.resolve();
       return true;
     },
+    collected: () => true,
     end: () => begun.reject(new Error('the answer ended')),
     fault: (fault) => begun.reject(new Error(fault)),
   };
@@ -103,32 +105,42 @@ describe('the body of a request', () => {
       sockets.add(socket);
       socket.on('error', () => undefined);
       socket.once('data', (bytes: Buffer) => {
-        received = bytes.length;
+        // Less the head, which has to be there whole before the body is counted.
+        received = bytes.length - bytes.indexOf('\r\n\r\n') - 4;
         connected.resolve(socket.pause());
       });
     }).listen(0, '127.0.0.1');
     await once(slow, 'listening');
     // More than the system keeps for a connection.
     const origin = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
-    const request = { ...requestOf(Buffer.alloc(64 * 1_048_576, 'x')), origin };
+    const bytes = Buffer.alloc(64 * 1_048_576, 'x');
+    let taken = false;
+    const body = {
+      bytes,
+      taken() {
+        taken = true;
+      },
+    };
+    const request = { ...requestOf(bytes), origin, body };
     const ended = Promise.withResolvers<void>();
     const exchange = dispatch(request, {
       head: () => 1_000,
       piece: () => true,
+      collected: () => true,
       end: () => ended.resolve(),
       fault: (fault) => ended.reject(new Error(fault)),
     });
     const socket = await connected.promise;
     await new Promise((resolve) => setImmediate(resolve));
-    expect([exchange.sent, exchange.taken]).toEqual([false, false]);
+    expect([exchange.sent, taken]).toEqual([false, false]);
 
-    socket.on('data', (bytes: Buffer) => {
-      received += bytes.length;
-      if (received > request.body.length) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+    socket.on('data', (piece: Buffer) => {
+      received += piece.length;
+      if (received >= bytes.length) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
     });
     socket.resume();
     await ended.promise;
-    expect([exchange.sent, exchange.taken]).toEqual([true, true]);
+    expect([exchange.sent, taken]).toEqual([true, true]);
     slow.close();
   });
 
@@ -139,14 +151,34 @@ describe('the body of a request', () => {
     expect([own.length, shared.length, pool.byteLength]).toEqual([0, 50_000, 100_000]);
   });
 
-  it('is let go of when it was sent, while the answer goes on', async () => {
-    const request = requestOf(Buffer.alloc(1_000_000, 'x'));
-    const body = new WeakRef(request.body);
+  it('is released when it was sent, while the answer goes on', async () => {
+    const holder: { body: Uint8Array } = { body: Buffer.alloc(1_000_000, 'x') };
+    const owner = createRequestBytes(Buffer.alloc(0));
+    const request = { ...requestOf(Buffer.alloc(0)), body: owner.lend(holder) };
+    const body = new WeakRef(holder.body);
     const exchange = await begin(request);
-    request.body = new Uint8Array(0);
+    owner.release();
     await new Promise((resolve) => setImmediate(resolve));
     collect();
-    expect(body.deref()).toBeUndefined();
+    expect(body.deref()?.length ?? 0).toBe(0);
     exchange.abort();
+  });
+
+  it('is given back by its owner only when no try still reads it', () => {
+    for (const isTaken of [true, false]) {
+      const raw = Buffer.alloc(100_000, 'x');
+      const own = Buffer.alloc(100_000, 'y');
+      const owner = createRequestBytes(raw);
+      // Natively a try may send the very bytes that came.
+      const [first, second] = [{ body: raw as Uint8Array }, { body: own as Uint8Array }];
+      const [firstLent, secondLent] = [owner.lend(first), owner.lend(second)];
+      expect([firstLent.bytes, secondLent.bytes, owner.raw]).toEqual([raw, own, raw]);
+      firstLent.taken();
+      firstLent.taken();
+      if (isTaken) secondLent.taken();
+      owner.release();
+      expect([raw.length, own.length]).toEqual(isTaken ? [0, 0] : [100_000, 100_000]);
+      expect([owner.raw, first.body, second.body].map(({ length }) => length)).toEqual([0, 0, 0]);
+    }
   });
 });

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import type { ReportedUsage } from '../../server/core/tokens.ts';
+import { createAnswerRoom } from '../../server/gateway/answer-room.ts';
 import { type AttemptEnd, type AttemptParts, attempt } from '../../server/gateway/attempt.ts';
 import type { Client } from '../../server/gateway/client.ts';
 import { createRefusals } from '../../server/gateway/refusals.ts';
@@ -42,6 +43,7 @@ function play(
     keepAlive: () => void (seen.written += '~'),
     end: () => undefined,
     answer: () => undefined,
+    flushed: () => null,
     destroy: () => void (seen.destroyed += 1),
     onDrain: (listener) => void (listeners.drain = listener),
     onGone: (listener) => void (listeners.gone = listener),
@@ -86,7 +88,7 @@ function play(
       origin: 'http://upstream',
       path: '/',
       headers: {},
-      body: Buffer.from('{}'),
+      body: { bytes: Buffer.from('{}'), taken: () => undefined },
       headersTimeoutMs: 1_000,
       idleTimeoutMs: 1_000,
     },
@@ -102,7 +104,8 @@ function play(
       close: () => undefined,
     },
     timeouts: { headersMs: 1, replyMs: 1, idleMs: 1, firstEventMs: 100, keepAliveMs: 100, clientStallMs: 100 },
-    onDisconnect: 'abort',
+    drainMs: 0,
+    share: createAnswerRoom({ perAccountBytes: 1e9, totalBytes: 1e9, maxAnswerBytes: 1e6 }).open('account'),
     dispatchedAt: performance.now(),
     onContent: () => undefined,
     usageSoFar: () => ({ input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1 }),
@@ -199,6 +202,57 @@ describe('a stream', () => {
     expect(played.seen).toMatchObject({ aborted: 1, written: 'one' });
   });
 
+  it('that waits for the ledger keeps what comes, holds the upstream back late, and goes on in order', async () => {
+    const brake = { check: () => undefined as void, waiting: false };
+    let resume = (): void => undefined;
+    const played = play({
+      brake(_stop, goOn) {
+        resume = goOn;
+        return brake;
+      },
+    });
+    played.head();
+    played.data('one ');
+    brake.waiting = true;
+    played.data('two ');
+    played.data('three ');
+    expect(played.seen).toMatchObject({ written: 'one ', paused: 0 });
+    played.data('x'.repeat(300_000));
+    expect(played.seen).toMatchObject({ written: 'one ', paused: 1, resumed: 0 });
+    brake.waiting = false;
+    resume();
+    expect(played.seen.resumed).toBe(1);
+    expect(played.seen.written).toBe(`one two three ${'x'.repeat(300_000)}`);
+
+    // The upstream may be done before the ledger has answered.
+    brake.waiting = true;
+    played.data('last END');
+    played.done();
+    expect(played.seen.written.endsWith('x')).toBe(true);
+    brake.waiting = false;
+    resume();
+    expect(await played.end).toMatchObject({ kind: 'stream', ending: 'completed', last: Buffer.from('last END') });
+  });
+
+  it('that waits for the ledger relays nothing more once the budget ends it', async () => {
+    const brake = { check: () => undefined as void, waiting: false };
+    let stop = (): void => undefined;
+    const played = play({
+      brake(end) {
+        stop = end;
+        return brake;
+      },
+    });
+    played.head();
+    played.data('one ');
+    brake.waiting = true;
+    played.data('two END');
+    played.done();
+    stop();
+    expect(await played.end).toMatchObject({ ending: 'budget_stopped', last: Buffer.from('STOPPED') });
+    expect(played.seen.written).toBe('one ');
+  });
+
   it('does not show our key when the upstream repeats it in an error event', async () => {
     let state: WireStream['state'] = 'open';
     const played = play({
@@ -234,7 +288,7 @@ describe('a client that leaves', () => {
   });
 
   it('is drained for: to the end, at most half a minute, and no longer than the budget lasts', async () => {
-    const toTheEnd = play({ onDisconnect: 'drain' });
+    const toTheEnd = play({ drainMs: 30_000 });
     toTheEnd.sent();
     toTheEnd.head();
     toTheEnd.data('one');
@@ -244,7 +298,7 @@ describe('a client that leaves', () => {
     expect(await toTheEnd.end).toMatchObject({ kind: 'stream', ending: 'client_closed', last: new Uint8Array(0) });
     expect(toTheEnd.seen.written).toBe('one');
 
-    const tooLong = play({ onDisconnect: 'drain' });
+    const tooLong = play({ drainMs: 30_000 });
     tooLong.sent();
     tooLong.head();
     tooLong.data('one');
@@ -257,7 +311,7 @@ describe('a client that leaves', () => {
 
     let checks = 0;
     const tooDear = play({
-      onDisconnect: 'drain',
+      drainMs: 30_000,
       brake: (stop) => ({
         waiting: false,
         check() {
@@ -276,19 +330,19 @@ describe('a client that leaves', () => {
   });
 
   it('is drained for when the answer is not streamed, too', async () => {
-    const played = play({ onDisconnect: 'drain', stream: null });
+    const played = play({ drainMs: 30_000, stream: null });
     played.sent();
     played.leave();
     played.head(200, 'application/json');
     played.data('{"whole":1}');
     played.done();
     expect(await played.end).toMatchObject({ kind: 'whole', clientLeft: true });
-    const cut = play({ onDisconnect: 'drain', stream: null });
+    const cut = play({ drainMs: 30_000, stream: null });
     cut.sent();
     cut.leave();
     cut.fail();
     expect(await cut.end).toEqual({ kind: 'left', sent: true });
-    const stopped = play({ onDisconnect: 'drain', stream: null });
+    const stopped = play({ drainMs: 30_000, stream: null });
     stopped.sent();
     stopped.leave();
     stopped.shutdown.now = true;

@@ -1,0 +1,181 @@
+import type { Outcome } from '../core/outcome.ts';
+
+/**
+ * The states of one try at one upstream, as a table: what each event means in each state. Pure values; `attempt.ts`
+ * observes the sockets, names what happens with one of these events, and does what the table says.
+ */
+
+export type AttemptState =
+  /** The client waits; no content has been relayed to it. */
+  | 'waiting'
+  /** Content has been relayed: no other route may answer this request any more. */
+  | 'relaying'
+  /** The client left before any content; the answer is read on for its usage. */
+  | 'draining_unseen'
+  /** The client left after content; the answer is read on for its usage. */
+  | 'draining'
+  /** The result is known. What the exchange still says is ignored. */
+  | 'ended';
+
+export type AttemptEvent =
+  /** Upstream bytes became bytes for the client. */
+  | 'content'
+  /** The answer said that it is complete, with the protocol's terminator. */
+  | 'terminated'
+  /** The upstream ended after the finish reason and without the terminator. */
+  | 'unterminated'
+  /** The upstream sent an error event after content. */
+  | 'failed'
+  /** The upstream sent an error event before any content. */
+  | 'failed_at_once'
+  /** The upstream's connection ended in mid-answer, after content. */
+  | 'cut'
+  /** The upstream fell silent in mid-answer, after content. */
+  | 'stalled'
+  /** A whole 2xx answer, not streamed. */
+  | 'whole'
+  /** An answer with an error status. */
+  | 'status'
+  /** The exchange failed before any content. */
+  | 'fault'
+  /** The client left, and the answer is not worth waiting for (or the upstream does not have the whole request). */
+  | 'left'
+  /** The client left, and the answer is read on for its usage. */
+  | 'left_to_drain'
+  /** The time for draining is over. */
+  | 'drain_expired'
+  /** The budget does not reach further. */
+  | 'budget_spent'
+  /** The process must end at once. */
+  | 'shutdown';
+
+/** What becomes of the exchange with the upstream. */
+export type ExchangeAction =
+  | 'continue'
+  /** Read on, whatever held the answer back. */
+  | 'drain'
+  | 'abort'
+  /** The upstream has nothing more to say: it may end by itself soon, so that its connection stays usable. */
+  | 'linger';
+
+/** The last bytes of a stream, sent after the settlement: what was at hand, then what ends the protocol's stream. */
+export type Closing = 'nothing' | 'as_received' | 'cut' | 'stalled' | 'stopping' | 'budget';
+
+/** The result of the try; `attempt.ts` adds the data of the event. */
+export type AttemptEnding =
+  | { kind: 'stream'; outcome: Outcome; closing: Closing }
+  | { kind: 'whole'; clientLeft: boolean }
+  | { kind: 'status' | 'error_event' | 'fault' | 'left' | 'shutdown' };
+
+/** One cell of the table. Null: the event cannot happen in this state; it is a fault of our own. */
+export type Cell = {
+  next: AttemptState;
+  exchange: ExchangeAction;
+  /** The bytes at hand go to the client now. */
+  relay?: true;
+  end?: AttemptEnding;
+} | null;
+
+const streamEnd = (outcome: Outcome, exchange: ExchangeAction, closing: Closing): Cell => ({
+  next: 'ended',
+  exchange,
+  end: { kind: 'stream', outcome, closing },
+});
+const end = (exchange: ExchangeAction, ending: AttemptEnding): Cell => ({ next: 'ended', exchange, end: ending });
+const leftInMidStream = (exchange: ExchangeAction): Cell => streamEnd('client_closed', exchange, 'nothing');
+
+/** Ends of an exchange that relayed nothing to a client that still waits for it. */
+const refused = {
+  failed_at_once: end('abort', { kind: 'error_event' }),
+  status: end('continue', { kind: 'status' }),
+  fault: end('continue', { kind: 'fault' }),
+} satisfies Partial<Record<AttemptEvent, Cell>>;
+
+/** Every end of a stream whose client has left is one outcome; what differs is what was learnt about the usage. */
+const drainedEnds = {
+  terminated: leftInMidStream('linger'),
+  unterminated: leftInMidStream('continue'),
+  failed: leftInMidStream('abort'),
+  cut: leftInMidStream('continue'),
+  stalled: leftInMidStream('continue'),
+  budget_spent: leftInMidStream('abort'),
+} satisfies Partial<Record<AttemptEvent, Cell>>;
+
+const ignored: Cell = { next: 'ended', exchange: 'continue' };
+
+export const attemptTable: Readonly<Record<AttemptState, Readonly<Record<AttemptEvent, Cell>>>> = {
+  waiting: {
+    ...refused,
+    content: { next: 'relaying', exchange: 'continue', relay: true },
+    // The whole answer came at once: it is sent after its settlement is on disk.
+    terminated: streamEnd('completed', 'linger', 'as_received'),
+    unterminated: streamEnd('completed', 'continue', 'cut'),
+    failed: streamEnd('upstream_error', 'abort', 'as_received'),
+    cut: streamEnd('upstream_cut', 'continue', 'cut'),
+    stalled: streamEnd('timeout', 'continue', 'stalled'),
+    whole: end('continue', { kind: 'whole', clientLeft: false }),
+    left: end('abort', { kind: 'left' }),
+    left_to_drain: { next: 'draining_unseen', exchange: 'drain' },
+    drain_expired: null,
+    budget_spent: streamEnd('budget_stopped', 'abort', 'budget'),
+    shutdown: end('abort', { kind: 'shutdown' }),
+  },
+  relaying: {
+    content: { next: 'relaying', exchange: 'continue', relay: true },
+    terminated: streamEnd('completed', 'linger', 'as_received'),
+    unterminated: streamEnd('completed', 'continue', 'cut'),
+    failed: streamEnd('upstream_error', 'abort', 'as_received'),
+    failed_at_once: null,
+    cut: streamEnd('upstream_cut', 'continue', 'cut'),
+    stalled: streamEnd('timeout', 'continue', 'stalled'),
+    whole: null,
+    status: null,
+    fault: null,
+    left: leftInMidStream('abort'),
+    left_to_drain: { next: 'draining', exchange: 'drain' },
+    drain_expired: null,
+    budget_spent: streamEnd('budget_stopped', 'abort', 'budget'),
+    shutdown: streamEnd('shutdown', 'abort', 'stopping'),
+  },
+  draining_unseen: {
+    ...refused,
+    ...drainedEnds,
+    // The upstream did not say what it has done with the request: the client had left before it failed.
+    fault: end('continue', { kind: 'left' }),
+    content: { next: 'draining', exchange: 'continue' },
+    whole: end('continue', { kind: 'whole', clientLeft: true }),
+    left: null,
+    left_to_drain: null,
+    drain_expired: end('abort', { kind: 'left' }),
+    shutdown: end('abort', { kind: 'left' }),
+  },
+  draining: {
+    ...drainedEnds,
+    content: { next: 'draining', exchange: 'continue' },
+    failed_at_once: null,
+    whole: null,
+    status: null,
+    fault: null,
+    left: null,
+    left_to_drain: null,
+    drain_expired: leftInMidStream('abort'),
+    shutdown: leftInMidStream('abort'),
+  },
+  ended: {
+    content: ignored,
+    terminated: ignored,
+    unterminated: ignored,
+    failed: ignored,
+    failed_at_once: ignored,
+    cut: ignored,
+    stalled: ignored,
+    whole: ignored,
+    status: ignored,
+    fault: ignored,
+    left: ignored,
+    left_to_drain: ignored,
+    drain_expired: ignored,
+    budget_spent: ignored,
+    shutdown: ignored,
+  },
+};
