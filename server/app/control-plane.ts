@@ -12,6 +12,7 @@ import { openPool } from '../database/pool.ts';
 import { createPrisma } from '../database/prisma.ts';
 import { createLedgerDownloads, registerDownloads } from '../graphql/downloads.ts';
 import { registerGraphql } from '../graphql/edge.ts';
+import { createLinkLimits } from '../graphql/link-limits.ts';
 import { createReceiptLinks, registerReceipts } from '../graphql/receipts.ts';
 import { createKeys } from '../keys/keys.ts';
 import { createNotices } from '../notices/notices.ts';
@@ -165,8 +166,9 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     isLate,
     log,
   });
-  registerDownloads(app, { db: pool, downloads });
-  registerReceipts(app, { links: receiptLinks, accounts, orders, transfers, seller: config.bank.name });
+  const limits = createLinkLimits({ isLate });
+  registerDownloads(app, { db: pool, downloads, limits });
+  registerReceipts(app, { links: receiptLinks, limits, accounts, orders, transfers, seller: config.bank.name });
   registerStatus(app, { uptime, publicUrl });
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],

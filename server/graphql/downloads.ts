@@ -5,7 +5,9 @@ import { z } from 'zod';
 import { type LedgerRecord, readLedger } from '../billing/usage.ts';
 import { formatUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
+import { type LinkLimits, tryAgain } from './link-limits.ts';
 import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
+import { createTurns } from './turns.ts';
 
 /**
  * The ledger as CSV, behind a link that carries what it shows. The answer is streamed page by page, whatever its size.
@@ -40,29 +42,56 @@ export function createLedgerDownloads(options: { secretKey: Buffer; publicUrl: s
 }
 
 /** Entries are read so many at a time: a slow reader holds a page, never the whole ledger or a connection. */
-const pageSize = 1_000;
+const pageSize = 250;
 
-export function registerDownloads(app: FastifyInstance, options: { db: Pool; downloads: LedgerDownloads }): void {
-  const { db, downloads } = options;
+/** Downloads that run at once: of an account, and of all on this process. */
+const maxOfAccount = 2;
+const maxRunning = 8;
+const busyRetryAfterS = 5;
+
+export function registerDownloads(
+  app: FastifyInstance,
+  options: { db: Pool; downloads: LedgerDownloads; limits: LinkLimits },
+): void {
+  const { db, downloads, limits } = options;
+  const turns = createTurns();
+  /** Account ids of the downloads that run. */
+  const running: string[] = [];
+
+  async function* counted(selection: LedgerSelection): AsyncGenerator<string> {
+    const { accountId } = selection;
+    running.push(accountId);
+    try {
+      yield* csvOf(db, selection, () => turns.next(accountId));
+    } finally {
+      running.splice(running.indexOf(accountId), 1);
+    }
+  }
+
   app.get<{ Querystring: { grant?: unknown } }>(path, (request, reply) => {
+    const refused = limits.refuse(request, reply);
+    if (refused !== null) return refused;
     const selection = downloads.open(request.query.grant);
     if (selection === null)
       return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
+    const ofAccount = running.filter((accountId) => accountId === selection.accountId).length;
+    if (ofAccount >= maxOfAccount || running.length >= maxRunning) return tryAgain(reply, 429, busyRetryAfterS);
     return reply
       .headers({
         ...linkHeaders,
         'content-type': 'text/csv; charset=utf-8',
         'content-disposition': 'attachment; filename="ledger.csv"',
       })
-      .send(Readable.from(csvOf(db, selection)));
+      .send(Readable.from(counted(selection)));
   });
 }
 
-async function* csvOf(db: Pool, selection: LedgerSelection): AsyncGenerator<string> {
+async function* csvOf(db: Pool, selection: LedgerSelection, nextTurn: () => Promise<void>): AsyncGenerator<string> {
   yield csvLine(columns.map(([name]) => name));
   let after: string | null = null;
   do {
     const page: Awaited<ReturnType<typeof readLedger>> = await readLedger(db, { ...selection, limit: pageSize, after });
+    await nextTurn();
     if (page.items.length > 0)
       yield page.items.map((entry) => csvLine(columns.map(([, read]) => read(entry)))).join('');
     after = page.next;

@@ -4,6 +4,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Orders } from '../plans/orders.ts';
 import type { Transfers } from '../plans/transfers.ts';
 import { chooseLocale } from '../shared/page.ts';
+import type { LinkLimits } from './link-limits.ts';
 import { receiptPage, receiptPolicy } from './receipt-page.ts';
 import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
 
@@ -25,6 +26,7 @@ export function createReceiptLinks(options: { secretKey: Buffer; publicUrl: stri
 
 export interface ReceiptParts {
   links: ReceiptLinks;
+  limits: LinkLimits;
   accounts: Pick<Accounts, 'find'>;
   orders: Pick<Orders, 'findAny'>;
   transfers: Pick<Transfers, 'ofOrders'>;
@@ -33,8 +35,10 @@ export interface ReceiptParts {
 }
 
 export function registerReceipts(app: FastifyInstance, parts: ReceiptParts): void {
-  const { links, accounts, orders, transfers, seller } = parts;
+  const { links, limits, accounts, orders, transfers, seller } = parts;
   app.get<{ Querystring: { grant?: unknown; lang?: unknown } }>(path, async (request, reply) => {
+    const refused = limits.refuse(request, reply);
+    if (refused !== null) return refused;
     const orderId = links.open(request.query.grant);
     const order = orderId === null ? null : await orders.findAny(orderId);
     const account = order === null ? null : await accounts.find(order.accountId);

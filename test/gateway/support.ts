@@ -113,7 +113,7 @@ export interface Sending {
 }
 
 /** Sends one request; the caller reads the answer. */
-export function send(app: TestApp, to: ProtocolCase, sending: Sending): Promise<Response> {
+export function send(app: Pick<TestApp, 'baseUrl'>, to: ProtocolCase, sending: Sending): Promise<Response> {
   const { secret, headers = {}, raw, text = 'ping', more, signal } = sending;
   return fetch(app.baseUrl + to.path, {
     method: 'POST',

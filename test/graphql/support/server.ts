@@ -13,6 +13,7 @@ import { openPool } from '../../../server/database/pool.ts';
 import { createPrisma } from '../../../server/database/prisma.ts';
 import { createLedgerDownloads, registerDownloads } from '../../../server/graphql/downloads.ts';
 import { registerGraphql } from '../../../server/graphql/edge.ts';
+import { createLinkLimits } from '../../../server/graphql/link-limits.ts';
 import type { GraphqlRates, Rate } from '../../../server/graphql/rates.ts';
 import { createReceiptLinks, registerReceipts } from '../../../server/graphql/receipts.ts';
 import { createKeys } from '../../../server/keys/keys.ts';
@@ -104,8 +105,9 @@ export async function createControlPlane(
     log,
   });
   const app = Fastify({ trustProxy: false });
-  registerDownloads(app, { db: pool, downloads });
-  registerReceipts(app, { links: receiptLinks, accounts, orders, transfers, seller: 'STEYG <TEST>' });
+  const limits = createLinkLimits({ isLate: () => false });
+  registerDownloads(app, { db: pool, downloads, limits });
+  registerReceipts(app, { links: receiptLinks, limits, accounts, orders, transfers, seller: 'STEYG <TEST>' });
   await registerGraphql(app, {
     prisma,
     db: pool,
