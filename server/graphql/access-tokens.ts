@@ -3,7 +3,8 @@ import { accountFor, decodeUuid, requireAbility } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import { badInput, InputError, NotAllowedError, NotFoundError } from './errors.ts';
-import { DoneType, me } from './people.ts';
+import { DoneType } from './outcomes.ts';
+import { me } from './people.ts';
 import { besideCursor, cursorRow } from './row-cursors.ts';
 
 /** Access tokens: what programs open this API with. */

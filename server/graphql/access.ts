@@ -65,3 +65,6 @@ export function checkIdempotencyKey(key: string | null | undefined): string | nu
     throw badInput('input.idempotencyKey', 'An idempotency key has 1 to 200 characters.');
   return key;
 }
+
+/** An id that no row has: an object that may not be seen is looked up like one that does not exist. */
+export const noSuchId = '00000000-0000-0000-0000-000000000000';

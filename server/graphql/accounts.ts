@@ -1,7 +1,9 @@
-import { accountsWith, isOperator } from '../people/principal.ts';
-import { decodeUuid } from './access.ts';
+import { accountsWith, actorOf, isOperator } from '../people/principal.ts';
+import { decodeUuid, noSuchId } from './access.ts';
 import { builder } from './builder.ts';
-import { noSuchId } from './people.ts';
+import { InputError, NotFoundError } from './errors.ts';
+import { OperatorType } from './operator.ts';
+import { besideCursor, cursorRow } from './row-cursors.ts';
 
 /** Accounts: who pays. */
 
@@ -46,6 +48,64 @@ builder.queryField('account', (t) =>
       return typeof accountId === 'string' && visible.includes(accountId)
         ? prisma.account.findUnique({ ...query, where: { id: accountId } })
         : null;
+    },
+  }),
+);
+
+/** Accounts that a text is part of, in any case, or names. What stands for any letter in a pattern stands for itself. */
+function searched(text: string) {
+  if (text === '') return {};
+  const part = { contains: text.replaceAll(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const };
+  const id = decodeUuid('Account', text);
+  return { OR: [{ email: part }, { name: part }, ...(id === null ? [] : [{ id }])] };
+}
+
+builder.objectFields(OperatorType, (t) => ({
+  accounts: t.prismaConnection({
+    type: AccountType,
+    cursor: 'id',
+    description: 'Accounts, newest first.',
+    args: {
+      search: t.arg.string({ description: 'Part of the address or the name, or an id.' }),
+      status: t.arg({ type: AccountStatus, description: 'Only accounts in this state.' }),
+    },
+    resolve: (query, _operator, { search, status, ...page }, { prisma }) =>
+      prisma.account.findMany({
+        ...query,
+        where: besideCursor({ ...(status ? { status } : {}), ...searched(search?.trim() ?? '') }, cursorRow(page)),
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      }),
+  }),
+  account: t.prismaField({
+    type: AccountType,
+    nullable: true,
+    description: 'One account; null: there is none.',
+    args: { id: t.arg.id({ required: true, description: 'Id of the account.' }) },
+    resolve: (query, _operator, { id }, { prisma }) => {
+      const accountId = decodeUuid('Account', id);
+      return accountId === null ? null : prisma.account.findUnique({ ...query, where: { id: accountId } });
+    },
+  }),
+}));
+
+builder.mutationField('setAccountStatus', (t) =>
+  t.prismaField({
+    type: AccountType,
+    description: 'Suspends an account, or lets it go on. Running requests finish.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [InputError, NotFoundError] },
+    args: {
+      accountId: t.arg.id({ required: true, description: 'Which account.' }),
+      status: t.arg({ type: AccountStatus, required: true, description: 'What it is to be.' }),
+    },
+    resolve: async (query, _root, args, context) => {
+      const accountId = decodeUuid('Account', args.accountId);
+      if (accountId === null) throw new NotFoundError('account');
+      const ask = { accountId, actor: actorOf(context.principal) };
+      const { accounts } = context.domains;
+      const outcome = await (args.status === 'suspended' ? accounts.suspend(ask) : accounts.resume(ask));
+      if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
+      return context.prisma.account.findUniqueOrThrow({ ...query, where: { id: accountId } });
     },
   }),
 );

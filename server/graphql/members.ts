@@ -14,7 +14,8 @@ import {
   NotFoundError,
   TooManyAttemptsError,
 } from './errors.ts';
-import { DoneType, me } from './people.ts';
+import { DoneType } from './outcomes.ts';
+import { me } from './people.ts';
 
 /** The people of an account. */
 

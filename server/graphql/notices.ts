@@ -1,21 +1,11 @@
 import type { Notice, NoticeSettings } from '../notices/notices.ts';
 import type { NoticeKind } from '../notices/rules.ts';
-import {
-  type EndpointProblem,
-  type WebhookAttempt,
-  type WebhookDelivery,
-  type WebhookEndpoint,
-  webhookEvents,
-} from '../notices/webhooks.ts';
-import { accountsWith, actorOf, isOperator } from '../people/principal.ts';
-import { accountFor, decodeUuid, encodeId, requireAbility } from './access.ts';
+import { accountFor, encodeId } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
-import type { GraphqlContext } from './context.ts';
-import { badInput, ConflictError, InputError, NotAllowedError, NotFoundError } from './errors.ts';
-import { forwardPage } from './forward.ts';
+import { NotAllowedError, NotFoundError } from './errors.ts';
 
-/** Notices by mail, and events for customers' own programs. */
+/** Notices: what an account is told by mail. */
 
 const NoticeKindType = builder.enumType('NoticeKind', {
   description: 'What an account is told.',
@@ -54,91 +44,6 @@ const NoticeSettingsType = builder.objectRef<NoticeSettings>('NoticeSettings').i
   }),
 });
 
-const DeliveryStatus = builder.enumType('WebhookDeliveryStatus', {
-  description: 'How far a delivery is.',
-  values: {
-    PENDING: { value: 'pending', description: 'It will be tried (again).' },
-    DELIVERED: { value: 'delivered', description: 'The endpoint answered with 2xx.' },
-    FAILED: { value: 'failed', description: 'Given up.' },
-  } satisfies Record<string, { value: WebhookDelivery['status']; description: string }>,
-});
-
-const AttemptType = builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
-  description: 'One try to deliver.',
-  authScopes: { public: true },
-  fields: (t) => ({
-    status: t.exposeInt('status', { nullable: true, description: 'Status of the answer; null: none came.' }),
-    problem: t.exposeString('problem', {
-      nullable: true,
-      description: 'Why it did not count, e.g. `timeout`, `address_refused`, `status_500`; null: it did.',
-    }),
-    durationMs: t.exposeInt('durationMs', { description: 'How long it took.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it ended.' }),
-  }),
-});
-
-const DeliveryType = builder.objectRef<WebhookDelivery>('WebhookDelivery').implement({
-  description: 'One event for one endpoint.',
-  authScopes: { public: true },
-  fields: (t) => ({
-    id: t.id({ description: 'Id of the delivery.', resolve: ({ id }) => encodeId('WebhookDelivery', id) }),
-    eventId: t.exposeString('eventId', {
-      description: 'Id of the event: `webhook-id`, the same for every delivery of it.',
-    }),
-    event: t.exposeString('event', { description: 'Name of the event, e.g. `order.paid`.' }),
-    body: t.exposeString('body', { description: 'Exactly what is signed and sent.' }),
-    status: t.expose('status', { type: DeliveryStatus, description: 'How far it is.' }),
-    nextAttemptAt: t.expose('nextAttemptAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it is tried next; null: not any more.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was written down.' }),
-    deliveredAt: t.expose('deliveredAt', { type: 'DateTime', nullable: true, description: 'When it arrived.' }),
-    attempts: t.loadableList({
-      type: AttemptType,
-      description: 'What was tried, the oldest first.',
-      complexity: { field: 1, multiplier: 2 },
-      load: async (ids: string[], { domains }: GraphqlContext) => {
-        const attempts = Map.groupBy(await domains.webhooks.attempts(ids), ({ deliveryId }) => deliveryId);
-        return ids.map((id) => attempts.get(id) ?? []);
-      },
-      resolve: ({ id }) => id,
-    }),
-  }),
-});
-
-const EndpointType = builder.objectRef<WebhookEndpoint>('WebhookEndpoint');
-
-builder.node(EndpointType, {
-  name: 'WebhookEndpoint',
-  description: 'Where an account’s own programs hear of events: signed POST requests (Standard Webhooks).',
-  id: { resolve: ({ id }) => id },
-  loadOne: (id, context) => findEndpoint(context, id),
-  isTypeOf: (value) => typeof value === 'object' && value !== null && 'url' in value && 'events' in value,
-  authScopes: (endpoint) => ({ account: endpoint.accountId }),
-  fields: (t) => ({
-    url: t.exposeString('url', { description: 'Where to.' }),
-    description: t.exposeString('description', { description: 'What people call it.' }),
-    events: t.exposeStringList('events', { description: 'Names of the events that it hears of; empty: all.' }),
-    enabled: t.exposeBoolean('enabled', { description: 'Whether anything is sent there.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    deliveries: t.connection({
-      type: DeliveryType,
-      description: 'What was, is and will be sent there, newest first. Forward only.',
-      resolve: ({ accountId, id: endpointId }, args, { domains }) =>
-        forwardPage(args, (page) => domains.webhooks.deliveries({ accountId, endpointId, ...page })),
-    }),
-  }),
-});
-
-/** An endpoint that the principal sees, or null: for another account's as for none. */
-async function findEndpoint({ principal, domains }: GraphqlContext, id: string): Promise<WebhookEndpoint | null> {
-  const endpoint = await domains.webhooks.findAny(id);
-  if (endpoint === null) return null;
-  return isOperator(principal) || accountsWith(principal, 'read').includes(endpoint.accountId) ? endpoint : null;
-}
-
 builder.prismaObjectFields(AccountType, (t) => ({
   noticeSettings: t.field({
     type: NoticeSettingsType,
@@ -153,24 +58,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
     complexity: { field: 1, multiplier: 50 },
     resolve: ({ id: accountId }, _args, { domains }) => domains.notices.list({ accountId, limit: 50 }),
   }),
-  webhookEndpoints: t.field({
-    type: [EndpointType],
-    description: 'Where the account’s own programs hear of events.',
-    select: { id: true },
-    complexity: { field: 1, multiplier: 3 },
-    resolve: ({ id }, _args, { domains }) => domains.webhooks.list(id),
-  }),
 }));
-
-builder.queryField('webhookEvents', (t) =>
-  t.stringList({
-    description: 'Names of the events that webhooks can carry.',
-    authScopes: { public: true },
-    resolve: () => [...webhookEvents],
-  }),
-);
-
-// ---------------------------------------------------------------------------------------------- changing
 
 const NoticeSettingsInput = builder.inputType('NoticeSettingsInput', {
   description: 'When an account wants to be told.',
@@ -180,60 +68,6 @@ const NoticeSettingsInput = builder.inputType('NoticeSettingsInput', {
     mail: t.boolean({ required: true, description: 'Whether notices go out by mail.' }),
   }),
 });
-
-const CreateWebhookInput = builder.inputType('CreateWebhookEndpointInput', {
-  description: 'A new endpoint.',
-  fields: (t) => ({
-    accountId: t.id({ description: 'Whose; left out: your only or oldest account.' }),
-    url: t.string({ required: true, description: 'A public https address.' }),
-    description: t.string({ description: 'What people call it.' }),
-    events: t.stringList({ description: 'Names of events that it is to hear of; left out: all.' }),
-  }),
-});
-
-const UpdateWebhookInput = builder.inputType('UpdateWebhookEndpointInput', {
-  description: 'What is to change about an endpoint; what is left out stays.',
-  fields: (t) => ({
-    id: t.id({ required: true, description: 'Which endpoint.' }),
-    url: t.string({ description: 'A public https address.' }),
-    description: t.string({ description: 'What people call it.' }),
-    events: t.stringList({ description: 'Names of events that it is to hear of; empty: all.' }),
-    enabled: t.boolean({ description: 'Whether anything is sent there.' }),
-  }),
-});
-
-interface EndpointWithSecret {
-  endpoint: WebhookEndpoint;
-  secret: string;
-}
-
-const EndpointWithSecretType = builder.objectRef<EndpointWithSecret>('WebhookEndpointWithSecret').implement({
-  description: 'An endpoint with the secret that signs what is sent there.',
-  authScopes: { billing: true },
-  fields: (t) => ({
-    endpoint: t.expose('endpoint', { type: EndpointType, description: 'The endpoint.' }),
-    secret: t.exposeString('secret', { description: 'The signing secret (`whsec_…`): shown this once.' }),
-  }),
-});
-
-const writes = [InputError, NotFoundError, NotAllowedError, ConflictError];
-
-function refuseTerms(problem: EndpointProblem): never {
-  throw badInput(['input', problem.field], `${problem.field} ${problem.message}.`);
-}
-
-/** An endpoint that the principal may change, with who does it. */
-async function endpointFor(
-  context: GraphqlContext,
-  id: string,
-): Promise<{ accountId: string; id: string; actor: string }> {
-  const endpointId = decodeUuid('WebhookEndpoint', id);
-  const endpoint = endpointId === null ? null : await context.domains.webhooks.findAny(endpointId);
-  if (endpoint === null || !accountsWith(context.principal, 'read').includes(endpoint.accountId))
-    throw new NotFoundError('webhook endpoint');
-  requireAbility(context, endpoint.accountId, 'billing');
-  return { accountId: endpoint.accountId, id: endpoint.id, actor: actorOf(context.principal) };
-}
 
 builder.mutationFields((t) => ({
   updateNoticeSettings: t.field({
@@ -247,100 +81,5 @@ builder.mutationFields((t) => ({
         lowBalance: input.lowBalance,
         mail: input.mail,
       }),
-  }),
-  createWebhookEndpoint: t.field({
-    type: EndpointWithSecretType,
-    description: 'Adds an endpoint for events. The secret is shown this once.',
-    authScopes: { billing: true },
-    errors: { types: writes },
-    args: { input: t.arg({ type: CreateWebhookInput, required: true, description: 'The endpoint.' }) },
-    resolve: async (_root, { input }, context) => {
-      const outcome = await context.domains.webhooks.create({
-        accountId: accountFor(context, input.accountId, 'billing'),
-        actor: actorOf(context.principal),
-        url: input.url,
-        ...(input.description == null ? {} : { description: input.description }),
-        ...(input.events == null ? {} : { events: input.events }),
-      });
-      if (outcome.kind === 'invalid') return refuseTerms(outcome);
-      if (outcome.kind === 'too_many_endpoints')
-        throw new ConflictError(`An account has at most ${outcome.limit} webhook endpoints.`, 'TOO_MANY_ENDPOINTS');
-      return outcome;
-    },
-  }),
-  updateWebhookEndpoint: t.field({
-    type: EndpointType,
-    description: 'Changes an endpoint, or switches it on or off.',
-    authScopes: { billing: true },
-    errors: { types: writes },
-    args: { input: t.arg({ type: UpdateWebhookInput, required: true, description: 'What is to change.' }) },
-    resolve: async (_root, { input }, context) => {
-      const { url, description, events, enabled } = input;
-      const outcome = await context.domains.webhooks.change({
-        ...(await endpointFor(context, input.id)),
-        ...(url == null ? {} : { url }),
-        ...(description == null ? {} : { description }),
-        ...(events == null ? {} : { events }),
-        ...(enabled == null ? {} : { enabled }),
-      });
-      if (outcome.kind === 'invalid') return refuseTerms(outcome);
-      if (outcome.kind === 'unknown_endpoint') throw new NotFoundError('webhook endpoint');
-      return outcome.endpoint;
-    },
-  }),
-  rotateWebhookSecret: t.field({
-    type: EndpointWithSecretType,
-    description: 'Gives an endpoint a new secret, which signs everything from now on.',
-    authScopes: { billing: true },
-    errors: { types: [NotFoundError, NotAllowedError] },
-    args: { id: t.arg.id({ required: true, description: 'Which endpoint.' }) },
-    resolve: async (_root, { id }, context) => {
-      const outcome = await context.domains.webhooks.rotateSecret(await endpointFor(context, id));
-      if (outcome.kind === 'unknown_endpoint') throw new NotFoundError('webhook endpoint');
-      return outcome;
-    },
-  }),
-  deleteWebhookEndpoint: t.field({
-    type: EndpointType,
-    description: 'Removes an endpoint; what was still to be sent there is not.',
-    authScopes: { billing: true },
-    errors: { types: [NotFoundError, NotAllowedError] },
-    args: { id: t.arg.id({ required: true, description: 'Which endpoint.' }) },
-    resolve: async (_root, { id }, context) => {
-      const removed = await context.domains.webhooks.remove(await endpointFor(context, id));
-      if (removed === null) throw new NotFoundError('webhook endpoint');
-      return removed;
-    },
-  }),
-  sendTestWebhook: t.field({
-    type: DeliveryType,
-    description: 'Sends the event `webhook.test` to an endpoint.',
-    authScopes: { billing: true },
-    errors: { types: [NotFoundError, NotAllowedError, ConflictError] },
-    args: { id: t.arg.id({ required: true, description: 'Which endpoint.' }) },
-    resolve: async (_root, { id }, context) => {
-      const delivery = await context.domains.webhooks.sendTest(await endpointFor(context, id));
-      if (delivery === null) throw new ConflictError('This endpoint is switched off.', 'ENDPOINT_CLOSED');
-      return delivery;
-    },
-  }),
-  replayWebhookDelivery: t.field({
-    type: DeliveryType,
-    description: 'Sends an event again, with the same id and the same body.',
-    authScopes: { billing: true },
-    errors: { types: [NotFoundError, NotAllowedError, ConflictError] },
-    args: { id: t.arg.id({ required: true, description: 'Which delivery.' }) },
-    resolve: async (_root, { id }, context) => {
-      const deliveryId = decodeUuid('WebhookDelivery', id);
-      const accountId = deliveryId === null ? null : await context.domains.webhooks.accountOfDelivery(deliveryId);
-      if (deliveryId === null || accountId === null || !accountsWith(context.principal, 'read').includes(accountId))
-        throw new NotFoundError('delivery');
-      requireAbility(context, accountId, 'billing');
-      const outcome = await context.domains.webhooks.replay({ accountId, deliveryId });
-      if (outcome.kind === 'unknown_delivery') throw new NotFoundError('delivery');
-      if (outcome.kind === 'endpoint_closed')
-        throw new ConflictError('This endpoint is gone or switched off.', 'ENDPOINT_CLOSED');
-      return outcome.delivery;
-    },
   }),
 }));

@@ -67,7 +67,7 @@ const PaymentType = builder.objectRef<PaymentInstructions>('PaymentInstructions'
   }),
 });
 
-const OrderPaymentType = builder.objectRef<Transfer>('OrderPayment').implement({
+export const OrderPaymentType = builder.objectRef<Transfer>('OrderPayment').implement({
   description: 'A transfer that pays an order, as its payer sees it.',
   authScopes: { public: true },
   fields: (t) => ({
@@ -77,7 +77,7 @@ const OrderPaymentType = builder.objectRef<Transfer>('OrderPayment').implement({
   }),
 });
 
-const OrderType = builder.objectRef<Order>('Order');
+export const OrderType = builder.objectRef<Order>('Order');
 
 builder.node(OrderType, {
   name: 'Order',
@@ -137,7 +137,7 @@ builder.node(OrderType, {
 });
 
 /** An order that the principal sees, or null: for another account's as for none. */
-async function findOrder({ principal, domains }: GraphqlContext, id: string): Promise<Order | null> {
+export async function findOrder({ principal, domains }: GraphqlContext, id: string): Promise<Order | null> {
   const order = await domains.orders.findAny(id);
   if (order === null) return null;
   return isOperator(principal) || abilitiesOn(principal, order.accountId).has('read') ? order : null;
@@ -262,121 +262,3 @@ builder.mutationFields((t) => ({
     },
   }),
 }));
-
-// ---------------------------------------------------------------------------------------------- watching
-
-/** How often a watched order is looked at. Nothing notifies: a notification would slow every payment down for it. */
-const watchIntervalMs = 1_000;
-
-const isOver = ({ status }: Order) => status === 'paid' || status === 'expired' || status === 'cancelled';
-
-/** The order as it is, then after every change, until it is over or nobody listens any more. */
-async function* watchOrder(context: GraphqlContext, first: Order): AsyncGenerator<Order> {
-  let shown = first;
-  yield shown;
-  while (!isOver(shown) && (await pause(watchIntervalMs, context.signal))) {
-    const now = await findOrder(context, first.id);
-    if (now === null) return;
-    if (now.status === shown.status && now.receivedVnd === shown.receivedVnd) continue;
-    shown = now;
-    yield shown;
-  }
-}
-
-/** True after the time, false at once when nobody waits any more. */
-function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve(false);
-      return;
-    }
-    const end = (whole: boolean) => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', leave);
-      resolve(whole);
-    };
-    const leave = () => end(false);
-    const timer = setTimeout(() => end(true), milliseconds);
-    signal.addEventListener('abort', leave);
-  });
-}
-
-builder.subscriptionType({ description: 'What can be watched, as server-sent events.' });
-
-builder.subscriptionField('orderStatus', (t) =>
-  t.field({
-    type: OrderType,
-    description: 'An order as it is now, and again at every change, until it is paid, expired or cancelled.',
-    authScopes: { reader: true },
-    args: { id: t.arg.id({ required: true, description: 'Which order.' }) },
-    subscribe: async (_root, { id }, context) => {
-      const orderId = decodeUuid('Order', id);
-      const order = orderId === null ? null : await findOrder(context, orderId);
-      if (order === null) throw new NotFoundError('order');
-      return watchOrder(context, order);
-    },
-    resolve: (order) => order,
-  }),
-);
-
-// ---------------------------------------------------------------------------------------------- receipts
-
-interface Receipt {
-  order: Order;
-  account: { name: string; email: string };
-  payments: Transfer[];
-}
-
-const ReceiptType = builder.objectRef<Receipt>('Receipt').implement({
-  description: 'What a receipt of a paid order says.',
-  authScopes: (receipt) => ({ account: receipt.order.accountId }),
-  fields: (t) => ({
-    number: t.string({
-      description: 'Number of the receipt: the memo code of the order.',
-      resolve: ({ order }) => order.memo,
-    }),
-    issuedAt: t.field({
-      type: 'DateTime',
-      description: 'When the order was paid.',
-      resolve: ({ order }) => order.paidAt ?? order.createdAt,
-    }),
-    accountName: t.string({ description: 'Who bought.', resolve: ({ account }) => account.name }),
-    accountEmail: t.string({ description: 'Their e-mail address.', resolve: ({ account }) => account.email }),
-    planName: t.string({ description: 'What was bought.', resolve: ({ order }) => order.planName }),
-    priceVnd: t.field({ type: 'VndAmount', description: 'What it cost.', resolve: ({ order }) => order.priceVnd }),
-    budget: t.field({
-      type: 'UsdAmount',
-      description: 'The budget that it bought.',
-      resolve: ({ order }) => order.budget,
-    }),
-    receivedVnd: t.field({
-      type: 'VndAmount',
-      description: 'What was paid.',
-      resolve: ({ order }) => order.receivedVnd,
-    }),
-    payments: t.expose('payments', { type: [OrderPaymentType], description: 'The transfers that paid it.' }),
-  }),
-});
-
-builder.queryField('receipt', (t) =>
-  t.field({
-    type: ReceiptType,
-    nullable: true,
-    description: 'The receipt of an order; null while it is not paid, or when there is none that you may see.',
-    authScopes: { reader: true },
-    args: { orderId: t.arg.id({ required: true, description: 'Which order.' }) },
-    resolve: async (_root, { orderId }, context) => {
-      const id = decodeUuid('Order', orderId);
-      const order = id === null ? null : await findOrder(context, id);
-      if (order === null || order.status !== 'paid') return null;
-      const [account, payments] = await Promise.all([
-        context.prisma.account.findUniqueOrThrow({
-          where: { id: order.accountId },
-          select: { name: true, email: true },
-        }),
-        context.domains.transfers.ofOrders([order.id]),
-      ]);
-      return { order, account, payments: payments.get(order.id) ?? [] };
-    },
-  }),
-);

@@ -1,0 +1,51 @@
+import type { CatalogOutcome } from '../catalog/changes.ts';
+import { decodeId } from './access.ts';
+import { builder } from './builder.ts';
+import { InputError, NotFoundError } from './errors.ts';
+
+/** What the mutations of the catalog share: how changes are refused, how inputs name things, prices per million. */
+
+export const writes = [InputError, NotFoundError];
+
+/**
+ * Throws what refused a change. `below`: the argument that carries the input; `elsewhere`: where members of the input
+ * stand that the arguments have at another place, or call otherwise.
+ */
+export function settle(
+  outcome: CatalogOutcome,
+  below: string[] = ['input'],
+  elsewhere: Record<string, string[]> = {},
+): void {
+  if (outcome.kind === 'unknown') throw new NotFoundError(outcome.what);
+  if (outcome.kind !== 'invalid') return;
+  throw new InputError(
+    outcome.problems.map(({ path, message }) => {
+      const [member = ''] = path;
+      const place = path.length === 1 && Object.hasOwn(elsewhere, member) ? elsewhere[member] : undefined;
+      if (place === undefined) return { path: [...below, ...path], message };
+      return { path: place, message: message.replace(`${member} `, `${place.at(-1)} `) };
+    }),
+  );
+}
+
+/** Operators may name a model or an upstream by its own id or by its global one. */
+export const named = (type: string, id: string): string => decodeId(type, id) ?? id;
+
+/** What was not given is left to the defaults of the domain. */
+export function given(input: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && value !== undefined));
+}
+
+export const price = (picoPerToken: bigint) => picoPerToken * 1_000_000n;
+export const optionalPrice = (picoPerToken: bigint | null) => (picoPerToken === null ? null : price(picoPerToken));
+
+export const PricesInput = builder.inputType('PricesInput', {
+  description: 'Prices in USD per 1M tokens, as decimal strings with at most 6 decimals.',
+  fields: (t) => ({
+    input: t.string({ required: true, description: 'New context.' }),
+    cacheHit: t.string({ required: true, description: 'Context from the cache; lower than `input`.' }),
+    cacheWrite5m: t.string({ description: 'Written to the five-minute cache; left out: as new context.' }),
+    cacheWrite1h: t.string({ description: 'Written to the one-hour cache; left out: as new context.' }),
+    output: t.string({ required: true, description: 'What the model writes.' }),
+  }),
+});

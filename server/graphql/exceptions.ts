@@ -1,0 +1,133 @@
+import {
+  type DoubtfulEntry,
+  listDoubtful,
+  listHolds,
+  listShortfalls,
+  type OpenHold,
+  type Shortfall,
+} from '../billing/exceptions.ts';
+import { checkInvariants } from '../billing/invariants.ts';
+import { isUuid } from '../shared/uuid.ts';
+import { decodeUuid, encodeId } from './access.ts';
+import { builder } from './builder.ts';
+import { badInput } from './errors.ts';
+import { OperatorType } from './operator.ts';
+
+/** What does not add up: shortfalls, doubtful token counts, holds and broken invariants, for operators. */
+
+const ShortfallType = builder.objectRef<Shortfall>('Shortfall').implement({
+  description: 'A request whose cost could not be charged in full.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    accountId: t.id({ description: 'Whose request.', resolve: ({ accountId }) => encodeId('Account', accountId) }),
+    requestId: t.exposeString('requestId', { description: 'Which request.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was settled.' }),
+    model: t.exposeString('model', { description: 'Catalog id.' }),
+    cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
+    charged: t.expose('charged', { type: 'UsdAmount', description: 'What was left to charge.' }),
+    missing: t.field({
+      type: 'UsdAmount',
+      description: 'What nobody paid.',
+      resolve: ({ cost, charged }) => cost - charged,
+    }),
+  }),
+});
+
+const AnomalyType = builder.objectRef<DoubtfulEntry>('Anomaly').implement({
+  description: 'A request whose token counts were cut to what is possible, or estimated.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    accountId: t.id({ description: 'Whose request.', resolve: ({ accountId }) => encodeId('Account', accountId) }),
+    requestId: t.exposeString('requestId', { description: 'Which request.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was settled.' }),
+    model: t.exposeString('model', { description: 'Catalog id.' }),
+    upstream: t.exposeString('upstream', { description: 'Where it ran.' }),
+    usageSource: t.exposeString('usageSource', { description: '`clamped` or `estimated`.' }),
+    outcome: t.exposeString('outcome', { description: 'How it ended.' }),
+    cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
+  }),
+});
+
+const HoldType = builder.objectRef<OpenHold>('Hold').implement({
+  description: 'Budget that a running request holds.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    accountId: t.id({ description: 'Whose request.', resolve: ({ accountId }) => encodeId('Account', accountId) }),
+    requestId: t.exposeString('requestId', { description: 'Which request.' }),
+    keyId: t.id({ description: 'With which key.', resolve: ({ keyId }) => encodeId('ApiKey', keyId) }),
+    amount: t.expose('amount', { type: 'UsdAmount', description: 'How much.' }),
+    heldAt: t.expose('heldAt', { type: 'DateTime', description: 'Since when.' }),
+  }),
+});
+
+interface Broken {
+  invariant: string;
+  rows: unknown;
+}
+
+const BrokenInvariantType = builder.objectRef<Broken>('BrokenInvariant').implement({
+  description: 'A rule of the money that does not hold somewhere.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    invariant: t.exposeString('invariant', { description: 'Its name.' }),
+    rows: t.expose('rows', { type: 'Json', description: 'Where it does not hold, at most 20 places.' }),
+  }),
+});
+
+const mostExceptions = 100;
+const dayMs = 86_400_000;
+
+const exceptionArgs = (args: {
+  days?: number | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}) => {
+  const days = args.days ?? 7;
+  const limit = args.first ?? 50;
+  if (days < 1 || days > 92) throw badInput('days', 'days must be between 1 and 92.');
+  if (limit < 1 || limit > mostExceptions) throw badInput('first', `first must be between 1 and ${mostExceptions}.`);
+  if (typeof args.after === 'string' && !isUuid(args.after)) throw badInput('after', 'after is a request id.');
+  return { from: new Date(Date.now() - days * dayMs), after: args.after ?? null, limit };
+};
+
+builder.objectFields(OperatorType, (t) => ({
+  shortfalls: t.field({
+    type: [ShortfallType],
+    description: 'Requests that could not be charged in full, newest first.',
+    complexity: { field: 1, multiplier: 50 },
+    args: {
+      days: t.arg.int({ defaultValue: 7, description: 'How far back, at most 92 days.' }),
+      first: t.arg.int({ defaultValue: 50, description: `How many, at most ${mostExceptions}.` }),
+      after: t.arg.string({ description: 'Those before this request id.' }),
+    },
+    resolve: (_operator, args, { db }) => listShortfalls(db, exceptionArgs(args)),
+  }),
+  anomalies: t.field({
+    type: [AnomalyType],
+    description: 'Requests whose token counts are doubtful, newest first.',
+    complexity: { field: 1, multiplier: 50 },
+    args: {
+      days: t.arg.int({ defaultValue: 7, description: 'How far back, at most 92 days.' }),
+      first: t.arg.int({ defaultValue: 50, description: `How many, at most ${mostExceptions}.` }),
+      after: t.arg.string({ description: 'Those before this request id.' }),
+    },
+    resolve: (_operator, args, { db }) => listDoubtful(db, exceptionArgs(args)),
+  }),
+  holds: t.field({
+    type: [HoldType],
+    description: 'Holds of running requests, the oldest first.',
+    complexity: { field: 1, multiplier: 50 },
+    args: { first: t.arg.int({ defaultValue: 50, description: `How many, at most ${mostExceptions}.` }) },
+    resolve: (_operator, { first }, { db }) => listHolds(db, exceptionArgs({ first: first ?? null }).limit),
+  }),
+  invariants: t.field({
+    type: [BrokenInvariantType],
+    description: 'Rules of the money that do not hold, for one account: none, when all is well.',
+    complexity: 500,
+    args: { accountId: t.arg.id({ required: true, description: 'Which account; all of them: `admin invariants`.' }) },
+    resolve: (_operator, args, { db }) => {
+      const accountId = decodeUuid('Account', args.accountId);
+      return accountId === null ? [] : checkInvariants(db, { accounts: [accountId], limitMs: 10_000 });
+    },
+  }),
+}));

@@ -1,0 +1,62 @@
+import type { Order } from '../plans/orders.ts';
+import { decodeUuid } from './access.ts';
+import { builder } from './builder.ts';
+import type { GraphqlContext } from './context.ts';
+import { NotFoundError } from './errors.ts';
+import { findOrder, OrderType } from './orders.ts';
+
+/** Orders as they change, as server-sent events. */
+
+/** How often a watched order is looked at. Nothing notifies: a notification would slow every payment down for it. */
+const watchIntervalMs = 1_000;
+
+const isOver = ({ status }: Order) => status === 'paid' || status === 'expired' || status === 'cancelled';
+
+/** The order as it is, then after every change, until it is over or nobody listens any more. */
+async function* watchOrder(context: GraphqlContext, first: Order): AsyncGenerator<Order> {
+  let shown = first;
+  yield shown;
+  while (!isOver(shown) && (await pause(watchIntervalMs, context.signal))) {
+    const now = await findOrder(context, first.id);
+    if (now === null) return;
+    if (now.status === shown.status && now.receivedVnd === shown.receivedVnd) continue;
+    shown = now;
+    yield shown;
+  }
+}
+
+/** True after the time, false at once when nobody waits any more. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve(false);
+      return;
+    }
+    const end = (whole: boolean) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
+      resolve(whole);
+    };
+    const leave = () => end(false);
+    const timer = setTimeout(() => end(true), milliseconds);
+    signal.addEventListener('abort', leave);
+  });
+}
+
+builder.subscriptionType({ description: 'What can be watched, as server-sent events.' });
+
+builder.subscriptionField('orderStatus', (t) =>
+  t.field({
+    type: OrderType,
+    description: 'An order as it is now, and again at every change, until it is paid, expired or cancelled.',
+    authScopes: { reader: true },
+    args: { id: t.arg.id({ required: true, description: 'Which order.' }) },
+    subscribe: async (_root, { id }, context) => {
+      const orderId = decodeUuid('Order', id);
+      const order = orderId === null ? null : await findOrder(context, orderId);
+      if (order === null) throw new NotFoundError('order');
+      return watchOrder(context, order);
+    },
+    resolve: (order) => order,
+  }),
+);

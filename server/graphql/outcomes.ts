@@ -1,0 +1,40 @@
+import type { Refusal } from '../people/outcomes.ts';
+import { builder } from './builder.ts';
+import type { GraphqlContext } from './context.ts';
+import { BusyError, badInput, InputError, TooManyAttemptsError } from './errors.ts';
+
+/** How outcomes of identity mutations become results, errors and cookies. */
+
+export interface Done {
+  ok: true;
+}
+export const ok: Done = { ok: true };
+
+export const DoneType = builder.objectRef<Done>('Done').implement({
+  description: 'It is done, and there is nothing more to tell.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    ok: t.exposeBoolean('ok', { description: 'Always true.' }),
+  }),
+});
+
+/** Throws what refused an attempt as the error of the field's result union. `below`: the argument that carries the fields. */
+export function throwRefusal(refusal: Refusal, below: readonly string[] = []): never {
+  switch (refusal.kind) {
+    case 'bad_input':
+      throw badInput([...below, refusal.field], refusal.message);
+    case 'throttled':
+      throw new TooManyAttemptsError(refusal.retryAfterS);
+    case 'busy':
+      throw new BusyError();
+  }
+}
+
+/** What every mutation that checks a secret can answer besides its result. */
+export const guarded = [InputError, TooManyAttemptsError, BusyError];
+
+/** Cookies of an outcome go into the answer. */
+export function finish(context: GraphqlContext, setCookies: readonly string[]): Done {
+  context.setCookies.push(...setCookies);
+  return ok;
+}
