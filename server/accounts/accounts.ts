@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
+import { z } from 'zod';
 import { addGrant, endGrant, type GrantKind } from '../billing/grants.ts';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { amount, checkInput, type InvalidInput, invalidInput, maxPico, shownText } from '../shared/input.ts';
 import { textProblem } from '../shared/plain-text.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { normalAddress } from './address.ts';
@@ -48,7 +50,7 @@ export type CreateAccountOutcome =
    * first.
    */
   | { kind: 'exists'; account: Account }
-  | { kind: 'invalid'; field: 'email' | 'name'; message: string };
+  | InvalidInput<'email' | 'name'>;
 
 export type StatusOutcome = { kind: 'changed' | 'unchanged'; account: Account } | { kind: 'unknown_account' };
 
@@ -69,7 +71,7 @@ export type GiveGrantOutcome =
   /** The idempotency key was used before. */
   | { kind: 'given_before'; grantId: string }
   | { kind: 'unknown_account' }
-  | { kind: 'invalid'; field: 'amount' | 'expiresAt' | 'reason'; message: string };
+  | InvalidInput<'amount' | 'expiresAt' | 'reason'>;
 
 export interface GrantToEnd {
   accountId: string;
@@ -85,7 +87,7 @@ export type EndGrantOutcome =
   /** It had ended before, or nothing of it was left. */
   | { kind: 'over' }
   | { kind: 'unknown_grant' }
-  | { kind: 'invalid'; field: 'reason'; message: string };
+  | InvalidInput<'reason'>;
 
 export interface Accounts {
   create(ask: NewAccount): Promise<CreateAccountOutcome>;
@@ -123,10 +125,10 @@ export function createAccounts({ pool }: { pool: Pool }): Accounts {
 /** Makes an account and its first grant within the caller's transaction. */
 export async function createAccount(client: ClientBase, ask: NewAccount): Promise<CreateAccountOutcome> {
   const email = normalAddress(ask.email);
-  if (email === null) return { kind: 'invalid', field: 'email', message: 'must be an e-mail address' };
+  if (email === null) return invalidInput('email', 'must be an e-mail address');
   const name = ask.name ?? email.slice(0, email.lastIndexOf('@'));
   const nameProblem = textProblem(name, 100);
-  if (nameProblem !== null) return { kind: 'invalid', field: 'name', message: nameProblem };
+  if (nameProblem !== null) return invalidInput('name', nameProblem);
 
   // Whoever asks at the same moment waits here for the first, and then finds the account.
   const { rows } = await client.query<Account>(
@@ -246,12 +248,17 @@ async function setStatus(
   return { kind: 'changed', account: { ...before, status: ask.status } };
 }
 
+const reasonText = shownText(500);
+const givenShape: z.ZodType<{ amount: bigint; reason: string | undefined }> = z.object({
+  amount: amount(maxPico),
+  reason: z.union([reasonText, z.undefined()]),
+});
+const endedShape = z.object({ reason: reasonText });
+
 async function giveGrant(client: ClientBase, ask: NewGrant): Promise<GiveGrantOutcome> {
-  const { accountId, amount, expiresAt, reason, idempotencyKey, actor } = ask;
-  if (amount <= 0n || amount >= 2n ** 63n)
-    return { kind: 'invalid', field: 'amount', message: 'must be more than zero' };
-  const reasonProblem = reason === undefined ? null : textProblem(reason, 500);
-  if (reasonProblem !== null) return { kind: 'invalid', field: 'reason', message: reasonProblem };
+  const { accountId, amount: given, expiresAt, reason, idempotencyKey, actor } = ask;
+  const problem = checkInput(givenShape, { amount: given, reason });
+  if (problem !== null) return problem;
   if (!isUuid(accountId)) return { kind: 'unknown_account' };
   const sourceRef = `adjustment:${idempotencyKey ?? randomUUID()}`;
   // What was given before is said again, also when its end has come meanwhile.
@@ -263,11 +270,11 @@ async function giveGrant(client: ClientBase, ask: NewGrant): Promise<GiveGrantOu
   );
   const [account] = rows;
   if (account === undefined) return { kind: 'unknown_account' };
-  if (account.over === true) return { kind: 'invalid', field: 'expiresAt', message: 'must be in the future' };
+  if (account.over === true) return invalidInput('expiresAt', 'must be in the future');
   const { id, added } = await recordGrant(client, {
     accountId,
     kind: 'adjustment',
-    amount,
+    amount: given,
     expiresAt,
     sourceRef,
     reason: reason ?? null,
@@ -278,8 +285,8 @@ async function giveGrant(client: ClientBase, ask: NewGrant): Promise<GiveGrantOu
 
 async function takeBack(client: ClientBase, ask: GrantToEnd): Promise<EndGrantOutcome> {
   const { accountId, grantId, reason, actor } = ask;
-  const problem = reason.trim() === '' ? 'must not be empty' : textProblem(reason, 500);
-  if (problem !== null) return { kind: 'invalid', field: 'reason', message: problem };
+  const problem = checkInput(endedShape, { reason });
+  if (problem !== null) return problem;
   if (!isUuid(accountId) || !isUuid(grantId)) return { kind: 'unknown_grant' };
   const outcome = await endGrant(client, { accountId, grantId });
   if (outcome.kind !== 'ended') return outcome;

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { createAccounts } from '../accounts/accounts.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -22,6 +23,7 @@ import { registerBankWebhooks } from '../plans/bank-webhooks.ts';
 import { createCasso } from '../plans/casso.ts';
 import { createOrders } from '../plans/orders.ts';
 import { createPayos } from '../plans/payos.ts';
+import { createPlans } from '../plans/plans.ts';
 import { createQrPictures } from '../plans/qr-pictures.ts';
 import { createSepay } from '../plans/sepay.ts';
 import { createSepayListing } from '../plans/sepay-listing.ts';
@@ -64,14 +66,10 @@ export interface ControlPlane {
 const prismaConnections = 5;
 const domainConnections = 6;
 
-export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
-  const { config, databaseUrl, publicUrl, secretKey, simulatorUrl, catalog, router, mismatches, isLate, metrics, log } =
-    parts;
-  const allowPrivate = config.allowPrivateUpstreams;
-  const { sepay, casso, payos, listing } = config.bankProviders;
-  const prisma = createPrisma({ url: databaseUrl, max: prismaConnections, log });
-  const pool = openPool({
-    url: databaseUrl,
+/** Connections of the domains' own queries: model traffic has a pool of its own. */
+function openDomainPool(url: string, log: Logger): Pool {
+  return openPool({
+    url,
     name: 'control',
     max: domainConnections,
     queryTimeoutMs: 15_000,
@@ -80,6 +78,15 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     settings: { statement_timeout: '10s', idle_in_transaction_session_timeout: '5min' },
     log,
   });
+}
+
+export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
+  const { config, databaseUrl, publicUrl, secretKey, simulatorUrl, catalog, router, mismatches, isLate, metrics, log } =
+    parts;
+  const allowPrivate = config.allowPrivateUpstreams;
+  const { sepay, casso, payos, listing } = config.bankProviders;
+  const prisma = createPrisma({ url: databaseUrl, max: prismaConnections, log });
+  const pool = openDomainPool(databaseUrl, log);
   const mailer = createMailer({ smtpUrl: config.mail.smtpUrl, from: config.mail.from, dataDir: config.dataDir, log });
   const seal = createSeal({ secretKeys: [secretKey] });
   const people = createPeople({ prisma, pool, mailer, publicUrl, secretKey, log });
@@ -154,6 +161,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       downloads,
       receiptLinks,
       orders,
+      plans: createPlans({ pool }),
       qrPictures,
       transfers,
       uptime,

@@ -2,7 +2,7 @@ import { actorOf } from '../people/principal.ts';
 import type { Announcement } from '../uptime/uptime.ts';
 import { decodeUuid, encodeId } from './access.ts';
 import { builder } from './builder.ts';
-import { badInput, InputError, NotFoundError } from './errors.ts';
+import { InputError, NotFoundError, refuseInput } from './errors.ts';
 
 /** Announcements: what the operator tells everybody on the status page. */
 
@@ -65,8 +65,7 @@ builder.mutationFields((t) => ({
         actor: actorOf(principal),
       });
       if (outcome.kind === 'announced') return outcome.announcement;
-      const argument = outcome.field === 'models' ? 'modelIds' : outcome.field;
-      throw badInput(['input', argument], `${argument} ${outcome.message}.`);
+      return refuseInput(outcome, { models: 'modelIds' });
     },
   }),
   endAnnouncement: t.field({

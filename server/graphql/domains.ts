@@ -9,6 +9,7 @@ import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
 import type { People } from '../people/people.ts';
 import type { Orders } from '../plans/orders.ts';
+import type { Plans } from '../plans/plans.ts';
 import type { QrPictures } from '../plans/qr-pictures.ts';
 import type { Transfers } from '../plans/transfers.ts';
 import type { Uptime } from '../uptime/uptime.ts';
@@ -32,6 +33,7 @@ export interface Domains {
   downloads: LedgerDownloads;
   receiptLinks: ReceiptLinks;
   orders: Orders;
+  plans: Plans;
   qrPictures: QrPictures;
   transfers: Transfers;
   uptime: Uptime;

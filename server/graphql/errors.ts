@@ -35,6 +35,22 @@ export function badInput(path: string | string[], message: string): InputError {
   return new InputError([{ path: typeof path === 'string' ? path.split('.') : path, message }]);
 }
 
+/**
+ * Throws what a domain found wrong with an input: every problem, each with the name that its argument has here.
+ * `names`: those that differ from the domain's.
+ */
+export function refuseInput<Field extends string>(
+  { problems }: { problems: readonly { field: Field; message: string }[] },
+  names: Partial<Record<Field, string>> = {},
+): never {
+  throw new InputError(
+    problems.map(({ field, message }) => {
+      const argument = names[field] ?? field;
+      return { path: ['input', argument], message: `${argument} ${message}.` };
+    }),
+  );
+}
+
 /** The thing does not exist, or belongs to somebody else: both answer the same, or ids could be probed. */
 export class NotFoundError extends ExpectedError {
   override name = 'NotFoundError';

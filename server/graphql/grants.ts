@@ -2,9 +2,9 @@ import type { Pool } from 'pg';
 import { GrantConflict, type GrantKind } from '../billing/grants.ts';
 import { type GrantRecord, listGrants } from '../billing/usage.ts';
 import { actorOf } from '../people/principal.ts';
-import { decodeUuid, encodeId } from './access.ts';
+import { checkIdempotencyKey, decodeUuid, encodeId } from './access.ts';
 import { builder } from './builder.ts';
-import { badInput, ConflictError, InputError, idempotencyConflict, NotFoundError } from './errors.ts';
+import { ConflictError, InputError, idempotencyConflict, NotFoundError, refuseInput } from './errors.ts';
 
 /** Grants: budget that was given, and what operators give and take back. */
 
@@ -104,22 +104,19 @@ builder.mutationField('giveGrant', (t) =>
     resolve: async (_root, { input }, context) => {
       const accountId = decodeUuid('Account', input.accountId);
       if (accountId === null) throw new NotFoundError('account');
-      const { idempotencyKey } = input;
-      if (typeof idempotencyKey === 'string' && (idempotencyKey === '' || idempotencyKey.length > 200)) {
-        throw badInput('input.idempotencyKey', 'An idempotency key has 1 to 200 characters.');
-      }
+      const idempotencyKey = checkIdempotencyKey(input.idempotencyKey);
       const outcome = await giveOnce(() =>
         context.domains.accounts.giveGrant({
           accountId,
           amount: input.amount,
           expiresAt: input.expiresAt ?? null,
           reason: input.reason,
-          ...(typeof idempotencyKey === 'string' ? { idempotencyKey } : {}),
+          ...(idempotencyKey === null ? {} : { idempotencyKey }),
           actor: actorOf(context.principal),
         }),
       );
       if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
-      if (outcome.kind === 'invalid') throw badInput(['input', outcome.field], `${outcome.field} ${outcome.message}.`);
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
       const given = { accountId, grantId: outcome.grantId };
       const givenBefore = outcome.kind === 'given_before';
       const before = givenBefore ? await findGrant(context.db, given) : null;
@@ -154,7 +151,7 @@ builder.mutationField('endGrant', (t) =>
       const actor = actorOf(context.principal);
       const outcome = await context.domains.accounts.endGrant({ accountId, grantId, reason, actor });
       if (outcome.kind === 'unknown_grant') throw new NotFoundError('grant');
-      if (outcome.kind === 'invalid') throw badInput(['input', outcome.field], `${outcome.field} ${outcome.message}.`);
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
       if (outcome.kind === 'over') throw new ConflictError('Nothing is left of this grant.');
       return { accountId, grantId, taken: outcome.free, held: outcome.held };
     },

@@ -1,13 +1,19 @@
 import { type KeySpendRecord, readKeySpend } from '../billing/usage.ts';
-import { repeatedTransaction } from '../database/lane.ts';
-import { createKey, type KeyProblem, type SpendLimits } from '../keys/keys.ts';
+import type { SpendLimits } from '../keys/keys.ts';
 import { accountsWith, actorOf, isOperator } from '../people/principal.ts';
-import { once } from '../shared/idempotency.ts';
 import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
-import { badInput, ConflictError, InputError, idempotencyConflict, NotAllowedError, NotFoundError } from './errors.ts';
+import {
+  badInput,
+  ConflictError,
+  InputError,
+  idempotencyConflict,
+  NotAllowedError,
+  NotFoundError,
+  refuseInput,
+} from './errors.ts';
 import { besideCursor, cursorRow } from './row-cursors.ts';
 
 /** API keys: what opens the model endpoints. */
@@ -184,10 +190,6 @@ const MadeKeyType = builder.objectRef<MadeKey>('CreatedKey').implement({
 
 const writes = [InputError, NotFoundError, NotAllowedError, ConflictError];
 
-function refuseTerms(problem: KeyProblem): never {
-  throw badInput(['input', problem.field], `${problem.field} ${problem.message}.`);
-}
-
 function tooMany(limit: number): never {
   throw new ConflictError(`An account has at most ${limit} keys.`, 'TOO_MANY_KEYS');
 }
@@ -247,20 +249,15 @@ builder.mutationField('createKey', (t) =>
         ...(expiresAt ? { expiresAt } : {}),
       };
       const ask = { accountId, actor: actorOf(context.principal), ...terms };
-      const made = await repeatedTransaction(context.db, async (client) => {
-        const make = async () => {
-          const outcome = await createKey(client, ask);
-          return { resultId: outcome.kind === 'created' ? outcome.key.id : null, value: outcome };
-        };
-        if (idempotencyKey === null) return { kind: 'first' as const, ...(await make()) };
-        return once(client, { accountId, operation: 'createKey', key: idempotencyKey, input: terms }, make);
-      });
-      if (made.kind === 'conflict') {
-        throw idempotencyConflict();
-      }
+      const { keys } = context.domains;
+      const made =
+        idempotencyKey === null
+          ? { kind: 'first' as const, value: await keys.create(ask) }
+          : await keys.createOnce(ask, idempotencyKey);
+      if (made.kind === 'conflict') throw idempotencyConflict();
       if (made.kind === 'again') return { keyId: made.resultId, secret: null };
       const outcome = made.value;
-      if (outcome.kind === 'invalid') return refuseTerms(outcome);
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
       if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
       if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
       return { keyId: outcome.key.id, secret: outcome.secret };
@@ -289,7 +286,7 @@ builder.mutationField('updateKey', (t) =>
         ...(expiresAt === undefined ? {} : { expiresAt }),
       });
       if (outcome.kind === 'unknown_key') throw new NotFoundError('key');
-      if (outcome.kind === 'invalid') return refuseTerms(outcome);
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
       return context.prisma.apiKey.findUniqueOrThrow({ ...query, where: { id: outcome.key.id } });
     },
   }),

@@ -1,4 +1,4 @@
-import type { Notice, NoticeSettings } from '../notices/notices.ts';
+import type { NoticeSettings } from '../notices/notices.ts';
 import type { NoticeKind } from '../notices/rules.ts';
 import { accountFor, encodeId } from './access.ts';
 import { AccountType } from './accounts.ts';
@@ -17,14 +17,23 @@ const NoticeKindType = builder.enumType('NoticeKind', {
   } satisfies Record<string, { value: NoticeKind; description: string }>,
 });
 
-const NoticeType = builder.objectRef<Notice>('Notice').implement({
+const NoticeType = builder.prismaObject('Notice', {
   description: 'Something that an account was told.',
   authScopes: { public: true },
   fields: (t) => ({
     id: t.id({ description: 'Id of the notice.', resolve: ({ id }) => encodeId('Notice', id) }),
-    kind: t.expose('kind', { type: NoticeKindType, description: 'What it says.' }),
+    kind: t.field({
+      type: NoticeKindType,
+      description: 'What it says.',
+      select: { kind: true },
+      resolve: ({ kind }) => kind as NoticeKind,
+    }),
     facts: t.expose('facts', { type: 'Json', description: 'Its figures, as a webhook carries them.' }),
-    mailed: t.boolean({ description: 'Whether it went out by mail.', resolve: ({ mail }) => mail === 'sent' }),
+    mailed: t.boolean({
+      description: 'Whether it went out by mail.',
+      select: { mail: true },
+      resolve: ({ mail }) => mail === 'sent',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it became so.' }),
     clearedAt: t.expose('clearedAt', { type: 'DateTime', nullable: true, description: 'When it was over.' }),
   }),
@@ -51,12 +60,18 @@ builder.prismaObjectFields(AccountType, (t) => ({
     select: { id: true },
     resolve: ({ id }, _args, { domains }) => domains.notices.settings(id),
   }),
-  notices: t.field({
+  notices: t.prismaField({
     type: [NoticeType],
     description: 'What the account was told, the newest first; at most 50.',
     select: { id: true },
     complexity: { field: 1, multiplier: 50 },
-    resolve: ({ id: accountId }, _args, { domains }) => domains.notices.list({ accountId, limit: 50 }),
+    resolve: (query, { id: accountId }, _args, { prisma }) =>
+      prisma.notice.findMany({
+        ...query,
+        where: { accountId },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: 50,
+      }),
   }),
 }));
 

@@ -46,7 +46,7 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
 builder.subscriptionType({ description: 'What can be watched, as server-sent events.' });
 
 builder.subscriptionField('orderStatus', (t) =>
-  t.field({
+  t.prismaField({
     type: OrderType,
     description: 'An order as it is now, and again at every change, until it is paid, expired or cancelled.',
     authScopes: { reader: true },
@@ -57,6 +57,6 @@ builder.subscriptionField('orderStatus', (t) =>
       if (order === null) throw new NotFoundError('order');
       return watchOrder(context, order);
     },
-    resolve: (order) => order,
+    resolve: (query, order, _args, { prisma }) => prisma.order.findUniqueOrThrow({ ...query, where: { id: order.id } }),
   }),
 );

@@ -1,4 +1,5 @@
-import { abilitiesOn, isOperator } from '../people/principal.ts';
+import { abilitiesOn, accountsWith, isOperator, type Principal } from '../people/principal.ts';
+import { findMemos } from '../plans/memo.ts';
 import type { BankAccount, CreateOrderOutcome, Order, PaymentInstructions } from '../plans/orders.ts';
 import type { OrderStatus } from '../plans/payment.ts';
 import { QrBusyError, type QrPicture } from '../plans/qr-pictures.ts';
@@ -8,7 +9,7 @@ import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
 import { BusyError, ConflictError, InputError, idempotencyConflict, NotAllowedError, NotFoundError } from './errors.ts';
-import { forwardPage } from './forward.ts';
+import { besideCursor, cursorRow } from './row-cursors.ts';
 
 /** Orders: buying budget by bank transfer. */
 
@@ -77,18 +78,31 @@ export const OrderPaymentType = builder.objectRef<Transfer>('OrderPayment').impl
   }),
 });
 
-export const OrderType = builder.objectRef<Order>('Order');
+/** What the transfers that pay an order add up to, as far as Prisma has to fetch it. */
+const payingTransfers = { matches: { select: { transfer: { select: { amountVnd: true } } } } } as const;
 
-builder.node(OrderType, {
-  name: 'Order',
+function receivedVnd(order: { matches: readonly { transfer: { amountVnd: bigint } }[] }): bigint {
+  return order.matches.reduce((sum, { transfer }) => sum + transfer.amountVnd, 0n);
+}
+
+/** Orders that the principal sees: another account's are as none. */
+function visibleTo(principal: Principal) {
+  return isOperator(principal) ? {} : { accountId: { in: accountsWith(principal, 'read') } };
+}
+
+export const OrderType = builder.prismaNode('Order', {
+  id: { field: 'id' },
   description: 'A purchase of budget. Price and budget are those of the moment it was made.',
-  id: { resolve: ({ id }) => id },
-  loadOne: (id, context) => findOrder(context, id),
-  isTypeOf: (value) => typeof value === 'object' && value !== null && 'receivedVnd' in value,
+  findUnique: (id, { principal }) => ({ id, ...visibleTo(principal) }),
   authScopes: (order) => ({ account: order.accountId }),
   fields: (t) => ({
     memo: t.exposeString('memo', { description: 'The code that the payer writes into the transfer.' }),
-    planId: t.exposeString('planId', { description: 'The plan that was ordered.' }),
+    account: t.relation('account', { description: 'The account that ordered.' }),
+    plan: t.relation('plan', { description: 'The plan that was ordered, as it is now.' }),
+    planId: t.exposeString('planId', {
+      description: 'The plan that was ordered.',
+      deprecationReason: 'Use `plan { planId }`.',
+    }),
     planName: t.exposeString('planName', { description: 'What that plan was called when it was ordered.' }),
     priceVnd: t.expose('priceVnd', {
       type: 'VndAmount',
@@ -102,12 +116,31 @@ builder.node(OrderType, {
       nullable: true,
       description: 'Days from the payment until that budget expires; null: never.',
     }),
-    status: t.expose('status', { type: OrderStatusType, description: 'How far it is.' }),
-    receivedVnd: t.expose('receivedVnd', { type: 'VndAmount', description: 'What has arrived.' }),
+    status: t.field({
+      type: OrderStatusType,
+      description: 'How far it is.',
+      select: { status: true },
+      resolve: ({ status }) => status as OrderStatus,
+    }),
+    receivedVnd: t.field({
+      type: 'VndAmount',
+      description: 'What has arrived.',
+      select: payingTransfers,
+      resolve: receivedVnd,
+    }),
     upgrades: t.id({
       nullable: true,
       description: 'The order whose plan it upgrades.',
+      deprecationReason: 'Use `upgradedOrder { id }`.',
       resolve: ({ upgrades }) => (upgrades === null ? null : encodeId('Order', upgrades)),
+    }),
+    upgradedOrder: t.prismaField({
+      type: 'Order',
+      nullable: true,
+      description: 'The order whose plan it upgrades.',
+      select: { upgrades: true },
+      resolve: (query, { upgrades }, _args, { prisma }) =>
+        upgrades === null ? null : prisma.order.findUnique({ ...query, where: { id: upgrades } }),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when the money has to be sent.' }),
@@ -122,7 +155,14 @@ builder.node(OrderType, {
       type: PaymentType,
       nullable: true,
       description: 'How to pay it; null once there is nothing to pay any more.',
-      resolve: (order, _args, { domains }) => domains.orders.instructions(order),
+      select: { memo: true, priceVnd: true, status: true, ...payingTransfers },
+      resolve: (order, _args, { domains }) =>
+        domains.orders.instructions({
+          memo: order.memo,
+          priceVnd: order.priceVnd,
+          status: order.status as OrderStatus,
+          receivedVnd: receivedVnd(order),
+        }),
     }),
     payments: t.loadableList({
       type: OrderPaymentType,
@@ -131,7 +171,7 @@ builder.node(OrderType, {
         const payments = await domains.transfers.ofOrders(ids);
         return ids.map((id) => payments.get(id) ?? []);
       },
-      resolve: ({ id }) => id,
+      resolve: ({ id }: { id: string }) => id,
     }),
   }),
 });
@@ -144,43 +184,53 @@ export async function findOrder({ principal, domains }: GraphqlContext, id: stri
 }
 
 builder.prismaObjectFields(AccountType, (t) => ({
-  orders: t.connection({
-    type: OrderType,
-    description: 'Orders of the account, newest first. Forward only.',
-    select: { id: true },
-    resolve: ({ id: accountId }, args, { domains }) =>
-      forwardPage(args, (page) => domains.orders.list({ accountId, ...page })),
+  orders: t.relatedConnection('orders', {
+    cursor: 'id',
+    description: 'Orders of the account, newest first.',
+    query: (page) => {
+      const row = cursorRow(page);
+      return {
+        // An order of another account is a cursor of this list as little as one that never was.
+        ...(row === null ? {} : { where: { account: { orders: { some: { id: row } } } } }),
+        orderBy: { id: 'desc' as const },
+      };
+    },
   }),
 }));
 
 builder.queryFields((t) => ({
-  order: t.field({
+  order: t.prismaField({
     type: OrderType,
     nullable: true,
     description: 'One order; null when there is none that you may see.',
     authScopes: { reader: true },
     args: { id: t.arg.id({ required: true, description: 'Which order.' }) },
-    resolve: (_root, { id }, context) => {
-      const orderId = decodeUuid('Order', id);
-      return orderId === null ? null : findOrder(context, orderId);
+    resolve: (query, _root, args, { prisma, principal }) => {
+      const id = decodeUuid('Order', args.id);
+      return id === null ? null : prisma.order.findUnique({ ...query, where: { id, ...visibleTo(principal) } });
     },
   }),
-  orders: t.connection({
+  orders: t.prismaConnection({
     type: OrderType,
-    description: 'Orders of all accounts, newest first. Forward only; for operators.',
+    cursor: 'id',
+    description: 'Orders of all accounts, newest first; for operators.',
     authScopes: { operator: true },
     args: {
       status: t.arg({ type: OrderStatusType, description: 'Only orders that are so far.' }),
       memo: t.arg.string({ description: 'Only the order of this memo code, in whatever text it stands.' }),
     },
-    resolve: (_root, args, { domains }) =>
-      forwardPage(args, (page) =>
-        domains.orders.search({
-          ...page,
-          ...(args.status == null ? {} : { status: args.status }),
-          ...(args.memo == null ? {} : { memo: args.memo.slice(0, 4_000) }),
-        }),
-      ),
+    resolve: (query, _root, { status, memo, ...page }, { prisma }) =>
+      prisma.order.findMany({
+        ...query,
+        where: besideCursor(
+          {
+            ...(status ? { status } : {}),
+            ...(memo == null ? {} : { memo: { in: findMemos(memo.slice(0, 4_000)) } }),
+          },
+          cursorRow(page),
+        ),
+        orderBy: { id: 'desc' },
+      }),
   }),
 }));
 
@@ -223,13 +273,13 @@ function refuse(outcome: Exclude<CreateOrderOutcome, { order: Order }>): never {
 }
 
 builder.mutationFields((t) => ({
-  createOrder: t.field({
+  createOrder: t.prismaField({
     type: OrderType,
     description: 'Orders a plan, or the upgrade of one. The budget is there once the money is.',
     authScopes: { billing: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError, ConflictError] },
     args: { input: t.arg({ type: CreateOrderInput, required: true, description: 'What to buy.' }) },
-    resolve: async (_root, { input }, context) => {
+    resolve: async (query, _root, { input }, context) => {
       const accountId = accountFor(context, input.accountId, 'billing');
       const idempotencyKey = checkIdempotencyKey(input.idempotencyKey);
       const upgrades = input.upgrades == null ? null : decodeUuid('Order', input.upgrades);
@@ -240,23 +290,25 @@ builder.mutationFields((t) => ({
         ...(upgrades === null ? {} : { upgrades }),
         ...(idempotencyKey === null ? {} : { idempotencyKey }),
       });
-      return 'order' in outcome ? outcome.order : refuse(outcome);
+      if (!('order' in outcome)) return refuse(outcome);
+      return context.prisma.order.findUniqueOrThrow({ ...query, where: { id: outcome.order.id } });
     },
   }),
-  cancelOrder: t.field({
+  cancelOrder: t.prismaField({
     type: OrderType,
     description: 'Cancels an order that no money has reached.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError] },
     args: { id: t.arg.id({ required: true, description: 'Which order.' }) },
-    resolve: async (_root, { id }, context) => {
+    resolve: async (query, _root, { id }, context) => {
       const orderId = decodeUuid('Order', id);
       const order = orderId === null ? null : await context.domains.orders.findAny(orderId);
       if (order === null || !abilitiesOn(context.principal, order.accountId).has('read'))
         throw new NotFoundError('order');
       requireAbility(context, order.accountId, 'billing');
       const outcome = await context.domains.orders.cancel({ accountId: order.accountId, orderId: order.id });
-      if (outcome.kind === 'cancelled') return outcome.order;
+      if (outcome.kind === 'cancelled')
+        return context.prisma.order.findUniqueOrThrow({ ...query, where: { id: order.id } });
       if (outcome.kind === 'unknown_order') throw new NotFoundError('order');
       throw new ConflictError('Money has arrived for this order, or it is over.', 'NOT_CANCELLABLE');
     },

@@ -1,11 +1,11 @@
 import type { Refusal } from '../people/outcomes.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
-import { BusyError, badInput, InputError, TooManyAttemptsError } from './errors.ts';
+import { BusyError, InputError, TooManyAttemptsError } from './errors.ts';
 
 /** How outcomes of identity mutations become results, errors and cookies. */
 
-export interface Done {
+interface Done {
   ok: true;
 }
 export const ok: Done = { ok: true };
@@ -22,7 +22,9 @@ export const DoneType = builder.objectRef<Done>('Done').implement({
 export function throwRefusal(refusal: Refusal, below: readonly string[] = []): never {
   switch (refusal.kind) {
     case 'bad_input':
-      throw badInput([...below, refusal.field], refusal.message);
+      throw new InputError(
+        [refusal, ...refusal.others].map(({ field, message }) => ({ path: [...below, field], message })),
+      );
     case 'throttled':
       throw new TooManyAttemptsError(refusal.retryAfterS);
     case 'busy':

@@ -1,24 +1,15 @@
-import { repeatedTransaction } from '../database/lane.ts';
 import { actorOf, isOperator } from '../people/principal.ts';
-import { findPlan, listPlans, type Plan, savePlan } from '../plans/plans.ts';
 import { builder } from './builder.ts';
-import { badInput, InputError } from './errors.ts';
+import { InputError, refuseInput } from './errors.ts';
 
 /** Plans: what budget costs. */
 
-const PlanType = builder.objectRef<Plan>('Plan');
-
 const picoPerUsd = 1_000_000_000_000n;
 
-builder.node(PlanType, {
-  name: 'Plan',
+export const PlanType = builder.prismaNode('Plan', {
+  id: { field: 'id' },
   description: 'Budget in USD that is sold for VND.',
-  id: { resolve: ({ id }) => id },
-  loadOne: async (id, { db, principal }) => {
-    const plan = await findPlan(db, id);
-    return plan !== null && (plan.enabled || isOperator(principal)) ? plan : null;
-  },
-  isTypeOf: (value) => typeof value === 'object' && value !== null && 'priceVnd' in value && !('memo' in value),
+  findUnique: (id, { principal }) => ({ id, ...(isOperator(principal) ? {} : { enabled: true }) }),
   authScopes: { public: true },
   fields: (t) => ({
     planId: t.exposeString('id', { description: 'What the operator calls it, e.g. `starter`.' }),
@@ -39,14 +30,19 @@ builder.node(PlanType, {
 });
 
 builder.queryField('plans', (t) =>
-  t.field({
+  t.prismaField({
     type: [PlanType],
     description: 'The plans on sale, the cheapest first.',
     authScopes: { public: true },
     args: {
       all: t.arg.boolean({ defaultValue: false, description: 'Those not on sale as well; for operators.' }),
     },
-    resolve: (_root, { all }, { db, principal }) => listPlans(db, { all: all === true && isOperator(principal) }),
+    resolve: (query, _root, { all }, { prisma, principal }) =>
+      prisma.plan.findMany({
+        ...query,
+        where: all === true && isOperator(principal) ? {} : { enabled: true },
+        orderBy: [{ priceVnd: 'asc' }, { id: 'asc' }],
+      }),
   }),
 );
 
@@ -65,22 +61,19 @@ const SavePlanInput = builder.inputType('SavePlanInput', {
   }),
 });
 
-const argumentOf: Partial<Record<keyof Plan, string>> = { id: 'planId', enabled: 'onSale' };
-
 builder.mutationField('savePlan', (t) =>
-  t.field({
+  t.prismaField({
     type: PlanType,
     description: 'Creates or changes a plan.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
     args: { input: t.arg({ type: SavePlanInput, required: true, description: 'The plan.' }) },
-    resolve: async (_root, { input }, { db, principal }) => {
+    resolve: async (query, _root, { input }, { domains, prisma, principal }) => {
       const { planId, name, priceVnd, budget, validDays, onSale } = input;
       const plan = { id: planId, name, priceVnd, budget, validDays: validDays ?? null, enabled: onSale ?? true };
-      const outcome = await repeatedTransaction(db, (client) => savePlan(client, { plan, actor: actorOf(principal) }));
-      if (outcome.kind !== 'invalid') return outcome.plan;
-      const argument = argumentOf[outcome.field] ?? outcome.field;
-      throw badInput(['input', argument], `${argument} ${outcome.message}.`);
+      const outcome = await domains.plans.save({ plan, actor: actorOf(principal) });
+      if (outcome.kind === 'invalid') return refuseInput(outcome, { id: 'planId', enabled: 'onSale' });
+      return prisma.plan.findUniqueOrThrow({ ...query, where: { id: planId } });
     },
   }),
 );

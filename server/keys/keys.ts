@@ -1,8 +1,10 @@
 import type { ClientBase, Pool } from 'pg';
+import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
-import { textProblem } from '../shared/plain-text.ts';
+import { type Once, once } from '../shared/idempotency.ts';
+import { amount, checkInput, type InvalidInput, invalidInput, maxPico, shownText } from '../shared/input.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { createSecret } from './secret.ts';
 
@@ -40,7 +42,7 @@ export interface KeyTerms {
   expiresAt: Date | null;
 }
 
-export type KeyProblem = { kind: 'invalid'; field: keyof KeyTerms; message: string };
+export type KeyProblem = InvalidInput<keyof KeyTerms>;
 
 export type CreateKeyOutcome =
   | { kind: 'created'; key: ApiKey; secret: string }
@@ -70,6 +72,11 @@ export interface KeyRef {
 
 export interface Keys {
   create(ask: { accountId: string; actor: string } & Partial<KeyTerms>): Promise<CreateKeyOutcome>;
+  /** The same, once for each idempotency key: asked again, it says which key was made. */
+  createOnce(
+    ask: { accountId: string; actor: string } & Partial<KeyTerms>,
+    idempotencyKey: string,
+  ): Promise<Once<CreateKeyOutcome>>;
   /** Newest first; deleted ones only when asked for. */
   list(accountId: string, options?: { deleted?: boolean }): Promise<ApiKey[]>;
   /** A key of any account, for operators; deleted ones too. Null: there is none. */
@@ -87,9 +94,18 @@ export interface Keys {
 }
 
 /** Keys that an account may have at a time. */
-const mostKeys = 1_000;
-const mostModels = 500;
-const longestModelId = 256;
+const maxKeys = 1_000;
+const maxModels = 500;
+const maxModelIdLength = 256;
+const spendLimit = amount(maxPico).nullable();
+
+const termsShape: z.ZodType<KeyTerms> = z.object({
+  name: shownText(100),
+  models: z.array(shownText(maxModelIdLength)).max(maxModels, `must be at most ${maxModels}`),
+  limits: z.object({ day: spendLimit, month: spendLimit, lifetime: spendLimit }),
+  expiresAt: z.date('must be a time').nullable(),
+});
+
 const defaultName = 'API key';
 const noLimits: SpendLimits = { day: null, month: null, lifetime: null };
 
@@ -111,6 +127,13 @@ function toKey({ limitDay, limitMonth, limitLifetime, ...rest }: KeyRow): ApiKey
 export function createKeys({ pool }: { pool: Pool }): Keys {
   return {
     create: (ask) => repeatedTransaction(pool, (client) => createKey(client, ask)),
+    createOnce: ({ accountId, actor, ...terms }, idempotencyKey) =>
+      repeatedTransaction(pool, (client) =>
+        once(client, { accountId, operation: 'createKey', key: idempotencyKey, input: terms }, async () => {
+          const outcome = await createKey(client, { accountId, actor, ...terms });
+          return { resultId: outcome.kind === 'created' ? outcome.key.id : null, value: outcome };
+        }),
+      ),
     async list(accountId, { deleted = false } = {}) {
       if (!isUuid(accountId)) return [];
       const { rows } = await pool.query<KeyRow>(
@@ -142,7 +165,7 @@ export async function createKey(
     limits: ask.limits ?? noLimits,
     expiresAt: ask.expiresAt ?? null,
   };
-  const problem = termsProblem(terms) ?? (await endProblem(client, terms.expiresAt));
+  const problem = checkInput(termsShape, terms) ?? (await endProblem(client, terms.expiresAt));
   if (problem !== null) return problem;
   if (!isUuid(ask.accountId)) return { kind: 'unknown_account' };
   // Locked, so that keys made at the same moment are counted one after the other.
@@ -151,9 +174,9 @@ export async function createKey(
   const { rows: counted } = await client.query<{ many: boolean }>(
     `SELECT count(*) >= $2 AS many FROM api_key
      WHERE account_id = $1 AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
-    [ask.accountId, mostKeys],
+    [ask.accountId, maxKeys],
   );
-  if (counted[0]?.many === true) return { kind: 'too_many_keys', limit: mostKeys };
+  if (counted[0]?.many === true) return { kind: 'too_many_keys', limit: maxKeys };
 
   const { secret, hash, prefix, last4 } = createSecret('key');
   const { name, models, limits, expiresAt } = terms;
@@ -191,7 +214,7 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
     expiresAt: ask.expiresAt === undefined ? before.expiresAt : ask.expiresAt,
   };
   // A key that is over may still be renamed: only an end that is chosen now has to be ahead.
-  const problem = termsProblem(terms) ?? (await endProblem(client, ask.expiresAt ?? null));
+  const problem = checkInput(termsShape, terms) ?? (await endProblem(client, ask.expiresAt ?? null));
   if (problem !== null) return problem;
   const { rows } = await client.query<KeyRow>(
     `UPDATE api_key SET name = $2, models = $3, limit_day = $4, limit_month = $5, limit_lifetime = $6, expires_at = $7
@@ -275,28 +298,12 @@ async function lockKey(client: ClientBase, { accountId, id }: KeyRef): Promise<A
   return rows[0] === undefined ? null : toKey(rows[0]);
 }
 
-function termsProblem({ name, models, limits, expiresAt }: KeyTerms): KeyProblem | null {
-  const invalid = (field: keyof KeyTerms, message: string): KeyProblem => ({ kind: 'invalid', field, message });
-  const nameProblem = textProblem(name, 100);
-  if (nameProblem !== null) return invalid('name', nameProblem);
-  if (models.length > mostModels) return invalid('models', `must be at most ${mostModels}`);
-  for (const model of models) {
-    const problem = textProblem(model, longestModelId);
-    if (problem !== null) return invalid('models', problem);
-  }
-  if (Object.values(limits).some((limit: bigint | null) => limit !== null && (limit <= 0n || limit >= 2n ** 63n))) {
-    return invalid('limits', 'must be more than zero');
-  }
-  if (expiresAt !== null && Number.isNaN(expiresAt.getTime())) return invalid('expiresAt', 'must be a time');
-  return null;
-}
-
 /** A key that has ended when it is made opens nothing: a slip of the pen. By the database's clock, as everything that ends. */
 async function endProblem(client: ClientBase, expiresAt: Date | null): Promise<KeyProblem | null> {
   if (expiresAt === null) return null;
   const { rows } = await client.query<{ over: boolean }>('SELECT $1::timestamptz <= now() AS over', [expiresAt]);
   if (rows[0]?.over !== true) return null;
-  return { kind: 'invalid', field: 'expiresAt', message: 'must be in the future; to end a key now, delete it' };
+  return invalidInput('expiresAt', 'must be in the future; to end a key now, delete it');
 }
 
 function audit(

@@ -5,6 +5,8 @@ export interface BadInput {
   kind: 'bad_input';
   field: string;
   message: string;
+  /** What is wrong with others; empty when it is alone. */
+  others: readonly { field: string; message: string }[];
 }
 
 export interface Throttled {
@@ -41,7 +43,13 @@ export interface BadToken {
 }
 
 export function badInput(field: string, message: string): BadInput {
-  return { kind: 'bad_input', field, message };
+  return { kind: 'bad_input', field, message, others: [] };
+}
+
+/** The problems of several arguments as one outcome; null when each is null. */
+export function badInputs(...problems: readonly (BadInput | null)[]): BadInput | null {
+  const [first, ...others] = problems.filter((problem) => problem !== null);
+  return first === undefined ? null : { ...first, others };
 }
 
 export function throttled(retryAfterS: number): Throttled {

@@ -8,7 +8,7 @@ import type { AuthMails, MailedUser } from './auth.ts';
 import type { Caller } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { alreadySignedUpMail, localeOf, newAddressMail, verificationMail } from './mails.ts';
-import { type BadToken, badInput, type Done, done, type Refusal, throttled } from './outcomes.ts';
+import { type BadToken, badInput, badInputs, type Done, done, type Refusal, throttled } from './outcomes.ts';
 import { PasswordsBusyError, passwordProblem, personalTexts } from './passwords.ts';
 import { networkOf } from './throttle.ts';
 import { takeAccountAlong } from './trials.ts';
@@ -64,11 +64,14 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
   return {
     async signUp(input, caller) {
       const email = personAddress(input.email);
-      if (email === null) return badInput('email', 'This is not an e-mail address.');
-      const weak = passwordProblem(input.password, personalTexts({ email, name: input.name }));
-      if (weak !== null) return badInput('password', weak);
+      const weak = passwordProblem(input.password, personalTexts({ email: email ?? '', name: input.name }));
       const unfit = textProblem(input.name, 100);
-      if (unfit !== null) return badInput('name', `The name ${unfit}.`);
+      const problem = badInputs(
+        email === null ? badInput('email', 'This is not an e-mail address.') : null,
+        weak === null ? null : badInput('password', weak),
+        unfit === null ? null : badInput('name', `The name ${unfit}.`),
+      );
+      if (email === null || problem !== null) return problem ?? badInput('email', 'This is not an e-mail address.');
       const network = networkOf(caller.ip);
       const wait =
         (await throttle.take(`sign-up:${network}`, signUpsPerNetwork)) ??

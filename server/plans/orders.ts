@@ -206,7 +206,9 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
   }
 
   /** How to pay what is still missing; null once nothing is, or nothing may be paid any more. */
-  function instructions(order: Order): PaymentInstructions | null {
+  function instructions(
+    order: Pick<Order, 'memo' | 'priceVnd' | 'receivedVnd' | 'status'>,
+  ): PaymentInstructions | null {
     const amountVnd = order.priceVnd - order.receivedVnd;
     if ((order.status !== 'pending' && order.status !== 'partial') || amountVnd <= 0n) return null;
     const qrPayload = vietQrPayload({

@@ -1,5 +1,8 @@
 import type { ClientBase, Pool } from 'pg';
+import { z } from 'zod';
+import { repeatedTransaction } from '../database/lane.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { amount, checkInput, type InvalidInput, maxPico, shownText } from '../shared/input.ts';
 import { textProblem } from '../shared/plain-text.ts';
 
 /** Plans: how much budget in USD is sold for how many VND. */
@@ -16,13 +19,21 @@ export interface Plan {
   enabled: boolean;
 }
 
-export type SavePlanOutcome =
-  | { kind: 'created' | 'changed' | 'unchanged'; plan: Plan }
-  | { kind: 'invalid'; field: keyof Plan; message: string };
+export type SavePlanOutcome = { kind: 'created' | 'changed' | 'unchanged'; plan: Plan } | InvalidInput<keyof Plan>;
 
 const columns = `id, name, price_vnd AS "priceVnd", budget, valid_days AS "validDays", enabled`;
-const dearestVnd = 1_000_000_000_000n;
-const longestDays = 36_500;
+const maxPriceVnd = 1_000_000_000_000n;
+const maxDays = 36_500;
+const daysClause = `must be a whole number of days, at most ${maxDays}`;
+
+const planShape: z.ZodType<Plan> = z.object({
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be lower-case letters, digits and hyphens'),
+  name: shownText(100),
+  priceVnd: amount(maxPriceVnd),
+  budget: amount(maxPico),
+  validDays: z.int(daysClause).min(1, daysClause).max(maxDays, daysClause).nullable(),
+  enabled: z.boolean(),
+});
 
 /** Plans, the cheapest first. Without `all`: those on sale. */
 export async function listPlans(database: Pool | ClientBase, options: { all?: boolean } = {}): Promise<Plan[]> {
@@ -48,7 +59,7 @@ export async function savePlan(
   client: ClientBase,
   { plan, actor }: { plan: Plan; actor: string },
 ): Promise<SavePlanOutcome> {
-  const problem = planProblem(plan);
+  const problem = checkInput(planShape, plan);
   if (problem !== null) return problem;
   // Two operators at once are heard one after the other, so that the audit tells what each of them changed.
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.plan:' || $1, 0))`, [plan.id]);
@@ -70,19 +81,16 @@ export async function savePlan(
   return { kind: before === null ? 'created' : 'changed', plan };
 }
 
-function planProblem(plan: Plan): SavePlanOutcome | null {
-  const invalid = (field: keyof Plan, message: string): SavePlanOutcome => ({ kind: 'invalid', field, message });
-  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(plan.id))
-    return invalid('id', 'must be lower-case letters, digits and hyphens');
-  const nameProblem = textProblem(plan.name, 100);
-  if (nameProblem !== null) return invalid('name', nameProblem);
-  if (plan.priceVnd <= 0n || plan.priceVnd > dearestVnd) return invalid('priceVnd', 'must be more than zero');
-  if (plan.budget <= 0n || plan.budget >= 2n ** 63n) return invalid('budget', 'must be more than zero');
-  const days = plan.validDays;
-  if (days !== null && !(Number.isInteger(days) && days > 0 && days <= longestDays))
-    return invalid('validDays', `must be a whole number of days, at most ${longestDays}`);
-  return null;
+/** Plans for whoever has no transaction of their own. */
+export function createPlans({ pool }: { pool: Pool }) {
+  return {
+    /** The cheapest first. Without `all`: those on sale. */
+    list: (options: { all?: boolean } = {}) => listPlans(pool, options),
+    save: (ask: { plan: Plan; actor: string }) => repeatedTransaction(pool, (client) => savePlan(client, ask)),
+  };
 }
+
+export type Plans = ReturnType<typeof createPlans>;
 
 function isSame(left: Plan, right: Plan): boolean {
   return (Object.keys(left) as (keyof Plan)[]).every((name) => left[name] === right[name]);

@@ -1,7 +1,9 @@
 import type { ClientBase, Pool } from 'pg';
+import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { checkInput, type InvalidInput, invalidInput, shownText } from '../shared/input.ts';
 import { textProblem } from '../shared/plain-text.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { decideIncident, type Impact, type OpenIncident, type Way } from './incidents.ts';
@@ -36,9 +38,7 @@ export interface Announcement {
 
 export type NewAnnouncement = Omit<Announcement, 'id' | 'createdBy' | 'createdAt'>;
 
-export type AnnounceOutcome =
-  | { kind: 'announced'; announcement: Announcement }
-  | { kind: 'invalid'; field: keyof NewAnnouncement; message: string };
+export type AnnounceOutcome = { kind: 'announced'; announcement: Announcement } | InvalidInput<keyof NewAnnouncement>;
 
 /** Probes of a stretch of time. Without `up` and `down` there is no figure to give: that is not the same as zero. */
 export interface Tally {
@@ -204,14 +204,14 @@ export function createUptime({ pool }: { pool: Pool }) {
 
   /** Tells everybody something. Texts are plain: they are shown as they are. */
   async function announce(input: NewAnnouncement & { actor: string }): Promise<AnnounceOutcome> {
-    const problem = announcementProblem(input);
+    const problem = checkInput(announcementShape, input);
     if (problem !== null) return problem;
     return repeatedTransaction(pool, async (client): Promise<AnnounceOutcome> => {
       const { rows: unknown } = await client.query<{ id: string }>(
         'SELECT id FROM unnest($1::text[]) AS named (id) WHERE NOT EXISTS (SELECT FROM model WHERE model.id = named.id) LIMIT 1',
         [input.models],
       );
-      if (unknown.length > 0) return { kind: 'invalid', field: 'models', message: 'must be catalog ids' };
+      if (unknown.length > 0) return invalidInput('models', 'must be catalog ids');
       const { rows } = await client.query<Announcement>(
         `INSERT INTO announcement (id, kind, title, title_vi, body, body_vi, models, starts_at, ends_at, created_by)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${announcementColumns}`,
@@ -485,30 +485,37 @@ function calendar(days: number, until: Date): string[] {
   );
 }
 
-const longestBody = 5_000;
+const maxBodyCharacters = 5_000;
 
-function announcementProblem(input: NewAnnouncement): AnnounceOutcome | null {
-  const invalid = (field: keyof NewAnnouncement, message: string): AnnounceOutcome => ({
-    kind: 'invalid',
-    field,
-    message,
+/** Line breaks are allowed, and no other character that cannot be seen. */
+const bodyText = z.string().superRefine((text, context) => {
+  const message = textProblem(text.replaceAll('\n', ' ').trim(), maxBodyCharacters);
+  if (message !== null) context.addIssue({ code: 'custom', message });
+});
+
+const announcementShape: z.ZodType<NewAnnouncement> = z
+  .object({
+    kind: z.enum(['info', 'maintenance', 'incident']),
+    title: shownText(200),
+    titleVi: shownText(200).nullable(),
+    body: bodyText,
+    bodyVi: bodyText.nullable(),
+    models: z
+      .array(z.string())
+      .refine(
+        (models) => models.length <= 500 && models.every((model) => textProblem(model, 256) === null),
+        'must be catalog ids',
+      ),
+    startsAt: z.date(),
+    endsAt: z.date().nullable(),
+    actor: z.string(),
+  })
+  .refine(({ startsAt, endsAt }) => endsAt === null || endsAt > startsAt, {
+    path: ['endsAt'],
+    message: 'must be after the beginning',
+    // Told together with the other problems.
+    when: () => true,
   });
-  for (const field of ['title', 'titleVi'] as const) {
-    const value = input[field];
-    const problem = value === null ? null : textProblem(value, 200);
-    if (problem !== null) return invalid(field, problem);
-  }
-  for (const field of ['body', 'bodyVi'] as const) {
-    const value = input[field];
-    // Line breaks are allowed, and nothing else that cannot be seen.
-    const problem = value === null ? null : textProblem(value.replaceAll('\n', ' ').trim(), longestBody);
-    if (problem !== null) return invalid(field, problem);
-  }
-  if (input.models.length > 500 || input.models.some((model) => textProblem(model, 256) !== null))
-    return invalid('models', 'must be catalog ids');
-  if (input.endsAt !== null && input.endsAt <= input.startsAt) return invalid('endsAt', 'must be after the beginning');
-  return null;
-}
 
 function facts({ kind, title, body, models, startsAt, endsAt }: Announcement): AuditFacts {
   return { kind, title, body, models, startsAt, endsAt };

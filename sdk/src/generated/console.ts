@@ -974,7 +974,7 @@ export interface ConsoleOperator {
    */
   deleteUpstreamKey(variables: DeleteUpstreamKeyMutationVariables, options?: RequestOptions): Pending<DeleteUpstreamKeyAnswer>;
   /**
-   * Orders of all accounts, newest first. Forward only; for operators.
+   * Orders of all accounts, newest first; for operators.
    *
    * @example
    * ```ts
@@ -1095,7 +1095,7 @@ export interface ConsoleOrders {
    */
   receipt(variables: ReceiptQueryVariables, options?: RequestOptions): Pending<ReceiptAnswer>;
   /**
-   * Orders of the account, newest first. Forward only.
+   * Orders of the account, newest first.
    *
    * @example
    * ```ts

@@ -21,6 +21,7 @@ import { createNotices } from '../../../server/notices/notices.ts';
 import { createWebhooks } from '../../../server/notices/webhooks.ts';
 import { createPeople } from '../../../server/people/people.ts';
 import { createOrders } from '../../../server/plans/orders.ts';
+import { createPlans } from '../../../server/plans/plans.ts';
 import { createQrPictures } from '../../../server/plans/qr-pictures.ts';
 import { createTransfers } from '../../../server/plans/transfers.ts';
 import { createMailer, type Mail } from '../../../server/runtime/mail.ts';
@@ -123,6 +124,7 @@ export async function createControlPlane(
       downloads,
       receiptLinks,
       orders,
+      plans: createPlans({ pool }),
       qrPictures,
       transfers,
       uptime: createUptime({ pool }),

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { textProblem } from './plain-text.ts';
+
+/** Input that people and programs choose, checked by one path: a zod shape, every problem at once. */
+
+/** One member that cannot be used, with a clause ("must …") that follows its name. */
+export interface FieldProblem<Field extends string> {
+  field: Field;
+  message: string;
+}
+
+/** The outcome of a change whose input cannot be used. `field` and `message` are those of the first problem. */
+export interface InvalidInput<Field extends string> extends FieldProblem<Field> {
+  kind: 'invalid';
+  problems: readonly FieldProblem<Field>[];
+}
+
+/** Input with a single problem. */
+export function invalidInput<Field extends string>(field: Field, message: string): InvalidInput<Field> {
+  return { kind: 'invalid', field, message, problems: [{ field, message }] };
+}
+
+/** What is wrong with an input; null when nothing is. Each member is named once, with its first problem. */
+export function checkInput<Input extends object>(
+  shape: z.ZodType<Input>,
+  input: Input,
+): InvalidInput<keyof Input & string> | null {
+  const parsed = shape.safeParse(input);
+  if (parsed.success) return null;
+  const problems = new Map<string, string>();
+  for (const { path, message } of parsed.error.issues) {
+    const field = String(path[0] ?? '');
+    if (!problems.has(field)) problems.set(field, message);
+  }
+  const named = [...problems].map(([field, message]) => ({ field: field as keyof Input & string, message }));
+  const [first] = named;
+  if (first === undefined) throw new Error('an input was refused without a problem');
+  return { kind: 'invalid', ...first, problems: named };
+}
+
+/** Text that people read, of at most so many characters. */
+export function shownText(maxCharacters: number) {
+  return z.string().superRefine((text, context) => {
+    const message = textProblem(text, maxCharacters);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  });
+}
+
+/** Pico-USD or whole VND that are more than zero and fit into the database. */
+export function amount(max: bigint) {
+  return z.bigint().refine((value) => value > 0n && value <= max, 'must be more than zero');
+}
+
+/** The largest amount in pico-USD that the database holds. */
+export const maxPico = 2n ** 63n - 1n;
