@@ -19,6 +19,7 @@ import type { RouteRecord } from './route.ts';
 const failuresToEject = 5;
 const ejectedForMs = 30_000;
 const keyRestMs = { limited: 10_000, unauthorized: 60_000 };
+const routeRestMs = 60_000;
 /** Further tries, over all requests of a model: at most a fifth of its requests in the last minute, but always three. */
 const retryShare = 0.2;
 const retryFloor = 3;
@@ -32,7 +33,8 @@ export interface Target {
   basePath: string;
 }
 
-export type Verdict = 'fine' | 'failed' | 'overloaded' | 'unauthorized';
+/** What a try says about the upstream, its key or, when the vendor does not know the model's name (`misnamed`), the route. */
+export type Verdict = 'fine' | 'failed' | 'overloaded' | 'unauthorized' | 'misnamed';
 
 /** The places for one request, best first. */
 export interface Candidates {
@@ -116,6 +118,7 @@ export function createRouter({
   const failures = new Map<string, { count: number; ejectedUntil: number }>();
   /** By the id of a key, or of an upstream that takes none. */
   const resting = new Map<string, { upstreamId: string; until: number }>();
+  const restingRoutes = new Map<string, number>();
   const attempts = new Map<string, { since: number; requests: number; retries: number }>();
   const addresses = new Map<string, { origin: string; basePath: string; refused: boolean }>();
 
@@ -136,8 +139,9 @@ export function createRouter({
   const restsUntil = (id: string): number => resting.get(id)?.until ?? 0;
   const rests = (id: string): boolean => restsUntil(id) > now();
 
-  const isResting = ({ upstream }: RouteRecord): boolean =>
-    upstream.keys.length === 0 ? rests(upstream.id) : upstream.keys.every((key) => rests(key.id));
+  const isResting = ({ id, upstream }: RouteRecord): boolean =>
+    (restingRoutes.get(id) ?? 0) > now() ||
+    (upstream.keys.length === 0 ? rests(upstream.id) : upstream.keys.every((key) => rests(key.id)));
 
   /** Upstreams that are left out now: those that failed last, at most half of all. */
   const leftOut = (routes: readonly RouteRecord[]): ReadonlySet<string> => {
@@ -250,6 +254,10 @@ export function createRouter({
       if (simulated) return;
       if (verdict === 'fine') {
         if (failures.size > 0) failures.delete(id);
+        return;
+      }
+      if (verdict === 'misnamed') {
+        restingRoutes.set(target.route.id, now() + routeRestMs);
         return;
       }
       if (verdict === 'overloaded' || verdict === 'unauthorized') {

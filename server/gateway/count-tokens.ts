@@ -17,6 +17,7 @@ import { createRequestBytes } from './request-bytes.ts';
 import { bytesWithoutSecret } from './secret.ts';
 import type { Slots } from './slots.ts';
 import { tokenize } from './tokenize.ts';
+import { readVendorError, troubleOf } from './vendor-errors.ts';
 
 /**
  * `POST /v1/messages/count_tokens`: forwarded where the upstream counts, otherwise counted here with a published
@@ -129,6 +130,7 @@ export function registerCountTokens(
     if (answer.status === 200) return answer;
     // What the vendor finds wrong with a request is the customer's to read.
     if (answer.status !== 400 && answer.status !== 413) return null;
+    if (troubleOf(answer.status, readVendorError(answer.body), target.route.upstreamModel) !== null) return null;
     return nativeError(answer.status, bytesWithoutSecret(target.key?.secret ?? null, answer.body), id);
   };
 

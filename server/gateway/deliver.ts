@@ -223,10 +223,17 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       if (!('kind' in result)) return result;
 
       share.discard();
-      const failure = judge(result, exchange, refusals, call.requestId);
+      const failure = judge(result, {
+        exchange,
+        refusals,
+        requestId: call.requestId,
+        upstreamModel: target.route.upstreamModel,
+      });
       router.report(target, failure.verdict, failure.retryAfterS);
       const where = { requestId: call.requestId, upstream: upstream.id, kind: endLabel(result) };
+      if (failure.trouble !== undefined) metrics.anomaly(`upstream_${failure.trouble}`, upstream.id);
       if (failure.verdict === 'unauthorized') log.error(where, 'an upstream refuses our key or funds');
+      else if (failure.verdict === 'misnamed') log.error(where, 'an upstream does not know its name of the model');
       else if (failure.verdict !== 'fine') log.warn(where, 'a try at an upstream failed');
       const noConnection = result.kind === 'fault' && result.fault === 'connect';
       const next =

@@ -1,12 +1,14 @@
+import type { Verdict } from '../catalog/router.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { errorEnvelope } from '../wire/envelope.ts';
 import type { WireError, WireExchange } from '../wire/protocol.ts';
 import type { AttemptEnd } from './attempt.ts';
 import type { Refusal, Refusals } from './refusals.ts';
+import { type ReportedError, readVendorError, troubleOf, type VendorTrouble } from './vendor-errors.ts';
 
 /**
- * What a failed try means to the customer. An upstream's trouble with *our* key, *our* funds or *our* limits is never
- * shown as the customer's own: a 401, 402 or 429 would send people looking for a mistake that is not theirs.
+ * What a failed try means to the customer. An upstream's trouble with the operator's key, funds, limits or model names is
+ * never shown as the customer's own: a 401, 402 or 429 would send people looking for a mistake that is not theirs.
  */
 export interface Failure {
   /** For the ledger. */
@@ -14,7 +16,9 @@ export interface Failure {
   /** Another route of the same model may be tried: nothing has been relayed and the fault is not in the request. */
   elsewhere: boolean;
   /** What the choice of routes learns from it. */
-  verdict: 'failed' | 'overloaded' | 'unauthorized' | 'fine';
+  verdict: Verdict;
+  /** What the operator has to mend. */
+  trouble?: Exclude<VendorTrouble, 'content'>;
   /** Seconds the upstream asked to wait, at most 60. */
   retryAfterS?: number;
   /** The upstream's own words about the request, for the client as they are. */
@@ -22,7 +26,7 @@ export interface Failure {
   refusal: Refusal;
 }
 
-const longestWaitS = 60;
+const maxRetryAfterS = 60;
 
 /** Failures are ends that relayed nothing; the others are not for this function. */
 export type FailedEnd = Extract<AttemptEnd, { kind: 'status' | 'error_event' | 'fault' | 'shutdown' }>;
@@ -33,7 +37,7 @@ function retryAfter(header: string | string[] | undefined): number | undefined {
   if (text === undefined || text.trim() === '') return undefined;
   const asked = Number(text);
   const seconds = Number.isNaN(asked) ? (Date.parse(text) - Date.now()) / 1_000 : asked;
-  return seconds > 0 ? Math.min(longestWaitS, Math.ceil(seconds)) : undefined;
+  return seconds > 0 ? Math.min(maxRetryAfterS, Math.ceil(seconds)) : undefined;
 }
 
 /** Answers that say the fault is in the request: every route would say the same, and clients act on the vendor's wording. */
@@ -57,9 +61,9 @@ function judgeStatus(status: number, retryAfterS: number | undefined, refusals: 
   switch (status) {
     case 401:
     case 403:
-      return { ...failed(refusals.upstreamError()), verdict: 'unauthorized' };
+      return judgeTrouble('key', refusals);
     case 402:
-      return { ...failed(refusals.upstreamUnavailable()), verdict: 'unauthorized' };
+      return judgeTrouble('funds', refusals);
     case 429:
       return {
         ...failed(refusals.upstreamOverloaded(retryAfterS)),
@@ -76,31 +80,75 @@ function judgeStatus(status: number, retryAfterS: number | undefined, refusals: 
   }
 }
 
-export function judge(end: FailedEnd, exchange: WireExchange, refusals: Refusals, requestId: string): Failure {
+/** An error that means something else than its status says. */
+function judgeTrouble(trouble: VendorTrouble, refusals: Refusals): Failure {
+  switch (trouble) {
+    case 'key':
+      return { ...failed(refusals.upstreamError()), verdict: 'unauthorized', trouble };
+    case 'funds':
+      return { ...failed(refusals.upstreamUnavailable()), verdict: 'unauthorized', trouble };
+    case 'model':
+      return { ...failed(refusals.upstreamError()), verdict: 'misnamed', trouble };
+    case 'content':
+      return { outcome: 'upstream_error', elsewhere: false, verdict: 'fine', refusal: refusals.contentRefused() };
+  }
+}
+
+export interface JudgeContext {
+  exchange: WireExchange;
+  refusals: Refusals;
+  requestId: string;
+  /** The name of the model at the upstream. */
+  upstreamModel: string;
+}
+
+interface ErrorAnswer {
+  status: number;
+  error: ReportedError | null;
+  /** The error for the client as the vendor worded it; null where it cannot be read. */
+  passthrough(): WireError | null;
+  retryAfterS: number | undefined;
+}
+
+function judgeAnswer(answer: ErrorAnswer, { refusals, upstreamModel }: JudgeContext): Failure {
+  const trouble = troubleOf(answer.status, answer.error, upstreamModel);
+  if (trouble !== null) return judgeTrouble(trouble, refusals);
+  if (!requestFaults.has(answer.status)) return judgeStatus(answer.status, answer.retryAfterS, refusals);
+  const passthrough = answer.passthrough();
+  if (passthrough !== null) return requestFault(passthrough, refusals);
+  // Something before the vendor refused in words of its own (a proxy's page about a large body, say): another route may
+  // take the request, and if none does, the client should not send it again unchanged.
+  return {
+    outcome: 'upstream_error',
+    elsewhere: true,
+    verdict: 'fine',
+    refusal: refusals.upstreamRefused(answer.status),
+  };
+}
+
+export function judge(end: FailedEnd, context: JudgeContext): Failure {
+  const { exchange, refusals, requestId } = context;
   switch (end.kind) {
     case 'status': {
-      if (requestFaults.has(end.status)) {
-        const passthrough = exchange.error(end.status, end.body);
-        if (passthrough !== null) return requestFault(passthrough, refusals);
-        // Something before the vendor refused in words of its own (a proxy's page about a large body, say): another
-        // place may take it, and if none does, the client should not send it again unchanged.
-        return {
-          outcome: 'upstream_error',
-          elsewhere: true,
-          verdict: 'fine',
-          refusal: refusals.upstreamRefused(end.status),
-        };
-      }
-      return judgeStatus(end.status, retryAfter(end.headers['retry-after']), refusals);
+      const { status, body, headers } = end;
+      return judgeAnswer(
+        {
+          status,
+          error: readVendorError(body),
+          passthrough: () => exchange.error(status, body),
+          retryAfterS: retryAfter(headers['retry-after']),
+        },
+        context,
+      );
     }
     case 'error_event': {
-      const { status, type, message } = end.error;
-      if (requestFaults.has(status)) {
+      const { status, type, code, message } = end.error;
+      const passthrough = (): WireError | null => {
         const body = JSON.stringify(errorEnvelope(exchange.upstream, { status, type, message, requestId }));
-        const passthrough = exchange.error(status, Buffer.from(body));
-        if (passthrough !== null) return requestFault(passthrough, refusals);
-      }
-      return judgeStatus(status, undefined, refusals);
+        return exchange.error(status, Buffer.from(body));
+      };
+      const codes = code == null ? [type] : [type, code];
+      return judgeAnswer({ status, error: { message, codes }, passthrough, retryAfterS: undefined }, context);
     }
     case 'shutdown':
       return { outcome: 'shutdown', elsewhere: false, verdict: 'fine', refusal: refusals.draining() };

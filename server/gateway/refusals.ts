@@ -51,6 +51,7 @@ export type RefusalName =
   | 'upstream_unreachable'
   | 'upstream_error'
   | 'upstream_refused'
+  | 'content_refused'
   | 'upstream_overloaded'
   | 'upstream_unavailable'
   | 'upstream_timeout'
@@ -277,6 +278,13 @@ export function createRefusals({ topUpUrl, statusUrl }: Pointers) {
       status,
       code: null,
       message: `The model's upstream refused this request and gave no reason that could be read.`,
+    }),
+    contentRefused: (): Refusal => ({
+      name: 'content_refused',
+      status: 400,
+      code: 'content_policy_violation',
+      final: true,
+      message: "The moderation of the model's vendor refused the content of this request.",
     }),
     upstreamOverloaded: (retryAfterS?: number): Refusal => ({
       name: 'upstream_overloaded',
