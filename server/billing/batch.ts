@@ -270,7 +270,15 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   });
   const { price, contextWindow, maxOutputTokens } = model;
   const trialOnly = grants.every((grant) => grant.ended || grant.trial);
-  return { kind: 'admitted', amount: placed.amount, price, contextWindow, maxOutputTokens, trialOnly };
+  return {
+    kind: 'admitted',
+    amount: placed.amount,
+    freeAfter: available - placed.amount,
+    price,
+    contextWindow,
+    maxOutputTokens,
+    trialOnly,
+  };
 }
 
 /** The advice of a refusal; none where any length is affordable. */

@@ -41,6 +41,11 @@ export class Quarantined extends Error {
   override name = 'Quarantined';
 }
 
+/** Thrown to those who ask for an extension while the database is out of reach: whether there is more is not known. */
+export class Unreachable extends Error {
+  override name = 'Unreachable';
+}
+
 /** Thrown to those who waited when the ledger was closed before the database came back. */
 export class Closed extends Error {
   override name = 'Closed';
@@ -192,19 +197,18 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
         answer(waiting, unavailable);
         // The commit may have happened although its confirmation was lost.
         letGo(operation);
-      } else if (operation.kind === 'extend') {
-        answer(waiting, { kind: 'extended', addedPico: 0n });
-      } else queues[operation.kind].unshift(waiting);
+      } else if (operation.kind === 'extend') unreachable(waiting);
+      else queues[operation.kind].unshift(waiting);
     }
     for (const waiting of queues.admit.splice(0)) answer(waiting, unavailable);
-    for (const waiting of queues.extend.splice(0)) answer(waiting, { kind: 'extended', addedPico: 0n });
+    for (const waiting of queues.extend.splice(0)) unreachable(waiting);
   };
 
   const expel = (waiting: Waiting, error: unknown): void => {
     const { operation } = waiting;
     log.error({ operation: operation.kind, ...describe(error) }, 'an operation can never be committed');
     if (operation.kind === 'admit') return answer(waiting, unavailable);
-    if (operation.kind === 'extend') return answer(waiting, { kind: 'extended', addedPico: 0n });
+    if (operation.kind === 'extend') return unreachable(waiting);
     waiting.answered = true;
     waiting.reject(new Quarantined(`this ${operation.kind} can never be committed`));
   };
@@ -219,6 +223,12 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
     if (waiting.answered) return;
     waiting.answered = true;
     waiting.resolve(result);
+  };
+
+  const unreachable = (waiting: Waiting): void => {
+    if (waiting.answered) return;
+    waiting.answered = true;
+    waiting.reject(new Unreachable('the ledger cannot say whether there is more'));
   };
 
   const patience = setInterval(() => {
@@ -240,7 +250,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
       if (state.stopped) throw new Closed('the ledger is closed');
       const refuse = state.closing || failuresInARow > 0;
       if (operation.kind === 'admit' && (refuse || queues.admit.length >= longestQueue)) return unavailable;
-      if (operation.kind === 'extend' && refuse) return { kind: 'extended', addedPico: 0n };
+      if (operation.kind === 'extend' && refuse) throw new Unreachable('the ledger is out of reach');
       return enqueue(operation);
     },
 

@@ -38,7 +38,10 @@ export interface Ledger {
   start(): Promise<void>;
   /** Holds budget for a request, or says why not. Answers within about `admissionLimitMs`, whatever the database does. */
   admit(ask: AdmitAsk): Promise<Admitted | Refused>;
-  /** Adds to the hold of a running request and resolves to what was really added; 0 when nothing is left. */
+  /**
+   * Adds to the hold of a running request and resolves to what was really added; 0 when nothing is left. Rejects while the
+   * database is out of reach: whether anything is left is not known then.
+   */
   extend(ref: RequestRef, morePico: PicoUsd): Promise<PicoUsd>;
   /**
    * Charges a finished request, once, however often it is called. The line is on disk before this returns its promise;

@@ -35,6 +35,8 @@ export interface Admitted {
   kind: 'admitted';
   /** What is held. */
   amount: PicoUsd;
+  /** What the account (or the key's limit) left free beside it. */
+  freeAfter: PicoUsd;
   /** What the request is charged at, whatever the catalog says later. */
   price: FrozenPrice;
   contextWindow: number;

@@ -1,3 +1,6 @@
 /** How much a model can be told to reason, weakest first. `none`: not at all. */
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type ReasoningEffort = (typeof reasoningEfforts)[number];
+
+/** Whether a request asks the model to reason, asks it not to, or leaves it to the model. */
+export type ReasoningAsk = 'on' | 'off' | 'unsaid';

@@ -1,3 +1,5 @@
+import type { ReasoningAsk } from './effort.ts';
+
 /** The longest-lived prompt cache that a request asks to be written. */
 export type CacheWrite = 'none' | '5m' | '1h';
 
@@ -16,4 +18,6 @@ export interface RequestMeasure {
   maxTokens: number | null;
   /** The longest time that a cache marker of the body asks for, which decides the dearest write price. */
   cacheWrite: CacheWrite;
+  /** Whether the model is asked to reason, which it may do out of sight. */
+  reasoning: ReasoningAsk;
 }

@@ -1,4 +1,5 @@
 import type { Outcome } from '../core/outcome.ts';
+import type { StopReason } from '../metering/brake.ts';
 
 /**
  * The states of one try at one upstream, as a table: what each event means in each state. Pure values; `attempt.ts`
@@ -46,6 +47,8 @@ export type AttemptEvent =
   | 'drain_expired'
   /** The budget does not reach further. */
   | 'budget_spent'
+  /** The ledger is out of reach, and the account's last known free money is used up. */
+  | 'budget_unknown'
   /** The process must end at once. */
   | 'shutdown';
 
@@ -59,12 +62,14 @@ export type ExchangeAction =
   | 'linger';
 
 /** The last bytes of a stream, sent after the settlement: what was at hand, then what ends the protocol's stream. */
-export type Closing = 'nothing' | 'as_received' | 'cut' | 'stalled' | 'stopping' | 'budget';
+export type Closing = 'nothing' | 'as_received' | 'cut' | 'stalled' | 'stopping' | 'budget' | 'budget_unknown';
 
 /** The result of the try; `attempt.ts` adds the data of the event. */
 export type AttemptEnding =
   | { kind: 'stream'; outcome: Outcome; closing: Closing }
   | { kind: 'whole'; clientLeft: boolean }
+  /** The brake ended a stream that had shown nothing: the model reasoned out of sight. */
+  | { kind: 'stopped'; reason: StopReason }
   | { kind: 'status' | 'error_event' | 'fault' | 'left' | 'shutdown' };
 
 /** One cell of the table. Null: the event cannot happen in this state; it is a fault of our own. */
@@ -99,6 +104,7 @@ const drainedEnds = {
   cut: leftInMidStream('continue'),
   stalled: leftInMidStream('continue'),
   budget_spent: leftInMidStream('abort'),
+  budget_unknown: leftInMidStream('abort'),
 } satisfies Partial<Record<AttemptEvent, Cell>>;
 
 const ignored: Cell = { next: 'ended', exchange: 'continue' };
@@ -117,7 +123,8 @@ export const attemptTable: Readonly<Record<AttemptState, Readonly<Record<Attempt
     left: end('abort', { kind: 'left' }),
     left_to_drain: { next: 'draining_unseen', exchange: 'drain' },
     drain_expired: null,
-    budget_spent: streamEnd('budget_stopped', 'abort', 'budget'),
+    budget_spent: end('abort', { kind: 'stopped', reason: 'budget' }),
+    budget_unknown: end('abort', { kind: 'stopped', reason: 'ledger_unavailable' }),
     shutdown: end('abort', { kind: 'shutdown' }),
   },
   relaying: {
@@ -135,6 +142,7 @@ export const attemptTable: Readonly<Record<AttemptState, Readonly<Record<Attempt
     left_to_drain: { next: 'draining', exchange: 'drain' },
     drain_expired: null,
     budget_spent: streamEnd('budget_stopped', 'abort', 'budget'),
+    budget_unknown: streamEnd('shutdown', 'abort', 'budget_unknown'),
     shutdown: streamEnd('shutdown', 'abort', 'stopping'),
   },
   draining_unseen: {
@@ -176,6 +184,7 @@ export const attemptTable: Readonly<Record<AttemptState, Readonly<Record<Attempt
     left_to_drain: ignored,
     drain_expired: ignored,
     budget_spent: ignored,
+    budget_unknown: ignored,
     shutdown: ignored,
   },
 };

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Outcome } from '../core/outcome.ts';
 import type { ReportedUsage, TokenPools } from '../core/tokens.ts';
-import type { Brake } from '../metering/brake.ts';
+import type { Brake, StopReason } from '../metering/brake.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { StreamEnd, StreamError, WireStream } from '../wire/protocol.ts';
 import type { AnswerShare } from './answer-room.ts';
@@ -36,6 +36,8 @@ export type AttemptEnd =
   | { kind: 'error_event'; error: StreamError }
   /** The call failed before anything was relayed. */
   | { kind: 'fault'; fault: DispatchFault | 'unreadable' }
+  /** The brake ended a stream that had shown nothing: the model reasoned out of sight. */
+  | { kind: 'stopped'; reason: StopReason; account: ReportedUsage }
   /** The client left before anything was relayed. `sent`: the upstream had the whole request. */
   | { kind: 'left'; sent: boolean }
   /** This process had to stop before anything was relayed. */
@@ -65,7 +67,7 @@ export interface AttemptParts {
    * Builds the spend brake; `stop` ends the stream for want of budget, `resume` ends a wait for the ledger. Not called
    * for answers that are not streamed.
    */
-  brake(stop: () => void, resume: () => void): Brake;
+  brake(stop: (reason: StopReason) => void, resume: () => void): Brake;
   /** `now` turns true when the process must end at once. */
   shutdown: { readonly now: boolean };
 }
@@ -126,7 +128,10 @@ class Attempt {
       parts.stream === null
         ? null
         : parts.brake(
-            () => void this.guarded(() => this.happen('budget_spent'), false),
+            (reason) => {
+              const event = reason === 'budget' ? 'budget_spent' : 'budget_unknown';
+              this.guarded(() => this.happen(event), false);
+            },
             () => this.guarded(() => this.readOn(), undefined),
           );
   }
@@ -204,6 +209,9 @@ class Attempt {
           last: this.lastBytes(ending.closing, bytes, account),
         };
       }
+      case 'stopped':
+        if (stream === null) throw new Error('an answer that is not streamed was stopped');
+        return { kind: 'stopped', reason: ending.reason, account: stream.account() };
       case 'whole':
         return { kind: 'whole', body: whole, clientLeft: ending.clientLeft };
       case 'status': {
@@ -239,6 +247,8 @@ class Attempt {
         return withEnd(streamError(refusals.upstreamStalled(), 'timeout_error'));
       case 'stopping':
         return withEnd(streamError(refusals.draining(), 'overloaded_error'));
+      case 'budget_unknown':
+        return withEnd(streamError(refusals.budgetUnknown(), 'api_error'));
       case 'budget':
         return withEnd({ reason: 'budget', usage: usageSoFar(account) });
     }
@@ -308,7 +318,7 @@ class Attempt {
         open = client.write(out);
       }
       // An answer that has given its finish reason grows no more: there is nothing left to stop.
-      if (state !== 'finished') this.brake?.check(stream.account());
+      if (state !== 'finished') this.brake?.check(stream.account(), performance.now());
       return open && this.brake?.waiting !== true;
     }
     return true;
@@ -317,6 +327,10 @@ class Attempt {
   private mayRead(): boolean {
     if (this.state === 'ended' || this.brake?.waiting === true) return false;
     return this.isDraining() || this.parts.client.stalledSince === null;
+  }
+
+  private hasEnded(): boolean {
+    return this.state === 'ended';
   }
 
   private isDraining(): boolean {
@@ -376,6 +390,11 @@ class Attempt {
   private beat(now: number): void {
     const { client, stream, timeouts, shutdown, dispatchedAt } = this.parts;
     if (shutdown.now) return void this.happen('shutdown');
+    // Silence costs, too, where the model reasons out of sight.
+    if (stream !== null && stream.state !== 'finished') {
+      this.brake?.check(stream.account(), now, this.isDraining() || client.stalledSince === null);
+      if (this.hasEnded()) return;
+    }
     if (this.isDraining()) return void (now > this.drainUntil && this.happen('drain_expired'));
     if (client.stalledSince !== null && now - client.stalledSince > timeouts.clientStallMs) return client.destroy();
     if (stream === null) return;

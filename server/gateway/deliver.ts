@@ -3,8 +3,10 @@ import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { Router, Target } from '../catalog/router.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { ReportedUsage } from '../core/tokens.ts';
-import { createBrake } from '../metering/brake.ts';
+import { type Brake, type BrakeParts, createBrake } from '../metering/brake.ts';
+import { createCredit } from '../metering/credit.ts';
 import { estimateInput, type TokenBounds, tokenBounds, withinBounds } from '../metering/estimate.ts';
+import { createHiddenReasoning, reasoningSpeed } from '../metering/reasoning.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { UnreadableReply, type WireExchange, type WireReply } from '../wire/protocol.ts';
@@ -45,7 +47,7 @@ export interface Delivered {
 export function refusedBy(
   call: Call,
   target: Target,
-  failure: Pick<Failure, 'outcome' | 'passthrough' | 'refusal'>,
+  failure: Pick<Failure, 'passthrough' | 'refusal'> & { outcome: Outcome },
 ): Delivered {
   return {
     target,
@@ -83,6 +85,16 @@ interface Delivery {
   dispatchedAt: number;
 }
 
+/** One try, and the brake that it ran under; null where the answer is not streamed. */
+interface Metering {
+  brake: Brake | null;
+  /** The catalog entry states how fast the model reasons, so that hidden reasoning may be charged. */
+  isSpeedStated: boolean;
+}
+
+/** Hidden reasoning that is charged where the upstream's own report is not learnt. */
+const hiddenTokens = ({ brake, isSpeedStated }: Metering): number => (isSpeedStated ? (brake?.hiddenTokens ?? 0) : 0);
+
 /** How long an answer is read on for its usage after its client left, where that is wanted. */
 const drainMs = 30_000;
 
@@ -90,6 +102,8 @@ const upstreamFailures: ReadonlySet<Outcome> = new Set(['upstream_cut', 'timeout
 
 export function createDeliverer(parts: DelivererParts): Deliver {
   const { ledger, router, refusals, pulse, timeouts, shutdown, mismatches, metrics, log } = parts;
+
+  const credit = createCredit();
 
   const watchModel = (call: Call, model: string, target: Target, reported: string | null): void => {
     const { upstreamModel, upstream } = target.route;
@@ -116,13 +130,38 @@ export function createDeliverer(parts: DelivererParts): Deliver {
     return within;
   };
 
+  const brakeFor = (
+    { call, request, admission, bounds }: Delivery,
+    speed: ReturnType<typeof reasoningSpeed>,
+    { stop, resume }: Pick<BrakeParts, 'stop' | 'resume'>,
+  ): Brake => {
+    const { facts } = request;
+    const { amount, freeAfter, price, contextWindow, maxOutputTokens } = admission;
+    const { accountId } = call.principal;
+    return createBrake({
+      held: amount,
+      freeAfter,
+      prices: price,
+      estimatedInputTokens: estimateInput(facts, contextWindow),
+      bounds,
+      maxOutputTokens: Math.min(facts.maxTokens ?? maxOutputTokens, maxOutputTokens) * facts.answers,
+      reasoning: speed && createHiddenReasoning({ ...speed, startedAt: performance.now() }),
+      credit: credit.of(accountId),
+      extend: (more) => ledger.extend({ accountId, requestId: call.requestId }, more),
+      stop,
+      resume,
+    });
+  };
+
   /** One try at the route of `prepared`. */
-  const tryRoute = (delivery: Delivery, { target, exchange }: Prepared): Promise<AttemptEnd> => {
+  const tryRoute = (delivery: Delivery, { target, exchange }: Prepared, metering: Metering): Promise<AttemptEnd> => {
     const { call, request, admission, share, bounds, dispatchedAt } = delivery;
     const { facts } = request;
     const { contextWindow } = admission;
     const { upstream } = target.route;
     const secret = target.key?.secret ?? null;
+    const speed = reasoningSpeed(facts.reasoning, request.model, upstream.protocol);
+    metering.isSpeedStated = speed?.stated === true;
     return attempt({
       request: {
         dispatcher: target.dispatcher,
@@ -149,23 +188,24 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       drainMs: facts.maxTokens === 0 || upstream.onDisconnect === 'drain' ? drainMs : 0,
       dispatchedAt,
       onContent: () => call.bytes.release(),
-      usageSoFar: (account) => meterStream('budget_stopped', withinBounds(account, bounds), facts, contextWindow).usage,
-      brake: (stop, resume) =>
-        createBrake({
-          held: admission.amount,
-          prices: admission.price,
-          estimatedInputTokens: estimateInput(facts, contextWindow),
-          bounds,
-          extend: (more) => ledger.extend({ accountId: call.principal.accountId, requestId: call.requestId }, more),
-          stop,
-          resume,
-        }),
+      usageSoFar: (account) =>
+        meterStream('budget_stopped', withinBounds(account, bounds), facts, contextWindow, hiddenTokens(metering))
+          .usage,
+      brake(stop, resume) {
+        metering.brake = brakeFor(delivery, speed, { stop, resume });
+        return metering.brake;
+      },
       shutdown,
-    });
+    }).finally(() => metering.brake?.close());
   };
 
   /** What a try delivered, or the failure that another route may still mend. */
-  const delivered = (delivery: Delivery, { target, exchange }: Prepared, end: AttemptEnd): Delivered | FailedEnd => {
+  const delivered = (
+    delivery: Delivery,
+    { target, exchange }: Prepared,
+    end: AttemptEnd,
+    hidden: number,
+  ): Delivered | FailedEnd => {
     const { call, request, admission, share, bounds } = delivery;
     const { client } = call;
     const { facts } = request;
@@ -176,7 +216,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
         watchModel(call, request.model.id, target, end.account.model);
         return {
           target,
-          metered: meterStream(end.ending, believed(call, target, end.account, bounds), facts, contextWindow),
+          metered: meterStream(end.ending, believed(call, target, end.account, bounds), facts, contextWindow, hidden),
           complete() {
             if (client.gone) return;
             client.startStream();
@@ -185,7 +225,18 @@ export function createDeliverer(parts: DelivererParts): Deliver {
           },
         };
       case 'left':
-        return { target, metered: meterLeft(end.sent, facts, contextWindow), complete: () => undefined };
+        return { target, metered: meterLeft(end.sent, facts, contextWindow, hidden), complete: () => undefined };
+      case 'stopped': {
+        const [outcome, refusal] =
+          end.reason === 'budget'
+            ? (['budget_stopped', refusals.budgetUsedUp()] as const)
+            : (['shutdown', refusals.budgetUnknown()] as const);
+        const account = believed(call, target, end.account, bounds);
+        return {
+          ...refusedBy(call, target, { outcome, refusal }),
+          metered: meterStream(outcome, account, facts, contextWindow, hidden),
+        };
+      }
       case 'whole': {
         const reply = readReply(exchange, end.body);
         if (reply === null) return { kind: 'fault', fault: 'unreadable' };
@@ -217,9 +268,10 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       const { target, exchange } = prepared;
       const { upstream } = target.route;
       const startedAt = performance.now();
-      const end = await tryRoute(delivery, prepared);
+      const metering: Metering = { brake: null, isSpeedStated: false };
+      const end = await tryRoute(delivery, prepared, metering);
       metrics.upstreamAnswered(upstream.id, request.model.id, endLabel(end), performance.now() - startedAt);
-      const result = delivered(delivery, prepared, end);
+      const result = delivered(delivery, prepared, end, hiddenTokens(metering));
       if (!('kind' in result)) return result;
 
       share.discard();
@@ -267,6 +319,7 @@ function endLabel(end: AttemptEnd): string {
     case 'stream':
       return end.ending;
     case 'whole':
+    case 'stopped':
     case 'left':
     case 'shutdown':
   }

@@ -241,6 +241,19 @@ export function createRefusals({ topUpUrl, statusUrl }: Pointers) {
       retryAfterS: 2,
       message: `The service cannot check budgets at the moment, so it takes no requests. ${seeStatus}`,
     }),
+    budgetUsedUp: (): Refusal => ({
+      name: 'budget_exhausted',
+      status: 402,
+      code: 'insufficient_quota',
+      final: true,
+      message: `The prepaid budget was used up while the model was still reasoning; top up at ${topUpUrl} and the same API key works again.`,
+    }),
+    budgetUnknown: (): Refusal => ({
+      name: 'unavailable',
+      status: 503,
+      code: 'server_error',
+      message: `The service cannot check budgets at the moment, so this answer ends here; whether there is more budget is not known. ${seeStatus}`,
+    }),
     overloaded: (): Refusal => ({
       name: 'overloaded',
       status: 503,

@@ -46,6 +46,8 @@ export function meterStream(
   account: ReportedUsage,
   facts: RequestFacts,
   contextWindow: number,
+  /** Reasoning that was not shown and may be charged where nobody reports it. */
+  hiddenTokens: number,
 ): Metered {
   // Also when the customer has left: a drained answer that gave its whole account is charged by it.
   if ((ending === 'completed' || (ending === 'client_closed' && account.usage !== null)) && !account.partial)
@@ -53,15 +55,21 @@ export function meterStream(
   const ours =
     ending === 'upstream_error' || ending === 'upstream_cut' || ending === 'timeout' || ending === 'shutdown';
   if (ours && account.outputPieces === 0 && account.outputBytes === 0) return unmetered(ending);
-  const { usage, estimated } = usageSoFar(account, facts, contextWindow, ours ? 'cache_hit' : 'input');
+  const { usage, estimated } = usageSoFar(
+    account,
+    facts,
+    contextWindow,
+    ours ? 'cache_hit' : 'input',
+    ours ? 0 : hiddenTokens,
+  );
   return { usage, usageSource: estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial', outcome: ending };
 }
 
 /** The client left before anything came: what the upstream has been sent is paid as cached context, the least it can cost. */
-export function meterLeft(sent: boolean, facts: RequestFacts, contextWindow: number): Metered {
+export function meterLeft(sent: boolean, facts: RequestFacts, contextWindow: number, hiddenTokens: number): Metered {
   if (!sent) return unmetered('client_closed');
   return {
-    usage: { ...nothing, cacheHit: estimateInput(facts, contextWindow) },
+    usage: { ...nothing, cacheHit: estimateInput(facts, contextWindow), output: hiddenTokens },
     usageSource: 'estimated',
     outcome: 'client_closed',
   };

@@ -1,18 +1,15 @@
 import type { RequestMeasure } from '../core/request.ts';
-import type { ReportedUsage, TokenPools } from '../core/tokens.ts';
+import { chargedBytesPerToken, MAX_POOL_TOKENS, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
 
 /**
  * Token counts for answers that do not (fully) say their own: a vendor that reports nothing, a stream that was cut, a
  * client that left. Bytes are counted while they pass; no text is kept for it.
  */
 
-/** A token of English prose or code is about four bytes. */
-const bytesPerToken = 4;
 /** Bounds for media, whose tokens do not follow from their bytes: a large image, a page of a document. */
 const tokensPerImage = 1_600;
 const tokensPerDocument = 3_000;
 const bytesPerDocumentToken = 20;
-const poolLimit = 100_000_000;
 
 /** An upper bound on the tokens of images and documents, for the hold. */
 export function mediaTokens(facts: Pick<RequestMeasure, 'images' | 'documents' | 'documentBytes'>): number {
@@ -25,12 +22,15 @@ export function mediaTokens(facts: Pick<RequestMeasure, 'images' | 'documents' |
 
 /** What the context of a request probably is in tokens. */
 export function estimateInput(facts: RequestMeasure, contextWindow: number): number {
-  return Math.min(Math.ceil(facts.textBytes / bytesPerToken) + mediaTokens(facts), contextWindow);
+  return Math.min(Math.ceil(facts.textBytes / chargedBytesPerToken) + mediaTokens(facts), contextWindow);
 }
 
 /** What an answer so far probably is in tokens: by its bytes, and never less than one for each piece. */
 export function estimateOutput(account: ReportedUsage): number {
-  return Math.min(poolLimit, Math.max(Math.ceil(account.outputBytes / bytesPerToken), account.outputPieces));
+  return Math.min(
+    MAX_POOL_TOKENS,
+    Math.max(Math.ceil(account.outputBytes / chargedBytesPerToken), account.outputPieces),
+  );
 }
 
 /** The most tokens that an honest account of one answer can have in one pool. */
@@ -55,8 +55,8 @@ export function tokenBounds(
   contextWindow: number,
 ): TokenBounds {
   const windows = runsVendorTools(facts, allowed) ? windowsWithVendorTools : windowsOfOneRun;
-  const input = Math.min(poolLimit, contextWindow * windows);
-  return { input, output: Math.min(poolLimit, input * facts.answers) };
+  const input = Math.min(MAX_POOL_TOKENS, contextWindow * windows);
+  return { input, output: Math.min(MAX_POOL_TOKENS, input * facts.answers) };
 }
 
 type Gated = Pick<Parameters<typeof tokenBounds>[0], 'gates'>;
@@ -98,12 +98,16 @@ export function usageSoFar(
   facts: RequestMeasure,
   contextWindow: number,
   unreported: UnreportedInput,
+  /** Reasoning that the answer did not show (`reasoning.ts`), as far as it may be charged. */
+  hiddenTokens = 0,
 ): { usage: TokenPools; estimated: boolean } {
   // No answer is longer than the window of its model. (What the request asked for is no bound: an upstream may not heed
   // it, and whoever leaves before the account of such an answer would get the rest for nothing.)
-  const output = Math.min(estimateOutput(account), contextWindow * facts.answers);
+  const shown = Math.min(estimateOutput(account), contextWindow * facts.answers);
+  const output = Math.min(shown + hiddenTokens, contextWindow * facts.answers);
   if (account.usage !== null) {
-    return { usage: { ...account.usage, output: Math.max(account.usage.output, output) }, estimated: false };
+    const usage = { ...account.usage, output: Math.max(account.usage.output, output) };
+    return { usage, estimated: output > Math.max(account.usage.output, shown) };
   }
   const inputTokens = estimateInput(facts, contextWindow);
   return {

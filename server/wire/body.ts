@@ -3,6 +3,7 @@ import type { Protocol } from '../core/protocol.ts';
 import { contentRules } from './content.ts';
 import { asBuffer, JsonFault, type JsonNode, scanJson, textOf } from './json.ts';
 import type { RequestFacts, Scan, Span, WireProblem } from './protocol.ts';
+import { askedReasoning } from './reasoning.ts';
 
 /**
  * Reads a raw request body once, as bytes: is it JSON within bounds, and what does it say that decides routing, the
@@ -94,6 +95,7 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
     gates: content.gates,
     danglingReasoning: content.danglingReasoning,
     cacheWrite: content.cacheWrite,
+    reasoning: askedReasoning(body, members),
   };
 }
 

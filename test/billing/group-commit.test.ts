@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Operation, Result } from '../../server/billing/batch.ts';
 import { Unworkable } from '../../server/billing/failure.ts';
-import { Closed, createGroupCommit, type GroupCommit, Quarantined } from '../../server/billing/group-commit.ts';
+import {
+  Closed,
+  createGroupCommit,
+  type GroupCommit,
+  Quarantined,
+  Unreachable,
+} from '../../server/billing/group-commit.ts';
 import { quiet } from './support.ts';
 
 /** A database that does what the test says: answers, fails, or keeps everybody waiting. */
@@ -147,7 +153,7 @@ describe('an outage', () => {
     const kept = [commit.add(settle('1')), commit.add(release('2'))];
     expect(await commit.add(admit('3'))).toMatchObject({ kind: 'refused', reason: 'unavailable' });
     expect(await commit.add(admit('4'))).toMatchObject({ kind: 'refused', reason: 'unavailable' });
-    expect(await commit.add(extend('5'))).toEqual({ kind: 'extended', addedPico: 0n });
+    await expect(commit.add(extend('5'))).rejects.toThrow(Unreachable);
     expect(commit.calmForMs).toBe(0);
     kept.push(commit.add(settle('6')));
     down = false;
@@ -201,7 +207,7 @@ describe('a poison item', () => {
       if (names.some((name) => name.endsWith('bad'))) throw databaseError('22P02');
     });
     expect(await commit.add(admit('bad'))).toMatchObject({ reason: 'unavailable' });
-    expect(await commit.add(extend('bad'))).toEqual({ kind: 'extended', addedPico: 0n });
+    await expect(commit.add(extend('bad'))).rejects.toThrow(Unreachable);
     await expect(commit.add(release('bad'))).rejects.toThrow(Quarantined);
     expect(await commit.add(admit('good'))).toMatchObject({ kind: 'admitted' });
   });

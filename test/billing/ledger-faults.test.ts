@@ -187,7 +187,7 @@ describe('a database that cannot be reached', () => {
     const settled = ledger.settle(settlement(used, admission));
     const released = ledger.release(unused);
     expect(readFileSync(join(directory, `${processId}.0.ndjson`), 'utf8')).toContain(used.requestId);
-    expect(await ledger.extend(used, 1n)).toBe(0n);
+    await expect(ledger.extend(used, 1n)).rejects.toThrow('cannot say whether there is more');
     await expect.poll(() => ledger.healthy).toBe(false);
     await postgres.start();
     expect(await settled).toMatchObject({ charged: usd('0.00105'), duplicate: false });

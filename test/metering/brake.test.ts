@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ReportedUsage } from '../../server/core/tokens.ts';
-import { createBrake } from '../../server/metering/brake.ts';
+import { type BrakeParts, createBrake } from '../../server/metering/brake.ts';
+import { createCredit } from '../../server/metering/credit.ts';
+import { createHiddenReasoning } from '../../server/metering/reasoning.ts';
 
 const account = (outputBytes: number): ReportedUsage => ({
   usage: null,
@@ -12,85 +14,255 @@ const account = (outputBytes: number): ReportedUsage => ({
 });
 
 /** A hold of 100 output tokens at 10 pico-USD each, and a ledger that answers when the test says so. */
-function open() {
+function open(more: Partial<BrakeParts> = {}) {
   const asked: bigint[] = [];
-  const seen = { stopped: 0, resumed: 0 };
-  let answer: (added: bigint) => void = () => undefined;
+  const seen = { stopped: [] as string[], resumed: 0 };
+  let answer: PromiseWithResolvers<bigint> | null = null;
   const brake = createBrake({
     held: 1_000n,
+    freeAfter: 0n,
     prices: { input: 1n, cacheHit: 1n, cacheWrite5m: 1n, cacheWrite1h: 1n, output: 10n },
     estimatedInputTokens: 0,
     bounds: { input: 50, output: 1_000 },
-    extend: (more) => {
-      asked.push(more);
-      const { promise, resolve } = Promise.withResolvers<bigint>();
-      answer = resolve;
-      return promise;
+    maxOutputTokens: 1_000_000,
+    reasoning: null,
+    credit: createCredit().of('account'),
+    extend: (wanted) => {
+      asked.push(wanted);
+      answer = Promise.withResolvers<bigint>();
+      return answer.promise;
     },
-    stop: () => void (seen.stopped += 1),
+    stop: (reason) => void seen.stopped.push(reason),
     resume: () => void (seen.resumed += 1),
+    ...more,
   });
-  const settle = async (added: bigint): Promise<void> => {
-    answer(added);
-    await new Promise(setImmediate);
+  const turn = () => new Promise(setImmediate);
+  return {
+    brake,
+    asked,
+    seen,
+    check: (tokens: number, atMs = 0) => brake.check(account(4 * tokens), atMs),
+    async settle(added: bigint) {
+      answer?.resolve(added);
+      await turn();
+    },
+    async fail() {
+      answer?.reject(new Error('out of reach'));
+      await turn();
+    },
   };
-  return { brake, asked, seen, settle };
 }
 
 describe('the spend brake', () => {
   it('does not believe an upstream that claims more than its model can take', async () => {
     const { brake, asked, seen } = open();
     const claimed = { input: 100_000_000, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
-    brake.check({ ...account(4 * 70), usage: claimed });
+    brake.check({ ...account(4 * 70), usage: claimed }, 0);
     expect(asked).toEqual([]);
-    brake.check({ ...account(4 * 70), usage: { ...claimed, input: 0, output: 100_000_000 } });
+    brake.check({ ...account(4 * 70), usage: { ...claimed, input: 0, output: 100_000_000 } }, 0);
     // The thousand tokens that an answer can have, less the hundred that are held, and the next 4,096.
     expect(asked).toEqual([9_000n + 40_960n]);
-    expect(seen).toEqual({ stopped: 0, resumed: 0 });
+    expect(seen).toEqual({ stopped: [], resumed: 0 });
   });
 
   it('asks for more at four fifths of the hold, by the next 4,096 tokens, and lets the stream run on meanwhile', async () => {
     const { brake, asked, seen, settle } = open();
-    brake.check(account(4 * 70));
+    brake.check(account(4 * 70), 0);
     expect(asked).toEqual([]);
-    brake.check(account(4 * 80));
+    brake.check(account(4 * 80), 0);
     expect(asked).toEqual([40_960n]);
     expect(brake.waiting).toBe(false);
     await settle(40_960n);
-    expect(seen).toEqual({ stopped: 0, resumed: 0 });
+    expect(seen).toEqual({ stopped: [], resumed: 0 });
   });
 
   it('has a stream wait that is faster than the ledger, and lets it go on once there is more', async () => {
     const { brake, seen, settle } = open();
-    brake.check(account(4 * 80));
-    brake.check(account(4 * 100));
+    brake.check(account(4 * 80), 0);
+    brake.check(account(4 * 100), 0);
     expect(brake.waiting).toBe(true);
     await settle(40_960n);
     expect(brake.waiting).toBe(false);
-    expect(seen).toEqual({ stopped: 0, resumed: 1 });
+    expect(seen).toEqual({ stopped: [], resumed: 1 });
   });
 
   it('stops a stream that waited in vain, once', async () => {
     const { brake, asked, seen, settle } = open();
-    brake.check(account(4 * 150));
+    brake.check(account(4 * 150), 0);
     expect(asked).toEqual([500n + 40_960n]);
     expect(brake.waiting).toBe(true);
     await settle(0n);
-    expect(seen).toEqual({ stopped: 1, resumed: 0 });
-    brake.check(account(4 * 500));
-    expect(seen.stopped).toBe(1);
+    expect(seen).toEqual({ stopped: ['budget'], resumed: 0 });
+    brake.check(account(4 * 500), 0);
+    expect(seen.stopped).toEqual(['budget']);
     expect(asked).toHaveLength(1);
   });
 
   it('uses up what little could be added before it stops the stream', async () => {
     const { brake, seen, settle } = open();
-    brake.check(account(4 * 90));
+    brake.check(account(4 * 90), 0);
     await settle(100n);
-    brake.check(account(4 * 105));
-    expect(seen.stopped).toBe(0);
-    brake.check(account(4 * 111));
+    brake.check(account(4 * 105), 0);
+    expect(seen.stopped).toEqual([]);
+    brake.check(account(4 * 111), 0);
     expect(brake.waiting).toBe(true);
     await settle(0n);
-    expect(seen.stopped).toBe(1);
+    expect(seen.stopped).toEqual(['budget']);
+  });
+});
+
+describe('a fast stream', () => {
+  it('asks rarely: each extension is twice as large while they are used up within two seconds', async () => {
+    const { asked, check, settle, seen } = open({ maxOutputTokens: 100_000_000 });
+    // 2,000 chunks of a thousand tokens within a quarter of a second, and a ledger that answers between two of them.
+    for (let chunk = 1; chunk <= 2_000; chunk += 1) {
+      check(chunk * 1_000, chunk / 8);
+      await settle(asked.at(-1) ?? 0n);
+    }
+    expect(asked.length).toBeLessThan(50);
+    expect(seen.stopped).toEqual([]);
+  });
+
+  it('does not reserve more than the answer can still have', async () => {
+    const { asked, check, settle } = open({ maxOutputTokens: 20_000, held: 100_000n });
+    for (let tokens = 1_000; tokens <= 20_000; tokens += 1_000) {
+      check(tokens, 0);
+      await settle(asked.at(-1) ?? 0n);
+    }
+    const reserved = asked.reduce((sum, each) => sum + each, 100_000n);
+    // The end of an answer is an estimate: at its last token one more extension of 4,096 may be asked for.
+    expect(reserved).toBeLessThanOrEqual(10n * (20_000n + 4_096n));
+  });
+
+  it('that is slow asks for 4,096 tokens every time', async () => {
+    const { asked, check, settle } = open();
+    for (let tokens = 80; tokens < 40_000; tokens += 400) {
+      check(tokens, tokens * 10);
+      await settle(asked.at(-1) ?? 0n);
+    }
+    expect(new Set(asked)).toEqual(new Set([40_960n]));
+  });
+});
+
+describe('while the ledger is out of reach', () => {
+  it('goes on as far as the last known free money bears, and then says that this is why it stops', async () => {
+    const { check, fail, seen, brake } = open({ freeAfter: 500n });
+    check(80);
+    await fail();
+    check(149, 10);
+    expect(seen.stopped).toEqual([]);
+    expect(brake.waiting).toBe(false);
+    check(150, 20);
+    expect(seen.stopped).toEqual(['ledger_unavailable']);
+  });
+
+  it('without any known free money ends at its hold, for that reason', async () => {
+    const { check, fail, seen } = open();
+    check(100);
+    await fail();
+    expect(seen).toEqual({ stopped: ['ledger_unavailable'], resumed: 0 });
+  });
+
+  it('lets a stream go on that waited for the answer', async () => {
+    const { check, fail, seen, brake } = open({ freeAfter: 1_000_000n });
+    check(120);
+    expect(brake.waiting).toBe(true);
+    await fail();
+    expect(brake.waiting).toBe(false);
+    expect(seen).toEqual({ stopped: [], resumed: 1 });
+  });
+
+  it('asks again twice a second, and then for all that was used meanwhile', async () => {
+    const { asked, check, fail, settle, seen } = open({ freeAfter: 1_000_000n });
+    check(80);
+    await fail();
+    for (let at = 10; at < 500; at += 10) check(150, at);
+    expect(asked).toHaveLength(1);
+    check(150, 500);
+    expect(asked).toEqual([40_960n, 500n + 40_960n]);
+    await settle(41_460n);
+    check(3_000, 600);
+    expect(seen.stopped).toEqual([]);
+  });
+
+  it('stops for want of budget once the ledger is back and says that there is none', async () => {
+    const { check, fail, settle, seen } = open({ freeAfter: 1_000_000n });
+    check(100);
+    await fail();
+    check(150, 500);
+    await settle(0n);
+    expect(seen.stopped).toEqual(['budget']);
+  });
+
+  it('lets all streams of an account together use the free money once', async () => {
+    const credit = createCredit();
+    const streams = Array.from({ length: 10 }, () => open({ freeAfter: 1_000n, credit: credit.of('one') }));
+    for (const { check, fail } of streams) {
+      check(100);
+      await fail();
+    }
+    // The first one has taken all of it.
+    expect(streams.map(({ seen }) => seen.stopped.length)).toEqual([0, ...Array.from({ length: 9 }, () => 1)]);
+    const other = open({ freeAfter: 1_000n, credit: credit.of('other') });
+    other.check(100);
+    await other.fail();
+    expect(other.seen.stopped).toEqual([]);
+    // What a stream does not use any more, others may.
+    streams[0]?.brake.close();
+    const next = open({ freeAfter: 1_000n, credit: credit.of('one') });
+    next.check(100);
+    await next.fail();
+    expect(next.seen.stopped).toEqual([]);
+  });
+});
+
+describe('reasoning that a stream does not show', () => {
+  const reasoning = () => createHiddenReasoning({ tokensPerSecond: 80, startedAt: 0 });
+
+  it('draws on the hold by the time it takes, and stops a stream whose budget is used up', async () => {
+    const { brake, asked, check, settle, seen } = open({ reasoning: reasoning() });
+    check(0, 1_000);
+    expect(brake.hiddenTokens).toBe(0);
+    check(0, 1_500);
+    expect(brake.hiddenTokens).toBe(40);
+    check(0, 2_000);
+    expect(asked).toEqual([40_960n]);
+    await settle(0n);
+    check(0, 2_250);
+    await settle(0n);
+    expect(seen.stopped).toEqual(['budget']);
+  });
+
+  it('is nothing where the model does not reason', () => {
+    const { brake, asked, check } = open();
+    check(0, 600_000);
+    expect(asked).toEqual([]);
+    expect(brake.hiddenTokens).toBe(0);
+  });
+
+  it('adds up over several silences, and is not counted while the stream is held back here', () => {
+    const hidden = reasoning();
+    expect(hidden.see(0, 3_000, true)).toBe(160);
+    expect(hidden.see(10, 3_000, true)).toBe(160);
+    expect(hidden.see(20, 3_500, true)).toBe(160);
+    expect(hidden.see(20, 5_500, true)).toBe(240);
+    for (let at = 5_700; at < 60_000; at += 200) hidden.see(20, at, false);
+    expect(hidden.see(20, 60_200, true)).toBe(256);
+    expect(hidden.see(20, 61_800, true)).toBe(328);
+  });
+
+  it('is corrected by what the upstream reports at the end', () => {
+    const { brake, check } = open({ reasoning: reasoning(), held: 1_000_000n });
+    check(0, 11_000);
+    expect(brake.hiddenTokens).toBe(800);
+    const usage = { input: 10, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 300 };
+    brake.check({ ...account(40), usage, partial: false }, 12_000);
+    expect(brake.hiddenTokens).toBe(0);
+  });
+
+  it('is never more than the answer can have', () => {
+    const { brake, check } = open({ reasoning: reasoning(), held: 1_000_000n, maxOutputTokens: 100 });
+    check(30, 600_000);
+    expect(brake.hiddenTokens).toBe(70);
   });
 });

@@ -22,7 +22,8 @@ waiting          fault            -> ended           | continue | fault
 waiting          left             -> ended           | abort    | left
 waiting          left_to_drain    -> draining_unseen | drain    |
 waiting          drain_expired    -> !
-waiting          budget_spent     -> ended           | abort    | stream budget_stopped + budget
+waiting          budget_spent     -> ended           | abort    | stopped, budget
+waiting          budget_unknown   -> ended           | abort    | stopped, ledger_unavailable
 waiting          shutdown         -> ended           | abort    | shutdown
 relaying         content          -> relaying        | continue | relay
 relaying         terminated       -> ended           | linger   | stream completed + as_received
@@ -38,6 +39,7 @@ relaying         left             -> ended           | abort    | stream client_
 relaying         left_to_drain    -> draining        | drain    |
 relaying         drain_expired    -> !
 relaying         budget_spent     -> ended           | abort    | stream budget_stopped + budget
+relaying         budget_unknown   -> ended           | abort    | stream shutdown + budget_unknown
 relaying         shutdown         -> ended           | abort    | stream shutdown + stopping
 draining_unseen  content          -> draining        | continue |
 draining_unseen  terminated       -> ended           | linger   | stream client_closed + nothing
@@ -53,6 +55,7 @@ draining_unseen  left             -> !
 draining_unseen  left_to_drain    -> !
 draining_unseen  drain_expired    -> ended           | abort    | left
 draining_unseen  budget_spent     -> ended           | abort    | stream client_closed + nothing
+draining_unseen  budget_unknown   -> ended           | abort    | stream client_closed + nothing
 draining_unseen  shutdown         -> ended           | abort    | left
 draining         content          -> draining        | continue |
 draining         terminated       -> ended           | linger   | stream client_closed + nothing
@@ -68,6 +71,7 @@ draining         left             -> !
 draining         left_to_drain    -> !
 draining         drain_expired    -> ended           | abort    | stream client_closed + nothing
 draining         budget_spent     -> ended           | abort    | stream client_closed + nothing
+draining         budget_unknown   -> ended           | abort    | stream client_closed + nothing
 draining         shutdown         -> ended           | abort    | stream client_closed + nothing
 `
   .trim()
@@ -82,6 +86,7 @@ function resultOf(cell: NonNullable<Cell>): string {
   const { end } = cell;
   if (end === undefined) return cell.relay === true ? 'relay' : '';
   if (end.kind === 'stream') return `stream ${end.outcome} + ${end.closing}`;
+  if (end.kind === 'stopped') return `stopped, ${end.reason}`;
   return end.kind === 'whole' && end.clientLeft ? 'whole, client left' : end.kind;
 }
 

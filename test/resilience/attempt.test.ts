@@ -110,8 +110,8 @@ function play(
     onContent: () => undefined,
     usageSoFar: () => ({ input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1 }),
     brake(stop) {
-      seen.stopBrake = stop;
-      return { check: () => undefined, waiting: false };
+      seen.stopBrake = () => stop('budget');
+      return { check: () => undefined, waiting: false, hiddenTokens: 0, close: () => undefined };
     },
     shutdown,
     ...more,
@@ -203,7 +203,7 @@ describe('a stream', () => {
   });
 
   it('that waits for the ledger keeps what comes, holds the upstream back late, and goes on in order', async () => {
-    const brake = { check: () => undefined as void, waiting: false };
+    const brake = { check: () => undefined as void, waiting: false, hiddenTokens: 0, close: () => undefined };
     let resume = (): void => undefined;
     const played = play({
       brake(_stop, goOn) {
@@ -235,11 +235,11 @@ describe('a stream', () => {
   });
 
   it('that waits for the ledger relays nothing more once the budget ends it', async () => {
-    const brake = { check: () => undefined as void, waiting: false };
+    const brake = { check: () => undefined as void, waiting: false, hiddenTokens: 0, close: () => undefined };
     let stop = (): void => undefined;
     const played = play({
       brake(end) {
-        stop = end;
+        stop = () => end('budget');
         return brake;
       },
     });
@@ -314,10 +314,12 @@ describe('a client that leaves', () => {
       drainMs: 30_000,
       brake: (stop) => ({
         waiting: false,
+        hiddenTokens: 0,
         check() {
           checks += 1;
-          if (checks > 1) stop();
+          if (checks > 1) stop('budget');
         },
+        close: () => undefined,
       }),
     });
     tooDear.sent();
