@@ -34,26 +34,28 @@ export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog
       ...(Object.keys(features).length === 0 ? {} : { features }),
       ...onlyOff(enabled),
     })),
-    models: priced.flatMap(({ model: { enabled, allow, capabilities, efforts, ...model }, price }) =>
-      price === null
-        ? []
-        : [
-            {
-              ...model,
-              prices: pricesText(price),
-              ...(allow.length === 0 ? {} : { allow }),
-              ...(capabilities.length === 0 ? {} : { capabilities }),
-              ...(efforts.length === 0 ? {} : { efforts }),
-              routes: (routes.get(model.id) ?? []).map(({ upstreamId, upstreamModel, priority, weight, costs }) => ({
-                upstream: upstreamId,
-                model: upstreamModel,
-                priority,
-                weight,
-                ...(costs === null ? {} : { costs: pricesText(costs) }),
-              })),
-              ...onlyOff(enabled),
-            },
-          ],
+    models: priced.flatMap(
+      ({ model: { enabled, allow, capabilities, efforts, reasoningTokensPerSecond, ...model }, price }) =>
+        price === null
+          ? []
+          : [
+              {
+                ...model,
+                prices: pricesText(price),
+                ...(allow.length === 0 ? {} : { allow }),
+                ...(capabilities.length === 0 ? {} : { capabilities }),
+                ...(efforts.length === 0 ? {} : { efforts }),
+                ...(reasoningTokensPerSecond === null ? {} : { reasoningTokensPerSecond }),
+                routes: (routes.get(model.id) ?? []).map(({ upstreamId, upstreamModel, priority, weight, costs }) => ({
+                  upstream: upstreamId,
+                  model: upstreamModel,
+                  priority,
+                  weight,
+                  ...(costs === null ? {} : { costs: pricesText(costs) }),
+                })),
+                ...onlyOff(enabled),
+              },
+            ],
     ),
     plans: plans.map(({ id, name, priceVnd, budget, validDays, enabled }) => ({
       id,

@@ -264,7 +264,14 @@ function toModel(
   upstreams: readonly SeedUpstream[],
 ): ModelContent {
   return {
-    model: { ...model, capabilities: [...capabilities], efforts: [...efforts], allow: [], enabled: true },
+    model: {
+      ...model,
+      capabilities: [...capabilities],
+      efforts: [...efforts],
+      reasoningTokensPerSecond: null,
+      allow: [],
+      enabled: true,
+    },
     prices: toPrices(prices),
     routes: upstreams.flatMap(({ id: upstreamId, priority, keyVariable }) => {
       const upstreamModel = at[upstreamId];

@@ -23,6 +23,8 @@ export interface CatalogModel {
   capabilities: readonly string[];
   /** The reasoning efforts that it knows; empty: nobody has said. */
   efforts: readonly ReasoningEffort[];
+  /** As in `Model`. */
+  reasoningTokensPerSecond: number | null;
   createdAt: Date;
   price: CurrentPrice;
   /** Where it runs, in no particular order; empty: nowhere at the moment. */
@@ -72,6 +74,7 @@ interface Row {
   allow: string[];
   capabilities: string[];
   efforts: ReasoningEffort[];
+  reasoningTokensPerSecond: number | null;
   createdAt: string;
   priceId: string;
   /** Prices are BIGINT, which JSON numbers do not hold exactly: decimal text. */
@@ -91,7 +94,8 @@ interface SnapshotRow extends RouteRows {
 /** The version that is valid now, and those that will be; the oldest first. */
 const readModels = `
   SELECT m.id, m.display_name AS "displayName", m.family, m.context_window AS "contextWindow",
-         m.max_output_tokens AS "maxOutputTokens", m.allow, m.capabilities, m.efforts, m.created_at AS "createdAt",
+         m.max_output_tokens AS "maxOutputTokens", m.allow, m.capabilities, m.efforts,
+         m.reasoning_tokens_per_second AS "reasoningTokensPerSecond", m.created_at AS "createdAt",
          p.id AS "priceId", p.input::text, p.cache_hit::text AS "cacheHit", p.cache_write_5m::text AS "cacheWrite5m",
          p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.valid_from AS "validFrom"
   FROM model m JOIN price p ON p.model_id = m.id
@@ -187,7 +191,8 @@ function toSnapshot(
   for (const [id, versions] of Map.groupBy(rows, (row) => row.id)) {
     const [row] = versions;
     if (row === undefined) continue;
-    const { displayName, family, contextWindow, maxOutputTokens, capabilities, efforts } = row;
+    const { displayName, family, contextWindow, maxOutputTokens, capabilities, efforts, reasoningTokensPerSecond } =
+      row;
     entries.set(id, {
       model: {
         id,
@@ -198,6 +203,7 @@ function toSnapshot(
         allow: new Set(row.allow),
         capabilities,
         efforts,
+        reasoningTokensPerSecond,
         createdAt: new Date(row.createdAt),
         routes: routes.get(id) ?? [],
       },

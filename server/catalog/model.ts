@@ -17,6 +17,11 @@ export interface Model {
   capabilities: string[];
   /** The reasoning efforts that it knows; empty: nobody has said. */
   efforts: ReasoningEffort[];
+  /**
+   * Tokens a second that its hidden reasoning never falls below; null: not said. Silence of a stream counts so on the
+   * spend brake, and a stream that was left is charged so.
+   */
+  reasoningTokensPerSecond: number | null;
   enabled: boolean;
 }
 
@@ -62,5 +67,11 @@ export const modelShape = {
     // In one order, so that a list that is only written differently changes nothing.
     .transform((known) => reasoningEfforts.filter((effort) => known.includes(effort)))
     .default([]),
+  reasoningTokensPerSecond: z
+    .int('must be a whole number of tokens a second')
+    .min(0, 'must not be negative')
+    .max(10_000, 'must be at most 10000')
+    .nullish()
+    .transform((speed) => speed ?? null),
   enabled: z.boolean('must be true or false').default(true),
 };

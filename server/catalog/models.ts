@@ -20,7 +20,8 @@ export interface PriceVersion extends CatalogPrice {
 }
 
 const modelColumns = `id, display_name AS "displayName", family, context_window AS "contextWindow",
-  max_output_tokens AS "maxOutputTokens", allow, capabilities, efforts, enabled`;
+  max_output_tokens AS "maxOutputTokens", allow, capabilities, efforts,
+  reasoning_tokens_per_second AS "reasoningTokensPerSecond", enabled`;
 const priceColumns = `id, input, cache_hit AS "cacheHit", cache_write_5m AS "cacheWrite5m",
   cache_write_1h AS "cacheWrite1h", output, valid_from AS "validFrom"`;
 
@@ -37,11 +38,12 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
   if (before !== null && JSON.stringify(modelFacts(before)) === JSON.stringify(modelFacts(model))) return 'unchanged';
   await client.query(
     `INSERT INTO model (id, display_name, family, context_window, max_output_tokens, allow, capabilities, efforts,
-       enabled)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+       enabled, reasoning_tokens_per_second)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      ON CONFLICT (id) DO UPDATE SET display_name = excluded.display_name, family = excluded.family,
        context_window = excluded.context_window, max_output_tokens = excluded.max_output_tokens, allow = excluded.allow,
-       capabilities = excluded.capabilities, efforts = excluded.efforts, enabled = excluded.enabled`,
+       capabilities = excluded.capabilities, efforts = excluded.efforts, enabled = excluded.enabled,
+       reasoning_tokens_per_second = excluded.reasoning_tokens_per_second`,
     [
       model.id,
       model.displayName,
@@ -52,6 +54,7 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
       model.capabilities,
       model.efforts,
       model.enabled,
+      model.reasoningTokensPerSecond,
     ],
   );
   await appendAudit(client, {
@@ -121,7 +124,18 @@ function samePrices(a: CatalogPrice, b: CatalogPrice): boolean {
 
 function modelFacts(model: Model): AuditFacts {
   const { displayName, family, contextWindow, maxOutputTokens, allow, capabilities, efforts, enabled } = model;
-  return { displayName, family, contextWindow, maxOutputTokens, allow, capabilities, efforts, enabled };
+  const { reasoningTokensPerSecond } = model;
+  return {
+    displayName,
+    family,
+    contextWindow,
+    maxOutputTokens,
+    allow,
+    capabilities,
+    efforts,
+    reasoningTokensPerSecond,
+    enabled,
+  };
 }
 
 /** USD per 1,000,000 tokens, as people know prices. */

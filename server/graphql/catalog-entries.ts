@@ -6,6 +6,9 @@ import { OperatorType } from './operator.ts';
 
 /** Models as operators see and change them, switched off or not, with all their prices. */
 
+const reasoningSpeed =
+  'Tokens a second that its hidden reasoning never falls below: silence of a stream counts so, and a stream that was left is charged so. Zero: it shows all its reasoning. Null: not said; silence of a model that reasons then counts as 80 tokens a second while it streams, and nobody is charged for it.';
+
 const effortsKnown =
   'Reasoning efforts that it knows, of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `none` alone: it takes no effort; empty: not said.';
 
@@ -24,6 +27,10 @@ export const CatalogEntryType = builder.prismaNode('Model', {
     allow: t.exposeStringList('allow', { description: 'Fields and betas that are open for it.' }),
     capabilities: t.exposeStringList('capabilities', { description: 'What it can do.' }),
     efforts: t.exposeStringList('efforts', { description: effortsKnown }),
+    reasoningTokensPerSecond: t.exposeInt('reasoningTokensPerSecond', {
+      nullable: true,
+      description: reasoningSpeed,
+    }),
     enabled: t.exposeBoolean('enabled', { description: 'Whether it can be called.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
     prices: t.relation('prices', {
@@ -100,6 +107,7 @@ const SaveModelInput = builder.inputType('SaveModelInput', {
     allow: t.stringList({ defaultValue: [], description: 'Fields and betas that are open for it.' }),
     capabilities: t.stringList({ defaultValue: [], description: 'What it can do.' }),
     efforts: t.stringList({ defaultValue: [], description: effortsKnown }),
+    reasoningTokensPerSecond: t.int({ description: reasoningSpeed }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it can be called.' }),
   }),
 });

@@ -34,7 +34,10 @@ export const OutcomeType = builder.enumType('RequestOutcome', {
     UPSTREAM_ERROR: { value: 'upstream_error', description: 'The model could not be reached or failed.' },
     UPSTREAM_CUT: { value: 'upstream_cut', description: 'The answer broke off.' },
     TIMEOUT: { value: 'timeout', description: 'The model took too long.' },
-    SHUTDOWN: { value: 'shutdown', description: 'The server was stopped meanwhile.' },
+    SHUTDOWN: {
+      value: 'shutdown',
+      description: 'The service ended it: the server was stopped, or could not check the budget.',
+    },
   } satisfies Record<string, { value: Outcome; description: string }>,
 });
 

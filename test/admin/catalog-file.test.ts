@@ -68,6 +68,7 @@ test('a whole file', () => {
           allow: ['web_search'],
           capabilities: [],
           efforts: [],
+          reasoningTokensPerSecond: null,
           enabled: true,
         },
         prices: {

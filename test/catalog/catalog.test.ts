@@ -113,6 +113,7 @@ describe('a model', () => {
       allow: new Set(['web_search']),
       capabilities: ['tools'],
       efforts: ['low', 'high'],
+      reasoningTokensPerSecond: null,
       createdAt: expect.any(Date),
       price: {
         id: expect.any(String),

@@ -13,6 +13,7 @@ export const model = (id: string, change: Partial<Model> = {}): Model => ({
   allow: [],
   capabilities: [],
   efforts: [],
+  reasoningTokensPerSecond: null,
   enabled: true,
   ...change,
 });

@@ -44,6 +44,7 @@ const addModel = async (
       allow: [],
       capabilities: [],
       efforts,
+      reasoningTokensPerSecond: null,
       enabled,
     };
     await saveModel(client, model, 'test');

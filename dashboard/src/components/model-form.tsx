@@ -31,6 +31,7 @@ export function ModelForm({
     maxOutputTokens: String(entry?.maxOutputTokens ?? 32_000),
     capabilities: entry?.capabilities.join(', ') ?? 'tools',
     efforts: entry?.efforts.join(', ') ?? '',
+    reasoningSpeed: String(entry?.reasoningTokensPerSecond ?? ''),
     allow: entry?.allow.join(', ') ?? '',
     enabled: entry?.enabled ?? true,
   });
@@ -45,6 +46,8 @@ export function ModelForm({
           maxOutputTokens: Math.floor(Number(input.maxOutputTokens)),
           capabilities: words(input.capabilities),
           efforts: words(input.efforts),
+          reasoningTokensPerSecond:
+            input.reasoningSpeed.trim() === '' ? null : Math.floor(Number(input.reasoningSpeed)),
           allow: words(input.allow),
           enabled: input.enabled,
         },
@@ -126,6 +129,14 @@ export function ModelForm({
           value={draft.efforts}
           onChange={(efforts) => set({ efforts })}
           error={fields['efforts']}
+        />
+        <TextField
+          label={t.operator.reasoningSpeed}
+          hint={t.operator.reasoningSpeedHint}
+          inputMode="numeric"
+          value={draft.reasoningSpeed}
+          onChange={(reasoningSpeed) => set({ reasoningSpeed })}
+          error={fields['reasoningTokensPerSecond']}
         />
         <TextField
           label={t.operator.allow}

@@ -393,7 +393,7 @@ export const en = {
     UPSTREAM_ERROR: 'model error',
     UPSTREAM_CUT: 'interrupted',
     TIMEOUT: 'timed out',
-    SHUTDOWN: 'server shutdown',
+    SHUTDOWN: 'ended by the service',
   },
   protocols: {
     MESSAGES: 'Messages',

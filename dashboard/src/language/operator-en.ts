@@ -248,4 +248,6 @@ export const operatorEn = {
   wordsHint: 'Separated by commas.',
   efforts: 'Supported reasoning efforts',
   effortsHint: 'Of none, minimal, low, medium, high, xhigh, max. Only none: the model takes no effort. Empty: unknown.',
+  reasoningSpeed: 'Hidden reasoning, tokens per second',
+  reasoningSpeedHint: 'Minimum speed. 0: the model shows all its reasoning. Empty: unknown; never charged then.',
 };

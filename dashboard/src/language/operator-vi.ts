@@ -250,4 +250,7 @@ export const operatorVi: OperatorTexts = {
   efforts: 'Các mức suy luận model hiểu',
   effortsHint:
     'Trong số none, minimal, low, medium, high, xhigh, max. Chỉ none: không nhận mức nào. Để trống: chưa rõ.',
+  reasoningSpeed: 'Suy luận ẩn, token mỗi giây',
+  reasoningSpeedHint:
+    'Tốc độ thấp nhất. 0: mô hình hiện toàn bộ suy luận. Để trống: chưa rõ, khi đó không bao giờ tính tiền.',
 };

@@ -394,7 +394,7 @@ export const vi: Texts = {
     UPSTREAM_ERROR: 'model lỗi',
     UPSTREAM_CUT: 'bị ngắt giữa chừng',
     TIMEOUT: 'quá thời gian',
-    SHUTDOWN: 'máy chủ dừng',
+    SHUTDOWN: 'dịch vụ kết thúc',
   },
   protocols: {
     MESSAGES: 'Messages',

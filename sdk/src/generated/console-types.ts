@@ -292,7 +292,7 @@ export type RequestOutcome =
   | 'CLIENT_CLOSED'
   /** Answered to the end. */
   | 'COMPLETED'
-  /** The server was stopped meanwhile. */
+  /** The service ended it: the server was stopped, or could not check the budget. */
   | 'SHUTDOWN'
   /** The model took too long. */
   | 'TIMEOUT'
@@ -348,6 +348,8 @@ export type SaveModelInput = {
   maxOutputTokens: number;
   /** Catalog id: lower case; what clients write in `model`. */
   modelId: string;
+  /** Tokens a second that its hidden reasoning never falls below: silence of a stream counts so, and a stream that was left is charged so. Zero: it shows all its reasoning. Null: not said; silence of a model that reasons then counts as 80 tokens a second while it streams, and nobody is charged for it. */
+  reasoningTokensPerSecond?: number | null | undefined;
 };
 
 /** A plan. Orders that were made before keep their price and budget. */
@@ -786,7 +788,7 @@ export type BrokenInvariantFragment = { invariant: string, rows: unknown };
 
 export type BudgetFragment = { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> };
 
-export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
 
 export type CreatedAccessTokenFragment = { secret: string, accessToken: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } };
 
@@ -1087,7 +1089,7 @@ export type InvariantsQuery = { operator: { invariants: Array<{ invariant: strin
 export type CatalogQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CatalogQuery = { operator: { models: Array<{ allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+export type CatalogQuery = { operator: { models: Array<{ allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
 
 export type RevenueQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -1158,7 +1160,7 @@ export type SaveModelMutationVariables = Exact<{
 
 
 export type SaveModelMutation = { saveModel:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -1170,7 +1172,7 @@ export type SetModelEnabledMutationVariables = Exact<{
 
 
 export type SetModelEnabledMutation = { setModelEnabled:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -1183,7 +1185,7 @@ export type SetPricesMutationVariables = Exact<{
 
 
 export type SetPricesMutation = { setPrices:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -1195,7 +1197,7 @@ export type SetRoutesMutationVariables = Exact<{
 
 
 export type SetRoutesMutation = { setRoutes:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, output: string, validFrom: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
