@@ -5,7 +5,7 @@ import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
 import { wireFor } from '../wire/wires.ts';
 import type { Call, ModelRequest, Prepared } from './call.ts';
-import { longPromptProblem, problemRefusal, shutGate } from './problem.ts';
+import { longPromptProblem, problemRefusal, shutGate, withoutLongPromptBeta } from './problem.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import type { Standing } from './standing.ts';
 import { stickiness } from './stickiness.ts';
@@ -88,6 +88,7 @@ export function createReader({ catalog, router, refusals, standing, digest }: Re
     if (candidates === null || first === null)
       return standing.unlessExhausted(principal, refusals.upstreamUnavailable());
     if ('message' in first) return standing.unlessExhausted(principal, fromProblem(first));
+    call.rawHeaders = withoutLongPromptBeta(call.rawHeaders, facts, model);
     return {
       facts,
       model,

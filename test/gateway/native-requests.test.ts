@@ -243,6 +243,28 @@ describe('headers of the messages protocol', () => {
     }
   });
 
+  it('the long-prompt beta does not travel with a prompt that dense text could make long, where no price covers that', async () => {
+    // Digits come to about a token a byte: 590 kB are below the estimate's bound and far above the vendor's.
+    const dense = '0123456789'.repeat(59_000);
+    const beta = 'interleaved-thinking-2025-05-14, context-1m-2025-08-07';
+    const sent = async (text: string, more: Record<string, unknown> = {}) => {
+      app.simulator.clearRequests();
+      const response = await send(app, protocols.messages, {
+        secret: customer.secret,
+        headers: { 'anthropic-beta': beta },
+        text: `[[say ok]] ${text}`,
+        more,
+      });
+      expect(response.status).toBe(200);
+      await response.text();
+      return received().header('anthropic-beta');
+    };
+    expect(await sent(dense)).toBe('interleaved-thinking-2025-05-14');
+    expect(await sent('1'.repeat(150_000))).toBe(beta);
+    expect(await sent(dense, { model: 'long-messages' })).toBe(beta);
+    expect(await sent(dense, { model: 'opened-messages' })).toBe(beta);
+  });
+
   it('checks 4, 5: version and betas go up as they came, whatever they say', async () => {
     const response = await send(app, protocols.messages, {
       secret: customer.secret,
