@@ -49,6 +49,8 @@ export interface Facts {
   uncovered: ReadonlyMap<string, string>;
   /** Entries of the settlements that have no hold. */
   entries: ReadonlyMap<string, EntryFigures>;
+  /** Accounts of settlements without a hold, as far as there is such an account. */
+  accounts: ReadonlySet<string>;
   keys: ReadonlyMap<string, KeyTruth>;
   /** The models that can be called now. */
   models: ReadonlyMap<string, ModelTruth>;
@@ -158,7 +160,7 @@ export function decide(operations: readonly Operation[], facts: Facts): { result
 function answer(operation: Operation, facts: Facts, book: Book): Result {
   switch (operation.kind) {
     case 'settle':
-      return { kind: 'settled', settled: settle(operation.settlement, book) };
+      return { kind: 'settled', settled: settle(operation.settlement, facts, book) };
     case 'release':
       return { kind: 'released', wasHeld: release(operation, book) };
     case 'extend':
@@ -171,12 +173,14 @@ function answer(operation: Operation, facts: Facts, book: Book): Result {
   return admit(operation.ask, facts, book);
 }
 
-function settle(settlement: Settlement, book: Book): Settled {
+function settle(settlement: Settlement, facts: Facts, book: Book): Settled {
   const before = book.entry(settlement);
   if (before !== undefined) return { ...before, duplicate: true };
   const { accountId, requestId, keyId } = settlement;
   const owed = cost(settlement.usage, settlement.price);
   const hold = book.endHold(settlement);
+  // A line of a spool that was damaged or came from elsewhere: it is no account's request.
+  if (hold === undefined && !facts.accounts.has(accountId)) throw new Error('a settlement of an unknown account');
   const { charged, freeAfter, movements } = budget.settle(book.grants(accountId), hold?.parts ?? [], owed);
   book.move(accountId, movements, { requestId, heldAt: hold?.heldAt ?? null });
   if (hold !== undefined) book.spend(accountId, hold.keyId, (spend) => addHeld(spend, -amountOf(hold.parts)));

@@ -148,6 +148,12 @@ const readModels = statement(
    WHERE m.enabled`,
 );
 
+/** Which of these accounts there are. */
+const readAccounts = statement(
+  'read_accounts',
+  `SELECT a.id FROM unnest($1::uuid[]) AS asked (id) ${lookup('a', 'id', 'account', 'id = asked.id')}`,
+);
+
 const readEntries = statement(
   'read_entries',
   `SELECT e.* FROM unnest($1::uuid[], $2::uuid[]) AS ref (account_id, request_id)
@@ -196,7 +202,7 @@ export async function readFacts(
     keySpend: new Map(keySpend.map((row) => [pairKey(text(row[0]), text(row[1])), keySpendOf(row)])),
     holds,
     uncovered: new Map(rowsOf(reads.uncovered).map((row) => [text(row[0]), text(row[1])])),
-    entries: await entriesOf(client, operations, holds),
+    ...(await lateOnes(client, operations, holds)),
     keys: new Map(rowsOf(reads.keys).map((row) => [text(row[0]), keyOf(row)])),
     models: new Map(rowsOf(reads.models).map((row) => [text(row[0]), modelOf(row)])),
   };
@@ -214,24 +220,34 @@ interface Places {
   keySpend: ReadonlyMap<string, string>;
 }
 
-/** A settlement whose hold is there has no entry yet. Only the others have to be looked up: late ones and duplicates. */
-async function entriesOf(
+/**
+ * A settlement whose hold is there has no entry yet, and an account. Only the others have to be looked up: late ones and
+ * duplicates, which are few.
+ */
+async function lateOnes(
   client: ClientBase,
   operations: readonly Operation[],
   holds: Facts['holds'],
-): Promise<Map<string, EntryFigures>> {
+): Promise<Pick<Facts, 'entries' | 'accounts'>> {
   const refs = operations
     .filter((operation) => operation.kind === 'settle')
     .map((operation) => operation.settlement)
     .filter((settlement) => !holds.has(pairKey(settlement.accountId, settlement.requestId)));
-  if (refs.length === 0) return new Map();
-  const [answer] = await flight(client, [readEntries(...pairs(refs, (ref) => ref.requestId))]);
-  return new Map(
-    answer?.rows.map(([accountId, requestId, cost, charged, freeAfter]) => [
-      pairKey(text(accountId), text(requestId)),
-      { cost: pico(cost), charged: pico(charged), freeAfter: pico(freeAfter) },
-    ]),
-  );
+  if (refs.length === 0) return { entries: new Map(), accounts: new Set() };
+  const ids = new Set(refs.map(({ accountId }) => accountId));
+  const [entries, accounts] = await flight(client, [
+    readEntries(...pairs(refs, (ref) => ref.requestId)),
+    readAccounts(list(ids)),
+  ]);
+  return {
+    entries: new Map(
+      entries?.rows.map(([accountId, requestId, cost, charged, freeAfter]) => [
+        pairKey(text(accountId), text(requestId)),
+        { cost: pico(cost), charged: pico(charged), freeAfter: pico(freeAfter) },
+      ]),
+    ),
+    accounts: new Set(accounts?.rows.map(([id]) => text(id))),
+  };
 }
 
 interface Touched {

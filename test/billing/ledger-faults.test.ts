@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -309,6 +310,26 @@ describe('a settlement that the database can never take', () => {
       asks.slice(0, wrong.length).map((asked) => asked.requestId),
     );
     expect(ledger.healthy).toBe(true);
+  });
+});
+
+describe('a settlement of an account that there is not', () => {
+  test('is set aside and becomes no entry, and late ones of known accounts are settled beside it', async () => {
+    const { ledger, directory: spoolDirectory } = await start();
+    const customer = await addCustomer(db);
+    const [asked, late] = [ask(customer), ask(customer)];
+    const admission = await admitted(ledger, asked);
+    await ledger.release(asked);
+    const stranger = settlement(ask({ ...customer, accountId: randomUUID() }), admission);
+    const [unknown, known] = await Promise.allSettled([
+      ledger.replay(stranger),
+      // Its hold has been swept meanwhile.
+      ledger.replay(settlement(late, admission)),
+    ]);
+    expect(unknown).toMatchObject({ status: 'rejected', reason: expect.any(Quarantined) });
+    expect(known).toMatchObject({ status: 'fulfilled', value: { charged: usd('0.00105'), duplicate: false } });
+    expect(await entriesOf([stranger.requestId, late.requestId])).toBe(1);
+    expect(readFileSync(join(spoolDirectory, 'quarantine.log'), 'utf8')).toContain(stranger.requestId);
   });
 });
 

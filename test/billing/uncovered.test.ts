@@ -44,6 +44,7 @@ function account(budget: bigint) {
       holds,
       uncovered: uncovered === null ? new Map() : new Map([['a', uncovered]]),
       entries: new Map(),
+      accounts: new Set(['a']),
       keys: new Map([['k', { accountId: 'a', valid: true, accountActive: true, models: [], limits }]]),
       models: new Map([['big', model]]),
     });
