@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { unitPrices } from '../core/price.ts';
-import type { Changes, EntryFigures, Facts, Hold, KeyTruth, ModelTruth, Operation } from './batch.ts';
+import type { Changes, Facts, Hold, KeyTruth, ModelTruth, Operation } from './batch.ts';
 import { pairKey } from './batch.ts';
 import type { Grant } from './budget.ts';
 import { flight, type Row, type Statement } from './flight.ts';

@@ -65,7 +65,7 @@ describe('a stream that shows nothing', () => {
     const leaving = new AbortController();
     const left = silent(customer.secret, { reasoning_effort: 'high' }, leaving.signal).then((answer) => answer.text());
     setTimeout(() => leaving.abort(), 3_000);
-    await expect(left).rejects.toThrow();
+    await expect(left).rejects.toThrow('aborted');
     const [row] = await settled(app, customer);
     expect(row).toMatchObject({ outcome: 'client_closed', usage_source: 'estimated' });
     const output = Number(row?.['output']);
