@@ -80,146 +80,165 @@ export interface Brake {
 }
 
 export function createBrake(parts: BrakeParts): Brake {
-  const { held, prices, estimatedInputTokens, bounds, maxOutputTokens, reasoning, credit } = parts;
-  const { extend, stop, resume } = parts;
-  let reserved = held;
+  return new SpendBrake(parts);
+}
+
+class SpendBrake implements Brake {
+  waiting = false;
+  hiddenTokens = 0;
+  private readonly parts: BrakeParts;
+  private reserved: PicoUsd;
   /** What the account had free when the ledger last answered, less what this stream has taken of it since. */
-  let knownFree = parts.freeAfter;
+  private knownFree: PicoUsd;
   /** What of `knownFree` this stream may use while the ledger is out of reach. */
-  let credited = 0n;
-  let ledgerAway = false;
-  let extending = false;
-  let dry = false;
-  let stopped = false;
-  let spent = 0n;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let extensionTokens = firstExtensionTokens;
+  private credited = 0n;
+  private spent = 0n;
+  private ledgerAway = false;
+  private extending = false;
+  /** Less was left than the last extension asked for. */
+  private dry = false;
+  private stopped = false;
+  private askedAt = Number.NEGATIVE_INFINITY;
+  private extensionTokens = firstExtensionTokens;
   /** Below this many output tokens, and with the same reported input, nothing needs to be computed. */
-  let nextCheckAt = 0;
-  let knownInput = false;
-  const free = prices.output === 0n && prices.input === 0n;
+  private nextCheckAt = 0;
+  private knownInput = false;
 
-  const outputOf = (account: ReportedUsage, now: number, reading: boolean): number => {
-    const shown = estimateOutput(account);
-    const reported = Math.min(account.usage?.output ?? 0, bounds.output);
-    if (reasoning === null) return Math.max(shown, reported);
-    // The final report counts the reasoning itself.
-    const hidden = account.usage !== null && !account.partial ? 0 : reasoning.see(shown, now, reading);
-    brake.hiddenTokens = Math.max(0, Math.min(hidden, maxOutputTokens - shown));
-    return Math.max(shown + brake.hiddenTokens, reported);
-  };
+  constructor(parts: BrakeParts) {
+    this.parts = parts;
+    this.reserved = parts.held;
+    this.knownFree = parts.freeAfter;
+    this.stopped = parts.prices.output === 0n && parts.prices.input === 0n;
+  }
 
-  const costSoFar = (account: ReportedUsage, output: number): PicoUsd => {
-    const { usage } = withinBounds(account, bounds);
-    const pools = usage ?? { ...noTokens, cacheHit: estimatedInputTokens };
-    return cost({ ...pools, output }, prices);
-  };
-
-  const end = (reason: StopReason): void => {
-    stopped = true;
-    brake.waiting = false;
-    stop(reason);
-  };
-
-  /** What the rest of the answer costs beyond what is reserved; negative when all of it is. */
-  const unreserved = (output: number): PicoUsd =>
-    BigInt(Math.max(0, maxOutputTokens - output)) * prices.output - (reserved > spent ? reserved - spent : 0n);
-
-  /** What the next extension asks for beyond what is spent already. */
-  const extensionPico = (output: number): PicoUsd => {
-    const rest = unreserved(output);
-    const step = BigInt(extensionTokens) * prices.output;
-    // An upstream that does not heed the cap, or an estimate that is too high: the answer goes on nevertheless.
-    if (rest <= 0n) return BigInt(firstExtensionTokens) * prices.output;
-    return rest < step ? rest : step;
-  };
-
-  const ask = (output: number, now: number): void => {
-    if (now - askedAt < fastExtensionMs && !ledgerAway)
-      extensionTokens = Math.min(extensionTokens * 2, maxExtensionTokens);
-    askedAt = now;
-    extending = true;
-    const wanted = (spent > reserved ? spent - reserved : 0n) + extensionPico(output);
-    extend(wanted).then(
-      (added) => answered(added, wanted),
-      () => unanswered(output),
-    );
-  };
-
-  const answered = (added: PicoUsd, wanted: PicoUsd): void => {
-    extending = false;
-    ledgerAway = false;
-    reserved += added;
-    knownFree = added < knownFree ? knownFree - added : 0n;
-    credit.giveBack(credited);
-    credited = 0n;
-    // Once less was left than asked for, every cent is already reserved: ask again only when it is used up.
-    dry = added < wanted;
-    nextCheckAt = 0;
-    if (stopped) return;
-    if (dry && spent >= reserved) end('budget');
-    else goOn();
-  };
-
-  const unanswered = (output: number): void => {
-    extending = false;
-    ledgerAway = true;
-    if (!stopped && goOnCredit(output)) goOn();
-  };
-
-  const goOn = (): void => {
-    if (!brake.waiting) return;
-    brake.waiting = false;
-    resume();
-  };
-
-  /** Whether the stream may go on while the ledger is out of reach; ends it otherwise. */
-  const goOnCredit = (output: number): boolean => {
-    const missing = spent - reserved - credited;
-    if (missing < 0n) return true;
-    credited += credit.take(missing + extensionPico(output), knownFree);
-    if (spent < reserved + credited) return true;
-    end('ledger_unavailable');
-    return false;
-  };
-
-  const check = (account: ReportedUsage, now: number, reading = true): void => {
-    if (stopped || free) return;
-    const output = outputOf(account, now, reading && !brake.waiting);
-    if (extending) {
-      spent = costSoFar(account, output);
-      brake.waiting = spent >= reserved + credited;
+  check(account: ReportedUsage, now: number, reading = true): void {
+    if (this.stopped) return;
+    const output = this.outputOf(account, now, reading && !this.waiting);
+    if (this.extending) {
+      this.spent = this.costSoFar(account, output);
+      this.waiting = this.spent >= this.reserved + this.credited;
       return;
     }
     const inputIsKnown = account.usage !== null;
-    if (!ledgerAway && output < nextCheckAt && inputIsKnown === knownInput) return;
-    knownInput = inputIsKnown;
+    if (!this.ledgerAway && output < this.nextCheckAt && inputIsKnown === this.knownInput) return;
+    this.knownInput = inputIsKnown;
 
-    spent = costSoFar(account, output);
-    if (ledgerAway) {
-      if (goOnCredit(output) && now - askedAt >= retryMs) ask(output, now);
+    this.spent = this.costSoFar(account, output);
+    if (this.ledgerAway) {
+      if (this.goesOnCredit(output) && now - this.askedAt >= retryMs) this.ask(output, now);
       return;
     }
-    const mark = dry || unreserved(output) <= 0n ? reserved : (reserved * 4n) / 5n;
-    if (spent < mark) {
+    // Where all that can be reserved is, only its end matters.
+    const isAllReserved = this.dry || this.unreserved(output) <= 0n;
+    const mark = isAllReserved ? this.reserved : (this.reserved * 4n) / 5n;
+    if (this.spent < mark) {
       // Half of what may still come, so that estimates which jump are noticed in time.
-      nextCheckAt =
-        prices.output === 0n ? output + 64 : output + Math.max(1, Number((mark - spent) / prices.output) >> 1);
+      const { output: price } = this.parts.prices;
+      const margin = price === 0n ? 64 : Math.max(1, Number((mark - this.spent) / price) >> 1);
+      this.nextCheckAt = output + margin;
       return;
     }
-    brake.waiting = spent >= reserved;
-    ask(output, now);
-  };
+    this.waiting = this.spent >= this.reserved;
+    this.ask(output, now);
+  }
 
-  const brake: { -readonly [K in keyof Brake]: Brake[K] } = {
-    check,
-    waiting: false,
-    hiddenTokens: 0,
-    close() {
-      stopped = true;
-      credit.giveBack(credited);
-      credited = 0n;
-    },
-  };
-  return brake;
+  close(): void {
+    this.stopped = true;
+    this.returnCredit();
+  }
+
+  /** Output tokens so far: what was shown and what was not, or what the upstream has reported, if that is more. */
+  private outputOf(account: ReportedUsage, now: number, reading: boolean): number {
+    const { reasoning, bounds, maxOutputTokens } = this.parts;
+    const shown = estimateOutput(account);
+    const reported = Math.min(account.usage?.output ?? 0, bounds.output);
+    // The final report counts the reasoning itself.
+    const isFinal = account.usage !== null && !account.partial;
+    const hidden = reasoning === null || isFinal ? 0 : reasoning.see(shown, now, reading);
+    this.hiddenTokens = Math.max(0, Math.min(hidden, maxOutputTokens - shown));
+    return Math.max(shown + this.hiddenTokens, reported);
+  }
+
+  private costSoFar(account: ReportedUsage, output: number): PicoUsd {
+    const { bounds, estimatedInputTokens, prices } = this.parts;
+    const { usage } = withinBounds(account, bounds);
+    const pools = usage ?? { ...noTokens, cacheHit: estimatedInputTokens };
+    return cost({ ...pools, output }, prices);
+  }
+
+  /** What the rest of the answer costs beyond what is reserved; negative when all of it is. */
+  private unreserved(output: number): PicoUsd {
+    const { maxOutputTokens, prices } = this.parts;
+    const rest = BigInt(Math.max(0, maxOutputTokens - output)) * prices.output;
+    return rest - (this.reserved > this.spent ? this.reserved - this.spent : 0n);
+  }
+
+  /** What the next extension asks for beyond what is spent already. */
+  private extensionPico(output: number): PicoUsd {
+    const { prices } = this.parts;
+    const rest = this.unreserved(output);
+    // An upstream that does not heed the cap, or an estimate that is too high: the answer goes on nevertheless.
+    if (rest <= 0n) return BigInt(firstExtensionTokens) * prices.output;
+    const step = BigInt(this.extensionTokens) * prices.output;
+    return rest < step ? rest : step;
+  }
+
+  private ask(output: number, now: number): void {
+    if (now - this.askedAt < fastExtensionMs && !this.ledgerAway)
+      this.extensionTokens = Math.min(this.extensionTokens * 2, maxExtensionTokens);
+    this.askedAt = now;
+    this.extending = true;
+    const overrun = this.spent > this.reserved ? this.spent - this.reserved : 0n;
+    const wanted = overrun + this.extensionPico(output);
+    this.parts.extend(wanted).then(
+      (added) => this.answered(added, wanted),
+      () => this.unanswered(output),
+    );
+  }
+
+  private answered(added: PicoUsd, wanted: PicoUsd): void {
+    this.extending = false;
+    this.ledgerAway = false;
+    this.reserved += added;
+    this.knownFree = added < this.knownFree ? this.knownFree - added : 0n;
+    this.returnCredit();
+    this.dry = added < wanted;
+    this.nextCheckAt = 0;
+    if (this.stopped) return;
+    if (this.dry && this.spent >= this.reserved) this.end('budget');
+    else this.goOn();
+  }
+
+  private unanswered(output: number): void {
+    this.extending = false;
+    this.ledgerAway = true;
+    if (!this.stopped && this.goesOnCredit(output)) this.goOn();
+  }
+
+  /** Whether the stream may go on while the ledger is out of reach; ends it otherwise. */
+  private goesOnCredit(output: number): boolean {
+    const missing = this.spent - this.reserved - this.credited;
+    if (missing < 0n) return true;
+    this.credited += this.parts.credit.take(missing + this.extensionPico(output), this.knownFree);
+    if (this.spent < this.reserved + this.credited) return true;
+    this.end('ledger_unavailable');
+    return false;
+  }
+
+  private returnCredit(): void {
+    this.parts.credit.giveBack(this.credited);
+    this.credited = 0n;
+  }
+
+  private goOn(): void {
+    if (!this.waiting) return;
+    this.waiting = false;
+    this.parts.resume();
+  }
+
+  private end(reason: StopReason): void {
+    this.stopped = true;
+    this.waiting = false;
+    this.parts.stop(reason);
+  }
 }
