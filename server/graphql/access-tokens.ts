@@ -4,8 +4,8 @@ import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import { badInput, InputError, NotAllowedError, NotFoundError } from './errors.ts';
 import { DoneType } from './outcomes.ts';
+import { besideCursor, cursorRow } from './paging.ts';
 import { me } from './people.ts';
-import { besideCursor, cursorRow } from './row-cursors.ts';
 
 /** Access tokens: what programs open this API with. */
 

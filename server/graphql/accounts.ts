@@ -1,9 +1,9 @@
 import { accountsWith, actorOf, isOperator } from '../people/principal.ts';
 import { decodeUuid, noSuchId } from './access.ts';
 import { builder } from './builder.ts';
-import { InputError, NotFoundError } from './errors.ts';
+import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from './errors.ts';
 import { OperatorType } from './operator.ts';
-import { besideCursor, cursorRow } from './row-cursors.ts';
+import { besideCursor, cursorRow } from './paging.ts';
 
 /** Accounts: who pays. */
 
@@ -106,6 +106,39 @@ builder.mutationField('setAccountStatus', (t) =>
       const outcome = await (args.status === 'suspended' ? accounts.suspend(ask) : accounts.resume(ask));
       if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
       return context.prisma.account.findUniqueOrThrow({ ...query, where: { id: accountId } });
+    },
+  }),
+);
+
+const OpenAccountInput = builder.inputType('OpenAccountInput', {
+  description: 'An account that an operator opens for somebody.',
+  fields: (t) => ({
+    email: t.string({ required: true, description: 'Where notices go; who signs up with this address owns it.' }),
+    name: t.string({ description: 'What the account is called; left out: the part of the address before the @.' }),
+    budget: t.field({ type: 'UsdAmount', description: 'Its first budget, without an end; left out: none.' }),
+  }),
+});
+
+builder.mutationField('openAccount', (t) =>
+  t.prismaField({
+    type: AccountType,
+    description: 'Opens an account without a trial.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [InputError, ConflictError] },
+    args: { input: t.arg({ type: OpenAccountInput, required: true, description: 'The account.' }) },
+    resolve: async (query, _root, { input }, { domains, prisma, principal }) => {
+      const { email, name, budget } = input;
+      if (typeof budget === 'bigint' && budget <= 0n) throw badInput('input.budget', 'budget must be more than zero.');
+      const outcome = await domains.accounts.create({
+        email,
+        ...(typeof name === 'string' ? { name } : {}),
+        grant: typeof budget === 'bigint' ? { kind: 'adjustment', amount: budget, days: null } : { kind: 'none' },
+        actor: actorOf(principal),
+      });
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
+      if (outcome.kind === 'exists')
+        throw new ConflictError('There is an account with this address already.', 'ACCOUNT_EXISTS');
+      return prisma.account.findUniqueOrThrow({ ...query, where: { id: outcome.account.id } });
     },
   }),
 );

@@ -1,7 +1,7 @@
 import { builder } from './builder.ts';
 import { OperatorType } from './operator.ts';
+import { besideCursor, cursorRow } from './paging.ts';
 import { checkRange } from './ranges.ts';
-import { besideCursor, cursorRow } from './row-cursors.ts';
 
 /** The audit log: who changed what. */
 

@@ -1,8 +1,11 @@
 import type { Balance } from '../billing/types.ts';
 import { listGrants, readBalance } from '../billing/usage.ts';
+import { accountFor } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
+import type { GraphqlContext } from './context.ts';
 import { GrantType } from './grants.ts';
+import { pause } from './watching.ts';
 
 /** The prepaid budget of an account and the grants that make it up. */
 
@@ -36,3 +39,28 @@ builder.prismaObjectFields(AccountType, (t) => ({
     resolve: async ({ id }, _args, { db }) => ({ accountId: id, ...(await readBalance(db, id)) }),
   }),
 }));
+
+/** How often a watched budget is looked at. */
+const watchIntervalMs = 1_000;
+
+/** The budget as it is, then after every change. */
+async function* watchBudget(context: GraphqlContext, accountId: string): AsyncGenerator<Budget> {
+  let shown = '';
+  do {
+    const budget = { accountId, ...(await readBalance(context.db, accountId)) };
+    const now = Object.values(budget).join(' ');
+    if (now !== shown) yield budget;
+    shown = now;
+  } while (await pause(watchIntervalMs, context.signal));
+}
+
+builder.subscriptionField('budgetChanged', (t) =>
+  t.field({
+    type: BudgetType,
+    description: 'The budget of an account as it is now, and again when it has changed; at most once in a second.',
+    authScopes: { reader: true },
+    args: { accountId: t.arg.id({ description: 'Which account; left out: your only or oldest one.' }) },
+    subscribe: (_root, { accountId }, context) => watchBudget(context, accountFor(context, accountId, 'read')),
+    resolve: (budget) => budget,
+  }),
+);

@@ -13,7 +13,7 @@ import { abilitiesOn, accountsWith, isOperator, isTrustedOperator } from '../peo
 import { suspendedSentence } from './access.ts';
 import type { GraphqlContext } from './context.ts';
 import { InputError, transportError } from './errors.ts';
-import { largestPage, pageLength, pageSize, usualPage } from './pages.ts';
+import { defaultPage, maxPage, pageLength, pageSize } from './paging.ts';
 
 /**
  * The schema's builder: one per process, because Pothos collects types as the domain files load (`schema.ts`).
@@ -153,8 +153,8 @@ export const builder = new SchemaBuilder<{
     pageInfoFieldOptions: { description: 'Where the page begins and ends.' },
     beforeArgOptions: { description: 'Only elements before this cursor.' },
     afterArgOptions: { description: 'Only elements after this cursor.' },
-    firstArgOptions: { description: `How many elements from the start, at most ${largestPage}.`, validate: pageLength },
-    lastArgOptions: { description: `How many elements from the end, at most ${largestPage}.`, validate: pageLength },
+    firstArgOptions: { description: `How many elements from the start, at most ${maxPage}.`, validate: pageLength },
+    lastArgOptions: { description: `How many elements from the end, at most ${maxPage}.`, validate: pageLength },
     defaultConnectionTypeOptions: { description: 'A page of a list.', authScopes: { public: true } },
     defaultEdgeTypeOptions: { description: 'An element of a list with its cursor.', authScopes: { public: true } },
     defaultConnectionFieldOptions: {
@@ -165,8 +165,8 @@ export const builder = new SchemaBuilder<{
   prisma: {
     client: ({ prisma }) => prisma,
     dmmf: getDatamodel(),
-    maxConnectionSize: largestPage,
-    defaultConnectionSize: usualPage,
+    maxConnectionSize: maxPage,
+    defaultConnectionSize: defaultPage,
     // A list that Pothos would load one parent at a time is a mistake to be seen in development.
     onUnusedQuery: null,
   },

@@ -4,7 +4,7 @@ import type { Protocol } from '../core/protocol.ts';
 import { listPlans, type Plan } from '../plans/plans.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
-import { ProtocolType } from './ledger.ts';
+import { ProtocolType } from './protocol.ts';
 
 /** The public catalog: which models there are and what they cost, in USD and in VND. */
 

@@ -12,6 +12,7 @@ import { decodeUuid, encodeId } from './access.ts';
 import { builder } from './builder.ts';
 import { badInput } from './errors.ts';
 import { OperatorType } from './operator.ts';
+import { listLength, maxPage } from './paging.ts';
 
 /** What does not add up: shortfalls, doubtful token counts, holds and broken invariants, for operators. */
 
@@ -74,7 +75,6 @@ const BrokenInvariantType = builder.objectRef<Broken>('BrokenInvariant').impleme
   }),
 });
 
-const mostExceptions = 100;
 const dayMs = 86_400_000;
 
 const exceptionArgs = (args: {
@@ -83,11 +83,9 @@ const exceptionArgs = (args: {
   after?: string | null | undefined;
 }) => {
   const days = args.days ?? 7;
-  const limit = args.first ?? 50;
   if (days < 1 || days > 92) throw badInput('days', 'days must be between 1 and 92.');
-  if (limit < 1 || limit > mostExceptions) throw badInput('first', `first must be between 1 and ${mostExceptions}.`);
   if (typeof args.after === 'string' && !isUuid(args.after)) throw badInput('after', 'after is a request id.');
-  return { from: new Date(Date.now() - days * dayMs), after: args.after ?? null, limit };
+  return { from: new Date(Date.now() - days * dayMs), after: args.after ?? null, limit: listLength(args.first) };
 };
 
 builder.objectFields(OperatorType, (t) => ({
@@ -97,7 +95,7 @@ builder.objectFields(OperatorType, (t) => ({
     complexity: { field: 1, multiplier: 50 },
     args: {
       days: t.arg.int({ defaultValue: 7, description: 'How far back, at most 92 days.' }),
-      first: t.arg.int({ defaultValue: 50, description: `How many, at most ${mostExceptions}.` }),
+      first: t.arg.int({ defaultValue: 50, description: `How many, at most ${maxPage}.` }),
       after: t.arg.string({ description: 'Those before this request id.' }),
     },
     resolve: (_operator, args, { db }) => listShortfalls(db, exceptionArgs(args)),
@@ -108,7 +106,7 @@ builder.objectFields(OperatorType, (t) => ({
     complexity: { field: 1, multiplier: 50 },
     args: {
       days: t.arg.int({ defaultValue: 7, description: 'How far back, at most 92 days.' }),
-      first: t.arg.int({ defaultValue: 50, description: `How many, at most ${mostExceptions}.` }),
+      first: t.arg.int({ defaultValue: 50, description: `How many, at most ${maxPage}.` }),
       after: t.arg.string({ description: 'Those before this request id.' }),
     },
     resolve: (_operator, args, { db }) => listDoubtful(db, exceptionArgs(args)),
@@ -117,8 +115,8 @@ builder.objectFields(OperatorType, (t) => ({
     type: [HoldType],
     description: 'Holds of running requests, the oldest first.',
     complexity: { field: 1, multiplier: 50 },
-    args: { first: t.arg.int({ defaultValue: 50, description: `How many, at most ${mostExceptions}.` }) },
-    resolve: (_operator, { first }, { db }) => listHolds(db, exceptionArgs({ first: first ?? null }).limit),
+    args: { first: t.arg.int({ defaultValue: 50, description: `How many, at most ${maxPage}.` }) },
+    resolve: (_operator, { first }, { db }) => listHolds(db, listLength(first)),
   }),
   invariants: t.field({
     type: [BrokenInvariantType],

@@ -14,7 +14,7 @@ import {
   NotFoundError,
   refuseInput,
 } from './errors.ts';
-import { besideCursor, cursorRow } from './row-cursors.ts';
+import { besideCursor, cursorRow } from './paging.ts';
 
 /** API keys: what opens the model endpoints. */
 
@@ -101,6 +101,13 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
     }),
   }),
 });
+
+/** The keys of these ids, in one query. */
+export async function loadKeys(ids: string[], { prisma }: GraphqlContext) {
+  const keys = await prisma.apiKey.findMany({ where: { id: { in: ids } } });
+  const byId = new Map(keys.map((key) => [key.id, key]));
+  return ids.map((id) => byId.get(id) ?? null);
+}
 
 async function loadSpend(refs: readonly string[], context: GraphqlContext) {
   const accountIds = [...new Set(refs.map((ref) => ref.split('/')[0] ?? ''))];

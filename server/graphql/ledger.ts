@@ -10,7 +10,6 @@ import {
 } from '../billing/usage.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { UnitPrices } from '../core/price.ts';
-import type { Protocol } from '../core/protocol.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import { abilitiesOn, isOperator } from '../people/principal.ts';
 import { isRequestId } from '../runtime/http.ts';
@@ -18,10 +17,14 @@ import { isUuid } from '../shared/uuid.ts';
 import { accountFor, decodeUuid } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
+import { ModelType } from './catalog.ts';
+import type { GraphqlContext } from './context.ts';
 import { badInput, InputError, NotAllowedError, NotFoundError } from './errors.ts';
-import { ApiKeyType } from './keys.ts';
-import { checkPage, pageSize } from './pages.ts';
+import { ApiKeyType, loadKeys } from './keys.ts';
+import { checkForward, pageSize } from './paging.ts';
+import { ProtocolType } from './protocol.ts';
 import { checkRange } from './ranges.ts';
+import { pause } from './watching.ts';
 
 /** The ledger: one entry for every finished request, from which its charge can be computed again. */
 
@@ -39,15 +42,6 @@ export const OutcomeType = builder.enumType('RequestOutcome', {
       description: 'The service ended it: the server was stopped, or could not check the budget.',
     },
   } satisfies Record<string, { value: Outcome; description: string }>,
-});
-
-export const ProtocolType = builder.enumType('Protocol', {
-  description: 'A wire protocol.',
-  values: {
-    MESSAGES: { value: 'messages', description: 'POST /api/v1/messages' },
-    CHAT_COMPLETIONS: { value: 'chat-completions', description: 'POST /api/v1/chat/completions' },
-    RESPONSES: { value: 'responses', description: 'POST /api/v1/responses' },
-  } satisfies Record<string, { value: Protocol; description: string }>,
 });
 
 const UsageSourceType = builder.enumType('UsageSource', {
@@ -146,14 +140,19 @@ builder.node(LedgerEntryType, {
       type: ApiKeyType,
       nullable: true,
       description: 'The key that it came with.',
-      load: async (ids: string[], { prisma }) => {
-        const keys = await prisma.apiKey.findMany({ where: { id: { in: ids } } });
-        const byId = new Map(keys.map((key) => [key.id, key]));
-        return ids.map((id) => byId.get(id) ?? null);
-      },
+      load: loadKeys,
       resolve: ({ keyId }) => keyId,
     }),
     model: t.exposeString('model', { description: 'Catalog id.' }),
+    catalogModel: t.field({
+      type: ModelType,
+      nullable: true,
+      description: 'The model as it is in the catalog now; null when it cannot be called any more.',
+      resolve: async ({ model }, _args, { domains }) => {
+        const found = await domains.catalog.resolve(model);
+        return found?.id === model ? found : null;
+      },
+    }),
     protocol: t.expose('protocol', { type: ProtocolType, description: 'The protocol that the client spoke.' }),
     stream: t.exposeBoolean('stream', { description: 'Whether the answer was streamed.' }),
     usage: t.expose('usage', { type: TokensType, description: 'Tokens by pool.' }),
@@ -254,9 +253,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
       orderBy: t.arg({ type: LedgerOrderInput, description: 'How they are sorted; left out: the newest first.' }),
     },
     resolve: async ({ id: accountId }, args, { db }) => {
-      checkPage(args);
-      if (args.last != null || args.before != null)
-        throw badInput('last', 'This list is read forward: use first and after.');
+      checkForward(args);
       const order: Order = { by: args.orderBy?.field ?? 'time', ascending: args.orderBy?.direction === 'asc' };
       try {
         const page = await readLedger(db, {
@@ -335,5 +332,33 @@ builder.mutationField('createLedgerDownload', (t) =>
         accountId: accountFor(context, accountId, 'read'),
         ...ledgerFilter(filter),
       }),
+  }),
+);
+
+/** How often a watched ledger is looked at. */
+const watchIntervalMs = 1_000;
+/** Entries that are told at once at most; a client that was slower reads the list. */
+const maxTold = 20;
+
+/** New entries of an account, the oldest first, from now on. */
+async function* watchLedger(context: GraphqlContext, accountId: string): AsyncGenerator<AccountEntry> {
+  const newest = async () =>
+    (await readLedger(context.db, { accountId, ...ledgerFilter(null), limit: maxTold, after: null })).items;
+  let told = new Set((await newest()).map(({ requestId }) => requestId));
+  while (await pause(watchIntervalMs, context.signal)) {
+    const entries = await newest();
+    for (const entry of entries.toReversed()) if (!told.has(entry.requestId)) yield { ...entry, accountId };
+    told = new Set(entries.map(({ requestId }) => requestId));
+  }
+}
+
+builder.subscriptionField('ledgerAppended', (t) =>
+  t.field({
+    type: LedgerEntryType,
+    description: 'Requests of an account as they finish, each once; at most 20 in a second.',
+    authScopes: { reader: true },
+    args: { accountId: t.arg.id({ description: 'Which account; left out: your only or oldest one.' }) },
+    subscribe: (_root, { accountId }, context) => watchLedger(context, accountFor(context, accountId, 'read')),
+    resolve: (entry) => entry,
   }),
 );

@@ -2,8 +2,9 @@ import type { ModelMismatch } from '../catalog/model-mismatches.ts';
 import { actorOf } from '../people/principal.ts';
 import { decodeUuid, encodeId } from './access.ts';
 import { builder } from './builder.ts';
-import { badInput, ConflictError, NotFoundError } from './errors.ts';
+import { ConflictError, NotFoundError } from './errors.ts';
 import { OperatorType } from './operator.ts';
+import { listLength, maxPage } from './paging.ts';
 
 /** Upstreams that answered with another model than they were asked for, as operators see and close them. */
 
@@ -32,8 +33,6 @@ const ModelMismatchType = builder.objectRef<ModelMismatch>('ModelMismatch').impl
   }),
 });
 
-const mostAtOnce = 100;
-
 builder.objectField(OperatorType, 'modelMismatches', (t) =>
   t.field({
     type: [ModelMismatchType],
@@ -41,12 +40,10 @@ builder.objectField(OperatorType, 'modelMismatches', (t) =>
     complexity: { field: 1, multiplier: 50 },
     args: {
       open: t.arg.boolean({ description: 'Only those that are open, or only those that are closed.' }),
-      first: t.arg.int({ defaultValue: 50, description: `How many, at most ${mostAtOnce}.` }),
+      first: t.arg.int({ defaultValue: 50, description: `How many, at most ${maxPage}.` }),
     },
     resolve: (_operator, { open, first }, { domains }) => {
-      const limit = first ?? 50;
-      if (limit < 1 || limit > mostAtOnce) throw badInput('first', `first must be between 1 and ${mostAtOnce}.`);
-      return domains.modelMismatches.list({ open: open ?? null, limit });
+      return domains.modelMismatches.list({ open: open ?? null, limit: listLength(first) });
     },
   }),
 );

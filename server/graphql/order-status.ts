@@ -4,6 +4,7 @@ import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
 import { NotFoundError } from './errors.ts';
 import { findOrder, OrderType } from './orders.ts';
+import { pause } from './watching.ts';
 
 /** Orders as they change, as server-sent events. */
 
@@ -24,26 +25,6 @@ async function* watchOrder(context: GraphqlContext, first: Order): AsyncGenerato
     yield shown;
   }
 }
-
-/** True after the time, false at once when nobody waits any more. */
-function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve(false);
-      return;
-    }
-    const end = (whole: boolean) => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', leave);
-      resolve(whole);
-    };
-    const leave = () => end(false);
-    const timer = setTimeout(() => end(true), milliseconds);
-    signal.addEventListener('abort', leave);
-  });
-}
-
-builder.subscriptionType({ description: 'What can be watched, as server-sent events.' });
 
 builder.subscriptionField('orderStatus', (t) =>
   t.prismaField({

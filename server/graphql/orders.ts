@@ -9,7 +9,7 @@ import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
 import { BusyError, ConflictError, InputError, idempotencyConflict, NotAllowedError, NotFoundError } from './errors.ts';
-import { besideCursor, cursorRow } from './row-cursors.ts';
+import { besideCursor, cursorRow } from './paging.ts';
 
 /** Orders: buying budget by bank transfer. */
 

@@ -1,6 +1,7 @@
 import { type GraphQLSchema, isObjectType, lexicographicSortSchema, printSchema } from 'graphql';
 import './scalars.ts';
 import './error-types.ts';
+import './watching.ts';
 import './people.ts';
 import './sign-up.ts';
 import './sign-in.ts';
@@ -19,6 +20,7 @@ import './catalog-entries.ts';
 import './upstreams.ts';
 import './routes.ts';
 import './operator.ts';
+import './operators.ts';
 import './revenue.ts';
 import './exceptions.ts';
 import './audit.ts';

@@ -5,7 +5,8 @@ import { textProblem } from '../shared/plain-text.ts';
 import { decodeUuid, encodeId } from './access.ts';
 import { builder } from './builder.ts';
 import { badInput, ConflictError, InputError, NotFoundError } from './errors.ts';
-import { forwardPage } from './forward.ts';
+import { OrderType } from './orders.ts';
+import { forwardPage } from './paging.ts';
 
 /** Bank transfers: what operators see and do. What a payer sees of them is part of the order. */
 
@@ -82,9 +83,17 @@ builder.node(TransferType, {
     memo: t.exposeString('memo', { description: 'What the payer wrote, as the bank delivered it.' }),
     bookedAt: t.expose('bookedAt', { type: 'DateTime', description: 'When the bank booked it.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When we heard of it.' }),
+    order: t.prismaField({
+      type: OrderType,
+      nullable: true,
+      description: 'The order that it pays.',
+      resolve: (query, { orderId }, _args, { prisma }) =>
+        orderId === null ? null : prisma.order.findUnique({ ...query, where: { id: orderId } }),
+    }),
     orderId: t.id({
       nullable: true,
       description: 'The order that it pays.',
+      deprecationReason: 'Use `order { id }`.',
       resolve: ({ orderId }) => (orderId === null ? null : encodeId('Order', orderId)),
     }),
     matchedBy: t.exposeString('matchedBy', {

@@ -3,8 +3,8 @@ import { actorOf, isOperator } from '../people/principal.ts';
 import { noSuchId } from './access.ts';
 import { builder } from './builder.ts';
 import { given, named, settle, writes } from './catalog-changes.ts';
-import { ProtocolType } from './ledger.ts';
 import { OperatorType } from './operator.ts';
+import { ProtocolType } from './protocol.ts';
 
 /** Upstreams and their keys, as operators see and change them. */
 

@@ -17,8 +17,8 @@ import { AnnouncementType } from './announcements.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
 import { badInput } from './errors.ts';
-import { forwardPage } from './forward.ts';
-import { ProtocolType } from './ledger.ts';
+import { forwardPage } from './paging.ts';
+import { ProtocolType } from './protocol.ts';
 
 /** Uptime: what probes found, for everybody. */
 

@@ -4,6 +4,7 @@ import { decodeUuid, encodeId } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import { badInput } from './errors.ts';
+import { ApiKeyType, loadKeys } from './keys.ts';
 import { OutcomeType, TokensType } from './ledger.ts';
 import { checkRange } from './ranges.ts';
 
@@ -37,9 +38,17 @@ export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement
       description: 'When the period begins; null without periods.',
     }),
     model: t.exposeString('model', { nullable: true, description: 'Catalog id; null when not split by model.' }),
+    key: t.loadable({
+      type: ApiKeyType,
+      nullable: true,
+      description: 'The key; null when not split by key.',
+      load: loadKeys,
+      resolve: ({ keyId }) => keyId,
+    }),
     keyId: t.id({
       nullable: true,
       description: 'Id of the key; null when not split by key.',
+      deprecationReason: 'Use `key { id }`.',
       resolve: ({ keyId }) => (keyId === null ? null : encodeId('ApiKey', keyId)),
     }),
     outcome: t.expose('outcome', {

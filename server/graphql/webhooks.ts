@@ -11,7 +11,7 @@ import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
 import { badInput, ConflictError, InputError, NotAllowedError, NotFoundError } from './errors.ts';
-import { forwardPage } from './forward.ts';
+import { forwardPage } from './paging.ts';
 
 /** Webhooks: events for programs of customers, signed and repeated until they arrive. */
 

@@ -8,6 +8,7 @@ import { createIdentify, type Identify } from './identify.ts';
 import type { IdentityParts } from './identity.ts';
 import { emailChangeMail, localeOf, passwordResetMail } from './mails.ts';
 import { createMembers, type Members } from './members.ts';
+import { createSetOperator } from './operators.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
 import { createSettings, type Settings } from './settings.ts';
 import { createSignIn, type SignIn } from './sign-in.ts';
@@ -21,6 +22,7 @@ export interface People extends SignUp, SignIn {
   settings: Settings;
   members: Members;
   accessTokens: AccessTokens;
+  setOperator: ReturnType<typeof createSetOperator>;
   /** Drops counters, sessions and links that have had their time. */
   sweep(): Promise<void>;
 }
@@ -87,6 +89,7 @@ export function createPeople(options: {
     settings: createSettings(parts),
     members: createMembers({ pool, mailer, throttle, publicUrl }),
     accessTokens,
+    setOperator: createSetOperator({ pool }),
     async sweep() {
       await throttle.sweep();
       const now = new Date();

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { isUuid } from '../shared/uuid.ts';
+import { badInput } from './errors.ts';
+
+/** How lists are cut into pages: the arguments of pages, and the two ways to cut. */
+
+/** Elements of a page at most. */
+export const maxPage = 100;
+/** Elements of a page by default. */
+export const defaultPage = 20;
+
+/** What `first` and `last` may be; checked for every list before its resolver runs. */
+export const pageLength = z
+  .int()
+  .min(1, `must be between 1 and ${maxPage}`)
+  .max(maxPage, `must be between 1 and ${maxPage}`)
+  .nullish();
+
+export interface PageArguments {
+  first?: number | null | undefined;
+  last?: number | null | undefined;
+  after?: string | null | undefined;
+  before?: string | null | undefined;
+}
+
+/** Checks how the arguments of a list go together; throws an `InputError` that names the argument. */
+export function checkPage(args: PageArguments): void {
+  if (typeof args.first === 'number' && typeof args.last === 'number') {
+    throw badInput('last', 'first and last cannot be used together.');
+  }
+}
+
+/** How many elements a page may bring, whatever the arguments say. */
+export function pageSize(args: PageArguments): number {
+  const asked = args.first ?? args.last ?? defaultPage;
+  return Math.min(Math.max(asked, 1), maxPage);
+}
+
+/** Checks the arguments of a list that is only read forward. */
+export function checkForward(args: PageArguments): void {
+  checkPage(args);
+  if (args.last != null || args.before != null)
+    throw badInput('last', 'This list is read forward: use first and after.');
+}
+
+/** The length of a list that is no connection; throws an `InputError` when it is out of bounds. */
+export function listLength(first: number | null | undefined): number {
+  const length = first ?? defaultListLength;
+  if (length < 1 || length > maxPage) throw badInput('first', `first must be between 1 and ${maxPage}.`);
+  return length;
+}
+
+/** Elements of a list that is no connection by default. */
+export const defaultListLength = 50;
+
+/**
+ * A page of a list that is read forward, newest first, by ids that sort by time. One row more than asked for tells
+ * whether there is another page.
+ */
+export async function forwardPage<T extends { id: string }>(
+  args: PageArguments,
+  load: (page: { limit: number; before?: string }) => Promise<T[]>,
+) {
+  checkForward(args);
+  const size = pageSize(args);
+  const before = args.after == null ? null : decodeCursor(args.after);
+  const rows = await load({ limit: size + 1, ...(before === null ? {} : { before }) });
+  const edges = rows.slice(0, size).map((node) => ({ cursor: encodeCursor(node.id), node }));
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: rows.length > size,
+      hasPreviousPage: before !== null,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+  };
+}
+
+function encodeCursor(id: string): string {
+  return Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url');
+}
+
+function decodeCursor(cursor: string): string {
+  const hex = cursor.length > 64 ? '' : Buffer.from(cursor, 'base64url').toString('hex');
+  const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  if (!isUuid(id)) throw badInput('after', 'This is not a cursor of this list.');
+  return id;
+}
+
+// Prisma finds the row of a cursor whatever the list's filter says, and then skips one row. Where the filter has dropped
+// the cursor's row since (it was deleted, say), that would be another row, so the row of the cursor stays in the list.
+
+/** The row that the page begins behind, or ends before; null without a cursor. Throws an `InputError` for none of ours. */
+export function cursorRow(args: PageArguments): string | null {
+  checkPage(args);
+  const name = args.before == null ? 'after' : 'before';
+  const cursor = args[name];
+  if (cursor == null) return null;
+  const [, id = ''] = /^GPC:S:(.{36})$/.exec(Buffer.from(cursor, 'base64').toString()) ?? [];
+  if (!isUuid(id)) throw badInput(name, 'This is not a cursor of this list.');
+  return id;
+}
+
+/**
+ * The list's filter, and the row of the cursor whether it passes the filter or not. A filter that asks for nothing stays
+ * alone: as one of several it would count for none of the rows, not for all of them, and the list would end there.
+ */
+export function besideCursor<Where extends object>(where: Where, row: string | null) {
+  return row === null || Object.values(where).every(asksForNothing) ? where : { OR: [where, { id: row }] };
+}
+
+function asksForNothing(condition: unknown): boolean {
+  return (
+    condition === undefined ||
+    (typeof condition === 'object' &&
+      condition !== null &&
+      Object.getPrototypeOf(condition) === Object.prototype &&
+      Object.keys(condition).length === 0)
+  );
+}
