@@ -1,0 +1,299 @@
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addModel, admitted, ask, openLedger, settlement } from '../billing/support.ts';
+import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
+
+/** What programs build on: links between objects, subscriptions, every problem at once, and what operators can do. */
+
+let plane: ControlPlane;
+let owner: Browser;
+let operator: Browser;
+let accountId: string;
+
+beforeAll(async () => {
+  plane = await createControlPlane();
+  owner = await createPerson(plane, 'owner@example.com', '203.0.113.1');
+  operator = await createPerson(plane, 'operator@example.com', '203.0.113.2');
+  const { pool } = plane.database;
+  await pool.query(
+    `UPDATE app_user SET operator = true, two_factor_enabled = true WHERE email = 'operator@example.com'`,
+  );
+  await pool.query(
+    `INSERT INTO plan (id, name, price_vnd, budget) VALUES ('small', 'Small', 100000, 5000000000000), ('big', 'Big', 200000, 11000000000000)`,
+  );
+  await addModel(pool, { id: 'linked-model' });
+  const { rows } = await pool.query(`SELECT id FROM account WHERE email = 'owner@example.com'`);
+  accountId = rows[0].id;
+});
+afterAll(() => plane.close());
+
+async function makeOrder(planId: string): Promise<string> {
+  const answer = await owner.send(
+    'mutation ($input: CreateOrderInput!) { createOrder(input: $input) { ... on Order { id } ... on Error { message } } }',
+    { variables: { input: { planId } } },
+  );
+  return (answer.data as { createOrder: { id: string } }).createOrder.id;
+}
+
+/** A finished request, and the id of its key. */
+async function finishRequest(): Promise<{ requestId: string; keyId: string }> {
+  await owner.send('mutation { createKey(input: {}) { __typename } }');
+  const { rows } = await plane.database.pool.query(
+    'SELECT id FROM api_key WHERE account_id = $1 ORDER BY created_at DESC LIMIT 1',
+    [accountId],
+  );
+  const { ledger, close } = await openLedger(plane.database.url);
+  const asked = ask({ accountId, keyId: rows[0].id }, { model: 'linked-model' });
+  await ledger.settle(settlement(asked, await admitted(ledger, asked)));
+  await close();
+  return { requestId: asked.requestId, keyId: rows[0].id };
+}
+
+describe('an object', () => {
+  it('links to what it names: orders to account and plan, transfers to orders, entries to models, rows to keys', async () => {
+    const id = await makeOrder('small');
+    const order = await owner.send(
+      'query ($id: ID!) { order(id: $id) { account { email } plan { planId name } upgradedOrder { id } payment { memo amountVnd } } }',
+      { variables: { id } },
+    );
+    expect(order.data).toMatchObject({
+      order: { account: { email: 'owner@example.com' }, plan: { planId: 'small', name: 'Small' }, upgradedOrder: null },
+    });
+    const { memo } = (order.data as { order: { payment: { memo: string } } }).order.payment;
+    const recorded = await operator.send(
+      `mutation ($input: RecordTransferInput!) { recordTransfer(input: $input) { ... on BankTransfer { order { id status receivedVnd paidAt } } } }`,
+      {
+        variables: {
+          input: {
+            bankReference: 'FT1',
+            amountVnd: '100000',
+            memo,
+            bookedAt: new Date(Date.now() - 1_000).toISOString(),
+          },
+        },
+      },
+    );
+    expect(recorded.data).toMatchObject({ recordTransfer: { order: { id, status: 'PAID', receivedVnd: '100000' } } });
+
+    const { requestId } = await finishRequest();
+    const account = await owner.send(
+      `query ($requestId: String!) { account {
+         ledgerEntry(requestId: $requestId) { model catalogModel { modelId contextWindow } }
+         usage(period: MONTH, by: [KEY]) { rows { key { name last4 } } } } }`,
+      { variables: { requestId } },
+    );
+    expect(account.errors).toEqual([]);
+    expect(account.data).toMatchObject({
+      account: {
+        ledgerEntry: { model: 'linked-model', catalogModel: { modelId: 'linked-model' } },
+        usage: { rows: [{ key: { name: 'API key', last4: expect.any(String) } }] },
+      },
+    });
+  });
+
+  it('in a list of orders is reached in both directions', async () => {
+    for (let count = 0; count < 3; count += 1) await makeOrder('big');
+    const page = async (args: string) => {
+      const answer = await owner.send(
+        `{ account { orders(${args}) { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage endCursor startCursor } } } }`,
+      );
+      expect(answer.errors).toEqual([]);
+      return (answer.data as { account: { orders: OrderPage } }).account.orders;
+    };
+    const all = await page('first: 10');
+    const first = await page('first: 2');
+    const second = await page(`first: 2, after: "${first.pageInfo.endCursor}"`);
+    expect([...first.edges, ...second.edges].map(({ node }) => node.id)).toEqual(
+      all.edges.slice(0, 4).map(({ node }) => node.id),
+    );
+    const back = await page(`last: 2, before: "${second.pageInfo.startCursor}"`);
+    expect(back.edges.map(({ node }) => node.id)).toEqual(first.edges.map(({ node }) => node.id));
+  });
+});
+
+interface OrderPage {
+  edges: { cursor: string; node: { id: string } }[];
+  pageInfo: { endCursor: string; startCursor: string };
+}
+
+describe('a subscription', () => {
+  /** The first events of a subscription, as they come; `meanwhile` runs after the stream has begun. */
+  async function events(query: string, count: number, meanwhile: () => Promise<unknown>): Promise<unknown[]> {
+    if (!plane.app.server.listening) await plane.app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = plane.app.server.address() as AddressInfo;
+    const cookie = [...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const gone = new AbortController();
+    const response = await fetch(`http://127.0.0.1:${port}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', cookie },
+      body: JSON.stringify({ query }),
+      signal: gone.signal,
+    });
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    // A moment, so that what was there before is known as such.
+    const acted = new Promise((resolve) => setTimeout(resolve, 500)).then(meanwhile);
+    const told: unknown[] = [];
+    let text = '';
+    for await (const chunk of response.body ?? []) {
+      text += new TextDecoder().decode(chunk);
+      told.splice(0);
+      for (const [, data = ''] of text.matchAll(/^data: (\{.*\})$/gm)) told.push(JSON.parse(data));
+      if (told.length >= count) break;
+    }
+    gone.abort();
+    await acted;
+    return told;
+  }
+
+  it('tells the budget as it is and when it has changed', async () => {
+    const id = Buffer.from(`Account:${accountId}`).toString('base64');
+    const told = await events('subscription { budgetChanged { granted } }', 2, () =>
+      operator.send('mutation ($input: GiveGrantInput!) { giveGrant(input: $input) { __typename } }', {
+        variables: { input: { accountId: id, amount: '7', reason: 'a test' } },
+      }),
+    );
+    const [before, after] = told.map((event) =>
+      Number((event as { data: { budgetChanged: { granted: string } } }).data.budgetChanged.granted),
+    );
+    expect((after ?? 0) - (before ?? 0)).toBe(7);
+  });
+
+  it('tells requests as they finish, and none that had finished before', async () => {
+    let requestId = '';
+    const told = await events('subscription { ledgerAppended { requestId outcome } }', 1, async () => {
+      ({ requestId } = await finishRequest());
+    });
+    expect(told).toEqual([{ data: { ledgerAppended: { requestId, outcome: 'COMPLETED' } } }]);
+  });
+});
+
+describe('input with several mistakes', () => {
+  const told = async (browser: Pick<Browser, 'send'>, query: string, input: object) => {
+    const answer = await browser.send(query, { variables: { input } });
+    const [result] = Object.values(answer.data ?? {}) as { problems: { path: string[]; message: string }[] }[];
+    return result?.problems.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  };
+
+  it('is told all of them at once', async () => {
+    const asked = '... on InputError { problems { path message } }';
+    expect(
+      await told(plane, `mutation ($input: SignUpInput!) { signUp(input: $input) { ${asked} } }`, {
+        email: 'nobody',
+        password: 'short',
+        name: ' ',
+      }),
+    ).toEqual([
+      'input.email: This is not an e-mail address.',
+      'input.password: The password needs at least 10 characters.',
+      'input.name: The name must not be empty.',
+    ]);
+    expect(
+      await told(operator, `mutation ($input: SavePlanInput!) { savePlan(input: $input) { ${asked} } }`, {
+        planId: 'Not an id',
+        name: '',
+        priceVnd: '0',
+        budget: '0',
+        validDays: 0,
+      }),
+    ).toEqual([
+      'input.planId: planId must be lower-case letters, digits and hyphens.',
+      'input.name: name must not be empty.',
+      'input.priceVnd: priceVnd must be more than zero.',
+      'input.budget: budget must be more than zero.',
+      'input.validDays: validDays must be a whole number of days, at most 36500.',
+    ]);
+    expect(
+      await told(operator, `mutation ($input: AnnounceInput!) { announce(input: $input) { ${asked} } }`, {
+        kind: 'INFO',
+        title: '',
+        body: '',
+        startsAt: '2026-01-02T00:00:00Z',
+        endsAt: '2026-01-01T00:00:00Z',
+      }),
+    ).toEqual([
+      'input.title: title must not be empty.',
+      'input.body: body must not be empty.',
+      'input.endsAt: endsAt must be after the beginning.',
+    ]);
+    expect(
+      await told(owner, `mutation ($input: CreateKeyInput!) { createKey(input: $input) { ${asked} } }`, {
+        name: '',
+        limits: { day: '0' },
+      }),
+    ).toEqual(['input.name: name must not be empty.', 'input.limits: limits must be more than zero.']);
+  });
+});
+
+describe('an operation that costs too much', () => {
+  it('is told its cost, the maximum and its request id', async () => {
+    const many = Array.from({ length: 29 }, (_item, i) => `l${i}: ledger(first: 100) { edges { cursor } }`).join(' ');
+    const answer = await owner.send(`{ me { accounts { ${many} } } }`);
+    expect(answer.errors[0]).toMatchObject({
+      message: expect.stringMatching(/its complexity is \d+, at most 20000 is answered/),
+      extensions: {
+        code: 'DOCUMENT_TOO_LARGE',
+        measure: 'complexity',
+        cost: expect.any(Number),
+        maximum: 20_000,
+        requestId: expect.any(String),
+      },
+    });
+  });
+});
+
+describe('a model key sent in place of an access token', () => {
+  it('is recognised', async () => {
+    const answer = await plane.send('{ __typename }', { headers: { authorization: 'Bearer sk-steyg-whatever' } });
+    expect(answer.status).toBe(401);
+    expect(answer.errors[0]?.message).toContain('access token (tk-steyg-');
+    expect(answer.text).not.toContain('whatever');
+  });
+});
+
+describe('an operator', () => {
+  const open = `mutation ($input: OpenAccountInput!) { openAccount(input: $input) {
+    __typename ... on Account { email name budget { free } } ... on Error { code message } } }`;
+  const set = `mutation ($email: String!, $operator: Boolean!) { setOperator(email: $email, operator: $operator) {
+    __typename ... on User { email operator } ... on Error { code } } }`;
+
+  it('opens an account with a first budget, once for each address', async () => {
+    const input = { email: 'New.Customer@example.com', name: 'New', budget: '12.5' };
+    expect((await operator.send(open, { variables: { input } })).data).toEqual({
+      openAccount: {
+        __typename: 'Account',
+        email: 'new.customer@example.com',
+        name: 'New',
+        budget: { free: '12.5' },
+      },
+    });
+    expect((await operator.send(open, { variables: { input } })).data).toMatchObject({
+      openAccount: { __typename: 'ConflictError', code: 'ACCOUNT_EXISTS' },
+    });
+    for (const wrong of [{ email: 'x' }, { email: 'a@example.com', budget: '0' }, { email: 'a@example.com', name: '' }])
+      expect((await operator.send(open, { variables: { input: wrong } })).data).toMatchObject({
+        openAccount: { __typename: 'InputError' },
+      });
+  });
+
+  it('makes operators of people who have signed up, and takes it away, but not from the last one', async () => {
+    const change = async (email: string, isOperator: boolean) =>
+      (await operator.send(set, { variables: { email, operator: isOperator } })).data;
+    expect(await change('operator@example.com', false)).toMatchObject({ setOperator: { code: 'LAST_OPERATOR' } });
+    expect(await change('nobody@example.com', true)).toMatchObject({ setOperator: { code: 'NOT_FOUND' } });
+    expect(await change('owner@example.com', true)).toMatchObject({ setOperator: { operator: true } });
+    expect((await owner.send('{ operator { accounts(first: 1) { edges { node { id } } } } }')).errors).toEqual([]);
+    expect(await change('owner@example.com', false)).toMatchObject({ setOperator: { operator: false } });
+    expect((await owner.send('{ operator { accounts(first: 1) { edges { node { id } } } } }')).errors).toHaveLength(1);
+    const { rows } = await plane.database.pool.query(
+      `SELECT action FROM audit_entry WHERE action LIKE 'operator.%' ORDER BY created_at`,
+    );
+    expect(rows.map(({ action }) => action)).toEqual(['operator.create', 'operator.remove']);
+  });
+
+  it('is the only one who can', async () => {
+    const variables = { email: 'owner@example.com', operator: true };
+    expect((await owner.send(set, { variables })).errors[0]?.extensions['code']).toBe('FORBIDDEN');
+    const input = { email: 'z@example.com' };
+    expect((await owner.send(open, { variables: { input } })).errors[0]?.extensions['code']).toBe('FORBIDDEN');
+  });
+});
