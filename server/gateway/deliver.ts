@@ -116,7 +116,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
     );
   };
 
-  /** What of an account is charged; the rest is counted for the operator, whose shortfall it is if it should be true. */
+  /** Caps reported usage at plausible bounds. What is above is not billed; it is counted as an anomaly. */
   const believed = (call: Call, target: Target, account: ReportedUsage, bounds: TokenBounds): ReportedUsage => {
     const within = withinBounds(account, bounds);
     if (within !== account) {

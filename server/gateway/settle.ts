@@ -21,8 +21,8 @@ export function unmetered(outcome: Outcome): Metered {
 }
 
 /**
- * An answer that came through whole: its own account, with an estimate for what the vendor left out of it. Output that
- * was delivered but not counted is not free.
+ * A whole answer: its reported usage, with an estimate for what the vendor left out. Output that was delivered but not
+ * counted is not free.
  */
 export function meterWhole(
   account: ReportedUsage,
@@ -49,7 +49,7 @@ export function meterStream(
   /** Reasoning that was not shown and may be charged where nobody reports it. */
   hiddenTokens: number,
 ): Metered {
-  // Also when the customer has left: a drained answer that gave its whole account is charged by it.
+  // Also after the client has left: a drained answer is charged by its final report.
   if ((ending === 'completed' || (ending === 'client_closed' && account.usage !== null)) && !account.partial)
     return meterWhole(account, facts, contextWindow, ending);
   const ours =

@@ -33,7 +33,7 @@ export function estimateOutput(account: ReportedUsage): number {
   );
 }
 
-/** The most tokens that an honest account of one answer can have in one pool. */
+/** Plausible bounds: the most tokens that one answer can have in one pool. */
 export interface TokenBounds {
   input: number;
   output: number;
@@ -45,8 +45,8 @@ const windowsOfOneRun = 2;
 const windowsWithVendorTools = 16;
 
 /**
- * What no honest answer exceeds. An upstream that reports more is wrong about it, whatever the reason; believed, one such
- * answer would empty an account. What is above is the operator's shortfall, and shows as an anomaly.
+ * Plausible bounds of one request's usage. One wrong report could empty an account: what is above is not billed, and is
+ * counted as an anomaly.
  */
 export function tokenBounds(
   facts: { answers: number; gates: readonly { kind: string; name: string }[] },
@@ -70,7 +70,7 @@ export function contextRuns(facts: Gated, allowed: ReadonlySet<string>): number 
   return runsVendorTools(facts, allowed) ? windowsWithVendorTools : 1;
 }
 
-/** The account as far as it can be believed; the very same one where all of it can. */
+/** Caps reported usage at plausible bounds; the very same object where it is within them. */
 export function withinBounds(account: ReportedUsage, { input, output }: TokenBounds): ReportedUsage {
   const { usage } = account;
   if (usage === null) return account;
@@ -92,7 +92,7 @@ export type UnreportedInput =
   /** As cached context, the least it can plausibly have cost. */
   | 'cache_hit';
 
-/** Usage of an answer that ended before its own account of itself: what was reported, and estimates for the rest. */
+/** Usage of an answer that ended before its final report: what was reported, and estimates for the rest. */
 export function usageSoFar(
   account: ReportedUsage,
   facts: RequestMeasure,
@@ -101,8 +101,8 @@ export function usageSoFar(
   /** Reasoning that the answer did not show (`reasoning.ts`), as far as it may be charged. */
   hiddenTokens = 0,
 ): { usage: TokenPools; estimated: boolean } {
-  // No answer is longer than the window of its model. (What the request asked for is no bound: an upstream may not heed
-  // it, and whoever leaves before the account of such an answer would get the rest for nothing.)
+  // No answer is longer than the window of its model. The request's own cap is no bound: an upstream may not heed it, and
+  // a client that leaves before the report would get the rest for nothing.
   const shown = Math.min(estimateOutput(account), contextWindow * facts.answers);
   const output = Math.min(shown + hiddenTokens, contextWindow * facts.answers);
   if (account.usage !== null) {

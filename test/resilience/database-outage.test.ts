@@ -96,6 +96,39 @@ it('57: away at the settlement: the client notices nothing, the line waits on di
   expect(await service.broken()).toEqual([]);
 });
 
+it('away in mid-answer: a stream goes on as far as the last known free money bears, and nobody is told that the budget is used up', async () => {
+  const [rich, poor] = [await service.customer('10'), await service.customer('0.04')];
+  // 4,096 tokens are held at first, of 9,000; the poor one can pay for about 8,000, which are some 5,700 words.
+  const streams = [rich, poor].map((customer) =>
+    stream(server.baseUrl, customer, '[[len 9000]][[speed 2500]]', { maxTokens: 20_000 }),
+  ) as [ReturnType<typeof stream>, ReturnType<typeof stream>];
+  const [whole, broken] = streams;
+  await reached(() => streams.every(({ text }) => text.includes('w3"')));
+  await postgres.stop('immediate');
+  await Promise.all(streams.map(({ ended }) => ended));
+  expect(whole.finished && whole.text.includes('w8999"')).toBe(true);
+  expect(whole.text).not.toContain('"finish_reason":"length"');
+  expect(broken.finished).toBe(false);
+  expect(broken.text).toContain('w4500"');
+  expect(broken.text).not.toContain('w8000"');
+  expect(broken.text).not.toContain('"finish_reason":"length"');
+  expect(broken.text).toContain('whether there is more budget is not known');
+  await postgres.start();
+  await server.ready();
+  await service.released();
+  const { rows } = await service.pool.query(
+    'SELECT account_id, outcome, cost - charged < 1000000000 AS paid, cost < 41000000000 AS within FROM ledger_entry WHERE account_id = ANY ($1)',
+    [[rich.accountId, poor.accountId]],
+  );
+  expect(new Map(rows.map(({ account_id, ...row }) => [account_id, row]))).toEqual(
+    new Map([
+      [rich.accountId, { outcome: 'completed', paid: true, within: false }],
+      [poor.accountId, { outcome: 'shutdown', paid: true, within: true }],
+    ]),
+  );
+  expect(await service.broken()).toEqual([]);
+});
+
 it('57, 61: killed while the database is away: the next process settles what is on disk, even after the hold is gone', async () => {
   const customers = await Promise.all(Array.from({ length: 20 }, () => service.customer()));
   const streams = customers.map((customer) => stream(server.baseUrl, customer, '[[len 200]][[speed 100]]'));

@@ -121,7 +121,11 @@ export function stream(
   baseUrl: string,
   customer: Customer,
   text: string,
-  { model = 'on-chat-completions', once = false }: { model?: string; once?: boolean } = {},
+  {
+    model = 'on-chat-completions',
+    once = false,
+    maxTokens = 2_000,
+  }: { model?: string; once?: boolean; maxTokens?: number } = {},
 ): Running {
   const running: Running = {
     accountId: customer.accountId,
@@ -135,7 +139,7 @@ export function stream(
     fetch(`${baseUrl}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${customer.secret}` },
-      body: JSON.stringify({ model, stream: true, max_tokens: 2_000, messages: [{ role: 'user', content: text }] }),
+      body: JSON.stringify({ model, stream: true, max_tokens: maxTokens, messages: [{ role: 'user', content: text }] }),
     });
   const isBusy = ({ status }: Response): boolean => status === 503 && !once;
   const follow = async (): Promise<void> => {
