@@ -73,6 +73,8 @@ export function explain(error: unknown, t: Texts, english: boolean): Explanation
 
 /** What a refused model call means; null where the server's own sentence, often the vendor's, says more. */
 function ofModelCall(error: ApiError, t: Texts): string | null {
+  if (error.code === 'OVERLOADED' || error.code === 'TOO_MANY_REQUESTS')
+    return fill(t.errors.BUSY, { seconds: Math.ceil((error.retryAfterMs ?? 2_000) / 1_000) });
   if (error instanceof StreamError) return t.calls.cut;
   if (error instanceof AuthenticationError) return t.calls.key;
   if (error instanceof BudgetError) return ofBudget(error, t);

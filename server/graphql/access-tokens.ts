@@ -93,7 +93,7 @@ const CreateAccessTokenInput = builder.inputType('CreateAccessTokenInput', {
 builder.mutationField('createAccessToken', (t) =>
   t.field({
     type: MadeTokenType,
-    description: 'Makes an access token. Only people can; nobody can give more than they may do themselves.',
+    description: 'Makes an access token. Only people can, with scopes for what they may do themselves.',
     authScopes: { user: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError] },
     args: { input: t.arg({ type: CreateAccessTokenInput, required: true, description: 'What it is to be.' }) },

@@ -4,7 +4,7 @@ import type { GraphqlContext } from './context.ts';
 import { badInput, NotAllowedError, NotFoundError } from './errors.ts';
 
 /**
- * Which objects an argument may name. Whatever belongs to somebody else is answered like what does not exist, before
+ * Which objects an argument may name. An object of another account is answered like one that does not exist, before
  * anything is read about it.
  */
 
@@ -33,7 +33,7 @@ export function decodeId(type: string, id: string): string | null {
 
 /**
  * The account that an argument names, if the principal may do this to it. Left out: a token's own account, or the
- * person's oldest one. Throws `NotFoundError` for whatever is not theirs, `NotAllowedError` where the role is too small.
+ * person's oldest one. Throws `NotFoundError` for an account that is not theirs, `NotAllowedError` where the role is too small.
  */
 export function accountFor(context: GraphqlContext, id: string | null | undefined, ability: Ability): string {
   const visible = accountsWith(context.principal, 'read');
@@ -54,7 +54,7 @@ export function requireAbility(context: GraphqlContext, accountId: string, abili
   );
 }
 
-/** What is said where an account could be changed if it were not suspended. */
+/** The refusal of changes to a suspended account. */
 export const suspendedSentence =
   'This account is suspended: it can be looked at, and nothing else. Please contact support to have it reviewed.';
 
@@ -66,5 +66,5 @@ export function checkIdempotencyKey(key: string | null | undefined): string | nu
   return key;
 }
 
-/** An id that no row has: an object that may not be seen is looked up like one that does not exist. */
+/** An id without a row: an object that may not be seen is looked up like one that does not exist. */
 export const noSuchId = '00000000-0000-0000-0000-000000000000';

@@ -36,7 +36,7 @@ export const builder = new SchemaBuilder<{
     Json: { Input: never; Output: unknown };
   };
   AuthScopes: {
-    /** Anybody, signed in or not. Written out, so that openness is a decision that can be read. */
+    /** Anybody, signed in or not. Explicit, so that each open field is a visible decision. */
     public: boolean;
     /** A person with a session. */
     user: boolean;
@@ -95,7 +95,7 @@ export const builder = new SchemaBuilder<{
         keys: accountsWith(principal, 'keys').length > 0,
         billing: accountsWith(principal, 'billing').length > 0,
         members: accountsWith(principal, 'members').length > 0,
-        // Asked anew: an operation may have given its own principal another account.
+        // Evaluated again: a mutation may have added an account to its own principal.
         account: (accountId) => operator || abilitiesOn(context.principal, accountId).has('read'),
         self: (userId) => operator || (principal.kind === 'user' && principal.userId === userId),
         operator,
@@ -110,7 +110,7 @@ export const builder = new SchemaBuilder<{
           'Set up a one-time code for your sign-in first: what moves money or prices asks for it.',
         );
       }
-      // Whoever may do nothing because of a suspended account would be left guessing; operators' fields are not theirs anyway.
+      // A suspended account is the reason that a person can act on, unless the field is for operators anyway.
       if (principal.suspended.size > 0 && !isForOperators(info))
         return transportError('ACCOUNT_SUSPENDED', suspendedSentence);
       return transportError('FORBIDDEN', `You may not use ${info.parentType.name}.${info.fieldName}.`);
@@ -132,8 +132,8 @@ export const builder = new SchemaBuilder<{
         try {
           return await resolveNode(id);
         } catch (error) {
-          // Prisma throws for a row that is not there, and for an id that could be none's.
-          if (isNothing(error)) return null;
+          // Prisma throws for a row that does not exist and for an id of the wrong form.
+          if (isMissing(error)) return null;
           throw error;
         }
       },
@@ -187,14 +187,14 @@ export const builder = new SchemaBuilder<{
   },
 });
 
-/** Whether the rule of a field lets nobody in but operators. */
+/** Whether a field's rule admits operators only. */
 function isForOperators({ parentType, fieldName }: GraphQLResolveInfo): boolean {
   const extensions = parentType.getFields()[fieldName]?.extensions as { pothosOptions?: { authScopes?: unknown } };
   const rule = extensions.pothosOptions?.authScopes;
   return typeof rule === 'object' && rule !== null && ('operator' in rule || 'trustedOperator' in rule);
 }
 
-function isNothing(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return code === 'P2025' || code === 'P2023' || code === 'P2007';
 }

@@ -4,7 +4,7 @@ import type { Principal } from '../people/principal.ts';
 import type { Domains } from './domains.ts';
 import type { Work } from './slices.ts';
 
-/** What one operation is executed with. Resolvers reach everything through it and nothing around it. */
+/** What one operation is executed with; resolvers have no other access to the service. */
 export interface GraphqlContext {
   /** The id that answers, logs and masked errors share. */
   requestId: string;

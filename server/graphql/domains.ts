@@ -17,7 +17,7 @@ import type { LedgerDownloads } from './downloads.ts';
 import type { ReceiptLinks } from './receipts.ts';
 
 /**
- * The domains that resolvers call, handed over by `app.ts`. A resolver reads through Prisma or a domain's query and
+ * The domains that resolvers call, handed over by `app/control-plane.ts`. A resolver reads through Prisma or a domain's query and
  * changes things through a domain's function, never by itself.
  */
 export interface Domains {

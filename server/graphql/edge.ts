@@ -16,10 +16,10 @@ import { createWork } from './slices.ts';
 import { createTurns } from './turns.ts';
 import { createEngine } from './yoga.ts';
 
-/** An operation with its variables never needs more. Larger ones are refused before they are read. */
+/** Largest request body; larger ones are refused before they are read. */
 const bodyLimitBytes = 102_400;
 
-/** The page carries its own scripts; it loads nothing and talks to nobody but this server. */
+/** The page carries its own scripts, loads nothing and connects to this server only. */
 const graphiqlPolicy =
   "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline' 'unsafe-eval' blob:; style-src 'unsafe-inline'; img-src data:; font-src data:; worker-src blob:";
 
@@ -97,7 +97,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       if (text === null) {
         return refuse(request, reply, 400, 'BAD_REQUEST', 'The body is not UTF-8.');
       }
-      // A program that brings its own token cannot be made to act for somebody else; a cookie comes along unasked.
+      // Only cookies are sent by a browser on its own; a request with a token cannot be forged by another site.
       if (request.headers.authorization === undefined && isForeign(request, origin)) {
         return refuse(request, reply, 403, 'CROSS_SITE', 'This request comes from another site.');
       }
@@ -116,7 +116,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       }
 
       const gone = new AbortController();
-      // A reason of its own: making the usual one costs more than everything else here.
+      // A shared reason: a DOMException for each request is expensive.
       reply.raw.once('close', () => gone.abort(clientGone));
       const context: GraphqlContext = {
         requestId: request.id,
@@ -132,7 +132,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
         signal: gone.signal,
         work: createWork(subject, turns),
       };
-      // Parsing and validating a document takes milliseconds of the event loop, too.
+      // Parsing and validating a document block the event loop for milliseconds, too.
       await turns.next(subject);
       const answer = await engine.fetch(
         new engine.fetchAPI.Request(`${publicUrl}/graphql`, {

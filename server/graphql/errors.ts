@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
 
 /**
- * Two kinds of errors. What a person or a program is expected to run into is a member of a field's result union, made
- * by throwing one of the classes below: each has a `code`, a sentence and the fields that a program needs. What should
+ * Two kinds of errors. An expected error is a member of a field's result union, made by throwing one of the classes
+ * below: each has a `code`, a sentence and the fields that a program needs. What should
  * not happen to a well-made client (not signed in, not allowed, limits of a document) is a top-level error with
  * `extensions.code`.
  */

@@ -28,7 +28,7 @@ const ShortfallType = builder.objectRef<Shortfall>('Shortfall').implement({
     charged: t.expose('charged', { type: 'UsdAmount', description: 'What was left to charge.' }),
     missing: t.field({
       type: 'UsdAmount',
-      description: 'What nobody paid.',
+      description: 'What was not charged: cost - charged.',
       resolve: ({ cost, charged }) => cost - charged,
     }),
   }),

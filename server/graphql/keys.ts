@@ -299,7 +299,7 @@ builder.mutationField('updateKey', (t) =>
   }),
 );
 
-const mostGraceS = 30 * 86_400;
+const maxGraceS = 30 * 86_400;
 
 builder.mutationField('rotateKey', (t) =>
   t.field({
@@ -314,7 +314,7 @@ builder.mutationField('rotateKey', (t) =>
     resolve: async (_root, { id, graceSeconds }, context): Promise<MadeKey> => {
       const ref = await accountOfKey(context, decodeUuid('ApiKey', id));
       const grace = graceSeconds ?? 86_400;
-      if (grace < 0 || grace > mostGraceS) throw badInput('graceSeconds', `graceSeconds is 0 to ${mostGraceS}.`);
+      if (grace < 0 || grace > maxGraceS) throw badInput('graceSeconds', `graceSeconds is 0 to ${maxGraceS}.`);
       const actor = actorOf(context.principal);
       const outcome = await context.domains.keys.rotate({ ...ref, actor, graceMs: grace * 1_000 });
       if (outcome.kind === 'unknown_key') throw new NotFoundError('key');

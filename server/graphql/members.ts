@@ -139,7 +139,7 @@ builder.mutationFields((t) => ({
   }),
   acceptInvitation: t.prismaField({
     type: AccountType,
-    description: 'Joins an account with the link of a mail. Only for whoever signs in with the invited address.',
+    description: 'Joins an account with the link of a mail. Only for the person who signs in with the invited address.',
     authScopes: { user: true },
     errors: { types: [InvalidTokenError] },
     args: { token: t.arg.string({ required: true, description: 'The `token` of the link.' }) },

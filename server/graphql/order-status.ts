@@ -8,12 +8,12 @@ import { pause } from './watching.ts';
 
 /** Orders as they change, as server-sent events. */
 
-/** How often a watched order is looked at. Nothing notifies: a notification would slow every payment down for it. */
+/** How often a watched order is read. */
 const watchIntervalMs = 1_000;
 
 const isOver = ({ status }: Order) => status === 'paid' || status === 'expired' || status === 'cancelled';
 
-/** The order as it is, then after every change, until it is over or nobody listens any more. */
+/** The order as it is, then after every change, until it is final or the client has gone. */
 async function* watchOrder(context: GraphqlContext, first: Order): AsyncGenerator<Order> {
   let shown = first;
   yield shown;

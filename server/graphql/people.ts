@@ -15,7 +15,7 @@ export function me(context: GraphqlContext): UserPrincipal {
 export const UserType = builder.prismaNode('User', {
   id: { field: 'id' },
   description: 'A person who signs in.',
-  // Nobody looks people up by id but themselves and operators; the others are shown as members of an account.
+  // A person is found by id by themselves and by operators only; others see them as members of an account.
   findUnique: (id, { principal }) =>
     principal.kind === 'user' && (principal.operator || principal.userId === id) ? { id } : { id: noSuchId },
   authScopes: (user) => ({ self: user.id }),
@@ -33,7 +33,7 @@ export const UserType = builder.prismaNode('User', {
 });
 
 export const ViewerType = builder.objectRef<GraphqlContext['principal']>('Viewer').implement({
-  description: 'Whoever sent this request, and what they can reach.',
+  description: 'The principal of this request, and what it can reach.',
   authScopes: { reader: true },
 });
 
@@ -64,7 +64,7 @@ builder.queryField('me', (t) =>
   t.field({
     type: ViewerType,
     nullable: true,
-    description: 'Whoever sent this request; null for nobody.',
+    description: 'The principal of this request; null without one.',
     authScopes: { public: true },
     resolve: (_root, _args, { principal }) => (principal.kind === 'nobody' ? null : principal),
   }),

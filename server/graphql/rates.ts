@@ -62,7 +62,7 @@ export function createRates(rate: Rate, now: () => number = () => performance.no
 export interface GraphqlRates {
   /** Operations of one principal; requests without one count for their network (/64 with IPv6). */
   operations: Rate;
-  /** Requests of one network, whoever sends them: what identifying principals costs. */
+  /** All requests of one network: identifying principals costs a query each. */
   network: Rate;
   /** Cost of the operations of one principal, in resolved fields. */
   cost: Rate;

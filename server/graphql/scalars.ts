@@ -23,7 +23,7 @@ builder.scalarType('UsdAmount', {
   parseValue: usd,
 });
 
-const mostVnd = 1_000_000_000_000n;
+const maxVnd = 1_000_000_000_000n;
 
 function vnd(value: unknown): bigint {
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
@@ -31,7 +31,7 @@ function vnd(value: unknown): bigint {
     throw refuse('VndAmount is a whole number of VND, as a string such as "250000".');
   }
   const amount = BigInt(text);
-  if (amount > mostVnd) throw refuse('VndAmount is at most 1,000,000,000,000.');
+  if (amount > maxVnd) throw refuse('VndAmount is at most 1,000,000,000,000.');
   return amount;
 }
 

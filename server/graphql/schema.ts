@@ -47,17 +47,17 @@ export function buildSchema(): GraphQLSchema {
   const schema = builder.toSchema({ sortSchema: false });
   const unguarded = findUnguarded(schema);
   if (unguarded.length > 0) throw new Error(`No authorisation rule: ${unguarded.join(', ')}`);
-  answerNothingForNoId(schema);
+  answerNullForMalformedIds(schema);
   sliceLists(schema);
   built = schema;
   return schema;
 }
 
 /**
- * `node` says nothing of what is no id of anything, as of what is nobody's. The library parses the id before the field's
- * own resolver is asked, and would fail.
+ * `node` answers null for a malformed id as for an unknown one. The library parses the id before the field's own resolver
+ * runs, and would fail.
  */
-function answerNothingForNoId(schema: GraphQLSchema): void {
+function answerNullForMalformedIds(schema: GraphQLSchema): void {
   const field = schema.getQueryType()?.getFields()['node'];
   const resolve = field?.resolve;
   if (field === undefined || resolve === undefined) throw new Error('the schema has no field node');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /**
  * Links that a browser can follow without headers of its own: the link itself carries who may see what, signed and for
- * a while. Whoever has the link has what it shows, so it is short-lived and never sent on to other sites.
+ * a while. The link alone gives access, so it is short-lived and never sent to other sites.
  */
 export interface SignedLinks<Contents> {
   link(contents: Contents): SignedLink;
@@ -16,8 +16,8 @@ export interface SignedLink {
   expiresAt: Date;
 }
 
-/** Nothing that is signed here comes near it. */
-const longestGrant = 4_096;
+/** Longer texts are refused before they are parsed. */
+const maxGrantLength = 4_096;
 
 export function createSignedLinks<Contents>(options: {
   secretKey: Buffer;
@@ -40,7 +40,7 @@ export function createSignedLinks<Contents>(options: {
       return { url: `${publicUrl}${path}?grant=${grant}`, expiresAt: new Date(until) };
     },
     open(grant) {
-      if (typeof grant !== 'string' || grant.length > longestGrant) return null;
+      if (typeof grant !== 'string' || grant.length > maxGrantLength) return null;
       const [payload = '', signature = ''] = grant.split('.');
       const given = Buffer.from(signature, 'base64url');
       const expected = sign(payload);
@@ -53,12 +53,12 @@ export function createSignedLinks<Contents>(options: {
   };
 }
 
-/** What every answer to such a link carries: it is nobody else's, and its address must not travel on. */
+/** Headers of every answer to such a link: not cached, and its address not sent as a referrer. */
 export const linkHeaders: Record<string, string> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 };
 
-/** What is answered to a link that opens nothing. */
+/** The answer to a link that is wrong or expired. */
 export const deadLink = 'This link is not valid any more; make a new one.\n';

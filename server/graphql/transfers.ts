@@ -162,7 +162,7 @@ builder.mutationField('matchTransfer', (t) =>
   }),
 );
 
-const longestNote = 500;
+const maxNoteLength = 500;
 
 builder.mutationField('closeTransferReview', (t) =>
   t.field({
@@ -175,7 +175,7 @@ builder.mutationField('closeTransferReview', (t) =>
       note: t.arg.string({ required: true, description: 'What was done about it.' }),
     },
     resolve: async (_root, { transferId, note }, { domains, principal }) => {
-      const problem = textProblem(note, longestNote);
+      const problem = textProblem(note, maxNoteLength);
       if (problem !== null) throw badInput('note', `note ${problem}.`);
       const id = decodeUuid('BankTransfer', transferId);
       const closed =

@@ -1,6 +1,6 @@
 /**
- * Turns of the event loop for work that is done in slices. One slice runs in an iteration of the loop, whoever wants
- * more; principals take turns, so that a large operation of one does not delay the small ones of the others.
+ * Turns of the event loop for work that is done in slices. At most one slice runs in an iteration of the
+ * loop. Principals take turns, so that a large operation of one does not delay the small ones of the others.
  */
 export interface Turns {
   /** Resolves when a slice of this principal may run. */

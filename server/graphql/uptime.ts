@@ -196,9 +196,9 @@ const UptimeUnit = builder.enumType('UptimeUnit', {
   } as const,
 });
 
-/** More points than this are no chart. */
-const longestHours = 31 * 24;
-const longestDays = 3 * 366;
+/** Longest ranges of a chart, by its unit. */
+const maxHours = 31 * 24;
+const maxDays = 3 * 366;
 
 builder.queryFields((t) => ({
   status: t.field({
@@ -223,7 +223,7 @@ builder.queryFields((t) => ({
     resolve: (_root, { modelId, protocol, mode, from, to, by }, { domains }) => {
       const hours = (to.getTime() - from.getTime()) / 3_600_000;
       if (hours <= 0) throw badInput('to', 'to must be after from.');
-      if (hours > (by === 'hour' ? longestHours : longestDays * 24))
+      if (hours > (by === 'hour' ? maxHours : maxDays * 24))
         throw badInput('from', 'This is longer than a chart can show.');
       return domains.uptime.series({
         model: modelId.slice(0, 256),

@@ -93,8 +93,8 @@ export const hoursTo = 'Hours that begin before this moment.';
 export const zoneOf = 'Where days and months begin. An hour belongs to the day in which it begins.';
 
 /** A chart has at most this many rows in one answer. */
-const mostRows = 1_000;
-const longestHourly = 92 * 86_400_000;
+const maxRows = 1_000;
+const maxHourlyRange = 92 * 86_400_000;
 
 export interface UsageArguments {
   from?: Date | null | undefined;
@@ -112,13 +112,13 @@ export interface UsageArguments {
 /** Arguments of a chart as the usage query takes them; throws an `InputError` for what it cannot be asked. */
 export function usageQuery(args: UsageArguments) {
   const { from, to, period, by, model, keyId, outcomes, timeZone, first, after } = args;
-  const limit = first ?? mostRows;
-  if (limit < 1 || limit > mostRows) throw badInput('first', `first must be between 1 and ${mostRows}.`);
+  const limit = first ?? maxRows;
+  if (limit < 1 || limit > maxRows) throw badInput('first', `first must be between 1 and ${maxRows}.`);
   const zone = timeZone ?? 'UTC';
   if (!isTimeZone(zone)) throw badZone();
   checkRange({ from, to }, 'to');
   const span = (to ?? new Date()).getTime() - (from ?? new Date(0)).getTime();
-  if (period === 'hour' && span > longestHourly)
+  if (period === 'hour' && span > maxHourlyRange)
     throw badInput('from', 'Hours can be asked for 92 days at once: give a `from` that is closer to `to`.');
   return {
     from: from ?? null,
@@ -183,7 +183,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
         description: 'Only requests that ended in one of these ways; left out: all.',
       }),
       timeZone: t.arg.string({ defaultValue: 'UTC', description: zoneOf }),
-      first: t.arg.int({ description: `At most so many rows, and never more than ${mostRows}.` }),
+      first: t.arg.int({ description: `At most so many rows, and never more than ${maxRows}.` }),
       after: t.arg.string({ description: 'Rows after this cursor.' }),
     },
     resolve: ({ id }, args, { db }) => usagePage(() => readUsage(db, { accountId: id, ...usageQuery(args) })),

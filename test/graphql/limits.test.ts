@@ -115,7 +115,7 @@ describe('a document', () => {
     }
   });
 
-  it('whose answer nobody would read is refused with the types that there are', async () => {
+  it('that accepts no type of answer that there is is refused with the types that there are', async () => {
     const ask = (query: string, accept: string) =>
       plane.app.inject({
         method: 'POST',

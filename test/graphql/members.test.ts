@@ -34,7 +34,7 @@ async function memberId(email: string): Promise<string> {
 }
 
 describe('an invitation', () => {
-  it('lets in whoever signs in with the invited address, and nobody else', async () => {
+  it('lets in the person who signs in with the invited address, and no other', async () => {
     await owner.send(invite, { variables: { email: 'Guest@example.com', role: 'VIEWER' } });
     await expect.poll(async () => (await plane.mailsTo('guest@example.com')).length).toBe(2);
     const token = await tokenFor(plane, 'guest@example.com', '/invitation');
@@ -176,7 +176,7 @@ describe('an access token', () => {
     expect(answer.data).toMatchObject({ createAccessToken: { code: 'NOT_ALLOWED' } });
   });
 
-  it('that is wrong, over or deleted is an answer of its own, and never nobody', async () => {
+  it('that is wrong, over or deleted is an answer of its own, and never an anonymous request', async () => {
     const token = await make(['READ']);
     const good = token.headers['authorization'] ?? '';
     for (const authorization of ['Bearer x', 'Bearer ', 'Basic abc', good.slice(0, -1), `${good}x`]) {
@@ -204,7 +204,7 @@ describe('an access token', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('ends when whoever made it may no longer do what it does', async () => {
+  it('ends when its maker may no longer do what it does', async () => {
     const guestId = await memberId('guest@example.com');
     const mine = `mutation ($accountId: ID, $scopes: [TokenScope!]!) {
       createAccessToken(input: { accountId: $accountId, name: "mine", scopes: $scopes }) { ... on CreatedAccessToken { secret } }
@@ -255,7 +255,7 @@ describe('an access token', () => {
     );
   });
 
-  it('ends when whoever made it leaves the account', async () => {
+  it('ends when its maker leaves the account', async () => {
     const guestId = await memberId('guest@example.com');
     await owner.send(setRole, { variables: { id: guestId, role: 'ADMIN' } });
     const answer = await guest.send(

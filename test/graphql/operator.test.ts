@@ -457,7 +457,7 @@ describe('accounts', () => {
   });
 });
 
-describe('whoever is no operator', () => {
+describe('a person who is no operator', () => {
   it('sees and changes nothing of it', async () => {
     for (const [document, variables] of [
       ['{ operator { models { modelId } } }', {}],

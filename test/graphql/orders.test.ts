@@ -273,7 +273,7 @@ describe('an order', () => {
   });
 });
 
-it('at most four things can be watched at once, and whoever leaves makes room', async () => {
+it('at most four things can be watched at once, and a client that leaves makes room', async () => {
   const order = await buy(binh);
   const leaving = Array.from({ length: 4 }, () => new AbortController());
   const open = await Promise.all(leaving.map(({ signal }) => watch(binh, order.id, signal)));

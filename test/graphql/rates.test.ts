@@ -36,11 +36,11 @@ describe('requests beyond the rate', () => {
       extensions: { code: 'TOO_MANY_REQUESTS', retryAfterSeconds: expect.any(Number), requestId: expect.any(String) },
     });
     expect((await bob.send('{ me { scopes } }')).status).toBe(200);
-    // Nobody's requests from the same address are counted for the address.
+    // Requests without a principal are counted for their network.
     expect((await plane.send('{ __typename }', { ip: '203.0.113.1' })).status).toBe(200);
   });
 
-  it('of nobody count for the network, also with access tokens that are wrong', async () => {
+  it('without a principal count for the network, also with access tokens that are wrong', async () => {
     const plane = await open({ rates: { operations: few(5), network: many, cost: many } });
     const statuses = [];
     for (let count = 0; count < 8; count += 1) {
@@ -102,7 +102,7 @@ describe('a rate', () => {
 });
 
 describe('while the event loop is late', () => {
-  it('operations are refused with 503 and the time to come again, whoever asks', async () => {
+  it('operations are refused with 503 and the time to come again, with a session or without', async () => {
     const state = { late: false };
     const plane = await open({ isLate: () => state.late });
     const person = await createPerson(plane, 'carol@example.com');

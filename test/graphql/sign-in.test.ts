@@ -180,7 +180,7 @@ describe('whether an address has an account', () => {
 });
 
 describe('sessions', () => {
-  it('end with signing out, for whoever else has the cookie too', async () => {
+  it('end with signing out, for other holders of the cookie, too', async () => {
     const browser = await createPerson(plane, 'bea@example.com', '198.51.100.20');
     const cookie = cookieOf(browser);
     await browser.send('mutation { signOut { ok } }');
@@ -239,7 +239,7 @@ describe('sessions', () => {
     expect((await second.send('{ me { scopes } }')).data).toEqual({ me: null });
     expect((await plane.send('{ me { scopes } }', { headers: { cookie: old } })).data).toEqual({ me: null });
     expect((await signIn(second, 'fay@example.com')).data).toMatchObject({ signIn: { code: 'INVALID_CREDENTIALS' } });
-    // Whoever did not do it is led to where it can be undone.
+    // The mail leads to where the change can be undone.
     expect((await plane.mailsTo('fay@example.com')).at(-1)).toMatchObject({
       subject: 'Your password was changed',
       links: ['http://steyg.test/forgot-password'],

@@ -2,6 +2,7 @@ import { inflateSync } from 'node:zlib';
 import { encode } from 'uqr';
 import { describe, expect, it } from 'vitest';
 import { qrPng, qrSvg } from '../../server/plans/qr-image.ts';
+import { createQrPictures, QrBusyError } from '../../server/plans/qr-pictures.ts';
 import { crc16, type VietQrOptions, vietQrPayload } from '../../server/plans/vietqr.ts';
 
 describe('VietQR payload', () => {
@@ -83,5 +84,19 @@ describe('QR pictures', () => {
       }
     expect(wrong).toEqual([]);
     expect(png.subarray(-12).toString('hex')).toBe('0000000049454e44ae426082');
+  });
+
+  it('are drawn once for each text, in a thread, and refused while too many wait', async () => {
+    const pictures = createQrPictures({ maxWaiting: 2, maxRemembered: 2 });
+    const [first, again] = [pictures.draw(text), pictures.draw(text)];
+    expect(again).toBe(first);
+    const second = pictures.draw('second');
+    await expect(pictures.draw('third')).rejects.toThrow(QrBusyError);
+    expect(await first).toEqual({ svg: qrSvg(text), png: qrPng(text).toString('base64') });
+    expect((await second).svg).toBe(qrSvg('second'));
+    // What was refused is not remembered as such; what was asked for least lately is forgotten.
+    await pictures.draw('third');
+    expect(pictures.draw(text)).not.toBe(first);
+    await pictures.close();
   });
 });

@@ -544,7 +544,7 @@ export interface ConsoleAccounts {
    */
   inviteMember(variables: InviteMemberMutationVariables, options?: RequestOptions): Pending<InviteMemberAnswer>;
   /**
-   * Joins an account with the link of a mail. Only for whoever signs in with the invited address.
+   * Joins an account with the link of a mail. Only for the person who signs in with the invited address.
    *
    * @example
    * ```ts
@@ -616,7 +616,7 @@ export interface ConsoleAccounts {
    */
   listAccessTokens(variables?: ListAccessTokensQueryVariables, options?: RequestOptions): Paged<ListAccessTokensAnswer>;
   /**
-   * Makes an access token. Only people can; nobody can give more than they may do themselves.
+   * Makes an access token. Only people can, with scopes for what they may do themselves.
    *
    * @example
    * ```ts
@@ -1135,7 +1135,7 @@ export interface ConsoleOrders {
 /** Operations on people. */
 export interface ConsolePeople {
   /**
-   * Whoever sent this request; null for nobody.
+   * The principal of this request; null without one.
    *
    * @example
    * ```ts

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 
 /**
- * The SQL that this process sends while `work` runs, in order, whoever sends it: an alarm for operations whose number
+ * The SQL that this process sends while `work` runs, in order and from any part of it: an alarm for operations whose number
  * of statements grows with what they list. What a fresh connection says to introduce itself does not count.
  */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
