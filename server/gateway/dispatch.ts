@@ -84,8 +84,46 @@ function sendable({ headers, body }: DispatchRequest): Pick<Dispatcher.DispatchO
   };
 }
 
-const aborted = new Error('call ended by the gateway');
 const empty = Buffer.alloc(0);
+/** What a body that is gathered whole begins with. */
+const firstBodyBytes = 262_144;
+
+/**
+ * A body that is gathered whole. Each piece is copied as it comes: joined at the end, a large answer would be in memory
+ * twice, and the copy would hold the event loop.
+ */
+function createWholeBody() {
+  let buffer: Buffer = empty;
+  let length = 0;
+  let expected = 0;
+  return {
+    length: () => length,
+    /** So many bytes are announced; NaN when the upstream does not say. */
+    expect(bytes: number): void {
+      if (bytes > 0) expected = bytes;
+    },
+    add(piece: Buffer): void {
+      // Most answers come in one piece.
+      if (length === 0 && piece.length >= expected) buffer = piece;
+      else {
+        if (length + piece.length > buffer.length) {
+          // Not all at once: an answer that is held back keeps no more memory than has come.
+          const doubled = Math.max((length + piece.length) * 2, firstBodyBytes);
+          const larger = Buffer.allocUnsafeSlow(
+            expected >= length + piece.length ? Math.min(doubled, expected) : doubled,
+          );
+          buffer.copy(larger, 0, 0, length);
+          buffer = larger;
+        }
+        piece.copy(buffer, length);
+      }
+      length += piece.length;
+    },
+    whole: () => buffer.subarray(0, length),
+  };
+}
+
+const aborted = new Error('call ended by the gateway');
 
 function faultOf(error: Error, connected: boolean, headed: boolean): DispatchFault {
   const code = (error as { code?: string }).code ?? '';
@@ -103,8 +141,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Upstream
   let over = false;
   let starting = true;
   let wanted: 'pieces' | 'nothing' | number = 0;
-  let pieces: Buffer[] = [];
-  let size = 0;
+  let body = createWholeBody();
 
   const call: { -readonly [K in keyof UpstreamCall]: UpstreamCall[K] } = {
     sent: false,
@@ -113,7 +150,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Upstream
     },
     abort() {
       over = true;
-      pieces = [];
+      body = createWholeBody();
       controller?.abort(aborted);
     },
   };
@@ -121,8 +158,8 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Upstream
   const finish = (report: () => void): void => {
     if (over) return;
     over = true;
-    pieces = [];
     report();
+    body = createWholeBody();
   };
 
   const handler: Dispatcher.DispatchHandler = {
@@ -139,6 +176,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Upstream
       if (over || status < 200) return;
       headed = true;
       wanted = receiver.head(status, headers);
+      if (typeof wanted === 'number') body.expect(Math.min(wanted, Number(headers['content-length'])));
       if (wanted !== 'nothing') return;
       finish(() => receiver.end(empty));
       current.abort(aborted);
@@ -149,19 +187,16 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Upstream
         if (!receiver.piece(bytes)) current.pause();
         return;
       }
-      size += bytes.length;
-      if (wanted === 'nothing' || size > wanted) {
+      if (wanted === 'nothing' || body.length() + bytes.length > wanted) {
         finish(() => receiver.fault('too_large'));
         current.abort(aborted);
         return;
       }
-      pieces.push(bytes);
+      body.add(bytes);
       if (!receiver.collected(bytes.length)) current.pause();
     },
     onResponseEnd() {
-      const [first] = pieces;
-      const whole = first === undefined ? empty : pieces.length === 1 ? first : Buffer.concat(pieces, size);
-      finish(() => receiver.end(whole));
+      finish(() => receiver.end(body.whole()));
     },
     onResponseError(_controller, error) {
       const report = (): void => finish(() => receiver.fault(faultOf(error, connected, headed)));
