@@ -85,6 +85,8 @@ const lingerMs = 700;
  * it back after every event makes the dispatcher join and read all that has arrived again.
  */
 const maxHeldBytes = 262_144;
+/** How long a stream is read on for its usage after the client left, when the model has reasoned out of sight. */
+const hiddenDrainMs = 30_000;
 const nothing = new Uint8Array(0);
 
 /** What came with an event; `attempt-states.ts` needs none of it. */
@@ -376,14 +378,23 @@ class Attempt {
   }
 
   private clientLeft(): void {
-    if (this.state === 'ended') return;
-    // Waiting for the usage of a finished answer costs nothing; without it, hidden reasoning would be free for clients
-    // that leave at this moment.
-    const isFinished = this.parts.stream?.state === 'finished';
-    const drainMs = Math.max(this.parts.drainMs, isFinished ? lingerMs : 0);
-    const isDrained = drainMs > 0 && this.call.sent;
-    if (isDrained) this.drainUntil = performance.now() + drainMs;
-    this.happen(isDrained ? 'left_to_drain' : 'left');
+    if (this.hasEnded()) return;
+    const now = performance.now();
+    const drainMs = this.call.sent ? this.drainMsAt(now) : 0;
+    if (this.hasEnded()) return;
+    this.drainUntil = now + drainMs;
+    this.happen(drainMs > 0 ? 'left_to_drain' : 'left');
+  }
+
+  /** How long an answer whose client has left is worth reading on for its usage. */
+  private drainMsAt(now: number): number {
+    const { stream, drainMs } = this.parts;
+    if (stream === null || drainMs >= hiddenDrainMs) return drainMs;
+    // The usage of a finished answer costs nothing to wait for. Without it, and without the vendor's figure for reasoning
+    // that was not shown, that reasoning would be free for clients that leave before it is reported.
+    if (stream.state === 'finished') return Math.max(drainMs, lingerMs);
+    this.brake?.check(stream.account(), now);
+    return Math.max(drainMs, (this.brake?.hiddenTokens ?? 0) > 0 ? hiddenDrainMs : 0);
   }
 
   /** Checks silence, stalls and deadlines a few times a second. */

@@ -133,6 +133,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
   const brakeFor = (
     { call, request, admission, bounds }: Delivery,
     speed: ReturnType<typeof reasoningSpeed>,
+    isAborted: boolean,
     { stop, resume }: Pick<BrakeParts, 'stop' | 'resume'>,
   ): Brake => {
     const { facts } = request;
@@ -147,7 +148,9 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       maxOutputTokens: Math.min(facts.maxTokens ?? maxOutputTokens, maxOutputTokens) * facts.answers,
       reasoning: speed && createHiddenReasoning({ ...speed, startedAt: performance.now() }),
       credit: credit.of(accountId),
-      extend: (more) => ledger.extend({ accountId, requestId: call.requestId }, more),
+      // What is read on only for its usage stays within what is held already.
+      extend: async (more) =>
+        call.client.gone && isAborted ? 0n : ledger.extend({ accountId, requestId: call.requestId }, more),
       stop,
       resume,
     });
@@ -162,6 +165,8 @@ export function createDeliverer(parts: DelivererParts): Deliver {
     const secret = target.key?.secret ?? null;
     const speed = reasoningSpeed(facts.reasoning, request.model, upstream.protocol);
     metering.isSpeedStated = speed?.stated === true;
+    // Warming a cache generates nothing that could be broken off, and only its answer says what it costs.
+    const ownDrainMs = facts.maxTokens === 0 || upstream.onDisconnect === 'drain' ? drainMs : 0;
     return attempt({
       request: {
         dispatcher: target.dispatcher,
@@ -184,15 +189,14 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       refusals,
       pulse,
       timeouts,
-      // Warming a cache generates nothing that could be broken off, and only its answer says what it costs.
-      drainMs: facts.maxTokens === 0 || upstream.onDisconnect === 'drain' ? drainMs : 0,
+      drainMs: ownDrainMs,
       dispatchedAt,
       onContent: () => call.bytes.release(),
       usageSoFar: (account) =>
         meterStream('budget_stopped', withinBounds(account, bounds), facts, contextWindow, hiddenTokens(metering))
           .usage,
       brake(stop, resume) {
-        metering.brake = brakeFor(delivery, speed, { stop, resume });
+        metering.brake = brakeFor(delivery, speed, ownDrainMs === 0, { stop, resume });
         return metering.brake;
       },
       shutdown,

@@ -331,6 +331,39 @@ describe('a client that leaves', () => {
     expect(tooDear.seen.aborted).toBe(1);
   });
 
+  it('is drained for half a minute when the model has reasoned out of sight', async () => {
+    const hiding = (hiddenTokens: number) => ({
+      brake: () => ({ check: () => undefined, waiting: false, hiddenTokens, close: () => undefined }),
+    });
+    const shown = play(hiding(0));
+    shown.sent();
+    shown.head();
+    shown.leave();
+    expect(await shown.end).toEqual({ kind: 'left', sent: true });
+
+    const learnt = play(hiding(100));
+    learnt.sent();
+    learnt.head();
+    learnt.leave();
+    expect(learnt.seen.aborted).toBe(0);
+    learnt.data('two END');
+    expect(await learnt.end).toMatchObject({ kind: 'stream', ending: 'client_closed' });
+
+    const silent = play(hiding(100));
+    silent.sent();
+    silent.head();
+    silent.leave();
+    silent.beat(29_000);
+    expect(silent.seen.aborted).toBe(0);
+    silent.beat(31_000);
+    expect(await silent.end).toEqual({ kind: 'left', sent: true });
+    expect(silent.seen.aborted).toBe(1);
+
+    const unsent = play(hiding(100));
+    unsent.leave();
+    expect(await unsent.end).toEqual({ kind: 'left', sent: false });
+  });
+
   it('is drained for when the answer is not streamed, too', async () => {
     const played = play({ drainMs: 30_000, stream: null });
     played.sent();
