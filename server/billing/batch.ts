@@ -3,6 +3,7 @@ import type { Outcome } from '../core/outcome.ts';
 import { cost, type FrozenPrice } from '../core/price.ts';
 import type { TokenPools } from '../core/tokens.ts';
 import * as budget from './budget.ts';
+import { advance, common, minus, plus } from './escrow.ts';
 import {
   affordableTokens,
   chooseHold,
@@ -20,7 +21,14 @@ import type { AdmitAsk, Admitted, Refused, RequestRef, Settled, Settlement } fro
  * out. Pure. Everything that was asked for the same account sees what came before it in the batch.
  */
 export type Operation =
-  | { kind: 'settle'; settlement: Settlement }
+  /**
+   * `final`: what is there is charged even if it is less than the cost. Otherwise such a settlement is put off while some
+   * escrow of the account may have idle money.
+   */
+  | { kind: 'settle'; settlement: Settlement; final?: boolean }
+  /** Gives back what an escrow has beyond `keep`. May be repeated. */
+  | { kind: 'trim'; accountId: string; escrowId: string; keep: readonly budget.Part[] }
+  | Refill
   /** `onlyIfOrphaned`: only when the lease of the hold's process has ended. */
   | ({ kind: 'release'; onlyIfOrphaned: boolean } & RequestRef)
   | ({ kind: 'extend'; morePico: PicoUsd } & RequestRef)
@@ -28,10 +36,42 @@ export type Operation =
   | { kind: 'expire'; accountId: string }
   | { kind: 'admit'; ask: AdmitAsk };
 
+/** Adds to an escrow, or opens it: what a request needs beyond it, and what can be held in advance. */
+export interface Refill {
+  kind: 'refill';
+  accountId: string;
+  keyId: string;
+  escrowId: string;
+  /** The escrow has no row yet. */
+  isNew: boolean;
+  priceId: string;
+  /** What a running request needs, as far as it is free. */
+  exact: PicoUsd;
+  /** As in `AdvanceAsk`. */
+  need: PicoUsd;
+  wanted: PicoUsd;
+}
+
 export type Result =
-  | { kind: 'settled'; settled: Settled }
+  /** `own`: what its promise has paid. Null: it had been settled before, and what it took then is not known. */
+  | { kind: 'settled'; settled: Settled; own: readonly budget.Part[] | null }
+  /** It would be charged less than its cost although other escrows of the account may have idle money. */
+  | { kind: 'put_off' }
+  | { kind: 'trimmed' }
+  /** `lost`: the escrow's row is gone, so what it promised is not held any more. `mayReturn` as in `Refused`. */
+  /** `uncertain`: it may have been committed although the answer was lost. */
+  | {
+      kind: 'refilled';
+      /** As in `Admitted`. */
+      freeAfter: PicoUsd;
+      uncertain?: boolean;
+      added: readonly budget.Part[];
+      lost: boolean;
+      trialOnly: boolean;
+      mayReturn?: boolean;
+    }
   | { kind: 'released'; wasHeld: boolean }
-  | { kind: 'extended'; addedPico: PicoUsd }
+  | { kind: 'extended'; addedPico: PicoUsd; mayReturn?: boolean }
   | { kind: 'expired' }
   | Admitted
   | Refused;
@@ -40,6 +80,14 @@ export type Result =
 export interface Facts {
   /** The database's day in UTC, `2026-11-21`. */
   today: string;
+  /** The moment of the transaction by the database's clock, milliseconds. */
+  nowMs: number;
+  /** The number of changes that admissions rely on, read before anything of them. */
+  change: string;
+  /** When each of the grants ends, in milliseconds; null: never. */
+  grantEnds: ReadonlyMap<string, number | null>;
+  /** Accounts that have an escrow with money. Read when it makes a difference: see `unsure`. */
+  escrowed: ReadonlySet<string>;
   grants: ReadonlyMap<string, readonly budget.Grant[]>;
   /** By `pairKey(accountId, keyId)`. */
   keySpend: ReadonlyMap<string, KeySpend>;
@@ -60,6 +108,7 @@ export interface Hold {
   accountId: string;
   requestId: string;
   keyId: string;
+  escrow: boolean;
   parts: readonly budget.Part[];
   /** As the database wrote it. */
   heldAt: string;
@@ -73,6 +122,8 @@ export interface KeyTruth {
   accountId: string;
   /** Neither deleted nor expired. */
   valid: boolean;
+  /** By the database's clock, milliseconds. */
+  expiresAtMs: number | null;
   accountActive: boolean;
   /** Empty: all. */
   models: readonly string[];
@@ -81,6 +132,8 @@ export interface KeyTruth {
 
 export interface ModelTruth extends ModelSize {
   price: FrozenPrice;
+  /** When the next version of the price begins, by the database's clock, milliseconds. */
+  priceUntilMs: number | null;
 }
 
 export interface EntryFigures {
@@ -101,6 +154,7 @@ export interface Changes {
     parts: readonly budget.Part[];
     /** At most one of an account, which the database holds as well. */
     uncovered: boolean;
+    escrow: boolean;
   }[];
   holdsExtended: { accountId: string; requestId: string; parts: readonly budget.Part[] }[];
   holdsEnded: RequestRef[];
@@ -142,29 +196,48 @@ function postingId(requestId: string, index: number): string {
   return requestId.slice(0, -8) + end.toString(16).padStart(8, '0');
 }
 
+/** An escrow that got nothing, as far as is known. */
+export const notRefilled: Result = {
+  kind: 'refilled',
+  freeAfter: 0n,
+  added: [],
+  lost: false,
+  trialOnly: false,
+  uncertain: true,
+};
+
 /** Two ids as one key of a map. */
 export function pairKey(accountId: string, id: string): string {
   return accountId + id;
 }
 
 /**
- * Answers the operations in their order and says what to write. Throws when an operation makes no sense (a pool that is
+ * Answers the operations in their order and says what to write. `unsure`: accounts for which an answer may depend on
+ * `Facts.escrowed`. Throws when an operation makes no sense (a pool that is
  * no whole number, money that is not there): such an operation must be taken out of the batch.
  */
-export function decide(operations: readonly Operation[], facts: Facts): { results: Result[]; changes: Changes } {
+export function decide(
+  operations: readonly Operation[],
+  facts: Facts,
+): { results: Result[]; changes: Changes; unsure: ReadonlySet<string> } {
   const book = openBook(facts);
   const results = operations.map((operation) => answer(operation, facts, book));
-  return { results, changes: book.changes() };
+  return { results, changes: book.changes(), unsure: book.unsure };
 }
 
 function answer(operation: Operation, facts: Facts, book: Book): Result {
   switch (operation.kind) {
     case 'settle':
-      return { kind: 'settled', settled: settle(operation.settlement, facts, book) };
+      return settle(operation.settlement, operation.final === true, facts, book);
+    case 'trim':
+      trim(operation, book);
+      return { kind: 'trimmed' };
+    case 'refill':
+      return refill(operation, facts, book);
     case 'release':
       return { kind: 'released', wasHeld: release(operation, book) };
     case 'extend':
-      return { kind: 'extended', addedPico: extend(operation, operation.morePico, book) };
+      return extend(operation, operation.morePico, book);
     case 'expire':
       // Opening the book ended what had to end.
       return { kind: 'expired' };
@@ -173,22 +246,80 @@ function answer(operation: Operation, facts: Facts, book: Book): Result {
   return admit(operation.ask, facts, book);
 }
 
-function settle(settlement: Settlement, facts: Facts, book: Book): Settled {
+function settle(settlement: Settlement, final: boolean, facts: Facts, book: Book): Result {
   const before = book.entry(settlement);
-  if (before !== undefined) return { ...before, duplicate: true };
-  const { accountId, requestId, keyId } = settlement;
+  if (before !== undefined) return { kind: 'settled', settled: { ...before, duplicate: true }, own: null };
+  const { accountId, requestId, keyId, promise } = settlement;
   const owed = cost(settlement.usage, settlement.price);
-  const hold = book.endHold(settlement);
+  const escrow = promise === undefined ? undefined : book.hold({ accountId, requestId: promise.escrowId });
+  const hold = promise === undefined ? book.hold(settlement) : undefined;
+  const heldBy = hold ?? escrow;
   // A line of a spool that was damaged or came from elsewhere: it is no account's request.
-  if (hold === undefined && !facts.accounts.has(accountId)) throw new Error('a settlement of an unknown account');
-  const { charged, freeAfter, movements } = budget.settle(book.grants(accountId), hold?.parts ?? [], owed);
-  book.move(accountId, movements, { requestId, heldAt: hold?.heldAt ?? null });
-  if (hold !== undefined) book.spend(accountId, hold.keyId, (spend) => addHeld(spend, -amountOf(hold.parts)));
+  if (heldBy === undefined && !facts.accounts.has(accountId)) throw new Error('a settlement of an unknown account');
+  const grants = book.grants(accountId);
+  const own = budget.owedFrom(grants, common(promise?.parts ?? [], escrow?.parts ?? []), owed);
+  const held = hold?.parts ?? own;
+  const { charged, freeAfter, movements } = budget.settle(grants, held, owed);
+  if (charged < owed && !final && book.mayReturn(accountId)) return { kind: 'put_off' };
+
+  if (hold !== undefined) book.endHold(settlement);
+  if (escrow !== undefined) book.extendHold(escrow, minus(escrow.parts, own));
+  book.move(accountId, movements, { requestId, heldAt: heldBy?.heldAt ?? null });
+  if (heldBy !== undefined) book.spend(accountId, heldBy.keyId, (spend) => addHeld(spend, -amountOf(held)));
   book.spend(accountId, keyId, (spend) => addCharged(spend, charged, book.today));
   if (!settlement.stream && charged < owed) book.overdraw(accountId);
   const figures = { cost: owed, charged, freeAfter: freeAfter < MAX_PICO ? freeAfter : MAX_PICO };
   book.enter(settlement, figures);
-  return { ...figures, duplicate: false };
+  return { kind: 'settled', settled: { ...figures, duplicate: false }, own };
+}
+
+function trim({ accountId, escrowId, keep }: Extract<Operation, { kind: 'trim' }>, book: Book): void {
+  const escrow = book.hold({ accountId, requestId: escrowId });
+  if (escrow === undefined) return;
+  const kept = common(escrow.parts, keep);
+  const given = minus(escrow.parts, kept);
+  book.move(accountId, budget.release(book.grants(accountId), given));
+  book.spend(accountId, escrow.keyId, (spend) => addHeld(spend, -amountOf(given)));
+  if (kept.length === 0) book.endHold(escrow);
+  else if (given.length > 0) book.extendHold(escrow, kept);
+}
+
+/** Never refuses: what is not free is not added. */
+function refill(operation: Refill, facts: Facts, book: Book): Result {
+  const { accountId, keyId, escrowId, isNew, priceId, exact, need, wanted } = operation;
+  const grants = book.grants(accountId);
+  const trialOnly = grants.every((grant) => grant.ended || grant.trial);
+  const escrow = book.hold({ accountId, requestId: escrowId });
+  const key = facts.keys.get(keyId);
+  const room = key === undefined ? null : (keyRoom(book.spendOf(accountId, keyId), key.limits)?.room ?? null);
+  const free = budget.freeIn(grants);
+  const available = room === null ? free : least(free, room);
+  const refilled = (added: readonly budget.Part[], lost = false): Result => {
+    const mayReturn = amountOf(added) < exact && book.mayReturn(accountId);
+    const freeAfter = available - amountOf(added);
+    return { kind: 'refilled', freeAfter, added, lost, trialOnly, mayReturn };
+  };
+  if (escrow === undefined && !isNew) return refilled([], true);
+  if (key === undefined || key.accountId !== accountId) return refilled([]);
+
+  const needed = least(exact, available);
+  const left = { free: free - needed, room: room === null ? null : room - needed };
+  const placed = budget.place(grants, needed + advance({ ...left, need, wanted }));
+  if (placed.amount === 0n) return refilled([]);
+  book.move(accountId, placed.movements);
+  book.spend(accountId, keyId, (spend) => addHeld(spend, placed.amount));
+  if (escrow !== undefined) book.extendHold(escrow, plus(escrow.parts, placed.parts));
+  else
+    book.placeHold({
+      accountId,
+      requestId: escrowId,
+      keyId,
+      priceId,
+      parts: placed.parts,
+      uncovered: false,
+      escrow: true,
+    });
+  return refilled(placed.parts);
 }
 
 function release(operation: RequestRef & { onlyIfOrphaned: boolean }, book: Book): boolean {
@@ -201,18 +332,22 @@ function release(operation: RequestRef & { onlyIfOrphaned: boolean }, book: Book
   return true;
 }
 
-function extend(ref: RequestRef, morePico: PicoUsd, book: Book): PicoUsd {
+function extend(ref: RequestRef, morePico: PicoUsd, book: Book): Result {
+  const extended = (addedPico: PicoUsd): Result => {
+    const mayReturn = addedPico < morePico && book.mayReturn(ref.accountId);
+    return { kind: 'extended', addedPico, ...(mayReturn ? { mayReturn } : {}) };
+  };
   const hold = book.hold(ref);
-  if (hold === undefined) return 0n;
+  if (hold === undefined) return { kind: 'extended', addedPico: 0n };
   const { accountId } = ref;
   const room = keyRoom(book.spendOf(accountId, hold.keyId), hold.limits);
   const wanted = room === null ? morePico : least(morePico, room.room);
   const { amount, parts, movements } = budget.extend(book.grants(accountId), hold.parts, wanted);
-  if (amount === 0n) return 0n;
+  if (amount === 0n) return extended(0n);
   book.move(accountId, movements);
   book.spend(accountId, hold.keyId, (spend) => addHeld(spend, amount));
   book.extendHold(hold, parts);
-  return amount;
+  return extended(amount);
 }
 
 /** The order of the refusals is part of the contract: what a client hears first must not depend on chance. */
@@ -224,6 +359,7 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
     kind: 'refused',
     reason,
     balance,
+    ...(reason === 'reserved' && book.mayReturn(accountId) ? { mayReturn: true } : {}),
     ...more,
   });
 
@@ -271,6 +407,7 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
     priceId: model.price.id,
     parts: placed.parts,
     uncovered: chosen.uncovered,
+    escrow: false,
   });
   const { price, contextWindow, maxOutputTokens } = model;
   const trialOnly = grants.every((grant) => grant.ended || grant.trial);
@@ -300,6 +437,7 @@ function openBook(facts: Facts) {
   const extended = new Map<string, Hold>();
   const entered = new Map<string, EntryFigures>();
   const usage = new Map<string, UsageDelta>();
+  const unsure = new Set<string>();
   const holdsPlaced: Changes['holdsPlaced'] = [];
   const entries: Changes['entries'] = [];
   const postings: Posting[] = [];
@@ -313,17 +451,7 @@ function openBook(facts: Facts) {
   ): void => {
     if (movements.length === 0) return;
     grants.set(accountId, budget.apply(grantsOf(accountId), movements));
-    let charges = 0;
-    for (const { kind, grantId, amount, fromHold } of movements) {
-      if (kind === 'charge' && request !== null) {
-        const heldAt = fromHold ? request.heldAt : null;
-        const id = postingId(request.requestId, charges);
-        postings.push({ id, accountId, grantId, kind, amount, requestId: request.requestId, heldAt });
-        charges += 1;
-      }
-      if (kind === 'expire')
-        postings.push({ id: null, accountId, grantId, kind, amount, requestId: null, heldAt: null });
-    }
+    postings.push(...postingsOf(accountId, movements, request));
   };
 
   const spendOf = (accountId: string, keyId: string): KeySpend => {
@@ -342,6 +470,14 @@ function openBook(facts: Facts) {
 
   return {
     today: facts.today,
+    unsure,
+
+    /** Whether an escrow of the account may have idle money, which can be called in. */
+    mayReturn(accountId: string): boolean {
+      unsure.add(accountId);
+      return facts.escrowed.has(accountId);
+    },
+
     grants: grantsOf,
     move,
     spendOf,
@@ -407,6 +543,24 @@ function openBook(facts: Facts) {
       };
     },
   };
+}
+
+/** What movements leave in writing; holds and releases leave nothing. */
+function postingsOf(
+  accountId: string,
+  movements: readonly budget.Movement[],
+  request: { requestId: string; heldAt: string | null } | null,
+): Posting[] {
+  const postings: Posting[] = [];
+  for (const { kind, grantId, amount, fromHold } of movements) {
+    if (kind === 'charge' && request !== null) {
+      const heldAt = fromHold ? request.heldAt : null;
+      const id = postingId(request.requestId, postings.filter((posting) => posting.kind === 'charge').length);
+      postings.push({ id, accountId, grantId, kind, amount, requestId: request.requestId, heldAt });
+    }
+    if (kind === 'expire') postings.push({ id: null, accountId, grantId, kind, amount, requestId: null, heldAt: null });
+  }
+  return postings;
 }
 
 function changedGrants(

@@ -92,7 +92,7 @@ export interface Charged {
  */
 export function settle(grants: readonly Grant[], held: readonly Part[], owed: PicoUsd): Charged {
   const released = moves('release', held);
-  const own = limit(inOrder(grants, held), owed);
+  const own = owedFrom(grants, held, owed);
   const fromHold = moves('charge', own, true);
   const afterHold = apply(grants, [...released, ...fromHold]);
   const more = take(afterHold, owed - sum(own, (part) => part.amount));
@@ -103,6 +103,11 @@ export function settle(grants: readonly Grant[], held: readonly Part[], owed: Pi
     freeAfter: freeIn(after),
     movements: [...released, ...fromHold, ...fromFree, ...expire(after)],
   };
+}
+
+/** The parts of a hold that a cost takes, in the order of consumption. */
+export function owedFrom(grants: readonly Grant[], held: readonly Part[], owed: PicoUsd): readonly Part[] {
+  return limit(inOrder(grants, held), owed);
 }
 
 /** Gives a hold back: nothing was used. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import type { Operation, Result } from './batch.ts';
+import { notRefilled, type Operation, type Result } from './batch.ts';
 import { classify, describe } from './failure.ts';
 import type { BillingLog } from './log.ts';
 import type { Refused } from './types.ts';
@@ -7,7 +7,7 @@ import type { Refused } from './types.ts';
 /**
  * Group commit: all operations that wait share one transaction, and while it is in flight the next batch gathers. There
  * is one batch at a time, so that a process never waits for its own locks. No timer gathers: an idle ledger answers at
- * once, a busy one in larger batches.
+ * once, a busy one in larger batches. Batches of nothing but settlements keep a small distance.
  *
  * Settlements, releases and expiries are never given up: they wait for the database however long it takes. Admissions
  * and extensions are answered in time, whatever the database does: a person waits for them.
@@ -29,8 +29,11 @@ export interface GroupCommit {
 }
 
 export interface GroupCommitParts {
-  /** Carries out one batch in one transaction: all of it or nothing. */
-  perform: (operations: readonly Operation[]) => Promise<Result[]>;
+  /**
+   * Carries out one batch in one transaction: all of it or nothing. `careful`: some of it has been tried before, and may
+   * have been committed although the answer was lost.
+   */
+  perform: (operations: readonly Operation[], careful: boolean) => Promise<Result[]>;
   log: BillingLog;
   /** How long an admission waits at most. */
   longestWaitMs?: number;
@@ -60,6 +63,8 @@ const mostTurns = 8;
 const longestQueue = 2_000;
 const usualWaitMs = 1_000;
 const attempts = 5;
+/** The distance of batches in which there are only settlements. */
+const settlementsEveryMs = 10;
 const backOffMs = { first: 20, most: 2_000 };
 
 /** The refusal of a ledger that can promise nothing. */
@@ -73,22 +78,35 @@ interface Waiting {
   since: number;
   /** Somebody lost patience: the answer has been given already. */
   answered: boolean;
+  /** A batch with it has failed. */
+  tried: boolean;
 }
 
 export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }: GroupCommitParts): GroupCommit {
-  const queues: Record<Operation['kind'], Waiting[]> = { settle: [], release: [], expire: [], extend: [], admit: [] };
+  const queues: Record<Operation['kind'], Waiting[]> = {
+    trim: [],
+    settle: [],
+    release: [],
+    expire: [],
+    extend: [],
+    admit: [],
+    refill: [],
+  };
   let inFlight: readonly Waiting[] = [];
   let lastError: unknown = null;
   const nudges: { resolve(): void; reject(error: unknown): void }[] = [];
   /** `closing` takes nothing new; `stopped` carries nothing out. */
   const state = { running: false, closing: false, stopped: false };
   let failuresInARow = 0;
+  let lastBatchAt = Number.NEGATIVE_INFINITY;
   let calmSince: number | null = null;
   const stop = new AbortController();
 
   const enqueue = (operation: Operation): Promise<Result> =>
     new Promise((resolve, reject) => {
-      queues[operation.kind].push({ operation, resolve, reject, since: performance.now(), answered: false });
+      const since = performance.now();
+      queues[operation.kind].push({ operation, resolve, reject, since, answered: false, tried: false });
+      if (operation.kind !== 'settle') wake();
       start();
     });
 
@@ -112,8 +130,27 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
 
   const waitingCount = (): number => queues.admit.length + queues.settle.length;
 
+  /** What to call so that a batch of settlements waits no longer. */
+  let wake = (): void => undefined;
+
+  /**
+   * Nobody waits for settlements alone: they have been written to disk, and their money is held. Batches of them keep a
+   * distance, because a commit costs the database more than another row in it. Whatever else comes starts a batch at once.
+   */
+  const keepDistance = async (): Promise<void> => {
+    const waitMs = lastBatchAt + settlementsEveryMs - performance.now();
+    const onlySettlements = Object.entries(queues).every(([kind, queue]) => kind === 'settle' || queue.length === 0);
+    if (waitMs <= 0 || !onlySettlements || nudges.length > 0 || state.closing) return;
+    if (queues.settle.length === 0 || queues.settle.length >= largestBatch / 2) return;
+    const pauseOver = new AbortController();
+    wake = () => pauseOver.abort();
+    await delay(waitMs, undefined, { signal: pauseOver.signal, ref: false }).catch(ignore);
+    wake = () => undefined;
+  };
+
   const run = async (): Promise<void> => {
     while (!state.stopped) {
+      await keepDistance();
       await gather();
       if (failuresInARow > 0) await pause(backOff(failuresInARow));
       if (state.stopped) break;
@@ -121,6 +158,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
       if (batch.length === 0 && nudges.length === 0 && failuresInARow === 0) break;
       const nudged = nudges.splice(0);
       inFlight = batch;
+      if (batch.length > 0) lastBatchAt = performance.now();
       await carryOut(batch);
       inFlight = [];
       for (const nudge of nudged) {
@@ -138,18 +176,28 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
     const admissions = Math.min(queues.admit.length, roomForAdmissions);
     let room = largestBatch - extensions - admissions;
     const batch: Waiting[] = [];
-    for (const kind of ['settle', 'release', 'expire'] as const) {
+    // What escrows keep is worked out when the batch begins, before anything in it is charged to them.
+    for (const kind of ['trim', 'settle', 'release', 'expire'] as const) {
       const taken = queues[kind].splice(0, room);
       room -= taken.length;
       batch.push(...taken);
     }
     batch.push(...queues.extend.splice(0, extensions), ...queues.admit.splice(0, admissions + room));
+    // In advance is held only what those before it leave.
+    batch.push(...queues.refill.splice(0, roomForExtensions));
     return batch.filter((waiting) => !waiting.answered);
   };
 
   const carryOut = async (batch: readonly Waiting[], attempt = 1): Promise<void> => {
     try {
-      deliver(batch, await perform(batch.map((waiting) => waiting.operation)));
+      const careful = attempt > 1 || batch.some((waiting) => waiting.tried);
+      deliver(
+        batch,
+        await perform(
+          batch.map((waiting) => waiting.operation),
+          careful,
+        ),
+      );
       if (failuresInARow > 0) log.info({ failures: failuresInARow }, 'the ledger works again');
       failuresInARow = 0;
       calmSince ??= performance.now();
@@ -160,6 +208,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
 
   const recover = async (batch: readonly Waiting[], attempt: number, error: unknown): Promise<void> => {
     const failure = classify(error);
+    for (const waiting of batch) waiting.tried = true;
     if (failure === 'contention' && attempt < attempts) {
       await pause(backOff(attempt));
       return carryOut(batch, attempt + 1);
@@ -198,10 +247,12 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
         // The commit may have happened although its confirmation was lost.
         letGo(operation);
       } else if (operation.kind === 'extend') unreachable(waiting);
+      else if (operation.kind === 'refill') answer(waiting, notRefilled);
       else queues[operation.kind].unshift(waiting);
     }
     for (const waiting of queues.admit.splice(0)) answer(waiting, unavailable);
     for (const waiting of queues.extend.splice(0)) unreachable(waiting);
+    for (const waiting of queues.refill.splice(0)) answer(waiting, notRefilled);
   };
 
   const expel = (waiting: Waiting, error: unknown): void => {
@@ -209,6 +260,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
     log.error({ operation: operation.kind, ...describe(error) }, 'an operation can never be committed');
     if (operation.kind === 'admit') return answer(waiting, unavailable);
     if (operation.kind === 'extend') return unreachable(waiting);
+    if (operation.kind === 'refill') return answer(waiting, notRefilled);
     waiting.answered = true;
     waiting.reject(new Quarantined(`this ${operation.kind} can never be committed`));
   };
@@ -250,6 +302,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
       if (state.stopped) throw new Closed('the ledger is closed');
       const refuse = state.closing || failuresInARow > 0;
       if (operation.kind === 'admit' && (refuse || queues.admit.length >= longestQueue)) return unavailable;
+      if (operation.kind === 'refill' && refuse) return notRefilled;
       if (operation.kind === 'extend' && refuse) throw new Unreachable('the ledger is out of reach');
       return enqueue(operation);
     },
@@ -258,6 +311,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
       return new Promise((resolve, reject) => {
         if (state.stopped) return reject(new Closed('the ledger is closed'));
         nudges.push({ resolve, reject });
+        wake();
         start();
       });
     },
@@ -272,6 +326,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
 
     async close(limitMs) {
       state.closing = true;
+      wake();
       const until = performance.now() + limitMs;
       while (isBusy() && performance.now() < until) await delay(5);
       state.stopped = true;

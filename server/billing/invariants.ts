@@ -6,7 +6,7 @@ import { transaction } from '../database/lane.ts';
  * database, and running requests do not disturb them: every commit leaves them empty.
  */
 export interface BrokenInvariant {
-  /** `I1` to `I9`, `usage_hour` or `key_spend`. */
+  /** `I1` to `I10`, `usage_hour` or `key_spend`. */
   invariant: string;
   rows: Record<string, unknown>[];
 }
@@ -156,9 +156,16 @@ function invariantsOf({ written, hours, charged }: Reading): Record<string, stri
          FROM paid FULL JOIN bought ON bought.account_id = paid.account_id AND bought.source_ref = 'order:' || paid.id
          WHERE paid.id IS NULL OR bought.source_ref IS NULL OR paid.received < paid.price_vnd OR paid.budget <> bought.amount`,
 
-    // No hold outlives the longest stream.
+    // No hold outlives the longest stream. An escrow lives as long as its key is busy.
     I9: `SELECT account_id, request_id, held_at FROM hold
-         WHERE ${inScope('account_id')} AND held_at < now() - $2::bigint * interval '1 millisecond'`,
+         WHERE ${inScope('account_id')} AND NOT escrow AND held_at < now() - $2::bigint * interval '1 millisecond'`,
+
+    // What is promised from an escrow is never more than the escrow, as far as the database can see it: it has a process
+    // that keeps account of its promises, and gives it back, or has it taken back, when it ends.
+    I10: `SELECT account_id, request_id, key_id, process_id, amount::text FROM hold
+          WHERE ${inScope('account_id')} AND escrow
+            AND NOT EXISTS (SELECT FROM process p WHERE p.id = hold.process_id
+                            AND p.lease_until >= now() - $2::bigint * interval '1 millisecond')`,
 
     // The hourly sums are those of the ledger.
     usage_hour: `WITH entries AS (

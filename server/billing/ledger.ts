@@ -1,16 +1,20 @@
 export { type Outcome } from '../core/outcome.ts';
 export { type UsageSource } from '../core/tokens.ts';
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { PicoUsd } from '../core/money.ts';
 import { decide, type Operation, type Result } from './batch.ts';
+import { createEscrows, type Escrows, tickMs } from './escrows.ts';
 import { classify, Unworkable } from './failure.ts';
 import { flight, type Statement } from './flight.ts';
 import { Closed, createGroupCommit, Quarantined, unavailable } from './group-commit.ts';
 import type { BillingLog, BillingMetrics } from './log.ts';
 import type { Spool, SpoolReceipt } from './spool.ts';
 import {
+  accountsWithEscrows,
   begin,
+  callOthers,
   commit as commitBatch,
   endLease,
   ping,
@@ -21,6 +25,7 @@ import {
 } from './statements.ts';
 import type { AdmitAsk, Admitted, Balance, Refused, RequestRef, Settled, Settlement } from './types.ts';
 import { readBalance } from './usage.ts';
+import { createWitness } from './witness.ts';
 
 export type { FrozenPrice } from '../core/price.ts';
 export type { AdmitAsk, Admitted, Refused, Settled, Settlement } from './types.ts';
@@ -90,10 +95,18 @@ export interface LedgerParts {
   admissionLimitMs?: number;
   /** How long `close` waits for the database. */
   closeLimitMs?: number;
+  /** How long money that is held in advance waits for requests before it goes back; two seconds, unless told otherwise. */
+  escrowIdleMs?: number;
 }
 
+const defaultAdmissionLimitMs = 1_000;
+/** How long others have to give back what is idle, and how long nobody asks them again who had nothing to give. */
+const callInWaitsMs = [20, 50, 100, 150];
+const callInPauseMs = 1_000;
+
 export function createLedger(parts: LedgerParts): Ledger {
-  const { pool, processId, spool, holdLeaseMs, log, metrics, admissionLimitMs, closeLimitMs = 5_000 } = parts;
+  const { pool, processId, spool, holdLeaseMs, log, metrics, admissionLimitMs } = parts;
+  const { closeLimitMs = 5_000, escrowIdleMs = 2_000 } = parts;
   const connection = keepConnection(pool);
   const touched = new Set<string>();
   const held = new Set<string>();
@@ -102,17 +115,22 @@ export function createLedger(parts: LedgerParts): Ledger {
   let leaseRenewedAt = Number.NEGATIVE_INFINITY;
 
   /** One batch: lock, decide, apply. The lease rides along, so that a ledger that can write cannot lose it. */
-  const perform = async (operations: readonly Operation[]): Promise<Result[]> => {
+  const perform = async (asked: readonly Operation[], careful: boolean): Promise<Result[]> => {
     const client = await connection.open();
     try {
       const now = performance.now();
       const isLeaseDue = now - leaseRenewedAt >= holdLeaseMs / 4;
       const lease = isLeaseDue ? [renewLease(processId, String(holdLeaseMs))] : [];
-      const results = operations.length === 0 ? [] : await together(client, operations, lease);
+      const operations = escrows.prepare(asked);
+      const results = operations.length === 0 ? [] : await together(client, operations, { prologue: lease, careful });
       count(operations, results);
       // Without operations it is only about the lease, or about whether the database answers.
       if (operations.length === 0) await flight(client, isLeaseDue ? lease : [ping()]);
-      if (isLeaseDue) leaseRenewedAt = now;
+      if (isLeaseDue) {
+        // A renewal that came through so late may have followed a sweep, which has given back what was held.
+        if (performance.now() - leaseRenewedAt > holdLeaseMs) escrows.closeAll();
+        leaseRenewedAt = now;
+      }
       return results;
     } catch (error) {
       await connection.recover(client, error);
@@ -135,16 +153,22 @@ export function createLedger(parts: LedgerParts): Ledger {
   const together = async (
     client: PoolClient,
     operations: readonly Operation[],
-    lease: Statement[],
+    { prologue, careful }: { prologue: readonly Statement[]; careful: boolean },
   ): Promise<Result[]> => {
-    const { facts, places } = await readFacts(client, operations, [begin(), ...lease]);
-    const { results, changes } = decideOrRefuse(operations, facts);
+    const { facts, places } = await readFacts(client, operations, { prologue: [begin(), ...prologue], careful });
+    let decided = decideOrRefuse(operations, facts);
+    if (decided.unsure.size > 0) {
+      const escrowed = await accountsWithEscrows(client, decided.unsure);
+      if (escrowed.size > 0) decided = decideOrRefuse(operations, { ...facts, escrowed });
+    }
+    const { results, changes } = decided;
     const written = await flight(client, [...writes(changes, places, processId), commitBatch()]);
     // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, and calls that success.
     if (written.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was not committed');
     for (const { accountId } of [...changes.grants, ...changes.entries.map((entry) => entry.settlement)]) {
       touched.add(accountId);
     }
+    escrows.committed(operations, results, facts);
     return results;
   };
 
@@ -154,10 +178,67 @@ export function createLedger(parts: LedgerParts): Ledger {
     ...(admissionLimitMs === undefined ? {} : { longestWaitMs: admissionLimitMs }),
   });
 
+  const witness = createWitness({
+    connection: keepConnection(pool),
+    processId,
+    limitMs: admissionLimitMs ?? defaultAdmissionLimitMs,
+    onCalled: (accountId) => escrows.callIn(accountId),
+  });
+  const escrows: Escrows = createEscrows({ witness, lane: commit, isHealthy: () => isHealthy(), idleMs: escrowIdleMs });
+  const ticking = setInterval(() => escrows.tick(), tickMs);
+  ticking.unref();
+
+  /** Accounts whose idle money was called in without success a moment ago: until when. Monotonic milliseconds. */
+  const calledInVain = new Map<string, number>();
+
+  /**
+   * Calls the idle money of an account in, from this process and from others, and asks again until the answer is another
+   * one or the others have had their time.
+   */
+  const afterCallIn = async <T>(
+    accountId: string,
+    again: () => Promise<T>,
+    isFinal: (answer: T) => boolean,
+  ): Promise<T> => {
+    escrows.callIn(accountId);
+    const others = (calledInVain.get(accountId) ?? 0) > performance.now() ? 0 : await callOthersOf(accountId);
+    let answer = await again();
+    for (const waitMs of others === 0 ? [] : callInWaitsMs) {
+      if (isFinal(answer)) return answer;
+      await delay(waitMs, undefined, { ref: false });
+      answer = await again();
+    }
+    if (others > 0 && !isFinal(answer)) {
+      if (calledInVain.size > 1_000) calledInVain.clear();
+      calledInVain.set(accountId, performance.now() + callInPauseMs);
+    }
+    return answer;
+  };
+
+  const callOthersOf = async (accountId: string): Promise<number> => {
+    try {
+      const { text, values } = callOthers(processId, accountId);
+      const { rows } = await pool.query<{ count: string | bigint }>(text, [...values]);
+      return Number(rows[0]?.count ?? 0);
+    } catch {
+      return 0;
+    }
+  };
+
   /** `receipt`: the line of this process's own spool; null for one that another process left behind. */
   const charge = async (settlement: Settlement, receipt: SpoolReceipt | null): Promise<Settled> => {
+    const add = (final: boolean): Promise<Result> => commit.add({ kind: 'settle', settlement, final });
     try {
-      const result = await commit.add({ kind: 'settle', settlement });
+      let result = await add(false);
+      if (result.kind === 'put_off') {
+        const { accountId } = settlement;
+        result = await afterCallIn(
+          accountId,
+          () => add(false),
+          (answer) => answer.kind !== 'put_off',
+        );
+        if (result.kind === 'put_off') result = await add(true);
+      }
       if (result.kind !== 'settled') throw new Error(`a settlement ended as ${result.kind}`);
       if (receipt !== null) spool.acknowledge(receipt);
       return result.settled;
@@ -169,6 +250,7 @@ export function createLedger(parts: LedgerParts): Ledger {
 
   const setAside = (settlement: Settlement, receipt: SpoolReceipt | null): void => {
     metrics?.fault('ledger_quarantine');
+    escrows.returnPromise(settlement);
     // The customer is not charged for what nobody can write down, and the hold must not stay for ever.
     void commit.add({ kind: 'release', ...refOf(settlement), onlyIfOrphaned: false }).catch(() => {});
     // When not even that works, the line stays where it is.
@@ -192,16 +274,38 @@ export function createLedger(parts: LedgerParts): Ledger {
 
     async admit(ask) {
       if (!isHealthy()) return unavailable;
-      const result = await commit.add({ kind: 'admit', ask });
-      return result.kind === 'admitted' || result.kind === 'refused' ? result : unavailable;
+      const promised = await escrows.admit(ask);
+      if (promised === 'unavailable') return unavailable;
+      if (promised !== null) return promised;
+      const again = async (): Promise<Admitted | Refused> => {
+        const result = await commit.add({ kind: 'admit', ask });
+        return result.kind === 'admitted' || result.kind === 'refused' ? result : unavailable;
+      };
+      const answer = await again();
+      if (answer.kind !== 'refused' || answer.mayReturn !== true) return answer;
+      return afterCallIn(ask.accountId, again, (later) => later.kind === 'admitted' || later.mayReturn !== true);
     },
 
     async extend(ref, morePico) {
-      const result = await commit.add({ kind: 'extend', ...refOf(ref), morePico });
-      return result.kind === 'extended' ? result.addedPico : 0n;
+      let added = 0n;
+      const again = async (): Promise<boolean> => {
+        const promised = await escrows.extend(ref, morePico - added);
+        if (promised !== null) {
+          added += promised.added;
+          return promised.mayReturn;
+        }
+        const result = await commit.add({ kind: 'extend', ...refOf(ref), morePico: morePico - added });
+        if (result.kind !== 'extended') return false;
+        added += result.addedPico;
+        return result.mayReturn === true;
+      };
+      if (await again()) await afterCallIn(ref.accountId, again, (mayReturn) => !mayReturn);
+      return added;
     },
 
-    settle(settlement, written) {
+    settle(asked, written) {
+      const promise = escrows.takePromise(asked);
+      const settlement = promise === undefined ? asked : { ...asked, promise };
       if (written === undefined) return charge(settlement, spool.append(settlement));
       return new Promise((resolve) => {
         spool.appendSoon(settlement, (receipt) => {
@@ -212,6 +316,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     },
 
     async release(ref) {
+      if (escrows.release(ref)) return;
       await commit.add({ kind: 'release', ...refOf(ref), onlyIfOrphaned: false });
     },
 
@@ -222,12 +327,15 @@ export function createLedger(parts: LedgerParts): Ledger {
     },
 
     get holds() {
-      return held.size;
+      return held.size + escrows.promises;
     },
 
     async close() {
       clearInterval(renewal);
+      clearInterval(ticking);
+      escrows.closeAll();
       await commit.close(closeLimitMs);
+      witness.close();
       if (started)
         await connection
           .open()

@@ -14,7 +14,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe } from './failure.ts';
 import type { BillingLog, BillingMetrics } from './log.ts';
-import type { Settlement } from './types.ts';
+import type { EscrowPromise, Settlement } from './types.ts';
 
 /**
  * Settlements on disk until the database has them. A process appends one line per settlement to a file of its own, before
@@ -383,6 +383,7 @@ function encode(settlement: Settlement): string {
       output: String(output),
     },
     upstreamCost: settlement.upstreamCost === null ? null : String(settlement.upstreamCost),
+    ...(settlement.promise === undefined ? {} : { promise: encodePromise(settlement.promise) }),
   };
   return `${JSON.stringify(line)}\n`;
 }
@@ -406,10 +407,24 @@ function decode(line: string): Settlement | 'header' | null {
         output: toPico(price['output']),
       },
       upstreamCost: value['upstreamCost'] === null ? null : toPico(value['upstreamCost']),
+      ...(value['promise'] === undefined ? {} : { promise: decodePromise(value['promise']) }),
     };
   } catch {
     return null;
   }
+}
+
+function encodePromise({ escrowId, parts }: EscrowPromise): object {
+  return { escrowId, parts: parts.map(({ grantId, amount }) => [grantId, String(amount)]) };
+}
+
+function decodePromise(value: unknown): EscrowPromise {
+  if (!isObject(value) || !Array.isArray(value['parts'])) throw new TypeError('not a promise of an escrow');
+  const parts = value['parts'].map((part: unknown) => {
+    if (!Array.isArray(part)) throw new TypeError('not a part of a promise');
+    return { grantId: String(part[0]), amount: toPico(part[1]) };
+  });
+  return { escrowId: String(value['escrowId']), parts };
 }
 
 function toPico(value: unknown): bigint {

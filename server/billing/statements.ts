@@ -5,7 +5,7 @@ import { pairKey } from './batch.ts';
 import type { Grant } from './budget.ts';
 import { flight, type Row, type Statement } from './flight.ts';
 import type { KeySpend } from './key-limit.ts';
-import type { RequestRef } from './types.ts';
+import type { RequestRef, Settlement } from './types.ts';
 
 /**
  * The SQL of the ledger. Every statement is named, so that a connection plans it once, and handles a whole batch, so that
@@ -61,17 +61,75 @@ export const commit = statement('commit', 'COMMIT');
 /** Does nothing; shows that the database answers. */
 export const ping = statement('ping', 'SELECT 1');
 
-/** Registers a process or renews its lease, by the database's clock. Takes its id and milliseconds. */
+/**
+ * Registers a process or renews its lease, by the database's clock. Takes its id and milliseconds. A lease that had ended is
+ * a new one: what the process held before may have been given back.
+ */
 export const renewLease = statement(
   'renew_lease',
-  `INSERT INTO process (id, lease_until) VALUES ($1, now() + $2::bigint * interval '1 millisecond')
-   ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`,
+  `INSERT INTO process AS p (id, lease_until, lease_since)
+   VALUES ($1, now() + $2::bigint * interval '1 millisecond', clock_timestamp())
+   ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until,
+     lease_since = CASE WHEN p.lease_until < clock_timestamp() THEN clock_timestamp() ELSE p.lease_since END`,
 );
 
 /** Ends the lease of a process. Nothing of it may be running any more. */
 export const endLease = statement('end_lease', 'UPDATE process SET lease_until = now() WHERE id = $1');
 
-const readToday = statement('today', `SELECT (now() AT TIME ZONE 'UTC')::date`);
+/** A moment as milliseconds of the database's clock. Infinity never comes; minus infinity has always been. */
+const milliseconds = (moment: string): string =>
+  `CASE WHEN isfinite(${moment}) THEN floor(extract(epoch FROM ${moment}) * 1000)::bigint
+        WHEN ${moment} < now() THEN 0 END`;
+
+/**
+ * The number of changes comes before everything that it stands for: what is read after it is at least as new, so that a
+ * change in between is met again at the next look at the number.
+ */
+const readToday = statement(
+  'today',
+  `SELECT (now() AT TIME ZONE 'UTC')::date, ${milliseconds('now()')}, number FROM admission_change WHERE id = 1`,
+);
+
+/**
+ * What the admissions of a moment are compared with: the number of changes, the clock, whether this is a primary, the lease
+ * of the process, and whether its idle money is called in. Reads three rows, locks and writes nothing.
+ */
+export const readWitness = statement(
+  'witness',
+  `SELECT c.number, ${milliseconds('now()')}, pg_is_in_recovery(), ${milliseconds('p.lease_since')},
+          ${milliseconds('p.lease_until')}, EXISTS (SELECT FROM escrow_call WHERE process_id = $1::uuid)
+   FROM admission_change c LEFT JOIN process p ON p.id = $1::uuid WHERE c.id = 1`,
+);
+
+/** The accounts whose idle money others have asked this process for, once. */
+export const takeCalls = statement(
+  'take_calls',
+  'DELETE FROM escrow_call WHERE process_id = $1::uuid RETURNING account_id',
+);
+
+/** Asks the other processes that hold something in advance for an account to give back what is idle. Answers how many. */
+export const callOthers = statement(
+  'call_others',
+  `WITH others AS (
+     SELECT DISTINCT h.process_id FROM hold h JOIN process p ON p.id = h.process_id AND p.lease_until >= now()
+     WHERE h.account_id = $2::uuid AND h.escrow AND h.amount > 0 AND h.process_id <> $1::uuid
+   ), called AS (
+     INSERT INTO escrow_call (process_id, account_id) SELECT process_id, $2::uuid FROM others ON CONFLICT DO NOTHING
+   )
+   SELECT count(*) FROM others`,
+);
+
+/** Which of the accounts have an escrow with money in it. */
+const readEscrowed = statement(
+  'escrowed',
+  `SELECT asked.account_id FROM unnest($1::uuid[]) AS asked (account_id)
+   WHERE EXISTS (SELECT FROM hold WHERE account_id = asked.account_id AND escrow AND amount > 0)`,
+);
+
+export async function accountsWithEscrows(client: ClientBase, accounts: ReadonlySet<string>): Promise<Set<string>> {
+  const [answer] = await flight(client, [readEscrowed(list(accounts))]);
+  return new Set(answer?.rows.map(([id]) => text(id)));
+}
 
 /**
  * Locked in an order that nothing ever changes, and sorted afterwards into that of consumption: a grant may be given
@@ -79,7 +137,7 @@ const readToday = statement('today', `SELECT (now() AT TIME ZONE 'UTC')::date`);
  */
 const lockGrants = statement(
   'lock_grants',
-  `SELECT account_id, id, place, trial, amount, spent, held, expired, ended, overdrawn
+  `SELECT account_id, id, place, trial, amount, spent, held, expired, ended, overdrawn, ${milliseconds('expires_at')}
    FROM (SELECT account_id, id, ctid AS place, kind = 'trial' AS trial, amount, spent, held, expired, expires_at, overdrawn,
                 coalesce(expires_at <= ${moment}, false) AS ended
          FROM "grant" WHERE account_id = ANY ($1::uuid[]) AND spent + expired < amount
@@ -104,11 +162,11 @@ const readKeySpend = statement(
 const readHolds = statement(
   'read_holds',
   `SELECT h.account_id, h.request_id, h.key_id, h.grant_ids, h.grant_amounts, h.held_at,
-          coalesce(p.lease_until < now(), true), k.limit_day, k.limit_month, k.limit_lifetime
+          coalesce(p.lease_until < now(), true), k.limit_day, k.limit_month, k.limit_lifetime, h.escrow
    FROM unnest($1::uuid[], $2::uuid[]) AS ref (account_id, request_id)
    ${lookup(
      'h',
-     'account_id, request_id, key_id, process_id, grant_ids, grant_amounts, held_at',
+     'account_id, request_id, key_id, process_id, grant_ids, grant_amounts, held_at, escrow',
      'hold',
      'account_id = ref.account_id AND request_id = ref.request_id',
    )}
@@ -130,7 +188,7 @@ const readKeys = statement(
    ${lookup(
      'k',
      `id, account_id, array_to_json(models), limit_day, limit_month, limit_lifetime,
-      deleted_at IS NULL AND coalesce(expires_at > now(), true)`,
+      deleted_at IS NULL AND coalesce(expires_at > now(), true), ${milliseconds('expires_at')}`,
      'api_key',
      'id = asked.id',
    )}
@@ -140,7 +198,7 @@ const readKeys = statement(
 const readModels = statement(
   'read_models',
   `SELECT m.id, m.context_window, m.max_output_tokens, p.id, p.input, p.cache_hit, p.cache_write_5m, p.cache_write_1h,
-          p.output
+          p.output, ${milliseconds(`(SELECT min(valid_from) FROM price WHERE model_id = m.id AND valid_from > ${justNow})`)}
    FROM unnest($1::text[]) AS asked (id)
    ${lookup('m', 'id, enabled, context_window, max_output_tokens', 'model', 'id = asked.id')}
    CROSS JOIN LATERAL (SELECT * FROM price WHERE model_id = m.id AND valid_from <= ${justNow}
@@ -169,11 +227,14 @@ const readEntries = statement(
  * Locks and reads what the operations touch. The grants that are not used up are the lock of their account: everybody
  * locks all of them, in one order (account, id), before anything of the account that amounts to money is
  * read or written. The statements after it see what was committed while it waited.
+ *
+ * A settlement with a promise is new unless it is tried again: only then (`careful`) is its entry looked up. Should it
+ * have one after all, the primary key of the entries refuses the batch, and it is tried again.
  */
 export async function readFacts(
   client: ClientBase,
   operations: readonly Operation[],
-  prologue: readonly Statement[],
+  { prologue, careful }: { prologue: readonly Statement[]; careful: boolean },
 ): Promise<{ facts: Facts; places: Places }> {
   const touched = touchedBy(operations);
   const keys = [...touched.keys.values()];
@@ -198,11 +259,15 @@ export async function readFacts(
   const holds = new Map(rowsOf(reads.holds).map((row) => [pairKey(text(row[0]), text(row[1])), holdOf(row)]));
   const facts: Facts = {
     today: text(rowsOf(reads.today)[0]?.[0]),
+    nowMs: Number(text(rowsOf(reads.today)[0]?.[1])),
+    change: text(rowsOf(reads.today)[0]?.[2]),
+    grantEnds: new Map(grants.map((row) => [text(row[1]), maybeMs(row[10])])),
+    escrowed: new Set(),
     grants: grantsOf(grants),
     keySpend: new Map(keySpend.map((row) => [pairKey(text(row[0]), text(row[1])), keySpendOf(row)])),
     holds,
     uncovered: new Map(rowsOf(reads.uncovered).map((row) => [text(row[0]), text(row[1])])),
-    ...(await lateOnes(client, operations, holds)),
+    ...(await lateOnes(client, operations, { holds, careful })),
     keys: new Map(rowsOf(reads.keys).map((row) => [text(row[0]), keyOf(row)])),
     models: new Map(rowsOf(reads.models).map((row) => [text(row[0]), modelOf(row)])),
   };
@@ -227,12 +292,15 @@ interface Places {
 async function lateOnes(
   client: ClientBase,
   operations: readonly Operation[],
-  holds: Facts['holds'],
+  { holds, careful }: { holds: Facts['holds']; careful: boolean },
 ): Promise<Pick<Facts, 'entries' | 'accounts'>> {
   const refs = operations
     .filter((operation) => operation.kind === 'settle')
     .map((operation) => operation.settlement)
-    .filter((settlement) => !holds.has(pairKey(settlement.accountId, settlement.requestId)));
+    .filter((settlement) => {
+      const { accountId, requestId } = heldFor(settlement);
+      return !holds.has(pairKey(accountId, requestId)) || (settlement.promise !== undefined && careful);
+    });
   if (refs.length === 0) return { entries: new Map(), accounts: new Set() };
   const ids = new Set(refs.map(({ accountId }) => accountId));
   const [entries, accounts] = await flight(client, [
@@ -278,7 +346,20 @@ function touchedBy(operations: readonly Operation[]): Touched {
       case 'settle':
         touched.accounts.add(operation.settlement.accountId);
         touched.keys.set(operation.settlement.keyId, operation.settlement);
-        touched.holds.push(operation.settlement);
+        touched.holds.push(heldFor(operation.settlement));
+        break;
+      case 'trim': {
+        const ref = { accountId: operation.accountId, requestId: operation.escrowId };
+        touched.accounts.add(operation.accountId);
+        touched.holds.push(ref);
+        touched.refs.push(ref);
+        break;
+      }
+      case 'refill':
+        touched.accounts.add(operation.accountId);
+        touched.keys.set(operation.keyId, operation);
+        touched.admittedKeys.add(operation.keyId);
+        touched.holds.push({ accountId: operation.accountId, requestId: operation.escrowId });
         break;
       case 'admit':
         touched.accounts.add(operation.ask.accountId);
@@ -301,6 +382,11 @@ function touchedBy(operations: readonly Operation[]): Touched {
   return touched;
 }
 
+/** The hold that pays for a settlement: its own, or the escrow that it was promised by. */
+function heldFor({ accountId, requestId, promise }: Settlement): RequestRef {
+  return { accountId, requestId: promise?.escrowId ?? requestId };
+}
+
 /** A value of a row whose column is never null. */
 type Cell = string | null | undefined;
 
@@ -311,6 +397,7 @@ function text(cell: Cell): string {
 
 const pico = (cell: Cell): bigint => BigInt(text(cell));
 const maybePico = (cell: Cell): bigint | null => (cell === null ? null : pico(cell));
+const maybeMs = (cell: Cell): number | null => (cell === null ? null : Number(text(cell)));
 const yes = (cell: Cell): boolean => text(cell) === 't';
 
 /** An array of ids or numbers: nothing in it is ever quoted. */
@@ -350,23 +437,37 @@ function keySpendOf([, , charged, held, day, dayCharged, month, monthCharged]: R
   };
 }
 
-function holdOf([accountId, requestId, keyId, grantIds, grantAmounts, heldAt, orphaned, ...limits]: Row): Hold {
+function holdOf([
+  accountId,
+  requestId,
+  keyId,
+  grantIds,
+  grantAmounts,
+  heldAt,
+  orphaned,
+  day,
+  month,
+  lifetime,
+  escrow,
+]: Row): Hold {
   const amounts = items(grantAmounts);
   return {
     accountId: text(accountId),
     requestId: text(requestId),
     keyId: text(keyId),
+    escrow: yes(escrow),
     parts: items(grantIds).map((grantId, i) => ({ grantId, amount: pico(amounts[i]) })),
     heldAt: text(heldAt),
     orphaned: yes(orphaned),
-    limits: limitsOf(limits),
+    limits: limitsOf([day, month, lifetime]),
   };
 }
 
-function keyOf([, accountId, models, day, month, lifetime, valid, active]: Row): KeyTruth {
+function keyOf([, accountId, models, day, month, lifetime, valid, expiresAt, active]: Row): KeyTruth {
   return {
     accountId: text(accountId),
     valid: yes(valid),
+    expiresAtMs: maybeMs(expiresAt),
     accountActive: yes(active),
     models: JSON.parse(text(models)) as string[],
     limits: limitsOf([day, month, lifetime]),
@@ -378,7 +479,7 @@ function limitsOf([day, month, lifetime]: readonly Cell[]): Hold['limits'] {
 }
 
 function modelOf([, contextWindow, maxOutputTokens, priceId, ...prices]: Row): ModelTruth {
-  const [input, cacheHit, cacheWrite5m, cacheWrite1h, output] = prices;
+  const [input, cacheHit, cacheWrite5m, cacheWrite1h, output, until] = prices;
   const price = unitPrices({
     input: pico(input),
     cacheHit: pico(cacheHit),
@@ -390,6 +491,7 @@ function modelOf([, contextWindow, maxOutputTokens, priceId, ...prices]: Row): M
     contextWindow: Number(text(contextWindow)),
     maxOutputTokens: Number(text(maxOutputTokens)),
     price: { id: text(priceId), ...price },
+    priceUntilMs: maybeMs(until),
   };
 }
 
@@ -503,11 +605,12 @@ const placeHolds = bulk<Changes['holdsPlaced'][number] & { processId: string }>(
     ['process_id', 'uuid', (hold) => hold.processId],
     ['price_id', 'uuid', (hold) => hold.priceId],
     ['uncovered', 'boolean', (hold) => hold.uncovered],
+    ['escrow', 'boolean', (hold) => hold.escrow],
     ...partColumns<Changes['holdsPlaced'][number] & { processId: string }>(),
   ],
   (rows) =>
-    `INSERT INTO hold (account_id, request_id, key_id, process_id, price_id, uncovered, amount, grant_ids, grant_amounts, held_at)
-     SELECT account_id, request_id, key_id, process_id, price_id, uncovered, amount, grant_ids::uuid[], grant_amounts::bigint[], ${moment}
+    `INSERT INTO hold (account_id, request_id, key_id, process_id, price_id, uncovered, escrow, amount, grant_ids, grant_amounts, held_at)
+     SELECT account_id, request_id, key_id, process_id, price_id, uncovered, escrow, amount, grant_ids::uuid[], grant_amounts::bigint[], ${moment}
      FROM ${rows}`,
 );
 

@@ -4,6 +4,7 @@ import type { FrozenPrice } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { CacheWrite } from '../core/request.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
+import type { Part } from './budget.ts';
 
 /** A request, as the money path names it. Ids are lower-case UUIDs; `requestId` is a UUIDv7, used once. */
 export interface RequestRef {
@@ -68,12 +69,20 @@ export interface Refused {
   reason: RefusalReason;
   /** Grants that have ended do not count. Zero when it is not known (`unavailable`). */
   balance: { free: PicoUsd; held: PicoUsd };
+  /** With `reserved`: escrows of the account have money that they may give back. Of no meaning outside of billing. */
+  mayReturn?: boolean;
   /** With `key_limit`, `short`, `reserved`, and `exhausted` if the model is known: the least that the request needs. */
   required?: PicoUsd;
   /** With `exhausted`, `short` and `reserved`: the longest answer that what is free pays for. Zero: not even the context. */
   affordableMaxTokens?: number;
   /** With `key_limit`: the limit that was reached. */
   keyLimit?: { period: 'day' | 'month' | 'lifetime'; limit: PicoUsd; spent: PicoUsd; held: PicoUsd };
+}
+
+/** What a request was promised out of an escrow: it pays from there first. */
+export interface EscrowPromise {
+  escrowId: string;
+  parts: readonly Part[];
 }
 
 /** How a request ended: everything that its ledger entry says. No content. */
@@ -91,6 +100,8 @@ export interface Settlement extends RequestRef {
   timeToFirstByteMs: number | null;
   outcome: Outcome;
   usageSource: UsageSource;
+  /** Without it, the request has a hold of its own, or none any more. */
+  promise?: EscrowPromise;
 }
 
 export interface Settled {

@@ -7,8 +7,8 @@ export const statementTimeoutMs = 2_000;
 /** How long a statement of the money lane may wait for a lock. */
 export const lockTimeoutMs = 1_000;
 
-/** The ledger keeps one, the nightly check of everything takes two, and one is left for whoever asks for a balance. */
-export const laneConnections = 4;
+/** The ledger keeps two (batches, the witness), the nightly check of everything takes two, and one is left for balances. */
+export const laneConnections = 5;
 
 /**
  * The money lane: the few connections that admissions and settlements go through. Batches share transactions, so

@@ -16,7 +16,7 @@ const unit = unitPrices({
   cacheWrite1h: null,
   output: price('15'),
 });
-const model = { contextWindow: 200_000, maxOutputTokens: 64_000, price: { id: 'p', ...unit } };
+const model = { contextWindow: 200_000, maxOutputTokens: 64_000, price: { id: 'p', ...unit }, priceUntilMs: null };
 const customer = { accountId: 'a', keyId: 'k' };
 
 /** One account in memory, behind the same decision that the database's transactions make. */
@@ -39,13 +39,19 @@ function account(budget: bigint) {
   const run = (operation: Parameters<typeof decide>[0][number]) => {
     const { results, changes } = decide([operation], {
       today: '2026-11-22',
+      nowMs: 0,
+      change: '0',
+      grantEnds: new Map(),
+      escrowed: new Set(),
       grants: new Map([['a', grants]]),
       keySpend,
       holds,
       uncovered: uncovered === null ? new Map() : new Map([['a', uncovered]]),
       entries: new Map(),
       accounts: new Set(['a']),
-      keys: new Map([['k', { accountId: 'a', valid: true, accountActive: true, models: [], limits }]]),
+      keys: new Map([
+        ['k', { accountId: 'a', valid: true, expiresAtMs: null, accountActive: true, models: [], limits }],
+      ]),
       models: new Map([['big', model]]),
     });
     const changed = new Map(changes.grants.map(({ grant }) => [grant.id, grant]));

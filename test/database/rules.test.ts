@@ -64,6 +64,7 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['grant', 'grant_parts', { spent: -1n }, { held: -1n, spent: 1n }, { expired: -5n, held: 5n }],
   ['grant', 'grant_cap', { spent: 11n }, { spent: 4n, held: 4n, expired: 3n }],
   ['hold', 'hold_amount', { amount: -1n }],
+  ['hold', 'hold_escrow_covered', { escrow: true, uncovered: true }],
   [
     'hold',
     'hold_parts',

@@ -1,0 +1,121 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { PoolClient } from 'pg';
+import { flight } from './flight.ts';
+import { readWitness, takeCalls } from './statements.ts';
+
+/**
+ * Tells admissions whether what this process knows is still true. All that wait at a moment share one read of the primary:
+ * one round trip, no write, no lock. The read begins after each of them has arrived, so a change that was committed before
+ * a request arrived is seen by it.
+ */
+export interface Witness {
+  /** Null: the database cannot be asked, or not in time. */
+  ask(): Promise<Testimony | null>;
+  close(): void;
+}
+
+export interface Testimony {
+  /** The number of changes that admissions rely on. */
+  change: string;
+  /** The database's clock, milliseconds. */
+  nowMs: number;
+  /** Since when and until when this process holds its lease; null without one. */
+  lease: { sinceMs: number; untilMs: number } | null;
+  /** How long ago the read began, by whichever of this machine's clocks has moved more: it may have been stopped since. */
+  ageMs(): number;
+}
+
+export interface WitnessParts {
+  connection: {
+    open(): Promise<PoolClient>;
+    recover(client: PoolClient, error: unknown): Promise<void>;
+    close(): void;
+  };
+  processId: string;
+  /** How long an admission waits for it. */
+  limitMs: number;
+  /** Other processes ask for what is idle of this account. */
+  onCalled(accountId: string): void;
+}
+
+interface Waiting {
+  resolve(testimony: Testimony | null): void;
+  /** Monotonic milliseconds. */
+  since: number;
+}
+
+export function createWitness({ connection, processId, limitMs, onCalled }: WitnessParts): Witness {
+  let waiting: Waiting[] = [];
+  let asking: Waiting[] = [];
+  const state = { running: false, closed: false };
+
+  const read = async (): Promise<Testimony> => {
+    const client = await connection.open();
+    try {
+      const [monotonic, wall] = [performance.now(), Date.now()];
+      const [answer] = await flight(client, [readWitness(processId)]);
+      const [change, nowMs, isStandby, sinceMs, untilMs, called] = answer?.rows[0] ?? [];
+      if (typeof change !== 'string' || typeof nowMs !== 'string') throw new Error('there is no number of changes');
+      // A standby answers with what was true some time ago.
+      if (isStandby !== 'f') throw new Error('the database is no primary');
+      if (called === 't') await hearCalls(client);
+      return {
+        change,
+        nowMs: Number(nowMs),
+        lease:
+          typeof sinceMs === 'string' && typeof untilMs === 'string'
+            ? { sinceMs: Number(sinceMs), untilMs: Number(untilMs) }
+            : null,
+        ageMs: () => Math.max(performance.now() - monotonic, Date.now() - wall),
+      };
+    } catch (error) {
+      await connection.recover(client, error);
+      throw error;
+    }
+  };
+
+  const hearCalls = async (client: PoolClient): Promise<void> => {
+    const [taken] = await flight(client, [takeCalls(processId)]);
+    for (const [accountId] of taken?.rows ?? []) if (typeof accountId === 'string') onCalled(accountId);
+  };
+
+  const run = async (): Promise<void> => {
+    while (waiting.length > 0 && !state.closed) {
+      // Requests that arrived in the same turn of the event loop come along.
+      await turn();
+      asking = waiting;
+      waiting = [];
+      const testimony = await read().catch(() => null);
+      for (const { resolve } of asking) resolve(testimony);
+      asking = [];
+    }
+    state.running = false;
+  };
+
+  const patience = setInterval(() => {
+    const latest = performance.now() - limitMs;
+    for (const { resolve, since } of [...waiting, ...asking]) if (since < latest) resolve(null);
+    waiting = waiting.filter(({ since }) => since >= latest);
+  }, limitMs / 10);
+  patience.unref();
+
+  return {
+    ask() {
+      if (state.closed) return Promise.resolve(null);
+      return new Promise((resolve) => {
+        waiting.push({ resolve, since: performance.now() });
+        if (state.running) return;
+        state.running = true;
+        void run();
+      });
+    },
+
+    close() {
+      state.closed = true;
+      clearInterval(patience);
+      for (const { resolve } of [...waiting, ...asking]) resolve(null);
+      waiting = [];
+      connection.close();
+    },
+  };
+}
