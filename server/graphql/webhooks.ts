@@ -10,7 +10,7 @@ import { accountFor, decodeUuid, encodeId, requireAbility } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
-import { badInput, ConflictError, InputError, NotAllowedError, NotFoundError } from './errors.ts';
+import { badInput, ConflictError, InputError, NotAllowedError, NotFoundError, TooManyAttemptsError } from './errors.ts';
 import { forwardPage } from './paging.ts';
 
 /** Webhooks: events for programs of customers, signed and repeated until they arrive. */
@@ -239,21 +239,23 @@ builder.mutationFields((t) => ({
   }),
   sendTestWebhook: t.field({
     type: DeliveryType,
-    description: 'Sends the event `webhook.test` to an endpoint.',
+    description: 'Sends the event `webhook.test` to an endpoint. At most 10 tests and replays a minute for an account.',
     authScopes: { billing: true },
-    errors: { types: [NotFoundError, NotAllowedError, ConflictError] },
+    errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
     args: { id: t.arg.id({ required: true, description: 'Which endpoint.' }) },
     resolve: async (_root, { id }, context) => {
       const delivery = await context.domains.webhooks.sendTest(await endpointFor(context, id));
       if (delivery === null) throw new ConflictError('This endpoint is switched off.', 'ENDPOINT_CLOSED');
+      if ('kind' in delivery) throw new TooManyAttemptsError(delivery.retryAfterS);
       return delivery;
     },
   }),
   replayWebhookDelivery: t.field({
     type: DeliveryType,
-    description: 'Sends an event again, with the same id and the same body.',
+    description:
+      'Sends an event again, with the same id and the same body. At most 10 tests and replays a minute for an account.',
     authScopes: { billing: true },
-    errors: { types: [NotFoundError, NotAllowedError, ConflictError] },
+    errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
     args: { id: t.arg.id({ required: true, description: 'Which delivery.' }) },
     resolve: async (_root, { id }, context) => {
       const deliveryId = decodeUuid('WebhookDelivery', id);
@@ -265,6 +267,7 @@ builder.mutationFields((t) => ({
       if (outcome.kind === 'unknown_delivery') throw new NotFoundError('delivery');
       if (outcome.kind === 'endpoint_closed')
         throw new ConflictError('This endpoint is gone or switched off.', 'ENDPOINT_CLOSED');
+      if (outcome.kind === 'throttled') throw new TooManyAttemptsError(outcome.retryAfterS);
       return outcome.delivery;
     },
   }),

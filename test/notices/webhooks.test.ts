@@ -267,6 +267,81 @@ describe('a webhook', () => {
   });
 });
 
+describe('an endpoint that hangs', () => {
+  /** What has been tried for some accounts. */
+  const tried = async (accounts: readonly string[]) => {
+    const { rows } = await database.pool.query<{ count: bigint }>(
+      `SELECT count(*) FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
+       WHERE d.account_id = ANY ($1::uuid[])`,
+      [accounts],
+    );
+    return Number(rows[0]?.count);
+  };
+  const arrived = (path: string) => received.some((each) => each.path === path);
+
+  it.each([
+    ['one account with 80 deliveries', 1, 80],
+    ['twelve accounts', 12, 5],
+  ])('keeps no delivery of another account waiting: %s', async (_, accounts, each) => {
+    answer = (response, { path }) => void (path === '/hangs' ? null : response.writeHead(204).end());
+    const patient = createWebhooks({ pool: database.pool, seal, checkAddress: () => null, timeoutMs: 20_000 });
+    const hanging: string[] = [];
+    for (let at = 0; at < accounts; at += 1) {
+      accountId = await account();
+      hanging.push(accountId);
+      await endpoint('/hangs');
+      for (let event = 0; event < each; event += 1) await happen();
+    }
+    const ending = new AbortController();
+    const delivering = patient.deliverDue(ending.signal);
+    await expect.poll(() => arrived('/hangs')).toBe(true);
+    accountId = await account();
+    await endpoint(`/prompt-${accounts}`);
+    await happen();
+    await expect.poll(() => arrived(`/prompt-${accounts}`)).toBe(true);
+    // Before a single one of theirs has run into its timeout, of which eighty would take minutes.
+    expect(await tried(hanging)).toBe(0);
+    ending.abort();
+    server.closeAllConnections();
+    await delivering;
+    await patient.close();
+  });
+
+  it('is remembered as slow until it answers promptly again', async () => {
+    const { endpoint: mine } = await endpoint('/sleeps');
+    const slowSince = async () => {
+      const { rows } = await database.pool.query('SELECT slow_since FROM webhook_endpoint WHERE id = $1', [mine.id]);
+      return rows;
+    };
+    answer = (response) => void setTimeout(() => response.writeHead(204).end(), 1_700);
+    await happen();
+    await webhooks.deliverDue();
+    expect(await slowSince()).toEqual([{ slow_since: expect.any(Date) }]);
+    answer = (response) => response.writeHead(204).end();
+    await happen();
+    await webhooks.deliverDue();
+    expect(await slowSince()).toEqual([{ slow_since: null }]);
+  });
+});
+
+describe('tests and replays', () => {
+  it('are limited for an account, however many are asked for at once; events are not', async () => {
+    const { endpoint: mine } = await endpoint();
+    await happen();
+    const old = (await newest())?.id ?? '';
+    const asked = await Promise.all([
+      ...Array.from({ length: 10 }, () => webhooks.sendTest({ accountId, id: mine.id })),
+      ...Array.from({ length: 10 }, () => webhooks.replay({ accountId, deliveryId: old })),
+    ]);
+    const refused = asked.filter((outcome) => outcome !== null && 'kind' in outcome && outcome.kind === 'throttled');
+    expect(refused).toHaveLength(10);
+    expect(refused).toContainEqual({ kind: 'throttled', retryAfterS: expect.any(Number) });
+    expect(await happen()).toBe(1);
+    await database.pool.query(`UPDATE webhook_delivery SET created_at = created_at - interval '1 minute'`);
+    expect(await webhooks.sendTest({ accountId, id: mine.id })).toMatchObject({ event: 'webhook.test' });
+  });
+});
+
 describe('an endpoint', () => {
   it('belongs to its account: for others it does not exist', async () => {
     const { endpoint: mine } = await endpoint();

@@ -1386,7 +1386,7 @@ export interface ConsoleWebhooks {
    */
   rotateWebhookSecret(variables: RotateWebhookSecretMutationVariables, options?: RequestOptions): Pending<RotateWebhookSecretAnswer>;
   /**
-   * Sends the event `webhook.test` to an endpoint.
+   * Sends the event `webhook.test` to an endpoint. At most 10 tests and replays a minute for an account.
    *
    * @example
    * ```ts
@@ -1395,7 +1395,7 @@ export interface ConsoleWebhooks {
    */
   sendTestWebhook(variables: SendTestWebhookMutationVariables, options?: RequestOptions): Pending<SendTestWebhookAnswer>;
   /**
-   * Sends an event again, with the same id and the same body.
+   * Sends an event again, with the same id and the same body. At most 10 tests and replays a minute for an account.
    *
    * @example
    * ```ts

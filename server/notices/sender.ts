@@ -1,0 +1,203 @@
+/** Sends due deliveries, several at a time and fair among accounts, and records every attempt. */
+
+import type { LookupFunction } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { Agent, request } from 'undici';
+import { repeatedTransaction } from '../database/lane.ts';
+import { uuidv7 } from '../runtime/http.ts';
+import { bareAddress, placeOfWebhookSecret, type SecretSeal } from './endpoints.ts';
+import { signWebhook } from './signature.ts';
+
+export interface SenderDeps {
+  pool: Pool;
+  seal: Pick<SecretSeal, 'unseal'>;
+  /** Asked again at every delivery: rules may have become stricter since the address was stored. */
+  checkAddress: (url: string) => string | null;
+  /** Resolves names to public addresses only; the connection goes to the very address it returned. */
+  lookup?: LookupFunction;
+  timeoutMs?: number;
+  now?: () => Date;
+}
+
+const defaultTimeoutMs = 10_000;
+/** How long one process may take over a delivery before another one tries. Longer than the timeout. */
+const leaseSeconds = 120;
+/** Pauses after the first, second, … failed attempt: about a day and a half in all. */
+export const retryPausesSeconds: readonly number[] = [60, 300, 1_800, 7_200, 18_000, 36_000, 64_800];
+
+/**
+ * Deliveries under way in one process. An attempt that has run for `slowMs` gives its prompt lane back and counts as slow,
+ * and an endpoint that was slow last time starts as slow: hanging endpoints fill the slow lanes, never the prompt ones.
+ */
+const limits = { prompt: 8, slow: 24, perAccount: 2, slowMs: 1_500 };
+/** How often something new is looked for while attempts are under way. */
+const pollMs = 500;
+
+interface UnderWay {
+  accountId: string;
+  slow: boolean;
+}
+
+/** The sender of one process. `close` waits for nothing: what is under way is leased again by another process. */
+export function createSender(deps: SenderDeps) {
+  const { pool, timeoutMs = defaultTimeoutMs, now = () => new Date() } = deps;
+  const agent = new Agent({
+    connect: { timeout: timeoutMs, ...(deps.lookup === undefined ? {} : { lookup: deps.lookup }) },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    maxResponseSize: 65_536,
+    pipelining: 0,
+  });
+  const underWay = new Set<UnderWay>();
+
+  /**
+   * Delivers what is due and what becomes due meanwhile, and returns how many attempts were made. Any number of processes
+   * may call it at once: each delivery is leased to one, and comes back when that one dies.
+   */
+  async function deliverDue(signal?: AbortSignal): Promise<number> {
+    let made = 0;
+    const failures: unknown[] = [];
+    const mine = new Set<Promise<void>>();
+    const start = ({ leased, place }: { leased: Leased; place: UnderWay }) => {
+      const work = attempt(leased, place)
+        .catch((error: unknown) => void failures.push(error))
+        .finally(() => {
+          underWay.delete(place);
+          mine.delete(work);
+          made += 1;
+        });
+      mine.add(work);
+    };
+    for (;;) {
+      const ended = signal?.aborted === true || failures.length > 0;
+      const next = ended ? null : await leaseNext().catch((error: unknown) => void failures.push(error));
+      if (next !== null && next !== undefined) {
+        start(next);
+        continue;
+      }
+      if (mine.size === 0) break;
+      // A hanging endpoint must not keep what becomes due for others from being seen.
+      await Promise.race([...mine, delay(pollMs, undefined, { ref: false })]);
+    }
+    // The database is away: what was under way is leased again.
+    if (failures.length > 0) throw failures[0];
+    return made;
+  }
+
+  /** The next delivery that the limits let in, with its place among those under way. */
+  async function leaseNext(): Promise<{ leased: Leased; place: UnderWay } | null> {
+    const slow = [...underWay].filter((each) => each.slow).length;
+    if (underWay.size - slow >= limits.prompt) return null;
+    const perAccount = Map.groupBy(underWay, ({ accountId }) => accountId);
+    const busy = [...perAccount].filter(([, places]) => places.length >= limits.perAccount).map(([id]) => id);
+    // Taken before the question, because other calls count it meanwhile.
+    const place: UnderWay = { accountId: '', slow: false };
+    underWay.add(place);
+    try {
+      const leased = await lease(pool, { busy, promptOnly: slow >= limits.slow });
+      if (leased === null) return null;
+      place.accountId = leased.accountId;
+      place.slow = leased.slow;
+      return { leased, place };
+    } finally {
+      if (place.accountId === '') underWay.delete(place);
+    }
+  }
+
+  async function attempt(due: Leased, place: UnderWay): Promise<void> {
+    const start = performance.now();
+    const turningSlow = setTimeout(() => (place.slow = true), limits.slowMs);
+    const { status, problem } = await send(due).finally(() => clearTimeout(turningSlow));
+    const durationMs = Math.round(performance.now() - start);
+    const slow = durationMs >= limits.slowMs;
+    const pause = problem === null ? null : (retryPausesSeconds[due.attempts - 1] ?? null);
+    const state = problem === null ? 'delivered' : pause === null || status === 410 ? 'failed' : 'pending';
+    await repeatedTransaction(pool, async (client) => {
+      // Gone for good, as the endpoint itself says. The endpoint before its deliveries, as in every transaction that writes both.
+      if (status === 410)
+        await client.query('UPDATE webhook_endpoint SET enabled = false WHERE id = $1', [due.endpointId]);
+      else if (slow !== due.slow)
+        await client.query('UPDATE webhook_endpoint SET slow_since = CASE WHEN $2 THEN now() END WHERE id = $1', [
+          due.endpointId,
+          slow,
+        ]);
+      await client.query(
+        'INSERT INTO webhook_attempt (id, delivery_id, status, problem, duration_ms) VALUES ($1, $2, $3, $4, $5)',
+        [uuidv7(), due.id, status, problem, durationMs],
+      );
+      await client.query(
+        `UPDATE webhook_delivery SET status = $2, delivered_at = CASE WHEN $2 = 'delivered' THEN now() END,
+                next_attempt_at = CASE WHEN $2 = 'pending' THEN now() + make_interval(secs => $3) END
+         WHERE id = $1 AND status = 'pending'`,
+        [due.id, state, pause ?? 0],
+      );
+    });
+  }
+
+  /** Sends one delivery. The problem is a word of ours: nothing that a private network answered leaks to the customer. */
+  async function send(due: Leased): Promise<{ status: number | null; problem: string | null }> {
+    const secret = deps.seal.unseal(placeOfWebhookSecret(due.endpointId), due.sealed);
+    if (secret === null) return { status: null, problem: 'secret_lost' };
+    if (deps.checkAddress(bareAddress(due.url)) !== null) return { status: null, problem: 'address_refused' };
+    try {
+      const response = await request(due.url, {
+        method: 'POST',
+        dispatcher: agent,
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'steyg-webhooks/1',
+          'accept-encoding': 'identity',
+          ...signWebhook({ secret, id: due.eventId, body: due.body, now: now() }),
+        },
+        body: due.body,
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      await response.body.dump({ limit: 65_536 });
+      const { statusCode: status } = response;
+      // Redirects are not followed: the new address was never checked.
+      return { status, problem: status >= 200 && status < 300 ? null : `status_${status}` };
+    } catch (error) {
+      return { status: null, problem: problemOf(error) };
+    }
+  }
+
+  return { deliverDue, close: () => agent.close() };
+}
+
+interface Leased {
+  id: string;
+  accountId: string;
+  endpointId: string;
+  /** The endpoint took long the last time. */
+  slow: boolean;
+  eventId: string;
+  body: string;
+  attempts: number;
+  url: string;
+  sealed: Buffer;
+}
+
+/** The delivery that has been due longest, but for accounts that are `busy` and, if `promptOnly`, for slow endpoints. */
+async function lease(pool: Pool, skip: { busy: string[]; promptOnly: boolean }): Promise<Leased | null> {
+  const { rows } = await pool.query<Leased>(
+    `UPDATE webhook_delivery d SET attempts = d.attempts + 1, next_attempt_at = now() + make_interval(secs => $1)
+     FROM webhook_endpoint e
+     WHERE e.id = d.endpoint_id AND d.id = (
+       SELECT due.id FROM webhook_delivery due JOIN webhook_endpoint open ON open.id = due.endpoint_id AND open.enabled
+       WHERE due.status = 'pending' AND due.next_attempt_at <= now()
+         AND due.account_id <> ALL ($2::uuid[]) AND (open.slow_since IS NULL OR NOT $3)
+       ORDER BY due.next_attempt_at LIMIT 1 FOR UPDATE OF due SKIP LOCKED)
+     RETURNING d.id, d.account_id AS "accountId", e.slow_since IS NOT NULL AS slow, d.endpoint_id AS "endpointId", d.event_id AS "eventId", d.body, d.attempts, e.url, e.sealed`,
+    [leaseSeconds, skip.busy, skip.promptOnly],
+  );
+  return rows[0] ?? null;
+}
+
+/** A word for what went wrong on the way. Addresses that were refused and names without address look alike. */
+function problemOf(error: unknown): string {
+  const { name, code } = error as { name?: string; code?: string };
+  if (name === 'TimeoutError' || code?.endsWith('_TIMEOUT') === true || code === 'ETIMEDOUT') return 'timeout';
+  if (code === 'PRIVATE_ADDRESS' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'address_refused';
+  return 'no_connection';
+}
