@@ -30,6 +30,8 @@ const addressSentences: Record<AddressProblem, string> = {
   not_https: 'must begin with https:// (http:// needs ALLOW_PRIVATE_UPSTREAMS=1)',
   has_credentials: 'must not carry a user name or a password',
   has_query: 'must not carry a query or a fragment',
+  unusual_form:
+    'must be written plainly: no dot at the end, an IPv4 address as four decimal numbers, port 443 or above 1023',
   private_address: 'must not be a private or loopback address (needs ALLOW_PRIVATE_UPSTREAMS=1)',
 };
 

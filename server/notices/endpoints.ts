@@ -241,10 +241,7 @@ function termsProblem(terms: EndpointTerms, checkAddress: EndpointDeps['checkAdd
 
 /** An address without its query, which is the receiver's business and decides nothing about where it leads. */
 export function bareAddress(text: string): string {
-  if (!URL.canParse(text)) return text;
-  const url = new URL(text);
-  url.search = '';
-  return url.href;
+  return text.replace(/\?[^#]*/, '');
 }
 
 /** Where the secret of an endpoint is kept: a sealed text opens nowhere else. */

@@ -1,3 +1,5 @@
+/** Addresses that a server must not be talked into calling, refused when they are entered and when they are connected to. */
+
 import { lookup as dnsLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
@@ -27,7 +29,7 @@ for (const [network, prefix] of [
 ] as const)
   refused.addSubnet(network, prefix, 'ipv4');
 for (const [network, prefix] of [
-  // Nobody, this machine, and the old form that carries an IPv4 address.
+  // Unspecified, loopback, and the old form that carries an IPv4 address.
   ['::', 96],
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
@@ -35,6 +37,8 @@ for (const [network, prefix] of [
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
+  ['3fff::', 20],
+  ['5f00::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
   ['fec0::', 10],
@@ -77,21 +81,67 @@ export const publicLookup: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-export type AddressProblem = 'not_a_url' | 'not_https' | 'has_credentials' | 'has_query' | 'private_address';
+export type AddressProblem =
+  | 'not_a_url'
+  | 'not_https'
+  | 'has_credentials'
+  | 'has_query'
+  /** The host is written in a form that readers of addresses disagree about, or the port belongs to another protocol. */
+  | 'unusual_form'
+  | 'private_address';
 
 /**
- * Checks a configured base address before it is stored: https, no user info, no query, no literal private address.
- * Names are checked again at every connection (`publicLookup`). `allowPrivate` lifts the https and address rules.
+ * Checks a configured base address before it is stored: https, no user info, no query, written plainly, no literal private
+ * address and no name that only a private network resolves. Names are checked again at every connection (`publicLookup`).
+ * `allowPrivate` lifts the https, port and address rules.
  */
 export function checkBaseUrl(text: string, allowPrivate: boolean): AddressProblem | null {
-  if (!URL.canParse(text)) return 'not_a_url';
+  // `URL` drops blanks and control characters and takes a backslash for a slash; other parsers do not.
+  if (!URL.canParse(text) || /[^!-~\u0080-\u{10ffff}]|[\s\\]/u.test(text)) return 'not_a_url';
   const url = new URL(text);
-  if (url.username !== '' || url.password !== '') return 'has_credentials';
-  if (url.search !== '' || url.hash !== '') return 'has_query';
+  const written = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)/i.exec(text)?.[1];
+  if (written === undefined) return 'not_a_url';
+  if (url.username !== '' || url.password !== '' || written.includes('@')) return 'has_credentials';
+  if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) return 'has_query';
   if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return 'not_https';
   if (allowPrivate) return null;
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 ? isPrivateAddress(host) : /(^|\.)(localhost|local|internal)$/i.test(host))
-    return 'private_address';
-  return null;
+  if (isIP(host) !== 0 ? isPrivateAddress(host) : isPrivateName(host)) return 'private_address';
+  return isPlain(written, url, host) ? null : 'unusual_form';
 }
+
+/**
+ * Names that public DNS does not lead anywhere: of one label (`ip6-localhost`, a machine of the same network), and below the
+ * top levels for private use (RFC 6761, RFC 6762, RFC 8375, ICANN's `internal`, and those that home and company networks use).
+ */
+function isPrivateName(host: string): boolean {
+  const labels = host.toLowerCase().replace(/\.+$/, '').split('.');
+  const last = labels.at(-1) ?? '';
+  return labels.length < 2 || privateTopLevels.has(last) || labels.slice(-2).join('.') === 'home.arpa';
+}
+
+const privateTopLevels: ReadonlySet<string> = new Set([
+  'localhost',
+  'localdomain',
+  'local',
+  'internal',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'lan',
+  'test',
+  'invalid',
+  'onion',
+]);
+
+/** A host as everybody writes it: no trailing dot, no decimal, octal, hexadecimal or short IPv4, no port of another service. */
+function isPlain(written: string, url: URL, host: string): boolean {
+  if (host.endsWith('.') || host.includes('..') || host.includes('%')) return false;
+  if (isIP(host) === 4 && written.replace(/:\d*$/, '') !== host) return false;
+  const port = url.port === '' ? 443 : Number(url.port);
+  return port === 443 || port >= minUnprivilegedPort;
+}
+
+/** Below it are the ports of mail, remote shells and files, which a request could be made to talk to. */
+const minUnprivilegedPort = 1_024;
