@@ -144,6 +144,7 @@ export function PublicFrame({ children }: { children: ReactNode }) {
         </nav>
       </header>
       <Offline />
+      <Demonstration />
       <main id="content" tabIndex={-1}>
         {children}
       </main>
@@ -161,6 +162,13 @@ function Offline() {
       {t.common.offline}
     </Banner>
   );
+}
+
+/** Says on every page that nothing is sold for real. */
+function Demonstration() {
+  const { t } = useLanguage();
+  const shop = useAsk({ key: ['shop'], ask: (steyg, signal) => steyg.console.orders.shop({}, { signal }) });
+  return shop.data?.demonstration === true ? <Banner tone="warn">{t.common.demonstration}</Banner> : null;
 }
 
 export function Shell({ children }: { children: ReactNode }) {
@@ -243,6 +251,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </aside>
       <main id="content" tabIndex={-1}>
         <Offline />
+        <Demonstration />
         {account?.status === 'SUSPENDED' ? <Banner tone="bad">{t.common.suspended}</Banner> : null}
         {path.startsWith(pages.operator) && person.operator && !person.secondFactor ? (
           <Banner

@@ -20,8 +20,10 @@ export interface FirstStart {
 export interface FirstStartParts {
   pool: Pool;
   seal: Seal;
-  /** The catalog comes from a file: models are not seeded. */
+  /** The catalog comes from a file: models and plans are not seeded, so a file without plans puts nothing on sale. */
   catalogFile: boolean;
+  /** The plans of the seed are examples: in production they are not on sale until an operator says so. */
+  production?: boolean;
   upstreamsFromEnv: boolean;
   vendorKey: (variable: string) => string | undefined;
   admin: { email: string | null; password: string | null };
@@ -56,10 +58,10 @@ async function fill(
   parts: FirstStartParts,
   password: PreparedPassword,
 ): Promise<FirstStart | null> {
-  // Again, now that nobody else is at it.
+  // Asked again under the lock.
   const missing = await whatIsMissing(client);
   if (missing.catalog && !parts.catalogFile) await seed(client, parts, catalogSeed(parts));
-  if (missing.plans) await seed(client, parts, planSeed);
+  if (missing.plans && !parts.catalogFile) await seed(client, parts, examplePlans(parts));
 
   const email = parts.admin.email ?? defaultOperator;
   const operator = missing.operator ? await makeOperator(client, email, password) : null;
@@ -67,6 +69,10 @@ async function fill(
   if (operator === null && key === null) return null;
   const shown = parts.admin.password === null ? password.password : null;
   return { operator: operator && { email: operator.email, password: shown }, key };
+}
+
+function examplePlans({ production = false }: FirstStartParts): CatalogContent {
+  return { ...planSeed, plans: planSeed.plans.map((plan) => ({ ...plan, enabled: !production })) };
 }
 
 function catalogSeed({ upstreamsFromEnv, vendorKey }: FirstStartParts): CatalogContent {

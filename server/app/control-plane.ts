@@ -118,11 +118,14 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     log,
   });
   const keys = createKeys({ pool });
-  const orders = createOrders({ pool, bank: config.bank });
+  const { bank } = config;
+  if (bank === null) log.warn({}, 'BANK_BIN, BANK_ACCOUNT and BANK_NAME are not set: no order can be made');
+  const orders = createOrders({ pool, bank });
   const qrPictures = createQrPictures();
   const transfers = createTransfers({
     pool,
-    accountNumbers: config.bank.isDemonstration ? null : [config.bank.account],
+    // With a made-up account there is nothing to compare with.
+    accountNumbers: bank?.isDemonstration === true ? null : bank === null ? [] : [bank.account],
     async onOrderMoved(client, { accountId, orderId, status }) {
       await webhooks.recordEvent(client, { accountId, name: `order.${status}`, data: { order_id: orderId, status } });
     },
@@ -136,7 +139,8 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     keys,
     orders,
     transfers,
-    transferSource: listing === null ? null : createSepayListing({ ...listing, accountNumber: config.bank.account }),
+    transferSource:
+      listing === null || bank === null ? null : createSepayListing({ ...listing, accountNumber: bank.account }),
     uptime,
     notices,
     mismatchMails,
@@ -176,7 +180,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   });
   const limits = createLinkLimits({ isLate });
   registerDownloads(app, { db: pool, downloads, limits });
-  registerReceipts(app, { links: receiptLinks, limits, accounts, orders, transfers, seller: config.bank.name });
+  registerReceipts(app, { links: receiptLinks, limits, accounts, orders, transfers, seller: config.bank?.name ?? 'Steyg' });
   registerStatus(app, { uptime, publicUrl });
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],

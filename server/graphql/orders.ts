@@ -31,6 +31,10 @@ const BankAccountType = builder.objectRef<BankAccount>('BankAccount').implement(
     bin: t.exposeString('bin', { description: 'The bank’s six digits at NAPAS.' }),
     account: t.exposeString('account', { description: 'Account number.' }),
     name: t.exposeString('name', { description: 'Whose account it is.' }),
+    demonstration: t.boolean({
+      description: 'Made up, for trying the service out: nothing can be paid to it.',
+      resolve: ({ isDemonstration }) => isDemonstration === true,
+    }),
   }),
 });
 
@@ -198,7 +202,28 @@ builder.prismaObjectFields(AccountType, (t) => ({
   }),
 }));
 
+const ShopType = builder.objectRef<{ bank: BankAccount | null }>('Shop').implement({
+  description: 'Whether budget can be bought.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    open: t.boolean({
+      description: 'Whether orders are taken: there is an account to pay to.',
+      resolve: ({ bank }) => bank !== null,
+    }),
+    demonstration: t.boolean({
+      description: 'Whether account and plans are made up, for trying the service out.',
+      resolve: ({ bank }) => bank?.isDemonstration === true,
+    }),
+  }),
+});
+
 builder.queryFields((t) => ({
+  shop: t.field({
+    type: ShopType,
+    description: 'Whether budget can be bought here, and whether that is a demonstration.',
+    authScopes: { public: true },
+    resolve: (_root, _args, { domains }) => ({ bank: domains.orders.bank }),
+  }),
   order: t.prismaField({
     type: OrderType,
     nullable: true,
@@ -258,6 +283,8 @@ function refuse(outcome: Exclude<CreateOrderOutcome, { order: Order }>): never {
       throw new NotFoundError('plan');
     case 'unknown_order':
       throw new NotFoundError('order');
+    case 'not_on_sale':
+      throw new ConflictError('Nothing can be bought at the moment: no bank account is set up.', 'NOT_ON_SALE');
     case 'idempotency_conflict':
       throw idempotencyConflict();
     case 'too_many_open_orders':

@@ -1,3 +1,5 @@
+/** Orders: a plan's name, price and budget, frozen, with the memo code that the payer writes into the transfer. */
+
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
@@ -6,8 +8,6 @@ import { createMemo, findMemos } from './memo.ts';
 import type { OrderStatus } from './payment.ts';
 import { findPlan, type Plan } from './plans.ts';
 import { vietQrPayload } from './vietqr.ts';
-
-/** Orders: a plan's name, price and budget, frozen, with the memo code that the payer writes into the transfer. */
 
 export interface Order {
   id: string;
@@ -37,6 +37,8 @@ export interface BankAccount {
   account: string;
   /** Whose account it is. */
   name: string;
+  /** Made up: nothing can be paid to it, and the QR code says so. */
+  isDemonstration?: boolean;
 }
 
 /** Everything a payer's banking app needs. */
@@ -56,6 +58,8 @@ export type CreateOrderOutcome =
   /** The idempotency key belongs to an order of something else. */
   | { kind: 'idempotency_conflict' }
   | { kind: 'unknown_plan' }
+  /** There is no account to pay to. */
+  | { kind: 'not_on_sale' }
   | { kind: 'too_many_open_orders'; limit: number }
   | { kind: 'unknown_order' }
   | { kind: 'not_upgradable'; reason: 'not_paid' | 'already_upgraded' | 'not_dearer' };
@@ -67,7 +71,7 @@ export type CancelOrderOutcome =
   | { kind: 'not_cancellable'; status: OrderStatus };
 
 /** Unpaid orders that an account may have at a time: memo codes are not to be used up. */
-const openOrderLimit = 10;
+const maxOpenOrders = 10;
 
 /** How long an order waits for its money. A transfer between banks takes seconds, a weekend takes longer. */
 const defaultLifetimeMs = 3 * 24 * 3_600_000;
@@ -79,8 +83,11 @@ const orderColumns = `o.id, o.account_id AS "accountId", o.plan_id AS "planId", 
             WHERE m.order_id = o.id), 0)::bigint AS "receivedVnd"`;
 const orderTables = 'purchase_order o';
 
-/** Orders of accounts. `pool` must read BIGINT as `bigint` (the types of the money lane). */
-export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?: number }) {
+/**
+ * Orders of accounts. `pool` must read BIGINT as `bigint` (the types of the money lane). `bank` null: nothing is sold, and what
+ * was ordered before shows no instructions.
+ */
+export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifetimeMs?: number }) {
   const { pool, bank, lifetimeMs = defaultLifetimeMs } = deps;
 
   /**
@@ -107,11 +114,12 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
             : { kind: 'idempotency_conflict' };
       }
 
+      if (bank === null) return { kind: 'not_on_sale' };
       const plan = await findPlan(client, planId);
       if (plan === null || !plan.enabled) return { kind: 'unknown_plan' };
 
       const open = await countOpen(client, accountId);
-      if (open >= openOrderLimit) return { kind: 'too_many_open_orders', limit: openOrderLimit };
+      if (open >= maxOpenOrders) return { kind: 'too_many_open_orders', limit: maxOpenOrders };
 
       const terms = upgrades === null ? plan : await upgradeTerms(client, { accountId, plan, upgrades });
       if ('kind' in terms) return terms;
@@ -158,8 +166,8 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
          RETURNING id`,
       );
       await client.query(
-        // Whoever laid one of them beside its order took it out of the queue by that: it comes back. What a person has
-        // dealt with as short stays dealt with.
+        // A transfer that an operator laid beside its order left the queue by that: it comes back. What a person has closed
+        // as short stays closed.
         `INSERT INTO transfer_review AS r (transfer_id, reason, order_id)
          SELECT transfer_id, 'short', order_id FROM transfer_match WHERE order_id = ANY ($1::uuid[]) ORDER BY transfer_id
          ON CONFLICT (transfer_id) DO UPDATE SET reason = excluded.reason, order_id = excluded.order_id,
@@ -210,17 +218,19 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount; lifetimeMs?:
     order: Pick<Order, 'memo' | 'priceVnd' | 'receivedVnd' | 'status'>,
   ): PaymentInstructions | null {
     const amountVnd = order.priceVnd - order.receivedVnd;
-    if ((order.status !== 'pending' && order.status !== 'partial') || amountVnd <= 0n) return null;
+    if (bank === null || (order.status !== 'pending' && order.status !== 'partial') || amountVnd <= 0n) return null;
     const qrPayload = vietQrPayload({
       bankBin: bank.bin,
       accountNumber: bank.account,
       amountVnd,
-      memo: order.memo,
+      memo: bank.isDemonstration === true ? `DEMO ${order.memo}` : order.memo,
     });
     return { bank, amountVnd, memo: order.memo, qrPayload };
   }
 
   return {
+    /** Where customers pay to; null: nothing is sold. */
+    bank,
     create,
     cancel,
     expire,

@@ -122,12 +122,12 @@ const variables = z.object({
   BANK_BIN: z
     .string()
     .regex(/^\d{6}$/, 'must be the six digits of the bank')
-    .default('970436'),
+    .optional(),
   BANK_ACCOUNT: z
     .string()
     .regex(/^[A-Za-z0-9]{4,19}$/, 'must be an account number')
-    .default('0011001234567'),
-  BANK_NAME: z.string().max(60).default('STEYG DEMO'),
+    .optional(),
+  BANK_NAME: z.string().max(60).optional(),
   SEPAY_WEBHOOK_SECRET: z.string().optional(),
   SEPAY_WEBHOOK_AUTH: z.enum(['hmac', 'apikey'], 'must be hmac or apikey').default('hmac'),
   SEPAY_API_TOKEN: z.string().optional(),
@@ -177,8 +177,8 @@ export interface Config {
   simulator: { port: number; record: boolean; tokensPerSecond: number | null; firstTokenMs: number | null };
   metricsToken: string | null;
   mail: { smtpUrl: string | null; from: string };
-  /** `isDemonstration`: nobody said where money goes, so whatever account a transfer names is believed. */
-  bank: { bin: string; account: string; name: string; isDemonstration: boolean };
+  /** Where customers pay to. Null in production while BANK_* is not set: nothing is sold then. */
+  bank: BankConfig | null;
   /** Where news of transfers come from. A secret that is absent or empty refuses every message of its webhook. */
   bankProviders: {
     sepay: { secret: string; scheme: 'hmac' | 'apikey' };
@@ -204,6 +204,43 @@ export interface GatewayTimeouts {
   keepAliveMs: number;
   /** How long a client may take nothing while there is something for it. */
   clientStallMs: number;
+}
+
+/** A bank account as orders show it. `isDemonstration`: made up, so nothing can be paid to it. */
+export interface BankConfig {
+  bin: string;
+  account: string;
+  name: string;
+  isDemonstration: boolean;
+}
+
+interface BankVariables {
+  NODE_ENV?: string | undefined;
+  BANK_BIN?: string | undefined;
+  BANK_ACCOUNT?: string | undefined;
+  BANK_NAME?: string | undefined;
+}
+
+/** No bank has these digits, so that an app that reads the code by mistake sends the money to no one. */
+const demonstration = { bin: '000000', account: '0000000000', name: 'STEYG DEMO' };
+
+function bankOf(v: BankVariables): BankConfig | null {
+  if (v.BANK_ACCOUNT === undefined)
+    return v.NODE_ENV === 'production' ? null : { ...demonstration, isDemonstration: true };
+  return {
+    bin: v.BANK_BIN ?? demonstration.bin,
+    account: v.BANK_ACCOUNT,
+    name: v.BANK_NAME ?? demonstration.name,
+    isDemonstration: false,
+  };
+}
+
+/** Half an account would send customers' money to another bank, or under another name. */
+function bankProblems(v: BankVariables): string[] {
+  const names = ['BANK_BIN', 'BANK_ACCOUNT', 'BANK_NAME'] as const;
+  const missing = names.filter((name) => v[name] === undefined);
+  if (missing.length === 0 || missing.length === names.length) return [];
+  return [`${missing.join(', ')}: required in production when another BANK_ variable is set`];
 }
 
 /**
@@ -237,6 +274,7 @@ export function loadConfig(
   } else if (parsed.data.NODE_ENV === 'production' && parsed.data.SECRET_KEY === undefined) {
     problems.push('SECRET_KEY: required in production (32 random bytes in base64: `openssl rand -base64 32`)');
   }
+  if (parsed.success && parsed.data.NODE_ENV === 'production') problems.push(...bankProblems(parsed.data));
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
 
   const v = parsed.data;
@@ -286,12 +324,7 @@ export function loadConfig(
     },
     metricsToken: v.METRICS_TOKEN ?? null,
     mail: { smtpUrl: v.SMTP_URL ?? null, from: v.MAIL_FROM },
-    bank: {
-      bin: v.BANK_BIN,
-      account: v.BANK_ACCOUNT,
-      name: v.BANK_NAME,
-      isDemonstration: given.BANK_ACCOUNT === undefined,
-    },
+    bank: bankOf(v),
     bankProviders: {
       sepay: { secret: v.SEPAY_WEBHOOK_SECRET ?? '', scheme: v.SEPAY_WEBHOOK_AUTH },
       casso: { secret: v.CASSO_WEBHOOK_SECRET ?? '', scheme: v.CASSO_WEBHOOK_AUTH },

@@ -1,6 +1,7 @@
 /** English. It says which texts there are; the other languages have the same. `{name}` is a place for a value. */
 export const en = {
   common: {
+    demonstration: 'Demonstration: bank account and plans are made up. Do not send money.',
     actions: 'Actions',
     add: 'Add',
     asTable: 'As a table',
@@ -732,6 +733,7 @@ export const en = {
     NOT_DEARER: 'The plan must cost more and include more than the current one.',
     NOT_FOUND: 'This does not exist (any more).',
     NOT_IN_QUEUE: 'This transfer is not waiting for review.',
+    NOT_ON_SALE: 'Nothing can be bought at the moment: the operator has not set up a bank account.',
     NOT_PAID: 'Only a paid order can be upgraded.',
     REQUEST_TOO_LARGE: 'This is too large.',
     SECOND_FACTOR_REQUIRED: 'Changes to money or prices require 2FA at sign-in. Set it up under Security.',

@@ -3,6 +3,7 @@ import type { Texts } from './texts.ts';
 /** Vietnamese. */
 export const vi: Texts = {
   common: {
+    demonstration: 'Bản trình diễn: tài khoản ngân hàng và các gói chỉ là ví dụ. Xin đừng chuyển tiền.',
     actions: 'Thao tác',
     add: 'Thêm',
     asTable: 'Xem dạng bảng',
@@ -732,6 +733,7 @@ export const vi: Texts = {
     NOT_DEARER: 'Gói mới phải đắt hơn và cho nhiều hơn những gì đã trả.',
     NOT_FOUND: 'Không (còn) tồn tại.',
     NOT_IN_QUEUE: 'Giao dịch chuyển khoản này không chờ ai xử lý.',
+    NOT_ON_SALE: 'Hiện chưa thể mua: người vận hành chưa thiết lập tài khoản ngân hàng.',
     NOT_PAID: 'Chỉ đơn đã thanh toán mới nâng cấp được.',
     REQUEST_TOO_LARGE: 'Nội dung quá lớn.',
     SECOND_FACTOR_REQUIRED: 'Thao tác với tiền hoặc giá cần 2FA khi đăng nhập. Hãy thiết lập trong mục Bảo mật.',

@@ -32,8 +32,11 @@ export default function TopUp() {
     key: ['orders', accountId],
     ask: (steyg, after, signal) => steyg.console.orders.listOrders({ accountId, after, first: 50 }, { signal }),
   });
+  const shop = useAsk({ key: ['shop'], ask: (steyg, signal) => steyg.console.orders.shop({}, { signal }) });
+  const closed = shop.data?.open === false;
   return (
     <Page title={t.topUp.title} lead={t.topUp.lead}>
+      {closed ? <Banner tone="warn">{t.errors.NOT_ON_SALE}</Banner> : null}
       {role === null || billing ? null : <Banner>{t.topUp.notAllowed}</Banner>}
       <Loaded query={plans} skeleton={<Skeleton height="12rem" />}>
         {(list) =>
@@ -41,7 +44,7 @@ export default function TopUp() {
             <Empty title={t.topUp.noPlans} />
           ) : (
             <>
-              <Plans plans={list} orders={orders.data ?? []} canOrder={billing} />
+              <Plans plans={list} orders={orders.data ?? []} canOrder={billing && !closed} />
               {models.data === undefined ? null : <WhatItBuys plans={list} models={models.data} />}
             </>
           )

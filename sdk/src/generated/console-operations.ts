@@ -74,6 +74,7 @@ export const consoleOperations = {
     accountEntries: { kind: 'query', path: 'operator.account.ledger', pages: 'edges' },
   },
   orders: {
+    shop: { kind: 'query', path: 'shop' },
     plans: { kind: 'query', path: 'plans' },
     order: { kind: 'query', path: 'order' },
     receipt: { kind: 'query', path: 'receipt' },

@@ -780,7 +780,7 @@ export type AuditEntryFragment = { action: string, actor: string, after: unknown
 
 export type BackupCodesFragment = { backupCodes: Array<string> };
 
-export type BankAccountFragment = { account: string, bin: string, name: string };
+export type BankAccountFragment = { account: string, bin: string, name: string, demonstration: boolean };
 
 export type BankTransferFragment = { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, orderId: string | null, provider: string, providerId: string, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, surplusVnd: string | null } | null };
 
@@ -826,13 +826,13 @@ export type NoticeFragment = { clearedAt: string | null, createdAt: string, fact
 
 export type NoticeSettingsFragment = { lowBalance: string, mail: boolean };
 
-export type OrderFragment = { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> };
+export type OrderFragment = { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> };
 
 export type OrderPaymentFragment = { amountVnd: string, bankReference: string | null, bookedAt: string };
 
 export type PageInfoFragment = { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null };
 
-export type PaymentInstructionsFragment = { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } };
+export type PaymentInstructionsFragment = { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } };
 
 export type PlanFragment = { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string };
 
@@ -1267,7 +1267,7 @@ export type SearchOrdersQueryVariables = Exact<{
 }>;
 
 
-export type SearchOrdersQuery = { orders: { edges: Array<{ cursor: string, node: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+export type SearchOrdersQuery = { orders: { edges: Array<{ cursor: string, node: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type ListBankTransfersQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -1360,6 +1360,11 @@ export type AccountEntriesQueryVariables = Exact<{
 
 export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
+export type ShopQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ShopQuery = { shop: { open: boolean, demonstration: boolean } };
+
 export type PlansQueryVariables = Exact<{
   all?: boolean | null | undefined;
 }>;
@@ -1372,7 +1377,7 @@ export type OrderQueryVariables = Exact<{
 }>;
 
 
-export type OrderQuery = { order: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } | null };
+export type OrderQuery = { order: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } | null };
 
 export type ReceiptQueryVariables = Exact<{
   orderId: string;
@@ -1388,7 +1393,7 @@ export type ListOrdersQueryVariables = Exact<{
 }>;
 
 
-export type ListOrdersQuery = { account: { orders: { edges: Array<{ cursor: string, node: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListOrdersQuery = { account: { orders: { edges: Array<{ cursor: string, node: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateOrderMutationVariables = Exact<{
   input: CreateOrderInput;
@@ -1400,7 +1405,7 @@ export type CreateOrderMutation = { createOrder:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
+    | { __typename: 'Order', budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
    };
 
 export type CancelOrderMutationVariables = Exact<{
@@ -1412,7 +1417,7 @@ export type CancelOrderMutation = { cancelOrder:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
+    | { __typename: 'Order', budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
    };
 
 export type OrderStatusSubscriptionVariables = Exact<{
@@ -1420,7 +1425,7 @@ export type OrderStatusSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrderStatusSubscription = { orderStatus: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } };
+export type OrderStatusSubscription = { orderStatus: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } };
 
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 

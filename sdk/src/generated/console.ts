@@ -170,6 +170,8 @@ import type {
   SetRoutesMutationVariables,
   SetUpstreamEnabledMutation,
   SetUpstreamEnabledMutationVariables,
+  ShopQuery,
+  ShopQueryVariables,
   ShortfallsQuery,
   ShortfallsQueryVariables,
   SignInMutation,
@@ -384,6 +386,9 @@ export type AccountOverviewAnswer = AccountOverviewQuery['operator']['account'];
 
 /** What `accountEntries` answers. */
 export type AccountEntriesAnswer = Below<AccountEntriesQuery['operator']['account'], 'ledger'>;
+
+/** What `shop` answers. */
+export type ShopAnswer = ShopQuery['shop'];
 
 /** What `plans` answers. */
 export type PlansAnswer = PlansQuery['plans'];
@@ -1067,6 +1072,15 @@ export interface ConsoleOperator {
 
 /** Operations on orders. */
 export interface ConsoleOrders {
+  /**
+   * Whether budget can be bought here, and whether that is a demonstration.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.shop();
+   * ```
+   */
+  shop(variables?: ShopQueryVariables, options?: RequestOptions): Pending<ShopAnswer>;
   /**
    * The plans on sale, the cheapest first.
    *

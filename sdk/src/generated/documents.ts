@@ -7,7 +7,7 @@ const anomaly = 'fragment Anomaly on Anomaly{accountId cost createdAt model outc
 const apiKey = 'fragment ApiKey on ApiKey{createdAt deletedAt expiresAt id last4 limits{...SpendLimits}models name prefix replaces spend{...KeySpend}status}';
 const auditEntry = 'fragment AuditEntry on AuditEntry{action actor after before createdAt id subject}';
 const backupCodes = 'fragment BackupCodes on BackupCodes{backupCodes}';
-const bankAccount = 'fragment BankAccount on BankAccount{account bin name}';
+const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
 const bankTransfer = 'fragment BankTransfer on BankTransfer{amountVnd bankReference bookedAt createdAt direction id matchedBy memo orderId provider providerId review{...TransferReview}}';
 const brokenInvariant = 'fragment BrokenInvariant on BrokenInvariant{invariant rows}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
@@ -130,6 +130,7 @@ export const documents = {
   endAnnouncement: 'mutation endAnnouncement($id:ID!){endAnnouncement(id:$id){__typename ...Announcement ...Problem}}' + announcement + problem,
   accountOverview: 'query accountOverview($id:ID!){operator{account(id:$id){members{...Member}keys(deleted:true first:100){edges{node{...ApiKey}}}orders(first:20){edges{node{budget createdAt id memo planName priceVnd status}}}}}}' + apiKey + keySpend + member + spendLimits,
   accountEntries: 'query accountEntries($after:String$filter:LedgerFilter$first:Int$id:ID!){operator{account(id:$id){ledger(after:$after filter:$filter first:$first){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + receiptLine + spendLimits + tokens,
+  shop: 'query shop{shop{open demonstration}}',
   plans: 'query plans($all:Boolean){plans(all:$all){...Plan}}' + plan,
   order: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + order + orderPayment + paymentInstructions,
   receipt: 'query receipt($orderId:ID!){receipt(orderId:$orderId){...Receipt}}' + orderPayment + receipt,
