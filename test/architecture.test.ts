@@ -225,7 +225,6 @@ describe('the house', () => {
     'server/gateway/refusals.ts',
     'server/graphql/upstreams.ts',
     'server/notices/notices.ts',
-    'server/notices/webhooks.ts',
     'server/people/settings.ts',
     'server/people/sign-in.ts',
     'server/plans/orders.ts',

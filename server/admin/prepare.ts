@@ -30,6 +30,7 @@ export async function prepareDatabase(options: {
 }): Promise<FirstStart | null> {
   const { config, databaseUrl, secretKey, log } = options;
   const content = config.catalogFile === null ? null : await readCatalogFile(config.catalogFile, config);
+  if (config.bank === null) log.warn({}, 'BANK_BIN, BANK_ACCOUNT and BANK_NAME are not set: no order can be made');
   const applied = await migrate({ url: databaseUrl });
   if (applied.length > 0) log.info({ count: applied.length }, 'applied migrations');
   const { unknown } = await migrateStatus({ url: databaseUrl });

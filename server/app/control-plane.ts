@@ -119,13 +119,11 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   });
   const keys = createKeys({ pool });
   const { bank } = config;
-  if (bank === null) log.warn({}, 'BANK_BIN, BANK_ACCOUNT and BANK_NAME are not set: no order can be made');
   const orders = createOrders({ pool, bank });
   const qrPictures = createQrPictures();
   const transfers = createTransfers({
     pool,
-    // With a made-up account there is nothing to compare with.
-    accountNumbers: bank?.isDemonstration === true ? null : bank === null ? [] : [bank.account],
+    accountNumbers: accountNumbersOf(bank),
     async onOrderMoved(client, { accountId, orderId, status }) {
       await webhooks.recordEvent(client, { accountId, name: `order.${status}`, data: { order_id: orderId, status } });
     },
@@ -139,8 +137,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     keys,
     orders,
     transfers,
-    transferSource:
-      listing === null || bank === null ? null : createSepayListing({ ...listing, accountNumber: bank.account }),
+    transferSource: bank && listing && createSepayListing({ ...listing, accountNumber: bank.account }),
     uptime,
     notices,
     mismatchMails,
@@ -196,4 +193,10 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       await Promise.all([prisma.$disconnect(), pool.end()]);
     },
   };
+}
+
+/** The accounts that money may name. Null, with a made-up one: there is nothing to compare with. */
+function accountNumbersOf(bank: Config['bank']): string[] | null {
+  if (bank === null) return [];
+  return bank.isDemonstration ? null : [bank.account];
 }

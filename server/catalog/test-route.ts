@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Pool } from 'pg';
 import { Agent, type Dispatcher, request } from 'undici';
-import type { Protocol } from '../core/protocol.ts';
+import { credentialHeaders, messagesVersion, type Protocol, upstreamPaths } from '../core/protocol.ts';
 import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
 import { placeOfKey, simulatorAddress } from './upstreams.ts';
@@ -36,12 +36,7 @@ interface RouteRow {
 }
 
 const timeoutMs = 20_000;
-const largestAnswer = 1_048_576;
-const paths: Record<Protocol, string> = {
-  messages: '/v1/messages',
-  'chat-completions': '/chat/completions',
-  responses: '/responses',
-};
+const maxAnswerBytes = 1_048_576;
 
 export function createRouteTester(options: {
   pool: Pool;
@@ -75,7 +70,7 @@ export function createRouteTester(options: {
       if (route.keyId !== null && secret === null) return refused('The key was sealed with another SECRET_KEY.');
       if (!simulated && !allowPrivate && isRefusedLiteral(baseUrl)) return refused('The address is not allowed.');
       return send({
-        url: `${baseUrl}${paths[route.protocol]}`,
+        url: `${baseUrl}${upstreamPaths[route.protocol]}`,
         route,
         secret,
         dispatcher: simulated ? open : guarded,
@@ -120,26 +115,19 @@ async function send(options: {
       headers: {
         'content-type': 'application/json',
         'accept-encoding': 'identity',
-        ...credentials(route.protocol, secret),
+        ...(route.protocol === 'messages' ? { 'anthropic-version': messagesVersion } : {}),
+        ...credentialHeaders(route.protocol, secret),
       },
       body: JSON.stringify(question(route)),
       signal: AbortSignal.timeout(options.timeoutMs),
     });
-    await answer.body.dump({ limit: largestAnswer });
+    await answer.body.dump({ limit: maxAnswerBytes });
     const ok = answer.statusCode === 200;
     return { ok, status: answer.statusCode, latencyMs: elapsed(), problem: ok ? null : sentence(answer.statusCode) };
   } catch {
     // Why a connection failed can name what an address resolved to.
     return { ok: false, status: null, latencyMs: elapsed(), problem: 'The upstream did not answer.' };
   }
-}
-
-function credentials(protocol: Protocol, secret: string | null): Record<string, string> {
-  const version = protocol === 'messages' ? { 'anthropic-version': '2023-06-01' } : {};
-  if (secret === null) return version;
-  return protocol === 'messages'
-    ? { ...version, 'x-api-key': secret }
-    : { ...version, authorization: `Bearer ${secret}` };
 }
 
 function question({ protocol, upstreamModel, features }: RouteRow): Record<string, unknown> {

@@ -10,3 +10,12 @@ export const upstreamPaths: Readonly<Record<Protocol, string>> = {
   'chat-completions': '/chat/completions',
   responses: '/responses',
 };
+
+/** The version of the messages protocol that is spoken where a client asked for none. */
+export const messagesVersion = '2023-06-01';
+
+/** The headers that prove the operator's key to an upstream, as each protocol carries it. `secret` null: it takes none. */
+export function credentialHeaders(protocol: Protocol, secret: string | null): Record<string, string> {
+  if (secret === null) return {};
+  return protocol === 'messages' ? { 'x-api-key': secret } : { authorization: `Bearer ${secret}` };
+}

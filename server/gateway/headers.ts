@@ -1,4 +1,4 @@
-import type { Protocol } from '../core/protocol.ts';
+import { credentialHeaders, messagesVersion, type Protocol } from '../core/protocol.ts';
 
 /**
  * Headers on their way up are built from an allow-list, never copied: what a client sends may name hops, hosts and
@@ -40,9 +40,6 @@ export function upstreamHeaders({ rawHeaders, client, upstream, secret }: Upstre
   }
   headers['content-type'] = 'application/json';
   headers['accept-encoding'] = 'identity';
-  if (upstream === 'messages') {
-    headers['anthropic-version'] ??= '2023-06-01';
-    if (secret !== null) headers['x-api-key'] = secret;
-  } else if (secret !== null) headers.authorization = `Bearer ${secret}`;
-  return headers;
+  if (upstream === 'messages') headers['anthropic-version'] ??= messagesVersion;
+  return { ...headers, ...credentialHeaders(upstream, secret) };
 }

@@ -1,5 +1,6 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
 import { z } from 'zod';
+import { isSameSecret } from '../shared/constant-time.ts';
 
 /**
  * Links that a browser can follow without headers of its own: the link itself carries who may see what, signed and for
@@ -44,7 +45,7 @@ export function createSignedLinks<Contents>(options: {
       const [payload = '', signature = ''] = grant.split('.');
       const given = Buffer.from(signature, 'base64url');
       const expected = sign(payload);
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+      if (!isSameSecret(given, expected)) return null;
       const parsed = shape.safeParse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
       if (!parsed.success || parsed.data.until <= Date.now()) return null;
       const { data } = options.contents.safeParse(parsed.data.contents);

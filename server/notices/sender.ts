@@ -41,14 +41,8 @@ interface UnderWay {
 
 /** The sender of one process. `close` waits for nothing: what is under way is leased again by another process. */
 export function createSender(deps: SenderDeps) {
-  const { pool, timeoutMs = defaultTimeoutMs, now = () => new Date() } = deps;
-  const agent = new Agent({
-    connect: { timeout: timeoutMs, ...(deps.lookup === undefined ? {} : { lookup: deps.lookup }) },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    maxResponseSize: 65_536,
-    pipelining: 0,
-  });
+  const { pool } = deps;
+  const { send, close } = createTransport(deps);
   const underWay = new Set<UnderWay>();
 
   /**
@@ -135,6 +129,20 @@ export function createSender(deps: SenderDeps) {
     });
   }
 
+  return { deliverDue, close };
+}
+
+/** The way to the endpoints: checked, signed, bounded in time and size. */
+function createTransport(deps: SenderDeps) {
+  const { timeoutMs = defaultTimeoutMs, now = () => new Date() } = deps;
+  const agent = new Agent({
+    connect: { timeout: timeoutMs, ...(deps.lookup === undefined ? {} : { lookup: deps.lookup }) },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    maxResponseSize: 65_536,
+    pipelining: 0,
+  });
+
   /** Sends one delivery. The problem is a word of ours: nothing that a private network answered leaks to the customer. */
   async function send(due: Leased): Promise<{ status: number | null; problem: string | null }> {
     const secret = deps.seal.unseal(placeOfWebhookSecret(due.endpointId), due.sealed);
@@ -162,7 +170,7 @@ export function createSender(deps: SenderDeps) {
     }
   }
 
-  return { deliverDue, close: () => agent.close() };
+  return { send, close: () => agent.close() };
 }
 
 interface Leased {

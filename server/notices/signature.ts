@@ -1,4 +1,5 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { isSameSecret } from '../shared/constant-time.ts';
 
 /**
  * Signatures of webhooks in the form of the Standard Webhooks specification, so that receivers can check them with the
@@ -42,7 +43,7 @@ export function isSignedWebhook(input: {
   const expected = Buffer.from(digest(secret, id, timestamp, body));
   return signatures.split(' ').some((signature) => {
     const given = Buffer.from(signature.replace(/^v1,/, ''));
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    return isSameSecret(given, expected);
   });
 }
 

@@ -1,4 +1,5 @@
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { isSameSecret } from '../shared/constant-time.ts';
 
 /**
  * A browser that has signed a person in before carries a cookie that says so. Its attempts are counted by themselves,
@@ -21,7 +22,7 @@ export function createDevices({ secretKey }: { secretKey: Buffer }): Devices {
       const [id = '', signature = ''] = (cookie ?? '').split('.');
       const given = Buffer.from(signature, 'base64url');
       const expected = sign(id, address);
-      return given.length === expected.length && timingSafeEqual(given, expected) ? id : null;
+      return isSameSecret(given, expected) ? id : null;
     },
     issue(address) {
       const id = randomBytes(idBytes).toString('base64url');

@@ -1,7 +1,8 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeError } from '../runtime/http.ts';
 import type { MailLog } from '../runtime/mail.ts';
+import { isSameSecret } from '../shared/constant-time.ts';
 import { textProblem } from '../shared/plain-text.ts';
 import { personAddress } from './address.ts';
 import type { AuthMails, MailedUser } from './auth.ts';
@@ -190,7 +191,7 @@ export function createBindings({ secretKey }: { secretKey: Buffer }): Bindings {
     isFor(link, passwordHash) {
       const given = Buffer.from(link.binding, 'base64url');
       const expected = binding(link.token, passwordHash);
-      return given.length === expected.length && timingSafeEqual(given, expected);
+      return isSameSecret(given, expected);
     },
   };
 }

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameSecret } from '../shared/constant-time.ts';
 
 /**
  * Signs what the vendor signs (thinking, encrypted reasoning) and recognises its own signatures, so that a gateway
@@ -20,7 +21,7 @@ export function createSignatures({ seed }: { seed: number }): Signatures {
     isOwn(text, signature) {
       const expected = Buffer.from(sign(text));
       const given = Buffer.from(signature);
-      return given.length === expected.length && timingSafeEqual(given, expected);
+      return isSameSecret(given, expected);
     },
   };
 }

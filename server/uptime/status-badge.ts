@@ -1,7 +1,8 @@
 import { escapeText, type Locale } from '../shared/page.ts';
 import { millisecondsText, percentText } from './status-text.ts';
+import { figuresOf, type Span } from './status-view.ts';
 import { words } from './status-words.ts';
-import { addTallies, meanLatencyMs, type StatusReport, type Tally, uptimeRatio } from './uptime.ts';
+import { type StatusReport, type Tally, uptimeRatio } from './uptime.ts';
 
 /** Small pictures for other people's pages: a model's state, its uptime or its latency, as SVG or for shields.io. */
 
@@ -22,6 +23,7 @@ const colors = { good: '#17693a', fair: '#85540a', poor: '#b3261e', unknown: '#5
 /** How many days back `uptime` goes; 1 stands for the last 24 hours. */
 export const badgeDays = [1, 7, 30, 90] as const;
 export type BadgeDays = (typeof badgeDays)[number];
+const spanOfDays: Readonly<Record<BadgeDays, Span>> = { 1: 'hours24', 7: 'days7', 30: 'days30', 90: 'days90' };
 
 /** The badge of a model, or of the whole service where `model` is null; null when there is no such model. */
 export function badgeOf(
@@ -32,7 +34,7 @@ export function badgeOf(
   const chosen = model === null ? report.models : report.models.filter(({ id }) => id === model);
   if (model !== null && chosen.length === 0) return null;
   const name = model ?? 'Steyg';
-  const lastDay = addTallies(chosen.map(({ last24Hours }) => last24Hours));
+  const { uptime, latencyMs } = figuresOf(chosen);
   switch (kind) {
     case 'status': {
       const state = model === null ? report.state : (chosen[0]?.state ?? 'no_data');
@@ -40,16 +42,15 @@ export function badgeOf(
       return { label: name, message: w.states[state], tone };
     }
     case 'uptime': {
-      const tally = days === 1 ? lastDay : addTallies(chosen.flatMap((each) => each.days.slice(-days)));
-      const label = { 1: w.hours24, 7: w.days7, 30: w.days30, 90: w.days90 }[days];
-      return { label: `${name} · ${label}`, message: percentText(tally, locale), tone: toneOf(tally) };
+      const span = spanOfDays[days];
+      const tally = uptime[span];
+      return { label: `${name} · ${w[span]}`, message: percentText(tally, locale), tone: toneOf(tally) };
     }
     case 'latency': {
-      const latency = meanLatencyMs(lastDay);
       return {
         label: `${name} · ${w.latency}`,
-        message: latency === null ? w.noData : millisecondsText(latency, locale),
-        tone: latency === null ? 'unknown' : 'good',
+        message: latencyMs === null ? w.noData : millisecondsText(latencyMs, locale),
+        tone: latencyMs === null ? 'unknown' : 'good',
       };
     }
   }

@@ -1,7 +1,8 @@
 import { escapeText, type Locale, momentText } from '../shared/page.ts';
 import { durationText, wayText } from './status-text.ts';
+import { eventsOf, type StatusEvent, saidIn } from './status-view.ts';
 import { type StatusWords, words } from './status-words.ts';
-import type { Announcement, Incident, StatusReport } from './uptime.ts';
+import type { StatusReport } from './uptime.ts';
 
 /**
  * What happened lately, for feed readers: each incident and announcement is one item, which is said to have changed
@@ -74,38 +75,37 @@ ${items.join('\n')}
 `;
 }
 
-function itemsOf({ incidents, announcements, pastAnnouncements }: FeedInput['report'], locale: Locale): Item[] {
+function itemsOf(report: FeedInput['report'], locale: Locale): Item[] {
   const w = words[locale];
-  return [
-    ...incidents.map((incident) => incidentItem(incident, locale, w)),
-    ...announcements.map((announcement) => announcementItem(announcement, locale, w, false)),
-    ...pastAnnouncements.map((announcement) => announcementItem(announcement, locale, w, true)),
-  ].toSorted((a, b) => b.changedAt.getTime() - a.changedAt.getTime());
+  return eventsOf(report)
+    .map((event) => itemOf(event, locale, w))
+    .toSorted((a, b) => b.changedAt.getTime() - a.changedAt.getTime());
 }
 
-function incidentItem({ id, model, impact, affected, startedAt, endedAt }: Incident, locale: Locale, w: StatusWords) {
-  const until =
-    endedAt === null
-      ? w.goesOn
-      : `${momentText(endedAt, locale)}, ${w.took} ${durationText(endedAt.getTime() - startedAt.getTime(), locale)}`;
+function itemOf(event: StatusEvent, locale: Locale, w: StatusWords): Item {
+  const { id, phase, startedAt, endedAt, createdAt, changedAt } = event;
+  const from = momentText(startedAt, locale);
+  if (event.source === 'measured') {
+    const { model, impact, affected } = event.incident;
+    const until =
+      endedAt === null
+        ? w.goesOn
+        : `${momentText(endedAt, locale)}, ${w.took} ${durationText(endedAt.getTime() - startedAt.getTime(), locale)}`;
+    return {
+      id: `incident-${id}`,
+      title: `${model}: ${w.impacts[impact]} (${phase === 'over' ? w.over : w.open})`,
+      text: `${from} – ${until}. ${w.affected}: ${affected.map((way) => wayText(way, w)).join(', ')}.`,
+      at: createdAt,
+      changedAt,
+    };
+  }
+  const { title, body } = saidIn(event.announcement, locale);
   return {
-    id: `incident-${id}`,
-    title: `${model}: ${w.impacts[impact]} (${endedAt === null ? w.open : w.over})`,
-    text: `${momentText(startedAt, locale)} – ${until}. ${w.affected}: ${affected.map((way) => wayText(way, w)).join(', ')}.`,
-    at: startedAt,
-    changedAt: endedAt ?? startedAt,
-  };
-}
-
-function announcementItem(item: Announcement, locale: Locale, w: StatusWords, isOver: boolean): Item {
-  const title = (locale === 'vi' ? item.titleVi : null) ?? item.title;
-  const body = (locale === 'vi' ? item.bodyVi : null) ?? item.body;
-  return {
-    id: `announcement-${item.id}`,
-    title: `${w.kinds[item.kind]}: ${title}${isOver ? ` (${w.over})` : ''}`,
-    text: `${momentText(item.startsAt, locale)}${item.endsAt === null ? '' : ` – ${momentText(item.endsAt, locale)}`}. ${body}`,
-    at: item.createdAt,
-    changedAt: isOver ? (item.endsAt ?? item.createdAt) : item.createdAt,
+    id: `announcement-${id}`,
+    title: `${w.kinds[event.announcement.kind]}: ${title}${phase === 'over' ? ` (${w.over})` : ''}`,
+    text: `${from}${endedAt === null ? '' : ` – ${momentText(endedAt, locale)}`}. ${body}`,
+    at: createdAt,
+    changedAt,
   };
 }
 

@@ -1,6 +1,6 @@
+import { figuresOf } from './status-view.ts';
 import {
   type Announcement,
-  addTallies,
   type Incident,
   type ModelStatus,
   meanLatencyMs,
@@ -25,18 +25,19 @@ export function statusJson(report: StatusReport): object {
 }
 
 function modelJson(model: ModelStatus): object {
+  const { uptime, latencyMs } = figuresOf([model]);
   return {
     id: model.id,
     display_name: model.displayName,
     simulated: model.simulated,
     state: model.state,
     uptime: {
-      last_24_hours: uptimeRatio(model.last24Hours),
-      last_7_days: uptimeRatio(addTallies(model.days.slice(-7))),
-      last_30_days: uptimeRatio(addTallies(model.days.slice(-30))),
-      last_90_days: uptimeRatio(addTallies(model.days.slice(-90))),
+      last_24_hours: uptimeRatio(uptime.hours24),
+      last_7_days: uptimeRatio(uptime.days7),
+      last_30_days: uptimeRatio(uptime.days30),
+      last_90_days: uptimeRatio(uptime.days90),
     },
-    latency_ms: meanLatencyMs(model.last24Hours),
+    latency_ms: latencyMs,
     protocols: model.ways.map((way) => ({
       protocol: way.protocol,
       mode: way.mode,

@@ -1,5 +1,6 @@
 import { escapeText, type Locale, logo, momentText, pageStyle, policyFor } from '../shared/page.ts';
 import { dayText, durationText, millisecondsText, percentText, wayText } from './status-text.ts';
+import { figuresOf, saidIn, spans } from './status-view.ts';
 import { type StatusWords, words } from './status-words.ts';
 import {
   type Announcement,
@@ -7,10 +8,8 @@ import {
   type Day,
   type Incident,
   type ModelStatus,
-  meanLatencyMs,
   type ProtocolDays,
   type StatusReport,
-  type Tally,
   uptimeRatio,
   type WayStatus,
 } from './uptime.ts';
@@ -72,8 +71,7 @@ ${main}
 function announcements(list: readonly Announcement[], now: Date, locale: Locale, w: StatusWords): string {
   if (list.length === 0) return '';
   const items = list.map((item) => {
-    const title = (locale === 'vi' ? item.titleVi : null) ?? item.title;
-    const body = (locale === 'vi' ? item.bodyVi : null) ?? item.body;
+    const { title, body } = saidIn(item, locale);
     const until = item.endsAt === null ? '' : ` – ${time(item.endsAt, locale)}`;
     const about = item.models.length === 0 ? '' : `<p class="quiet">${item.models.map(escapeText).join(', ')}</p>`;
     const paragraphs = body
@@ -89,14 +87,8 @@ function announcements(list: readonly Announcement[], now: Date, locale: Locale,
 
 function modelSection(model: ModelStatus, locale: Locale, w: StatusWords): string {
   const id = `model-${escapeText(model.id)}`;
-  const spans: [string, Tally][] = [
-    [w.hours24, model.last24Hours],
-    [w.days7, addTallies(model.days.slice(-7))],
-    [w.days30, addTallies(model.days.slice(-30))],
-    [w.days90, addTallies(model.days.slice(-90))],
-  ];
-  const figures = spans.map(([label, tally]) => `<div><dt>${label}</dt><dd>${percentText(tally, locale)}</dd></div>`);
-  const latency = meanLatencyMs(model.last24Hours);
+  const { uptime, latencyMs: latency } = figuresOf([model]);
+  const figures = spans.map((span) => `<div><dt>${w[span]}</dt><dd>${percentText(uptime[span], locale)}</dd></div>`);
   figures.push(
     `<div><dt>${w.latency}</dt><dd>${latency === null ? w.noData : millisecondsText(latency, locale)}</dd></div>`,
   );

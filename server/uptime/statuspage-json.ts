@@ -1,4 +1,5 @@
 import { wayText } from './status-text.ts';
+import { eventsOf, type StatusEvent } from './status-view.ts';
 import { words } from './status-words.ts';
 import type { Announcement, Incident, ModelStatus, StatusReport } from './uptime.ts';
 
@@ -61,12 +62,12 @@ const isUnresolved = ({ status }: Event): boolean => status !== 'resolved' && st
 
 const w = words.en;
 const pageId = 'steyg';
-const mostEvents = 50;
+const maxEvents = 50;
 
 /** `url` is the address of the page for people. */
 export function statuspageOf(report: StatusReport, url: string): StatusPage {
   const { generatedAt, models } = report;
-  const announced = [...report.announcements, ...report.pastAnnouncements];
+  const events = eventsOf(report);
   const underWay = (kind: Announcement['kind']) =>
     report.announcements.filter((each) => each.kind === kind && each.startsAt <= generatedAt);
 
@@ -82,31 +83,35 @@ export function statuspageOf(report: StatusReport, url: string): StatusPage {
     const ids = new Set(models.filter(concerns).map(({ id }) => id));
     return components.filter(({ id }) => ids.has(id));
   };
-  const event = (facts: EventFacts) => eventOf(facts, url);
-  const newestFirst = (events: Event[]) =>
-    events.toSorted((a, b) => (a.started_at < b.started_at ? 1 : -1)).slice(0, mostEvents);
+  const isMaintenance = (event: StatusEvent) =>
+    event.source === 'announced' && event.announcement.kind === 'maintenance';
+  const isIncident = (event: StatusEvent) =>
+    event.source === 'measured' || (event.announcement.kind === 'incident' && event.phase !== 'planned');
+  const write = (event: StatusEvent) => {
+    const facts =
+      event.source === 'measured'
+        ? measured(
+            event,
+            componentsOf(({ id }) => id === event.incident.model),
+          )
+        : announced(
+            event,
+            componentsOf((model) => isAbout(event.announcement, model)),
+          );
+    return eventOf(facts, url);
+  };
+  const newestFirst = (some: StatusEvent[]) =>
+    some
+      .map(write)
+      .toSorted((a, b) => (a.started_at < b.started_at ? 1 : -1))
+      .slice(0, maxEvents);
 
   return {
     page: { id: pageId, name: 'Steyg', url, time_zone: 'Etc/UTC', updated_at: generatedAt.toISOString() },
     status: overall(report, underWay('incident').length > 0),
     components,
-    incidents: newestFirst([
-      ...report.incidents.map((incident) =>
-        event(measured(incident, { generatedAt, components: componentsOf(({ id }) => id === incident.model) })),
-      ),
-      ...announced
-        .filter(({ kind, startsAt }) => kind === 'incident' && startsAt <= generatedAt)
-        .map((each) =>
-          event(announcedEvent(each, { generatedAt, components: componentsOf((model) => isAbout(each, model)) })),
-        ),
-    ]),
-    maintenances: newestFirst(
-      announced
-        .filter(({ kind }) => kind === 'maintenance')
-        .map((each) =>
-          event(announcedEvent(each, { generatedAt, components: componentsOf((model) => isAbout(each, model)) })),
-        ),
-    ),
+    incidents: newestFirst(events.filter(isIncident)),
+    maintenances: newestFirst(events.filter(isMaintenance)),
   };
 }
 
@@ -168,12 +173,9 @@ interface EventFacts {
   planned?: { from: Date; until: Date | null };
 }
 
-interface Around {
-  generatedAt: Date;
-  components: Component[];
-}
-
-function measured({ id, model, impact, affected, startedAt, endedAt }: Incident, { components }: Around): EventFacts {
+function measured(event: Extract<StatusEvent, { source: 'measured' }>, components: Component[]): EventFacts {
+  const { model, impact, affected } = event.incident;
+  const { id, startedAt, endedAt } = event;
   const body = `${w.affected}: ${affected.map((way) => wayText(way, w)).join(', ')}.`;
   return {
     id,
@@ -191,30 +193,30 @@ function measured({ id, model, impact, affected, startedAt, endedAt }: Incident,
   };
 }
 
-function announcedEvent(announcement: Announcement, { generatedAt, components }: Around): EventFacts {
-  const { id, kind, title, body, createdAt, startsAt, endsAt } = announcement;
+function announced(event: Extract<StatusEvent, { source: 'announced' }>, components: Component[]): EventFacts {
+  const { kind, title, body } = event.announcement;
+  const { id, phase, createdAt, startedAt, endedAt } = event;
   const isPlanned = kind === 'maintenance';
-  const [before, during, after] = isPlanned
+  const [planned, open, over] = isPlanned
     ? (['scheduled', 'in_progress', 'completed'] as const)
     : (['identified', 'identified', 'resolved'] as const);
-  const hasBegun = startsAt <= generatedAt;
-  const overAt = endsAt !== null && endsAt <= generatedAt ? endsAt : null;
-  const announcedFirst = isPlanned && createdAt < startsAt;
+  const resolvedAt = phase === 'over' ? endedAt : null;
+  const announcedFirst = isPlanned && createdAt < startedAt;
   return {
     id,
     name: title,
-    status: overAt === null ? (hasBegun ? during : before) : after,
+    status: { planned, open, over }[phase],
     impact: isPlanned ? 'maintenance' : 'minor',
     createdAt,
-    startedAt: startsAt,
-    resolvedAt: overAt,
+    startedAt,
+    resolvedAt,
     updates: [
-      ...(announcedFirst ? [{ status: before, body, at: createdAt }] : []),
-      ...(hasBegun ? [{ status: during, body, at: startsAt }] : []),
-      ...(overAt === null ? [] : [{ status: after, body: `${w.over}.`, at: overAt }]),
+      ...(announcedFirst ? [{ status: planned, body, at: createdAt }] : []),
+      ...(phase === 'planned' ? [] : [{ status: open, body, at: startedAt }]),
+      ...(resolvedAt === null ? [] : [{ status: over, body: `${w.over}.`, at: resolvedAt }]),
     ],
     components,
-    ...(isPlanned ? { planned: { from: startsAt, until: endsAt } } : {}),
+    ...(isPlanned ? { planned: { from: startedAt, until: endedAt } } : {}),
   };
 }
 
