@@ -10,7 +10,9 @@ import { resealSecrets } from './reseal.ts';
 
 /** The part of the configuration that a start needs; `Config` has it. */
 export type StartSettings = CatalogSurroundings &
-  Pick<FirstStartParts, 'upstreamsFromEnv' | 'admin'> & {
+  Pick<FirstStartParts, 'upstreamsFromEnv' | 'admin' | 'production'> & {
+    /** Where customers pay to; null: nothing is sold, which is said. */
+    bank?: object | null;
     catalogFile: string | null;
     previousSecretKeys: readonly Buffer[];
   };

@@ -118,12 +118,11 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     log,
   });
   const keys = createKeys({ pool });
-  const { bank } = config;
-  const orders = createOrders({ pool, bank });
+  const orders = createOrders({ pool, bank: config.bank });
   const qrPictures = createQrPictures();
   const transfers = createTransfers({
     pool,
-    accountNumbers: accountNumbersOf(bank),
+    accountNumbers: accountNumbersOf(config.bank),
     async onOrderMoved(client, { accountId, orderId, status }) {
       await webhooks.recordEvent(client, { accountId, name: `order.${status}`, data: { order_id: orderId, status } });
     },
@@ -137,7 +136,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     keys,
     orders,
     transfers,
-    transferSource: bank && listing && createSepayListing({ ...listing, accountNumber: bank.account }),
+    transferSource: config.bank && listing && createSepayListing({ ...listing, accountNumber: config.bank.account }),
     uptime,
     notices,
     mismatchMails,

@@ -1,6 +1,6 @@
 import { escapeText, type Locale } from '../shared/page.ts';
 import { millisecondsText, percentText } from './status-text.ts';
-import { figuresOf, type Span } from './status-view.ts';
+import { figuresOf, type StatusSpan } from './status-view.ts';
 import { words } from './status-words.ts';
 import { type StatusReport, type Tally, uptimeRatio } from './uptime.ts';
 
@@ -23,7 +23,7 @@ const colors = { good: '#17693a', fair: '#85540a', poor: '#b3261e', unknown: '#5
 /** How many days back `uptime` goes; 1 stands for the last 24 hours. */
 export const badgeDays = [1, 7, 30, 90] as const;
 export type BadgeDays = (typeof badgeDays)[number];
-const spanOfDays: Readonly<Record<BadgeDays, Span>> = { 1: 'hours24', 7: 'days7', 30: 'days30', 90: 'days90' };
+const spanOfDays: Readonly<Record<BadgeDays, StatusSpan>> = { 1: 'hours24', 7: 'days7', 30: 'days30', 90: 'days90' };
 
 /** The badge of a model, or of the whole service where `model` is null; null when there is no such model. */
 export function badgeOf(

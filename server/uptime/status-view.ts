@@ -13,10 +13,10 @@ import {
 
 /** The spans for which uptime is said, the shortest first. */
 export const spans = ['hours24', 'days7', 'days30', 'days90'] as const;
-export type Span = (typeof spans)[number];
+export type StatusSpan = (typeof spans)[number];
 
 export interface Figures {
-  uptime: Readonly<Record<Span, Tally>>;
+  uptime: Readonly<Record<StatusSpan, Tally>>;
   /** Of the last 24 hours; null without data. */
   latencyMs: number | null;
 }
