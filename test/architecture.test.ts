@@ -224,12 +224,6 @@ describe('the house', () => {
     'server/gateway/model-routes.ts',
     'server/gateway/refusals.ts',
     'server/graphql/upstreams.ts',
-    'server/notices/notices.ts',
-    'server/people/settings.ts',
-    'server/people/sign-in.ts',
-    'server/plans/orders.ts',
-    'server/plans/transfers.ts',
-    'server/uptime/uptime.ts',
     'server/wire',
   ];
 

@@ -176,7 +176,14 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   });
   const limits = createLinkLimits({ isLate });
   registerDownloads(app, { db: pool, downloads, limits });
-  registerReceipts(app, { links: receiptLinks, limits, accounts, orders, transfers, seller: config.bank?.name ?? 'Steyg' });
+  registerReceipts(app, {
+    links: receiptLinks,
+    limits,
+    accounts,
+    orders,
+    transfers,
+    seller: config.bank?.name ?? 'Steyg',
+  });
   registerStatus(app, { uptime, publicUrl });
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],

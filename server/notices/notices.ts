@@ -62,11 +62,11 @@ const noticeEvents: Record<NoticeKind, string> = {
 
 /** A grant is about to expire when at most this, and at most a third of its life, is left. */
 const soonDays = 3;
-/** Whoever has used a key within this time may have crossed a threshold. Longer than the pause between two runs. */
+/** An account whose keys were used within this time may have crossed a threshold. Longer than the pause between two runs. */
 const recently = '20 minutes';
-const mostMailTries = 6;
+const maxMailTries = 6;
 /** The most that PostgreSQL's BIGINT holds. */
-const largestBigint = 2n ** 63n - 1n;
+const maxBigint = 2n ** 63n - 1n;
 const batch = 500;
 
 export function createNotices(deps: NoticeDeps) {
@@ -155,6 +155,13 @@ export function createNotices(deps: NoticeDeps) {
     });
   }
 
+  return { settings, saveSettings, list, check, sendMails: createMailSender(deps) };
+}
+
+/** Sends notices by mail; deps as of the notices. */
+function createMailSender(deps: NoticeDeps): () => Promise<number> {
+  const { pool } = deps;
+
   /**
    * Sends the mails that are due, each held under lock while it is sent, so that two runs do not send it twice. A mail
    * that fails is tried again by the next runs, and given up after some. Returns how many left.
@@ -182,7 +189,7 @@ export function createNotices(deps: NoticeDeps) {
     const [row] = rows;
     if (row === undefined) return null;
     const sent = await attempt(row);
-    const state = sent ? 'sent' : row.mailTries + 1 < mostMailTries ? 'due' : 'failed';
+    const state = sent ? 'sent' : row.mailTries + 1 < maxMailTries ? 'due' : 'failed';
     await client.query('UPDATE notice SET mail = $2, mail_tries = mail_tries + 1 WHERE id = $1', [row.id, state]);
     return { id: row.id, sent };
   }
@@ -199,7 +206,7 @@ export function createNotices(deps: NoticeDeps) {
     }
   }
 
-  return { settings, saveSettings, list, check, sendMails };
+  return sendMails;
 }
 
 export type Notices = ReturnType<typeof createNotices>;
@@ -260,7 +267,7 @@ async function readBudgets(database: Pool | ClientBase, accounts: readonly strin
      LEFT JOIN notice_settings s ON s.account_id = a.id
      WHERE a.id = ANY ($1::uuid[]) AND g.grants > 0`,
     // Grants together can be more than one figure holds; it is far from low then.
-    [accounts, defaultSettings.lowBalance, defaultSettings.mail, soonDays, largestBigint],
+    [accounts, defaultSettings.lowBalance, defaultSettings.mail, soonDays, maxBigint],
   );
   return rows.map(({ ending, ...rest }) => ({
     ...rest,

@@ -109,16 +109,7 @@ export function createSettings(parts: IdentityParts): Settings {
   };
 
   return {
-    async updateProfile(me, input) {
-      const name = input.name ?? me.name;
-      const unfit = textProblem(name, 100);
-      if (unfit !== null) return badInput('name', `The name ${unfit}.`);
-      const locale = localeOf(input.locale ?? me.locale);
-      // Whoever chooses a language that we do not speak is told, rather than given another one.
-      if (input.locale != null && input.locale !== locale) return badInput('locale', 'The language is en or vi.');
-      await prisma.user.update({ where: { id: me.userId }, data: { name, locale } });
-      return done();
-    },
+    ...createProfile(prisma),
 
     async changePassword(me, input, caller) {
       const weak = passwordProblem(input.newPassword, personalTexts(me));
@@ -195,6 +186,31 @@ export function createSettings(parts: IdentityParts): Settings {
       return { kind: 'codes', backupCodes: answer.response.backupCodes };
     },
 
+    ...createSessionList(prisma),
+  };
+}
+
+/** Name and language. */
+function createProfile(prisma: IdentityParts['prisma']): Pick<Settings, 'updateProfile'> {
+  return {
+    async updateProfile(me, input) {
+      const name = input.name ?? me.name;
+      const unfit = textProblem(name, 100);
+      if (unfit !== null) return badInput('name', `The name ${unfit}.`);
+      const locale = localeOf(input.locale ?? me.locale);
+      // A language that is not spoken here is refused instead of being replaced by another one.
+      if (input.locale != null && input.locale !== locale) return badInput('locale', 'The language is en or vi.');
+      await prisma.user.update({ where: { id: me.userId }, data: { name, locale } });
+      return done();
+    },
+  };
+}
+
+/** The browsers in which a person is signed in. */
+function createSessionList(
+  prisma: IdentityParts['prisma'],
+): Pick<Settings, 'listSessions' | 'revokeSession' | 'revokeOtherSessions'> {
+  return {
     async listSessions(me) {
       const sessions = await prisma.session.findMany({
         where: { userId: me.userId, expiresAt: { gt: new Date() } },

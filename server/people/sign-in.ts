@@ -161,6 +161,16 @@ export function createSignIn(parts: IdentityParts): SignIn {
       return done(answer.kind === 'answered' ? answer.setCookies : []);
     },
 
+    ...createPasswordReset(parts),
+  };
+}
+
+/** Choosing a new password with the link of a mail. */
+function createPasswordReset({
+  auth,
+  throttle,
+}: IdentityParts): Pick<SignIn, 'requestPasswordReset' | 'resetPassword'> {
+  return {
     async requestPasswordReset(input, caller) {
       const email = personAddress(input.email);
       if (email === null) return badInput('email', 'This is not an e-mail address.');

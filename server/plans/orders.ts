@@ -178,6 +178,36 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
     });
   }
 
+  /** How to pay what is still missing; null once nothing is, or nothing may be paid any more. */
+  function instructions(
+    order: Pick<Order, 'memo' | 'priceVnd' | 'receivedVnd' | 'status'>,
+  ): PaymentInstructions | null {
+    const amountVnd = order.priceVnd - order.receivedVnd;
+    if (bank === null || (order.status !== 'pending' && order.status !== 'partial') || amountVnd <= 0n) return null;
+    const qrPayload = vietQrPayload({
+      bankBin: bank.bin,
+      accountNumber: bank.account,
+      amountVnd,
+      memo: bank.isDemonstration === true ? `DEMO ${order.memo}` : order.memo,
+    });
+    return { bank, amountVnd, memo: order.memo, qrPayload };
+  }
+
+  return {
+    /** Where customers pay to; null: nothing is sold. */
+    bank,
+    create,
+    cancel,
+    expire,
+    instructions,
+    ...orderReaders(pool),
+    /** One order of an account; null for another account's as for none. */
+    find: (accountId: string, orderId: string) => find(pool, accountId, orderId),
+  };
+}
+
+/** Lists and single orders. */
+function orderReaders(pool: Pool) {
   /** An account's orders, the newest first. `before` is the id of the last one seen. */
   async function list(input: { accountId: string; limit: number; before?: string }): Promise<Order[]> {
     const { rows } = await pool.query<Order>(
@@ -213,34 +243,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
     return rows[0] ?? null;
   }
 
-  /** How to pay what is still missing; null once nothing is, or nothing may be paid any more. */
-  function instructions(
-    order: Pick<Order, 'memo' | 'priceVnd' | 'receivedVnd' | 'status'>,
-  ): PaymentInstructions | null {
-    const amountVnd = order.priceVnd - order.receivedVnd;
-    if (bank === null || (order.status !== 'pending' && order.status !== 'partial') || amountVnd <= 0n) return null;
-    const qrPayload = vietQrPayload({
-      bankBin: bank.bin,
-      accountNumber: bank.account,
-      amountVnd,
-      memo: bank.isDemonstration === true ? `DEMO ${order.memo}` : order.memo,
-    });
-    return { bank, amountVnd, memo: order.memo, qrPayload };
-  }
-
-  return {
-    /** Where customers pay to; null: nothing is sold. */
-    bank,
-    create,
-    cancel,
-    expire,
-    list,
-    search,
-    findAny,
-    instructions,
-    /** One order of an account; null for another account's as for none. */
-    find: (accountId: string, orderId: string) => find(pool, accountId, orderId),
-  };
+  return { list, search, findAny };
 }
 
 export type Orders = ReturnType<typeof createOrders>;

@@ -106,7 +106,8 @@ export interface TransferDeps {
 const partialGraceDays = 7;
 
 export function createTransfers(deps: TransferDeps) {
-  const { pool, giveGrant = addGrant } = deps;
+  const { pool } = deps;
+  const apply = createSettlement(deps);
 
   /**
    * Takes a transfer in: stored once, matched by its memo, decided, applied, all in one transaction. Once this
@@ -200,7 +201,12 @@ export function createTransfers(deps: TransferDeps) {
     }
   }
 
-  async function apply(
+  return { receive, matchByHand, ...reviewQueue(pool) };
+}
+
+/** Writes what a decision does to its order: its status, its grant, its surplus. In the transaction of the decision. */
+function createSettlement({ giveGrant = addGrant, onOrderMoved }: TransferDeps) {
+  return async function apply(
     client: ClientBase,
     step: { order: LockedOrder; transferId: string; decision: Exclude<PaymentDecision, { kind: 'review' }> },
   ): Promise<void> {
@@ -234,13 +240,16 @@ export function createTransfers(deps: TransferDeps) {
           surplusVnd: decision.surplusVnd,
         });
     }
-    await deps.onOrderMoved?.(client, {
+    await onOrderMoved?.(client, {
       accountId: order.accountId,
       orderId: order.id,
       status: decision.kind,
     });
-  }
+  };
+}
 
+/** The transfers that wait for a person, and the others. */
+function reviewQueue(pool: Pool) {
   /** Marks a transfer of the queue as dealt with; false when it is not (any more) in the queue. */
   async function closeReview(input: { transferId: string; by: string; note: string }): Promise<boolean> {
     if (!isUuid(input.transferId)) return false;
@@ -283,14 +292,7 @@ export function createTransfers(deps: TransferDeps) {
     return Map.groupBy(rows.map(toTransfer), ({ orderId }) => orderId ?? '');
   }
 
-  return {
-    receive,
-    matchByHand,
-    closeReview,
-    list,
-    ofOrders,
-    find: (transferId: string) => findTransfer(pool, transferId),
-  };
+  return { closeReview, list, ofOrders, find: (transferId: string) => findTransfer(pool, transferId) };
 }
 
 export type Transfers = ReturnType<typeof createTransfers>;

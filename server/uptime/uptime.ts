@@ -202,6 +202,17 @@ export function createUptime({ pool }: { pool: Pool }) {
     return rows;
   }
 
+  /** Deletes raw probes and hourly figures older than they are kept. */
+  async function prune(): Promise<void> {
+    await pool.query(`DELETE FROM probe_result WHERE started_at < now() - make_interval(days => $1)`, [rawDays]);
+    await pool.query(`DELETE FROM uptime_hour WHERE hour < now() - make_interval(days => $1)`, [hourDays]);
+  }
+
+  return { record, endAbandoned, models, report, series, listIncidents, prune, ...announcementWriters(pool) };
+}
+
+/** What operators say about the service. Every change is audited. */
+function announcementWriters(pool: Pool) {
   /** Tells everybody something. Texts are plain: they are shown as they are. */
   async function announce(input: NewAnnouncement & { actor: string }): Promise<AnnounceOutcome> {
     const problem = checkInput(announcementShape, input);
@@ -262,13 +273,7 @@ export function createUptime({ pool }: { pool: Pool }) {
     });
   }
 
-  /** Forgets raw probes and hourly figures that nobody looks at any more. */
-  async function prune(): Promise<void> {
-    await pool.query(`DELETE FROM probe_result WHERE started_at < now() - make_interval(days => $1)`, [rawDays]);
-    await pool.query(`DELETE FROM uptime_hour WHERE hour < now() - make_interval(days => $1)`, [hourDays]);
-  }
-
-  return { record, endAbandoned, models, report, series, listIncidents, announce, endAnnouncement, prune };
+  return { announce, endAnnouncement };
 }
 
 export type Uptime = ReturnType<typeof createUptime>;
