@@ -20,7 +20,7 @@ import { createTransfers } from '../../server/plans/transfers.ts';
 import { createSeal } from '../../server/shared/seal.ts';
 import type { ProbeResult } from '../../server/uptime/probe.ts';
 import { createUptime } from '../../server/uptime/uptime.ts';
-import { bank, sepayFields, sepayMessage, transfer } from '../plans/support.ts';
+import { bank, createPlans, sepayFields, sepayMessage, transfer } from '../plans/support.ts';
 import { pause, type ServerProcess } from '../start/server-process.ts';
 import type { Customer } from '../support/app.ts';
 import { createPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -54,6 +54,8 @@ beforeAll(async () => {
   const env = { SEPAY_WEBHOOK_SECRET: secret, BANK_ACCOUNT: bank.account, ALLOW_PRIVATE_WEBHOOKS: '1' };
   servers = await Promise.all(['first', 'second'].map((name) => service.start(name, env)));
   await Promise.all(servers.map((server) => server.ready()));
+  // The catalog file has no plans, and so nothing would be on sale.
+  await createPlans(pool);
 });
 afterAll(async () => {
   await end();
