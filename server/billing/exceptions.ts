@@ -70,7 +70,7 @@ export async function listDoubtful(db: Queryable, { from, after, limit }: Window
 export async function listHolds(db: Queryable, limit: number): Promise<OpenHold[]> {
   const { rows } = await db.query<OpenHold>(
     `SELECT account_id AS "accountId", request_id AS "requestId", key_id AS "keyId", amount, held_at AS "heldAt"
-       FROM hold ORDER BY held_at, request_id LIMIT $1`,
+       FROM hold WHERE NOT escrow ORDER BY held_at, request_id LIMIT $1`,
     [limit],
   );
   return rows;

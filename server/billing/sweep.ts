@@ -85,6 +85,9 @@ export function startSweep(parts: SweepParts): Sweep {
       await endGrants(client);
       await client.query(`DELETE FROM process p WHERE lease_until < now() - interval '1 hour'
                           AND NOT EXISTS (SELECT FROM hold WHERE process_id = p.id)`);
+      // Processes that are gone hear no calls.
+      await client.query(`DELETE FROM escrow_call c
+                          WHERE NOT EXISTS (SELECT FROM process p WHERE p.id = c.process_id AND p.lease_until >= now())`);
     });
     await makePartitions();
     await checkTouched();
