@@ -130,7 +130,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await ledger.close();
       await control.close();
       await mismatches.close();
-      data.close();
+      await data.close();
       await Promise.all([router.close(), lane.end(), pool.end()]);
     },
   };

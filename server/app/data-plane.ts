@@ -13,6 +13,7 @@ import { registerOpenApi } from '../gateway/openapi/routes.ts';
 import { createPulse } from '../gateway/pulse.ts';
 import { createRefusals } from '../gateway/refusals.ts';
 import { createRelay } from '../gateway/relay.ts';
+import { createRequestRates } from '../gateway/request-rate.ts';
 import { createSlots, type Slots } from '../gateway/slots.ts';
 import { createStanding } from '../gateway/standing.ts';
 import type { Keyring } from '../keys/keyring.ts';
@@ -49,7 +50,7 @@ export interface DataPlaneParts {
 
 export interface DataPlane {
   slots: Slots;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts): DataPlane {
@@ -59,11 +60,13 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   const { keepAliveMs, firstEventMs, clientStallMs } = timeouts;
   const pulse = createPulse(Math.max(10, Math.min(250, keepAliveMs / 4, firstEventMs / 4, clientStallMs / 4)));
   const slots = createSlots(config.limits);
+  const rates = createRequestRates({ pool, limits: config.requestRates, log });
   const trialSlots = config.limits.trial;
   const standing = createStanding({ keyring: parts.keyring, ledger, refusals, slots, trialSlots });
   const relay = createRelay({
     ledger,
     standing,
+    rates,
     catalog,
     router,
     refusals,
@@ -99,6 +102,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     authenticator,
     refusals,
     intake,
+    rates,
     metrics,
     catalog,
     router,
@@ -110,9 +114,10 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   registerOpenApi(fastify, baseUrl);
   return {
     slots,
-    close() {
+    async close() {
       pulse.close();
       memory.close();
+      await rates.close();
     },
   };
 }

@@ -39,6 +39,8 @@ export interface DelivererParts {
 export interface Delivered {
   target: Target;
   metered: Metered;
+  /** The vendor refused the request as it is: a call that cost nothing. */
+  refusedByVendor?: true;
   /** Sends the rest; called after the settlement is on disk. */
   complete(costUsd: string): void;
 }
@@ -52,6 +54,7 @@ export function refusedBy(
   return {
     target,
     metered: unmetered(failure.outcome),
+    ...(failure.passthrough === undefined ? {} : { refusedByVendor: true }),
     complete() {
       const { client } = call;
       if (client.streaming) sendInStream(call, failure.passthrough ?? null, failure.refusal);

@@ -15,6 +15,7 @@ import type { Refusal, Refusals } from './refusals.ts';
 import { renderRefusal } from './refuse.ts';
 import type { Relay } from './relay.ts';
 import { createRequestBytes } from './request-bytes.ts';
+import type { RequestRates } from './request-rate.ts';
 
 /**
  * The edge of the data plane: everything that is decided before the body is read (who is it, may this be a body at
@@ -57,6 +58,7 @@ export interface EdgeParts {
   authenticator: Authenticator;
   refusals: Refusals;
   intake: Intake;
+  rates: RequestRates;
   metrics: Metrics;
 }
 
@@ -95,7 +97,8 @@ function refusalOfFastify({ code, statusCode }: FastifyError): ((refusals: Refus
 }
 
 /** Hooks and error handling that every route of the data plane shares. To be called inside the routes' own scope. */
-export function guardEdge(app: FastifyInstance, { authenticator, refusals, intake, metrics }: EdgeParts): void {
+export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
+  const { authenticator, refusals, intake, rates, metrics } = parts;
   app.decorateRequest('principal', null);
   app.decorateRequest('receivedAt', 0);
   app.removeAllContentTypeParsers();
@@ -125,6 +128,10 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
     if (principal === null) throw new RefusalError(refusals.invalidApiKey());
     request.principal = principal;
     if (request.method !== 'POST') return;
+
+    const taken = rates.take(principal);
+    const limited = taken instanceof Promise ? await taken : taken;
+    if (limited !== null) throw new RefusalError(refusals.rateLimited(limited));
 
     if (Number(request.headers['content-length']) > bodyLimitBytes) {
       throw new RefusalError(refusals.requestTooLarge(bodyLimitBytes));
@@ -160,6 +167,8 @@ export function guardEdge(app: FastifyInstance, { authenticator, refusals, intak
   /** Who was let in from memory is looked up again before they are told what is wrong with their request. */
   const unlessDeleted = async (request: FastifyRequest, refusal: Refusal): Promise<Refusal> => {
     if (request.principal === null || request.routeOptions.config.authenticate !== 'admission') return refusal;
+    // A client in a loop is answered from memory.
+    if (refusal.name === 'rate_limited') return refusal;
     const principal = await authenticator.authenticateNow(request.headers).catch(() => request.principal);
     return principal === null ? refusals.invalidApiKey() : refusal;
   };

@@ -19,6 +19,8 @@ export interface Refusal {
   final?: true;
   /** Seconds, for `retry-after`. */
   retryAfterS?: number;
+  /** Requests per minute that are used up, for the vendors' rate-limit headers. */
+  rateLimit?: { limit: number; resetS: number };
   /** Further machine-readable members of the error object. */
   extra?: Record<string, unknown>;
 }
@@ -43,6 +45,7 @@ export type RefusalName =
   | 'key_limit_reached'
   | 'too_many_requests'
   | 'answers_unread'
+  | 'rate_limited'
   | 'not_supported'
   | 'unavailable'
   | 'overloaded'
@@ -226,6 +229,14 @@ export function createRefusals({ topUpUrl, statusUrl }: Pointers) {
       retryAfterS: 1,
       message:
         'Answers of this account are waiting to be read by its clients; read them to the end or close their connections.',
+    }),
+    rateLimited: ({ of, limit, resetS }: { of: 'key' | 'account'; limit: number; resetS: number }): Refusal => ({
+      name: 'rate_limited',
+      status: 429,
+      code: 'rate_limit_exceeded',
+      retryAfterS: resetS,
+      rateLimit: { limit, resetS },
+      message: `This ${of === 'key' ? 'API key' : 'account'} has reached its limit of ${limit} requests per minute; try again in ${resetS} seconds.`,
     }),
     notSupported: (message: string): Refusal => ({
       name: 'not_supported',

@@ -28,6 +28,7 @@ export function renderRefusal(protocol: Protocol, requestId: string, refusal: Re
       'content-type': 'application/json',
       ...(refusal.final === true ? { 'x-should-retry': 'false' } : {}),
       ...(refusal.retryAfterS === undefined ? {} : { 'retry-after': String(refusal.retryAfterS) }),
+      ...(refusal.rateLimit === undefined ? {} : rateLimitHeaders(protocol, refusal.rateLimit)),
     },
     // The outer members are those of the messages protocol. The other clients pass over them, and some addresses are
     // shared by the clients of all protocols.
@@ -43,6 +44,28 @@ export function renderRefusal(protocol: Protocol, requestId: string, refusal: Re
       }),
       request_id: requestId,
     }),
+  };
+}
+
+/**
+ * The rate-limit headers of the protocol's vendor: platform.claude.com/docs/en/api/rate-limits (a moment in RFC 3339),
+ * platform.openai.com/docs/guides/rate-limits (a duration such as `12s`).
+ */
+function rateLimitHeaders(
+  protocol: Protocol,
+  { limit, resetS }: { limit: number; resetS: number },
+): Record<string, string> {
+  if (protocol === 'messages') {
+    return {
+      'anthropic-ratelimit-requests-limit': String(limit),
+      'anthropic-ratelimit-requests-remaining': '0',
+      'anthropic-ratelimit-requests-reset': new Date(Date.now() + resetS * 1_000).toISOString(),
+    };
+  }
+  return {
+    'x-ratelimit-limit-requests': String(limit),
+    'x-ratelimit-remaining-requests': '0',
+    'x-ratelimit-reset-requests': `${resetS}s`,
   };
 }
 

@@ -12,6 +12,7 @@ import { isDatabaseAway } from './outage.ts';
 import { createReader, type ReaderParts } from './read.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import { sendRefusal } from './refuse.ts';
+import type { RequestRates } from './request-rate.ts';
 import { toSettlement } from './settle.ts';
 import type { Standing } from './standing.ts';
 
@@ -27,6 +28,7 @@ import type { Standing } from './standing.ts';
 export interface RelayParts extends ReaderParts, AdmitterParts, DelivererParts {
   ledger: Ledger;
   standing: Standing;
+  rates: Pick<RequestRates, 'chargeRefusedCall'>;
   router: ReaderParts['router'];
   refusals: Refusals;
   metrics: Metrics;
@@ -88,7 +90,7 @@ const maxAnswerBytes = 4 * maxReplyBytes;
 export type Relay = (call: Call) => Promise<string | null>;
 
 export function createRelay(parts: RelayParts): Relay {
-  const { ledger, refusals, slots, standing, metrics, log, pulse, shutdown } = parts;
+  const { ledger, refusals, slots, standing, rates, metrics, log, pulse, shutdown } = parts;
   const answers = createAnswerRoom({
     perAccountBytes: maxAnswerBytesPerAccount,
     totalBytes: maxAnswerBytes,
@@ -147,6 +149,7 @@ export function createRelay(parts: RelayParts): Relay {
         return refusedBy(call, request.first.target, { outcome: 'upstream_error', refusal: refusals.internal() });
       });
       call.bytes.release();
+      if (delivered.refusedByVendor === true) rates.chargeRefusedCall(call.principal);
       await settle(call, request, admission, delivered);
       await flushed(call);
     } catch (error) {

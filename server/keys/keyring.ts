@@ -10,6 +10,8 @@ export interface Principal {
   suspended: boolean;
   /** Nothing but trial budget is left, or nothing at all: the strict limits of trials apply. */
   trial: boolean;
+  /** A limit that the key was given; null: the service's own. */
+  requestsPerMinute: number | null;
 }
 
 /**
@@ -43,10 +45,12 @@ interface KeyRow {
   models: string[];
   suspended: boolean;
   trial: boolean;
+  requestsPerMinute: number | null;
 }
 
 const readKey = (column: 'hash' | 'id'): string => `
   SELECT k.id, k.account_id AS "accountId", k.models, a.status = 'suspended' AS suspended,
+         k.requests_per_minute AS "requestsPerMinute",
          NOT EXISTS (SELECT FROM "grant" g WHERE g.account_id = a.id AND g.kind <> 'trial'
                      AND g.amount > g.spent + g.expired AND (g.expires_at IS NULL OR g.expires_at > now())) AS trial
   FROM api_key k JOIN account a ON a.id = k.account_id
@@ -69,8 +73,8 @@ export function createKeyring({
     const { rows } = await pool.query<KeyRow>({ ...queries[by], values: [value] });
     const [row] = rows;
     if (row === undefined) return null;
-    const { id: keyId, accountId, models, suspended, trial } = row;
-    return { keyId, accountId, models: models.length === 0 ? null : new Set(models), suspended, trial };
+    const { id: keyId, models, ...rest } = row;
+    return { keyId, models: models.length === 0 ? null : new Set(models), ...rest };
   };
   const findNow = (hash: Buffer): Promise<Principal | null> => ask('hash', hash);
 

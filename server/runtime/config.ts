@@ -109,6 +109,9 @@ const variables = z.object({
   MAX_CONCURRENT_PER_KEY: count(60, 100_000),
   MAX_CONCURRENT_PER_ACCOUNT: count(100, 100_000),
   MAX_CONCURRENT_TRIAL: count(4, 100_000),
+  MAX_REQUESTS_PER_MINUTE_PER_KEY: count(600_000, 1_000_000_000),
+  MAX_REQUESTS_PER_MINUTE_PER_ACCOUNT: count(600_000, 1_000_000_000),
+  MAX_REQUESTS_PER_MINUTE_TRIAL: count(600, 1_000_000_000),
   OVERLOAD_LAG_MS: milliseconds(200),
   MAX_RSS_MB: z.coerce.number('must be a number of megabytes').int().min(1).max(16_777_216).optional(),
 
@@ -172,6 +175,8 @@ export interface Config {
   limits: { perKey: number; perAccount: number; trial: number };
   /** How late the event loop may keep being before new requests are refused. */
   overloadLagMs: number;
+  /** Requests per minute, counted across processes. */
+  requestRates: { perKey: number; perAccount: number; trial: number };
   /** Resident memory above which a process takes no new requests; null: a share of the machine's or the container's. */
   maxRssBytes: number | null;
   simulator: { port: number; record: boolean; tokensPerSecond: number | null; firstTokenMs: number | null };
@@ -313,6 +318,11 @@ export function loadConfig(
       perKey: v.MAX_CONCURRENT_PER_KEY,
       perAccount: v.MAX_CONCURRENT_PER_ACCOUNT,
       trial: v.MAX_CONCURRENT_TRIAL,
+    },
+    requestRates: {
+      perKey: v.MAX_REQUESTS_PER_MINUTE_PER_KEY,
+      perAccount: v.MAX_REQUESTS_PER_MINUTE_PER_ACCOUNT,
+      trial: v.MAX_REQUESTS_PER_MINUTE_TRIAL,
     },
     overloadLagMs: v.OVERLOAD_LAG_MS,
     maxRssBytes: v.MAX_RSS_MB === undefined ? null : v.MAX_RSS_MB * 1_048_576,

@@ -140,6 +140,9 @@ export async function startGateway(upstreamUrl: string, env: Record<string, stri
     LOG_LEVEL: 'warn',
     MAX_CONCURRENT_PER_KEY: '100000',
     MAX_CONCURRENT_PER_ACCOUNT: '100000',
+    MAX_REQUESTS_PER_MINUTE_PER_KEY: '1000000000',
+    MAX_REQUESTS_PER_MINUTE_PER_ACCOUNT: '1000000000',
+    MAX_REQUESTS_PER_MINUTE_TRIAL: '1000000000',
     MAX_CONCURRENT_TRIAL: '100000',
     ...env,
   });

@@ -37,6 +37,7 @@ export const rows: Record<string, () => Row> = {
     last4: 'last',
     scopes: ['read', 'operator'],
   }),
+  request_rate: () => ({ subject: randomUUID(), second: 1n, counts: Array.from({ length: 62 }, () => 0) }),
   key_spend: () => ({
     account_id: account,
     key_id: randomUUID(),

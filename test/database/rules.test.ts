@@ -48,6 +48,8 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['member', 'member_role', { role: 'god' }],
   ['api_key', 'api_key_limits', { limit_day: 0n }, { limit_month: -1n }, { limit_lifetime: 0n, limit_day: 5n }],
   ['api_key', 'api_key_hash', { hash: Buffer.alloc(31) }],
+  ['api_key', 'api_key_requests_per_minute', { requests_per_minute: 0 }, { requests_per_minute: -1 }],
+  ['request_rate', 'request_rate_counts', { counts: [] }, { counts: Array.from({ length: 61 }, () => 0) }],
   ['access_token', 'access_token_hash', { hash: Buffer.alloc(0) }],
   ['access_token', 'access_token_scopes', { scopes: ['read', 'everything'] }, { scopes: [null] }],
   [

@@ -5,7 +5,14 @@ import { createSecret, parseKey } from '../../server/keys/secret.ts';
 
 /** What a wrong credential costs, and which of two credentials counts. */
 
-const principal: Principal = { accountId: 'account', keyId: 'key', models: null, suspended: false, trial: false };
+const principal: Principal = {
+  accountId: 'account',
+  keyId: 'key',
+  models: null,
+  suspended: false,
+  trial: false,
+  requestsPerMinute: null,
+};
 
 /** A keyring that knows one key and counts how often it is asked. */
 function setUp() {

@@ -39,6 +39,7 @@ describe('a key', () => {
       models: new Set(['a', 'b']),
       suspended: false,
       trial: true,
+      requestsPerMinute: null,
     });
     expect((await keyring.find((await make()).hash))?.models).toBeNull();
   });

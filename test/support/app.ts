@@ -94,6 +94,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     MAX_CONCURRENT_PER_KEY: '1000',
     MAX_CONCURRENT_PER_ACCOUNT: '1000',
     MAX_CONCURRENT_TRIAL: '1000',
+    MAX_REQUESTS_PER_MINUTE_TRIAL: '1000000',
     ALLOW_PRIVATE_UPSTREAMS: '1',
     // Somebody counts what reaches the simulator: no probes.
     SIMULATOR_RECORD: '1',
