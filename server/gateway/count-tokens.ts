@@ -8,6 +8,7 @@ import { modelEdits, scanBody, splice } from '../wire/body.ts';
 import { mintedThinkingEdits } from '../wire/dialogue/minted-thinking.ts';
 import { nativeError } from '../wire/envelope.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
+import { contextTexts } from './count-texts.ts';
 import { type DispatchFault, dispatch } from './dispatch.ts';
 import { upstreamHeaders } from './headers.ts';
 import { bodyOf, RefusalError } from './model-routes.ts';
@@ -18,6 +19,7 @@ import { bytesWithoutSecret } from './secret.ts';
 import type { Slots } from './slots.ts';
 import { tokenize } from './tokenize.ts';
 import { readVendorError, troubleOf } from './vendor-errors.ts';
+import { createShares, type Turns } from './turns.ts';
 
 /**
  * `POST /v1/messages/count_tokens`: forwarded where the upstream counts, otherwise counted here with a published
@@ -34,8 +36,8 @@ export interface CountTokensParts {
 }
 
 const answerLimitBytes = 65_536;
-/** Longer than any count takes; what it is for must not wait for it. */
-const longestWaitMs = 30_000;
+/** Longer than any count takes. */
+const maxWaitMs = 30_000;
 /** Other vendors' tokenizers need more tokens for the same text; an estimate should not be too low. */
 const margin = 1.1;
 
@@ -46,7 +48,7 @@ interface Counting {
   body: Uint8Array;
   rawHeaders: readonly string[];
   timeouts: GatewayTimeouts;
-  /** Called with what ends the exchange when nobody waits for it any more. */
+  /** Called with what ends the exchange when the client has left. */
   onLeave: (leave: () => void) => void;
 }
 
@@ -65,8 +67,8 @@ function countUpstream({ target, body, rawHeaders, timeouts, onLeave }: Counting
           secret: target.key?.secret ?? null,
         }),
         body: createRequestBytes(Buffer.alloc(0)).lend({ body }),
-        headersTimeoutMs: Math.min(longestWaitMs, timeouts.headersMs),
-        idleTimeoutMs: Math.min(longestWaitMs, timeouts.idleMs),
+        headersTimeoutMs: Math.min(maxWaitMs, timeouts.headersMs),
+        idleTimeoutMs: Math.min(maxWaitMs, timeouts.idleMs),
       },
       {
         head(code) {
@@ -86,24 +88,8 @@ function countUpstream({ target, body, rawHeaders, timeouts, onLeave }: Counting
   });
 }
 
-/** Every string that can become context, without the inline media. */
-function* textsOf(value: unknown): Generator<string> {
-  if (typeof value === 'string') {
-    yield value;
-  } else if (Array.isArray(value)) {
-    for (const item of value) yield* textsOf(item);
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [name, member] of Object.entries(value)) {
-      if (name === 'data' && typeof member === 'string') continue;
-      yield name;
-      yield* textsOf(member);
-    }
-  }
-}
-
-async function estimate(raw: Buffer, facts: RequestFacts): Promise<number> {
-  const body = JSON.parse(raw.toString('utf8')) as Record<string, unknown>;
-  const tokens = await tokenize(textsOf([body.system, body.messages, body.tools]));
+async function estimate(raw: Buffer, facts: RequestFacts, turns: Turns): Promise<number> {
+  const tokens = await tokenize(contextTexts(raw), turns);
   return Math.ceil(tokens * margin) + mediaTokens(facts);
 }
 
@@ -111,6 +97,8 @@ export function registerCountTokens(
   app: FastifyInstance,
   { catalog, router, refusals, slots, timeouts }: CountTokensParts,
 ): void {
+  const shares = createShares();
+
   /** What the vendor says, or null when it has to be estimated. */
   const counted = async (
     target: Target,
@@ -140,30 +128,32 @@ export function registerCountTokens(
     async (request, response) => {
       const { principal } = request;
       if (principal === null) throw new Error('a route of the data plane was reached without a principal');
-      const raw = bodyOf(request);
-      const scanned = scanBody(raw, 'messages', 'count');
-      if (!scanned.ok) throw new RefusalError(problemRefusal(refusals, scanned.problem));
-      const { facts } = scanned;
-      if (principal.suspended) throw new RefusalError(refusals.accountSuspended());
-      const model = await catalog.resolve(facts.model);
-      if (model === null) throw new RefusalError(refusals.modelNotFound(facts.model));
-      if (principal.models !== null && !principal.models.has(model.id))
-        throw new RefusalError(refusals.modelNotAllowed(facts.model));
-
-      const target = router.candidates(model, 'messages', () => '')?.next('nothing') ?? null;
-      const forwarded = target?.route.upstream.protocol === 'messages' ? target : null;
-      const shut = shutGate(facts, model, forwarded === null);
-      if (shut !== null) throw new RefusalError(problemRefusal(refusals, shut));
-
       const { accountId, keyId } = principal;
       const full = slots.take(accountId, keyId);
       if (full !== null) throw new RefusalError(refusals.tooManyRequests(full === 'key' ? 'API key' : 'account'));
       try {
+        const raw = bodyOf(request);
+        const scanned = scanBody(raw, 'messages', 'count');
+        if (!scanned.ok) throw new RefusalError(problemRefusal(refusals, scanned.problem));
+        const { facts } = scanned;
+        if (principal.suspended) throw new RefusalError(refusals.accountSuspended());
+        const model = await catalog.resolve(facts.model);
+        if (model === null) throw new RefusalError(refusals.modelNotFound(facts.model));
+        if (principal.models !== null && !principal.models.has(model.id))
+          throw new RefusalError(refusals.modelNotAllowed(facts.model));
+
+        const target = router.candidates(model, 'messages', () => '')?.next('nothing') ?? null;
+        const forwarded = target?.route.upstream.protocol === 'messages' ? target : null;
+        const shut = shutGate(facts, model, forwarded === null);
+        if (shut !== null) throw new RefusalError(problemRefusal(refusals, shut));
+
         response.headers(requestIdHeaders(request.id)).type('application/json');
         const answer = forwarded === null ? null : await counted(forwarded, raw, facts, response);
         if (answer !== null) return await response.code(answer.status).send(answer.body);
         if (response.raw.destroyed) return await response.send();
-        return await response.header('x-token-count', 'estimated').send({ input_tokens: await estimate(raw, facts) });
+        return await response
+          .header('x-token-count', 'estimated')
+          .send({ input_tokens: await estimate(raw, facts, shares.open(accountId)) });
       } finally {
         slots.give(accountId, keyId);
       }

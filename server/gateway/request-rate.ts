@@ -152,15 +152,18 @@ export function createRequestRates({
     }
   };
 
+  const shareAndGoOn = async (): Promise<void> => {
+    await share();
+    timer = null;
+    const [next] = near;
+    if (next !== undefined) shareSoon(...next);
+  };
+
   const shareSoon = (id: string, subject: Subject): void => {
     near.set(id, subject);
     if (timer !== null || isClosed) return;
     timer = setTimeout(() => {
-      sharing = share().then(() => {
-        timer = null;
-        const [next] = near;
-        if (next !== undefined) shareSoon(...next);
-      });
+      sharing = shareAndGoOn();
     }, shareEveryMs);
     timer.unref();
   };

@@ -1,51 +1,49 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import type { Turns } from './turns.ts';
 
 /**
- * Counts tokens with a published tokenizer, in pieces so small that nothing else has to wait for them.
+ * Counts tokens with a published tokenizer, in slices of a few milliseconds and within a budget of CPU time.
  *
  * The time a tokenizer takes grows with the square of a stretch without blanks, and a customer chooses the text: a piece
- * of 32,768 Chinese characters takes seconds. Cutting such a stretch costs a token at each cut, which errs on the high
- * side.
+ * of 32,768 Chinese characters takes seconds. Such a stretch is cut, which costs a token at each cut and so errs on the
+ * high side. What the budget does not cover is estimated by its bytes.
  */
 
 /** Longer stretches without a blank are cut. */
 const pieceLength = 128;
-/** After so many characters other work gets its turn; at worst that is a few milliseconds. */
-const turnLength = 2_048;
-/** A call costs about as much as so many characters. */
-const callLength = 8;
 /** The rest of a longer text is estimated from the part that was counted: about the context of the largest models. */
-const mostCounted = 1_000_000;
-/** The least that the rest is taken for, in tokens per character. */
-const leastDensity = 1 / 3;
+const maxCounted = 1_000_000;
+/** The least that the rest of a text is taken for, when most of what a model can read has been counted. */
+const bytesPerTokenBeyond = 3;
+/** The same where the budget ended the counting: texts of every script have fewer tokens, a Chinese character has three bytes. */
+const bytesPerTokenUncounted = 2;
 
 /** Words that control other vendors' models are plain text here. */
 const plainText = { disallowedSpecial: new Set<string>() };
 
-export async function tokenize(texts: Iterable<string>): Promise<number> {
+export async function tokenize(texts: Iterable<string>, turns: Turns): Promise<number> {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
   let tokens = 0;
   let counted = 0;
-  let uncounted = 0;
-  let turn = 0;
+  let countedBytes = 0;
+  let uncountedBytes = 0;
+  let mayCount = await turns.next();
   for (const text of texts) {
-    for (let at = 0; at < text.length; ) {
-      if (counted >= mostCounted) {
-        uncounted += text.length - at;
-        break;
-      }
+    let at = 0;
+    while (mayCount && at < text.length && counted < maxCounted) {
       const end = endOfPiece(text, at);
       tokens += countTokens(text.slice(at, end), plainText);
       counted += end - at;
-      turn += end - at + callLength;
       at = end;
-      if (turn >= turnLength) {
-        turn = 0;
-        await breathe();
-      }
+      if (turns.isOver()) mayCount = await turns.next();
     }
+    countedBytes += Buffer.byteLength(at === text.length ? text : text.slice(0, at));
+    if (at < text.length) uncountedBytes += Buffer.byteLength(text.slice(at));
+    if (turns.isOver()) mayCount = (await turns.next()) && mayCount;
   }
-  return tokens + Math.ceil(uncounted * Math.max(leastDensity, counted === 0 ? 0 : tokens / counted));
+  turns.end();
+  const least = 1 / (mayCount ? bytesPerTokenBeyond : bytesPerTokenUncounted);
+  const density = Math.max(least, countedBytes === 0 ? 0 : tokens / countedBytes);
+  return tokens + Math.ceil(uncountedBytes * density);
 }
 
 /** The last blank within reach, where tokenizers cut anyway; else the hard limit. */

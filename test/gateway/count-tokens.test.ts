@@ -1,9 +1,13 @@
 import Anthropic from '@anthropic-ai/sdk';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { contextTexts } from '../../server/gateway/count-texts.ts';
+import { tokenize } from '../../server/gateway/tokenize.ts';
+import { createShares } from '../../server/gateway/turns.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, model, nativeCatalog, protocols, send, settled } from './support.ts';
 
-/** Conformance check 17: counting is free, leaves no row, and opens no gate that answering keeps shut. */
+/** Counting tokens is free, leaves no row, opens no gate that answering keeps shut, and is bounded in CPU time. */
 
 let app: TestApp;
 let customer: Customer;
@@ -21,7 +25,7 @@ const ask = (more: Record<string, unknown> = {}, text = 'hello there') =>
     raw: JSON.stringify({ model: 'only-messages', messages: [{ role: 'user', content: text }], ...more }),
   });
 
-describe('check 17', () => {
+describe('counting', () => {
   it('is asked of an upstream that counts, with the bytes as they are, at no balance, without a row', async () => {
     const response = await ask();
     expect(response.status).toBe(200);
@@ -64,6 +68,149 @@ describe('check 17', () => {
   it('is estimated when the upstream that counts is in trouble', async () => {
     const response = await ask({}, '[[status 500]]');
     expect(response.status).toBe(200);
+  });
+});
+
+describe('the texts that become context', () => {
+  /** What a vendor counts, by a parsed copy: names and texts of system, messages and tools, but no media. */
+  function reference(body: Record<string, unknown>): string {
+    const texts: string[] = [];
+    const walk = (value: unknown, role: string): void => {
+      if (typeof value === 'string') texts.push(value);
+      if (Array.isArray(value)) for (const item of value) walk(item, role);
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+      const { type } = value as { type?: unknown };
+      for (const [name, member] of Object.entries(value)) {
+        texts.push(name);
+        const isHidden = role === 'block' || role === 'source';
+        if (isHidden && name === 'data' && (type === 'base64' || type === 'redacted_thinking')) continue;
+        if (role === 'message' && name === 'content') walk(member, 'block');
+        else if (role === 'block' && name === 'content' && Array.isArray(member)) walk(member, 'block');
+        else if (role === 'block' && name === 'source') walk(member, 'source');
+        else walk(member, 'other');
+      }
+    };
+    walk(body['system'], 'block');
+    walk(body['messages'], 'message');
+    walk(body['tools'], 'other');
+    return sorted(texts.join(''));
+  }
+  /** Held-back data come later than they stand: the letters are compared, not their order. */
+  const sorted = (text: string): string => text.split('').sort().join('');
+  const found = (raw: string | Buffer): string => sorted([...contextTexts(Buffer.from(raw))].join(''));
+
+  const text = fc.string({ unit: 'binary', maxLength: 20 }).map((value) => value.toWellFormed());
+  const anything = fc.jsonValue({ maxDepth: 4 });
+  const source = fc.record({ data: text, type: fc.constantFrom('base64', 'text', 'url') });
+  const block = fc.oneof(
+    fc.record({ type: fc.constantFrom('image', 'document'), source }),
+    fc.record({ data: text, type: fc.constantFrom('redacted_thinking', 'text') }),
+    fc.record({ type: fc.constant('tool_use'), input: fc.record({ data: text, source, content: fc.array(source) }) }),
+    fc.record({
+      type: fc.constant('tool_result'),
+      content: fc.array(fc.record({ type: text, source }), { maxLength: 3 }),
+    }),
+    fc.record({ type: fc.constant('text'), text }),
+  );
+  const request = fc.record({
+    model: text,
+    system: fc.oneof(text, fc.array(block, { maxLength: 3 })),
+    messages: fc.array(fc.record({ role: text, content: fc.oneof(text, fc.array(block, { maxLength: 4 })) })),
+    metadata: anything,
+    tools: fc.array(anything, { maxLength: 3 }),
+  });
+
+  it('are found whatever the bytes look like', () => {
+    fc.assert(
+      fc.property(request, fc.constantFrom(undefined, 1, '\t'), (body, indent) => {
+        const plain = JSON.stringify(body, null, indent);
+        const escaped = plain.replace(
+          /[\u0080-\uffff]/g,
+          (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        );
+        expect(found(plain)).toBe(reference(JSON.parse(plain)));
+        expect(found(escaped)).toBe(reference(JSON.parse(plain)));
+      }),
+    );
+  });
+
+  it('are found in long strings, wherever a part ends', () => {
+    for (const unit of ['a', '\\\\', '\\n', '\\u00e9', 'é', '漢', '\\"', 'x\\\\\\u0041']) {
+      for (let before = 0; before < 8; before += 1) {
+        const raw = `{"messages":[{"content":"${'y'.repeat(before)}${unit.repeat(3_000)}"}]}`;
+        expect(found(raw)).toBe(reference(JSON.parse(raw)));
+      }
+    }
+  });
+
+  it('count: text documents and tool inputs do, whatever their members are called, and media do not', async () => {
+    const words = 'some words of a text '.repeat(500);
+    const count = async (content: unknown): Promise<number> => {
+      const raw = JSON.stringify({ model: 'only-chat', messages: [{ role: 'user', content }] });
+      const response = await send(app, counting, { secret: customer.secret, raw });
+      return ((await response.json()) as { input_tokens: number }).input_tokens;
+    };
+    const source = { media_type: 'text/plain', data: words };
+    expect(await count([{ type: 'document', source: { ...source, type: 'text' } }])).toBeGreaterThan(2_500);
+    expect(await count([{ type: 'tool_use', id: 't', name: 'n', input: { data: words } }])).toBeGreaterThan(2_500);
+    const image = { type: 'base64', media_type: 'image/png', data: 'A'.repeat(40_000) };
+    expect(await count([{ type: 'image', source: image }])).toBeLessThan(2_000);
+  });
+});
+
+describe('the CPU time of counting', () => {
+  it('is shared account by account, a slice at a time, and ends for an account with its budget', async () => {
+    let nowMs = 0;
+    const shares = createShares({
+      sliceMs: 5,
+      account: { msPerSecond: 0, burstMs: 50 },
+      total: { msPerSecond: 0, burstMs: 1_000 },
+      now: () => nowMs,
+    });
+    const slices: string[] = [];
+    const compute = async (name: string): Promise<number> => {
+      const turns = shares.open(name);
+      let counted = 0;
+      let mayCount = await turns.next();
+      for (let piece = 0; piece < 30; piece += 1) {
+        if (mayCount) counted += 1;
+        nowMs += 5;
+        if (!turns.isOver()) throw new Error('a slice is longer than it may be');
+        slices.push(name);
+        mayCount = await turns.next();
+      }
+      turns.end();
+      return counted;
+    };
+    const counted = await Promise.all([...Array.from({ length: 9 }, () => compute('greedy')), compute('other')]);
+    // Nine computations of one account have what one of another has: every second slice while both are there.
+    expect(slices.slice(0, 40).filter((name) => name === 'other')).toHaveLength(20);
+    // 50 ms are ten slices; nine computations may each have begun one when they end.
+    expect(counted.slice(0, 9).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(19);
+    expect(counted[9]).toBe(10);
+  });
+
+  it('that is used up makes counts estimates by bytes, never refusals, and not too low', async () => {
+    const nothing = createShares({ account: { msPerSecond: 0, burstMs: 0 } });
+    for (const text of [
+      '漢字仮名交じり文'.repeat(500),
+      'Ngữ pháp tiếng Việt không khó lắm đâu. '.repeat(100),
+      'words of a text '.repeat(500),
+    ]) {
+      const exact = await tokenize([text], createShares().open('account'));
+      const estimated = await tokenize([text], nothing.open('account'));
+      expect(estimated).toBeGreaterThanOrEqual(exact);
+      expect(estimated).toBeLessThan(exact * 3);
+    }
+  });
+
+  it('grows with the length of a body, not with its depth', async () => {
+    const parts = (depth: number): number => {
+      const nested = '['.repeat(depth) + '"x",'.repeat(2_000).slice(0, -1) + ']'.repeat(depth);
+      return [...contextTexts(Buffer.from(`{"messages":${nested}}`))].length;
+    };
+    // One part for each string and none for its depth: the walk keeps no chain of readers.
+    expect(parts(120) - parts(2)).toBe(0);
   });
 });
 
