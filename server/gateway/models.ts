@@ -7,7 +7,7 @@ import type { Refusals } from './refusals.ts';
 
 /**
  * `GET /v1/models` and `/v1/models/{id}`: one envelope that the clients of every protocol parse, restricted to what the
- * calling key may call. Prices are extension members; clients that do not know them pass over them.
+ * calling key may call. Prices are extension members; clients that do not know them ignore them.
  */
 
 export interface ModelsParts {
@@ -22,11 +22,46 @@ function usdPerToken(picoPerToken: bigint): string {
   return rest === '' ? digits.slice(0, -12) : `${digits.slice(0, -12)}.${rest}`;
 }
 
-/** In the shape of OpenRouter's clients, the strongest first; absent while nobody has said, or when it takes no effort. */
+/** In the shape of OpenRouter's clients, the strongest first; absent where the entry names no effort, or only `none`. */
 function reasoningOf({ efforts }: CatalogModel): Record<string, unknown> {
   const mandatory = !efforts.includes('none');
   if (efforts.length === 0 || (efforts.length === 1 && !mandatory)) return {};
   return { reasoning: { mandatory, supported_efforts: efforts.toReversed() } };
+}
+
+/** Request parameters of chat completions that every model takes, in OpenRouter's words. */
+const commonParameters = ['max_tokens', 'max_completion_tokens', 'stop', 'temperature', 'top_p'];
+const toolParameters = ['tools', 'tool_choice', 'parallel_tool_calls'];
+const thinkingParameters = ['reasoning', 'include_reasoning', 'reasoning_effort'];
+
+/** The members that OpenRouter's published SDK requires of a model (`@openrouter/sdk`, schema `Model`). */
+function openRouterMembers({
+  id,
+  capabilities,
+  contextWindow,
+  maxOutputTokens,
+}: CatalogModel): Record<string, unknown> {
+  const input = ['text', ...(capabilities.includes('vision') ? ['image'] : [])];
+  return {
+    canonical_slug: id,
+    architecture: {
+      modality: `${input.join('+')}->text`,
+      input_modalities: input,
+      output_modalities: ['text'],
+      tokenizer: 'Other',
+      instruct_type: null,
+    },
+    supported_parameters: [
+      ...commonParameters,
+      ...(capabilities.includes('tools') ? toolParameters : []),
+      ...(capabilities.includes('thinking') ? thinkingParameters : []),
+    ],
+    top_provider: { context_length: contextWindow, max_completion_tokens: maxOutputTokens, is_moderated: false },
+    per_request_limits: null,
+    default_parameters: null,
+    supported_voices: null,
+    links: { details: `/api/v1/models/${id}` },
+  };
 }
 
 export function presentModel(model: CatalogModel): Record<string, unknown> {
@@ -42,12 +77,14 @@ export function presentModel(model: CatalogModel): Record<string, unknown> {
     name: model.displayName,
     context_length: model.contextWindow,
     max_output_tokens: model.maxOutputTokens,
+    ...openRouterMembers(model),
     ...reasoningOf(model),
     pricing: {
       prompt: usdPerToken(price.input),
       completion: usdPerToken(price.output),
       input_cache_read: usdPerToken(price.cacheHit),
       input_cache_write: usdPerToken(price.cacheWrite5m),
+      input_cache_write_1h: usdPerToken(price.cacheWrite1h),
     },
     price_usd_per_million: {
       input: formatPrice(price.input),

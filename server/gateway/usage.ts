@@ -9,6 +9,7 @@ import {
   readBalance,
   readEntry,
   readKeySpend,
+  readLedger,
   readUsage,
   type UsageRecord,
 } from '../billing/usage.ts';
@@ -20,8 +21,9 @@ import { RefusalError } from './model-routes.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 
 /**
- * What an API key may read of its account: balance, grants, spending, single ledger entries; and the two addresses that
- * OpenRouter's clients ask. Free, and answered with an exhausted budget too.
+ * What an API key may read of its account: balance, grants, spending, requests one by one; and the two addresses that
+ * OpenRouter's clients ask. Free, and answered with an exhausted budget too. Everywhere `cost_usd` is what requests came to
+ * by their tokens and prices, and `charged_usd` what was taken from the budget: less where the budget ended first.
  */
 export interface UsageParts {
   pool: Pool;
@@ -48,6 +50,7 @@ const query = z.strictObject({
     .default(100),
   cursor: z.string().max(500).optional(),
   request_id: z.string().refine(isRequestId, 'must be a request id').optional(),
+  list: z.literal('requests', 'must be requests').optional(),
 });
 
 function queryRefusal(refusals: Refusals, { issues: [issue] }: z.ZodError): Refusal {
@@ -69,11 +72,25 @@ export function registerUsageRoutes(app: FastifyInstance, { pool, keys, refusals
     const parsed = query.safeParse(request.query);
     if (!parsed.success) throw new RefusalError(queryRefusal(refusals, parsed.error));
     response.headers(requestIdHeaders(request.id));
-    const { request_id: requestId, group_by: groups, from, to, limit, cursor } = parsed.data;
+    const { request_id: requestId, group_by: groups, list, limit, cursor } = parsed.data;
     if (requestId !== undefined) {
       const entry = await findEntry(pool, accountId, requestId);
       if (entry === null) throw new RefusalError(refusals.notFound('There is no ledger entry of this request.'));
       return response.send(presentEntry(entry));
+    }
+    const range = { ...rangeOf(parsed.data), limit, after: cursor ?? null };
+    const badCursor = (error: unknown): never => {
+      if (!(error instanceof BadCursor)) throw error;
+      throw new RefusalError(refusals.invalidRequest('cursor: must be a next_cursor of this list', 'cursor'));
+    };
+    if (list !== undefined) {
+      const entries = await readLedger(pool, { accountId, ...range }).catch(badCursor);
+      return response.send({
+        object: 'usage.requests',
+        data: entries.items.map(presentEntry),
+        has_more: entries.next !== null,
+        next_cursor: entries.next,
+      });
     }
 
     const [balance, grants, usage] = await Promise.all([
@@ -84,15 +101,8 @@ export function registerUsageRoutes(app: FastifyInstance, { pool, keys, refusals
         period: groups.includes('day') ? 'day' : null,
         byModel: groups.includes('model'),
         byKey: groups.includes('key'),
-        from: from === undefined ? daysAgo(defaultDays) : new Date(`${from}T00:00:00Z`),
-        to: to === undefined ? null : new Date(Date.parse(`${to}T00:00:00Z`) + 86_400_000),
-        limit,
-        after: cursor ?? null,
-      }).catch((error: unknown) => {
-        if (error instanceof BadCursor)
-          throw new RefusalError(refusals.invalidRequest('cursor: must be a next_cursor of this list', 'cursor'));
-        throw error;
-      }),
+        ...range,
+      }).catch(badCursor),
     ]);
     return response.send({
       object: 'usage',
@@ -165,6 +175,17 @@ function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
+/** Whole days of UTC, both included. */
+function rangeOf({ from, to }: { from?: string | undefined; to?: string | undefined }): {
+  from: Date;
+  to: Date | null;
+} {
+  return {
+    from: from === undefined ? daysAgo(defaultDays) : new Date(`${from}T00:00:00Z`),
+    to: to === undefined ? null : new Date(Date.parse(`${to}T00:00:00Z`) + 86_400_000),
+  };
+}
+
 function daysAgo(days: number): Date {
   const midnight = new Date();
   midnight.setUTCHours(0, 0, 0, 0);
@@ -190,7 +211,8 @@ function presentUsage(row: UsageRecord, groups: readonly string[]): Record<strin
     cache_hit_tokens: row.cacheHit,
     cache_write_tokens: row.cacheWrite5m + row.cacheWrite1h,
     output_tokens: row.output,
-    cost_usd: formatUsd(row.charged),
+    cost_usd: formatUsd(row.cost),
+    charged_usd: formatUsd(row.charged),
   };
 }
 

@@ -2,6 +2,7 @@ import Anthropic, { NotFoundError as AnthropicNotFound } from '@anthropic-ai/sdk
 import AnthropicBefore from '@anthropic-ai/sdk-0';
 import OpenAI, { NotFoundError as OpenAiNotFound } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { saveModel, savePrices } from '../../server/catalog/models.ts';
 import { saveRoutes } from '../../server/catalog/upstreams.ts';
 import type { ReasoningEffort } from '../../server/core/effort.ts';
@@ -93,6 +94,43 @@ describe('the published clients read one list', () => {
       context_length: 200_000,
       pricing: { prompt: '0.000003', completion: '0.000015', input_cache_read: '0.0000003' },
       price_usd_per_million: { input: '3', cache_hit: '0.3', output: '15' },
+    });
+  });
+
+  it("has every member that OpenRouter's published SDK requires of a model", async () => {
+    // The required part of schema `Model` of @openrouter/sdk 1.3.19, whose installation itself calls the vendor.
+    const required = z.object({
+      architecture: z.object({
+        input_modalities: z.array(z.enum(['text', 'image', 'file', 'audio', 'video'])),
+        output_modalities: z.array(z.enum(['text', 'image', 'audio'])),
+        modality: z.string().nullable(),
+      }),
+      canonical_slug: z.string(),
+      context_length: z.int().nullable(),
+      created: z.int(),
+      default_parameters: z.object({}).nullable(),
+      id: z.string(),
+      links: z.object({ details: z.string() }),
+      name: z.string(),
+      per_request_limits: z.object({ completion_tokens: z.number(), prompt_tokens: z.number() }).nullable(),
+      pricing: z.object({ prompt: z.string(), completion: z.string(), input_cache_write_1h: z.string().optional() }),
+      supported_parameters: z.array(z.string()),
+      supported_voices: z.array(z.string()).nullable(),
+      top_provider: z.object({ is_moderated: z.boolean() }),
+    });
+    const list = z.object({
+      data: z.array(required),
+      links: z.object({ next: z.string().nullable() }),
+      total_count: z.int(),
+    });
+    const answer = await (await get(app, '/v1/models', customer.secret)).json();
+    expect(list.safeParse(answer).error).toBeUndefined();
+    const one = (await (await get(app, '/v1/models/sim-large', customer.secret)).json()) as Record<string, unknown>;
+    expect(one).toMatchObject({
+      canonical_slug: 'sim-large',
+      architecture: { input_modalities: ['text', 'image'], modality: 'text+image->text' },
+      supported_parameters: expect.arrayContaining(['max_tokens', 'tools', 'reasoning_effort']),
+      top_provider: { context_length: 200_000, max_completion_tokens: expect.any(Number) },
     });
   });
 

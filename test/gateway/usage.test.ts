@@ -40,6 +40,7 @@ const small = {
   cache_write_tokens: 0,
   output_tokens: 20,
   cost_usd: '0.000125',
+  charged_usd: '0.000125',
 };
 const large = {
   requests: 1,
@@ -48,7 +49,9 @@ const large = {
   cache_write_tokens: 0,
   output_tokens: 10,
   cost_usd: '0.00075',
+  charged_usd: '0.00075',
 };
+const sum = { cost_usd: '0.000875', charged_usd: '0.000875' };
 const both = { ...small, requests: 3, input_tokens: 300, cache_hit_tokens: 3000, output_tokens: 30 };
 
 it('has the balance, the grants and the spending of each day and model', async () => {
@@ -81,9 +84,9 @@ it('has the balance, the grants and the spending of each day and model', async (
 });
 
 it.each([
-  ['group_by=day', [{ date: today, ...both, cost_usd: '0.000875' }]],
-  ['group_by=key', [{ key_id: expect.any(String), ...both, cost_usd: '0.000875' }]],
-  [`from=${today}&to=${today}&group_by=day`, [{ date: today, ...both, cost_usd: '0.000875' }]],
+  ['group_by=day', [{ date: today, ...both, ...sum }]],
+  ['group_by=key', [{ key_id: expect.any(String), ...both, ...sum }]],
+  [`from=${today}&to=${today}&group_by=day`, [{ date: today, ...both, ...sum }]],
   ['to=2020-01-01&from=2019-01-01', []],
   ['from=9999-12-31', []],
 ])('%s', async (query, data) => {
@@ -98,6 +101,43 @@ it('page by page is the same as at once', async () => {
   expect([...first.data, ...second.data]).toEqual((await page('group_by=model')).data);
 });
 
+it('lists the requests one by one, the newest first, each as its own entry', async () => {
+  const all = await page('list=requests');
+  expect(all).toMatchObject({ object: 'usage.requests', has_more: false, next_cursor: null });
+  expect(all.data.map(({ model }) => model)).toEqual(['sim-large', 'sim-small', 'sim-small']);
+  for (const entry of all.data) {
+    expect(entry).toEqual(await (await ask(`request_id=${String(entry['request_id'])}`)).json());
+  }
+  const first = await page('list=requests&limit=2');
+  expect(first).toMatchObject({ has_more: true, next_cursor: expect.any(String) });
+  const second = await page(`list=requests&limit=2&cursor=${first.next_cursor}`);
+  expect([...first.data, ...second.data]).toEqual(all.data);
+  expect((await page('list=requests&to=2020-01-01&from=2019-01-01')).data).toEqual([]);
+  const other = await app.customer();
+  const foreign = await fetch(`${app.baseUrl}/v1/usage?list=requests`, {
+    headers: { authorization: `Bearer ${other.secret}` },
+  });
+  expect(await foreign.json()).toMatchObject({ data: [] });
+});
+
+it('tells what requests came to from what was taken, in every list', async () => {
+  const poor = await app.customer({ usd: '0.0001' });
+  const response = await send(app, protocols.messages, {
+    secret: poor.secret,
+    text: '[[usage {"input_tokens":100,"output_tokens":1000}]]',
+    more: { model: 'sim-small', max_tokens: 20 },
+  });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('x-steyg-cost-usd')).toBe('0.001275');
+  await settled(app, poor);
+  for (const query of ['', 'group_by=model', 'list=requests']) {
+    const answer = await fetch(`${app.baseUrl}/v1/usage?${query}`, {
+      headers: { authorization: `Bearer ${poor.secret}` },
+    });
+    expect(((await answer.json()) as Page).data).toMatchObject([{ cost_usd: '0.001275', charged_usd: '0.0001' }]);
+  }
+});
+
 describe('a query that makes no sense is told what is wrong with it', () => {
   it.each([
     ['from=yesterday', 'from', /YYYY-MM-DD/],
@@ -105,6 +145,8 @@ describe('a query that makes no sense is told what is wrong with it', () => {
     ['from=%00', 'from', /YYYY-MM-DD/],
     ['group_by=hour', 'group_by', /day, model or key/],
     ['group_by=', 'group_by', /day, model or key/],
+    ['list=everything', 'list', /requests/],
+    ['list=requests&cursor=x', 'cursor', /next_cursor/],
     ['limit=0', 'limit', /from 1 to 1000/],
     ['limit=1001', 'limit', /from 1 to 1000/],
     ['limit=1.5', 'limit', /from 1 to 1000/],

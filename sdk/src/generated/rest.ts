@@ -683,6 +683,29 @@ export interface Model {
     supported_efforts: string[];
     [member: string]: unknown;
   } | undefined;
+  canonical_slug: string;
+  architecture: {
+    modality: string;
+    input_modalities: string[];
+    output_modalities: string[];
+    tokenizer: string;
+    instruct_type: string | null;
+    [member: string]: unknown;
+  };
+  supported_parameters: string[];
+  top_provider: {
+    context_length: number;
+    max_completion_tokens: number;
+    is_moderated: boolean;
+    [member: string]: unknown;
+  };
+  per_request_limits: null;
+  default_parameters: null;
+  supported_voices: null;
+  links: {
+    details: string;
+    [member: string]: unknown;
+  };
   /** USD per token. */
   pricing: {
     /**
@@ -705,6 +728,11 @@ export interface Model {
      * @example "4.805"
      */
     input_cache_write: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    input_cache_write_1h: string;
     [member: string]: unknown;
   };
   /** USD per 1,000,000 tokens. */
@@ -810,10 +838,15 @@ export interface UsageReport {
     cache_write_tokens: number;
     output_tokens: number;
     /**
-     * USD as a decimal string, at most 12 decimals.
+     * What the requests came to by their tokens and prices.
      * @example "4.805"
      */
     cost_usd: string;
+    /**
+     * What was taken from the budget: less where it ended first.
+     * @example "4.805"
+     */
+    charged_usd: string;
     [member: string]: unknown;
   }[];
   has_more: boolean;
@@ -881,6 +914,15 @@ export interface LedgerEntry {
   time_to_first_byte_ms: number | null;
   outcome: 'completed' | 'budget_stopped' | 'client_closed' | 'upstream_error' | 'upstream_cut' | 'timeout' | 'shutdown';
   usage_source: 'reported' | 'partial' | 'clamped' | 'estimated' | 'none';
+  [member: string]: unknown;
+}
+
+/** Requests one by one, the newest first. */
+export interface UsageRequests {
+  object: 'usage.requests';
+  data: LedgerEntry[];
+  has_more: boolean;
+  next_cursor: string | null;
   [member: string]: unknown;
 }
 
@@ -1001,6 +1043,8 @@ export interface GetUsageQuery {
   limit?: number | undefined;
   /** `next_cursor` of the page before. */
   cursor?: string | undefined;
+  /** `requests`: answers with the requests one by one instead, the newest first. */
+  list?: 'requests' | undefined;
   /** Answers with the ledger entry of this request instead. */
   request_id?: string | undefined;
 }

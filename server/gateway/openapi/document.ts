@@ -45,6 +45,7 @@ const components = [
   schemas.modelList,
   schemas.usageReport,
   schemas.ledgerEntry,
+  schemas.usageRequests,
   schemas.keyInfo,
   schemas.credits,
   schemas.messagesError,
@@ -254,14 +255,18 @@ export function openApiDocument(baseUrl: string): Json {
       ]),
       '/v1/usage': read(
         'getUsage',
-        "The account's balance, grants and spending; or one request",
-        { oneOf: [ref(schemas.usageReport), ref(schemas.ledgerEntry)] },
+        "The account's balance, grants and spending; or its requests, or one of them",
+        { oneOf: [ref(schemas.usageReport), ref(schemas.ledgerEntry), ref(schemas.usageRequests)] },
         [
           query('from', 'First day, `YYYY-MM-DD` (UTC). Default: 30 days ago.'),
           query('to', 'Last day, `YYYY-MM-DD` (UTC). Default: today.'),
           query('group_by', 'Comma-separated: `day`, `model`, `key`. Default: `day,model`.'),
           query('limit', 'Rows, 1 to 1000. Default: 100.', { type: 'integer', minimum: 1, maximum: 1000 }),
           query('cursor', '`next_cursor` of the page before.'),
+          query('list', '`requests`: answers with the requests one by one instead, the newest first.', {
+            type: 'string',
+            enum: ['requests'],
+          }),
           query('request_id', 'Answers with the ledger entry of this request instead.', {
             type: 'string',
             format: 'uuid',

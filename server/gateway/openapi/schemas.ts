@@ -439,7 +439,27 @@ export const model = open({
     .meta({
       description: 'The reasoning efforts that the model knows, the strongest first; absent: not said, or none.',
     }),
-  pricing: open({ prompt: usd, completion: usd, input_cache_read: usd, input_cache_write: usd }).meta({
+  canonical_slug: text,
+  architecture: open({
+    modality: text,
+    input_modalities: z.array(text),
+    output_modalities: z.array(text),
+    tokenizer: text,
+    instruct_type: text.nullable(),
+  }),
+  supported_parameters: z.array(text),
+  top_provider: open({ context_length: z.int(), max_completion_tokens: z.int(), is_moderated: z.boolean() }),
+  per_request_limits: z.null(),
+  default_parameters: z.null(),
+  supported_voices: z.null(),
+  links: open({ details: text }),
+  pricing: open({
+    prompt: usd,
+    completion: usd,
+    input_cache_read: usd,
+    input_cache_write: usd,
+    input_cache_write_1h: usd,
+  }).meta({
     description: 'USD per token.',
   }),
   price_usd_per_million: open({
@@ -483,7 +503,8 @@ export const usageReport = open({
       cache_hit_tokens: z.int(),
       cache_write_tokens: z.int(),
       output_tokens: z.int(),
-      cost_usd: usd,
+      cost_usd: usd.meta({ description: 'What the requests came to by their tokens and prices.' }),
+      charged_usd: usd.meta({ description: 'What was taken from the budget: less where it ended first.' }),
     }),
   ),
   has_more: z.boolean(),
@@ -526,6 +547,13 @@ export const ledgerEntry = open({
   id: 'LedgerEntry',
   description: 'One finished request: what it used, at which prices, and what was charged.',
 });
+
+export const usageRequests = open({
+  object: z.literal('usage.requests'),
+  data: z.array(ledgerEntry),
+  has_more: z.boolean(),
+  next_cursor: text.nullable(),
+}).meta({ id: 'UsageRequests', description: 'Requests one by one, the newest first.' });
 
 export const keyInfo = open({
   data: open({

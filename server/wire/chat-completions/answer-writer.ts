@@ -21,6 +21,7 @@ export function writeChatAnswer(answer: Answer, { context }: AnswerContext): Rec
     object: 'chat.completion',
     created: context.createdAt,
     model: context.catalogModel,
+    system_fingerprint: null,
     choices: [{ index: 0, message, logprobs: null, finish_reason: FINISH_REASON[finish.kind] }],
     ...(shown === null ? {} : { usage: toChatUsage(shown.usage, shown.reasoningTokens) }),
   };

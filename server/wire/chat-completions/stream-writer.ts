@@ -19,6 +19,7 @@ export function createChatStreamWriter({ facts, context }: AnswerContext): Strea
     object: 'chat.completion.chunk',
     created: context.createdAt,
     model: context.catalogModel,
+    system_fingerprint: null,
   };
   const noUsageYet = facts.includeUsage ? { usage: null } : {};
   let calls = 0;
