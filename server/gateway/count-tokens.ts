@@ -9,6 +9,7 @@ import { mintedThinkingEdits } from '../wire/dialogue/minted-thinking.ts';
 import { nativeError } from '../wire/envelope.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
 import { contextTexts } from './count-texts.ts';
+import { type CpuSlices, createCpuShares } from './cpu-shares.ts';
 import { type DispatchFault, dispatch } from './dispatch.ts';
 import { upstreamHeaders } from './headers.ts';
 import { bodyOf, RefusalError } from './model-routes.ts';
@@ -19,7 +20,6 @@ import { bytesWithoutSecret } from './secret.ts';
 import type { Slots } from './slots.ts';
 import { tokenize } from './tokenize.ts';
 import { readVendorError, troubleOf } from './vendor-errors.ts';
-import { createShares, type Turns } from './turns.ts';
 
 /**
  * `POST /v1/messages/count_tokens`: forwarded where the upstream counts, otherwise counted here with a published
@@ -88,7 +88,7 @@ function countUpstream({ target, body, rawHeaders, timeouts, onLeave }: Counting
   });
 }
 
-async function estimate(raw: Buffer, facts: RequestFacts, turns: Turns): Promise<number> {
+async function estimate(raw: Buffer, facts: RequestFacts, turns: CpuSlices): Promise<number> {
   const tokens = await tokenize(contextTexts(raw), turns);
   return Math.ceil(tokens * margin) + mediaTokens(facts);
 }
@@ -97,7 +97,7 @@ export function registerCountTokens(
   app: FastifyInstance,
   { catalog, router, refusals, slots, timeouts }: CountTokensParts,
 ): void {
-  const shares = createShares();
+  const shares = createCpuShares();
 
   /** What the vendor says, or null when it has to be estimated. */
   const counted = async (

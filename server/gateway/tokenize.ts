@@ -1,4 +1,4 @@
-import type { Turns } from './turns.ts';
+import type { CpuSlices } from './cpu-shares.ts';
 
 /**
  * Counts tokens with a published tokenizer, in slices of a few milliseconds and within a budget of CPU time.
@@ -20,7 +20,7 @@ const bytesPerTokenUncounted = 2;
 /** Words that control other vendors' models are plain text here. */
 const plainText = { disallowedSpecial: new Set<string>() };
 
-export async function tokenize(texts: Iterable<string>, turns: Turns): Promise<number> {
+export async function tokenize(texts: Iterable<string>, turns: CpuSlices): Promise<number> {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
   let tokens = 0;
   let counted = 0;

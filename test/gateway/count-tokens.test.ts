@@ -2,8 +2,8 @@ import Anthropic from '@anthropic-ai/sdk';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { contextTexts } from '../../server/gateway/count-texts.ts';
+import { createCpuShares } from '../../server/gateway/cpu-shares.ts';
 import { tokenize } from '../../server/gateway/tokenize.ts';
-import { createShares } from '../../server/gateway/turns.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, model, nativeCatalog, protocols, send, settled } from './support.ts';
 
@@ -161,7 +161,7 @@ describe('the texts that become context', () => {
 describe('the CPU time of counting', () => {
   it('is shared account by account, a slice at a time, and ends for an account with its budget', async () => {
     let nowMs = 0;
-    const shares = createShares({
+    const shares = createCpuShares({
       sliceMs: 5,
       account: { msPerSecond: 0, burstMs: 50 },
       total: { msPerSecond: 0, burstMs: 1_000 },
@@ -191,13 +191,13 @@ describe('the CPU time of counting', () => {
   });
 
   it('that is used up makes counts estimates by bytes, never refusals, and not too low', async () => {
-    const nothing = createShares({ account: { msPerSecond: 0, burstMs: 0 } });
+    const nothing = createCpuShares({ account: { msPerSecond: 0, burstMs: 0 } });
     for (const text of [
       '漢字仮名交じり文'.repeat(500),
       'Ngữ pháp tiếng Việt không khó lắm đâu. '.repeat(100),
       'words of a text '.repeat(500),
     ]) {
-      const exact = await tokenize([text], createShares().open('account'));
+      const exact = await tokenize([text], createCpuShares().open('account'));
       const estimated = await tokenize([text], nothing.open('account'));
       expect(estimated).toBeGreaterThanOrEqual(exact);
       expect(estimated).toBeLessThan(exact * 3);

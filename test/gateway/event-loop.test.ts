@@ -1,8 +1,8 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCpuShares } from '../../server/gateway/cpu-shares.ts';
 import { watchMemory } from '../../server/gateway/memory.ts';
 import { tokenize } from '../../server/gateway/tokenize.ts';
-import { createShares } from '../../server/gateway/turns.ts';
 import { createLag, lagTickMs } from '../../server/runtime/event-loop-lag.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, get, model, nativeCatalog, protocols, send } from './support.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** Of an account that has its whole budget. */
-const turns = () => createShares().open('account');
+const turns = () => createCpuShares().open('account');
 
 const size = 30 * 1_048_576;
 const filled = (unit: string, before: string, after: string): Uint8Array<ArrayBuffer> => {

@@ -98,6 +98,26 @@ describe("the service's limits", () => {
     await rates.close();
   });
 
+  it('share what belongs to the minute, not what was counted long before', async () => {
+    let nowMs = 0;
+    const shared: number[][] = [];
+    const pool = {
+      query: async ({ values }: { values: [string[], number[]] }) => {
+        shared.push(values[1]);
+        return { rows: values[0].map((subject) => ({ subject, total: 0 })) };
+      },
+    } as never;
+    const rates = createRequestRates({ pool, limits, log, now: () => nowMs });
+    const key = caller();
+    for (let minute = 0; minute < 10; minute += 1) {
+      expect(await burst(rates, key, 15)).toBe(15);
+      nowMs += 70_000;
+    }
+    expect(await burst(rates, key, 40)).toBe(40);
+    await expect.poll(() => shared).toEqual([[40, 40]]);
+    await rates.close();
+  });
+
   it('are known to another process within the second in which their counts are shared', async () => {
     const [first, second] = [open(limits), open(limits)];
     const key = caller();

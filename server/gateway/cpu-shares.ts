@@ -1,16 +1,16 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 /**
- * Shares the event loop among long computations: one slice of a few milliseconds in each turn of the loop, account by
+ * CpuShares the event loop among long computations: one slice of a few milliseconds in each turn of the loop, account by
  * account, and no more CPU time for an account or for all than their budgets say.
  */
-export interface Shares {
+export interface CpuShares {
   /** For one computation of an account. */
-  open(accountId: string): Turns;
+  open(accountId: string): CpuSlices;
 }
 
 /** The slices of one computation. */
-export interface Turns {
+export interface CpuSlices {
   /** Waits for the next slice. False: the budget is used up; what follows must be cheap, and still in slices. */
   next(): Promise<boolean>;
   /** The slice has lasted long enough. */
@@ -24,7 +24,7 @@ interface Budget {
   at: number;
 }
 
-export interface SharesParts {
+export interface CpuSharesParts {
   sliceMs?: number;
   account?: { msPerSecond: number; burstMs: number };
   total?: { msPerSecond: number; burstMs: number };
@@ -32,12 +32,12 @@ export interface SharesParts {
   now?: () => number;
 }
 
-export function createShares({
+export function createCpuShares({
   sliceMs = 4,
   account = { msPerSecond: 100, burstMs: 2_000 },
   total = { msPerSecond: 300, burstMs: 4_000 },
   now = () => performance.now(),
-}: SharesParts = {}): Shares {
+}: CpuSharesParts = {}): CpuShares {
   const accounts = new Map<string, Budget>();
   const all: Budget = { leftMs: total.burstMs, at: now() };
   /** Computations that wait for a slice, by account; the account that waits longest is the first. */

@@ -1,0 +1,121 @@
+import type { Pool } from 'pg';
+import type { RateLimited } from './request-rate.ts';
+
+/**
+ * Draws the requests of keys with a limit of their own from the database before they are admitted: however many processes
+ * draw, no minute holds more than the limit. Requests that wait at the same moment share one statement.
+ */
+export interface RequestDraws {
+  /** Null: one more request may go on. */
+  draw(keyId: string, limit: number): RateLimited | null | Promise<RateLimited | null>;
+}
+
+/** How long requests that were drawn ahead may be used. */
+const drawnForMs = 1_000;
+/** Below it, and above half of a limit, each request is drawn when it comes: what is drawn ahead and not used is lost. */
+const leastLimitToDrawAhead = 640;
+/** From so many on, keys that have nothing to remember are forgotten. */
+const minKeysToForget = 10_000;
+/** The part of a limit that may be drawn ahead. */
+const aheadShare = 1 / 32;
+
+/** Requests of a key with a limit of its own, as this process draws them. */
+interface Draws {
+  waiting: ((limited: RateLimited | null) => void)[];
+  failed: ((error: unknown) => void)[];
+  isRunning: boolean;
+  spare: number;
+  spareUntil: number;
+  fullUntil: number;
+  /** Requests within the ring, as the latest draw found it. */
+  total: number;
+  /** Requests that came in the second before this one, and in it. */
+  usedBefore: number;
+  used: number;
+  usedSecond: number;
+}
+
+export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; now: () => number }): RequestDraws {
+  const draws = new Map<string, Draws>();
+  let forgetAt = minKeysToForget;
+
+  const forgetIdle = (): void => {
+    for (const [id, { isRunning, spareUntil, fullUntil }] of draws) {
+      if (!isRunning && Math.max(spareUntil, fullUntil) < now()) draws.delete(id);
+    }
+    forgetAt = Math.max(minKeysToForget, draws.size * 2);
+  };
+
+  const flight = async (keyId: string, limit: number, draw: Draws): Promise<void> => {
+    const { waiting, failed } = draw;
+    draw.waiting = [];
+    draw.failed = [];
+    const mayDrawAhead = limit >= leastLimitToDrawAhead && draw.total < limit / 2;
+    const ahead = mayDrawAhead ? Math.min(draw.usedBefore, Math.floor(limit * aheadShare)) : 0;
+    const wanted = waiting.length + ahead;
+    try {
+      const { rows } = await pool.query<{ granted: number; total: number; freeIn: number | null }>({
+        name: 'request_rate.draw',
+        text: 'SELECT granted, total, free_in AS "freeIn" FROM draw_requests($1, $2, $3)',
+        values: [keyId, limit, wanted],
+      });
+      const { granted = 0, total = limit, freeIn = 1 } = rows[0] ?? {};
+      draw.total = total;
+      const resetS = freeIn ?? 1;
+      for (const [index, resolve] of waiting.entries()) resolve(index < granted ? null : { of: 'key', limit, resetS });
+      draw.spare = Math.max(0, granted - waiting.length);
+      draw.spareUntil = now() + drawnForMs;
+      // Nothing leaves the ring before, so nothing needs to be asked before.
+      if (granted < waiting.length) draw.fullUntil = now() + (resetS - 1) * 1_000;
+    } catch (error) {
+      for (const reject of failed) reject(error);
+    }
+  };
+
+  const run = async (keyId: string, limit: number, draw: Draws): Promise<void> => {
+    draw.isRunning = true;
+    while (draw.waiting.length > 0) await flight(keyId, limit, draw);
+    draw.isRunning = false;
+  };
+
+  const draw = (keyId: string, limit: number): RateLimited | null | Promise<RateLimited | null> => {
+    let state = draws.get(keyId);
+    if (state === undefined) {
+      if (draws.size >= forgetAt) forgetIdle();
+      state = {
+        waiting: [],
+        failed: [],
+        isRunning: false,
+        spare: 0,
+        spareUntil: 0,
+        fullUntil: 0,
+        total: 0,
+        usedBefore: 0,
+        used: 0,
+        usedSecond: 0,
+      };
+      draws.set(keyId, state);
+    }
+    const known = state;
+    const second = Math.floor(now() / 1_000);
+    if (known.usedSecond !== second) {
+      known.usedBefore = known.usedSecond === second - 1 ? known.used : 0;
+      [known.used, known.usedSecond] = [0, second];
+    }
+    known.used += 1;
+    if (known.spare > 0 && now() < known.spareUntil) {
+      known.spare -= 1;
+      return null;
+    }
+    if (now() < known.fullUntil) {
+      return { of: 'key', limit, resetS: Math.ceil((known.fullUntil - now()) / 1_000) + 1 };
+    }
+    return new Promise((resolve, reject) => {
+      known.waiting.push(resolve);
+      known.failed.push(reject);
+      if (!known.isRunning) void run(keyId, limit, known);
+    });
+  };
+
+  return { draw };
+}
