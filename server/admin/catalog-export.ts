@@ -35,7 +35,10 @@ export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog
       ...onlyOff(enabled),
     })),
     models: priced.flatMap(
-      ({ model: { enabled, allow, capabilities, efforts, reasoningTokensPerSecond, ...model }, price }) =>
+      ({
+        model: { enabled, allow, capabilities, efforts, reasoningTokensPerSecond, unknownMembers, ...model },
+        price,
+      }) =>
         price === null
           ? []
           : [
@@ -46,6 +49,7 @@ export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog
                 ...(capabilities.length === 0 ? {} : { capabilities }),
                 ...(efforts.length === 0 ? {} : { efforts }),
                 ...(reasoningTokensPerSecond === null ? {} : { reasoningTokensPerSecond }),
+                ...(unknownMembers === 'pass' ? {} : { unknownMembers }),
                 routes: (routes.get(model.id) ?? []).map(({ upstreamId, upstreamModel, priority, weight, costs }) => ({
                   upstream: upstreamId,
                   model: upstreamModel,

@@ -270,6 +270,7 @@ function toModel(
       efforts: [...efforts],
       reasoningTokensPerSecond: null,
       allow: [],
+      unknownMembers: 'pass',
       enabled: true,
     },
     prices: toPrices(prices),

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { ReasoningEffort } from '../core/effort.ts';
 import { singleFlight } from '../shared/single-flight.ts';
+import type { UnknownMembers } from './model.ts';
 import { clientPrefix } from './model.ts';
 import type { RouteRecord } from './route.ts';
 import { type OpenRoutes, type RouteRows, readRouteRows } from './routes.ts';
@@ -25,6 +26,8 @@ export interface CatalogModel {
   efforts: readonly ReasoningEffort[];
   /** As in `Model`. */
   reasoningTokensPerSecond: number | null;
+  /** What becomes of a request with a top-level member that the gateway does not know. */
+  unknownMembers: UnknownMembers;
   createdAt: Date;
   price: CurrentPrice;
   /** Where it runs, in no particular order; empty: nowhere at the moment. */
@@ -75,6 +78,7 @@ interface Row {
   capabilities: string[];
   efforts: ReasoningEffort[];
   reasoningTokensPerSecond: number | null;
+  unknownMembers: UnknownMembers;
   createdAt: string;
   priceId: string;
   /** Prices are BIGINT, which JSON numbers do not hold exactly: decimal text. */
@@ -95,7 +99,8 @@ interface SnapshotRow extends RouteRows {
 const readModels = `
   SELECT m.id, m.display_name AS "displayName", m.family, m.context_window AS "contextWindow",
          m.max_output_tokens AS "maxOutputTokens", m.allow, m.capabilities, m.efforts,
-         m.reasoning_tokens_per_second AS "reasoningTokensPerSecond", m.created_at AS "createdAt",
+         m.reasoning_tokens_per_second AS "reasoningTokensPerSecond",
+         m.unknown_members AS "unknownMembers", m.created_at AS "createdAt",
          p.id AS "priceId", p.input::text, p.cache_hit::text AS "cacheHit", p.cache_write_5m::text AS "cacheWrite5m",
          p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.valid_from AS "validFrom"
   FROM model m JOIN price p ON p.model_id = m.id
@@ -193,6 +198,7 @@ function toSnapshot(
     if (row === undefined) continue;
     const { displayName, family, contextWindow, maxOutputTokens, capabilities, efforts, reasoningTokensPerSecond } =
       row;
+    const { unknownMembers } = row;
     entries.set(id, {
       model: {
         id,
@@ -204,6 +210,7 @@ function toSnapshot(
         capabilities,
         efforts,
         reasoningTokensPerSecond,
+        unknownMembers,
         createdAt: new Date(row.createdAt),
         routes: routes.get(id) ?? [],
       },

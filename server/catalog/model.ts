@@ -2,6 +2,10 @@ import { z } from 'zod';
 import { type ReasoningEffort, reasoningEfforts } from '../core/effort.ts';
 import { textProblem } from '../shared/plain-text.ts';
 
+/** `pass`: it travels natively as it came; `refuse`: for upstreams that may charge for it. Translation refuses it anyway. */
+export const unknownMemberRules = ['pass', 'refuse'] as const;
+export type UnknownMembers = (typeof unknownMemberRules)[number];
+
 /** A catalog entry as an operator writes it. */
 export interface Model {
   /** Lower case; what clients send as `model`. */
@@ -22,6 +26,8 @@ export interface Model {
    * spend brake, and a stream that was left is charged so.
    */
   reasoningTokensPerSecond: number | null;
+  /** What becomes of a request with a top-level member that the gateway does not know. */
+  unknownMembers: UnknownMembers;
   enabled: boolean;
 }
 
@@ -45,7 +51,7 @@ const tokens = z
 
 const names = (most: number) =>
   z
-    .array(z.string('must be text').regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'must be a name such as web_search'))
+    .array(z.string('must be text').regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, 'must be a name such as web_search'))
     .max(most, `must have at most ${most} entries`)
     .default([]);
 
@@ -73,5 +79,6 @@ export const modelShape = {
     .max(10_000, 'must be at most 10000')
     .nullish()
     .transform((speed) => speed ?? null),
+  unknownMembers: z.enum(unknownMemberRules, 'must be pass or refuse').default('pass'),
   enabled: z.boolean('must be true or false').default(true),
 };

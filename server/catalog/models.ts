@@ -21,7 +21,8 @@ export interface PriceVersion extends CatalogPrice {
 
 const modelColumns = `id, display_name AS "displayName", family, context_window AS "contextWindow",
   max_output_tokens AS "maxOutputTokens", allow, capabilities, efforts,
-  reasoning_tokens_per_second AS "reasoningTokensPerSecond", enabled`;
+  reasoning_tokens_per_second AS "reasoningTokensPerSecond",
+  unknown_members AS "unknownMembers", enabled`;
 const priceColumns = `id, input, cache_hit AS "cacheHit", cache_write_5m AS "cacheWrite5m",
   cache_write_1h AS "cacheWrite1h", output, valid_from AS "validFrom"`;
 
@@ -38,12 +39,13 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
   if (before !== null && JSON.stringify(modelFacts(before)) === JSON.stringify(modelFacts(model))) return 'unchanged';
   await client.query(
     `INSERT INTO model (id, display_name, family, context_window, max_output_tokens, allow, capabilities, efforts,
-       enabled, reasoning_tokens_per_second)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+       enabled, reasoning_tokens_per_second, unknown_members)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
      ON CONFLICT (id) DO UPDATE SET display_name = excluded.display_name, family = excluded.family,
        context_window = excluded.context_window, max_output_tokens = excluded.max_output_tokens, allow = excluded.allow,
        capabilities = excluded.capabilities, efforts = excluded.efforts, enabled = excluded.enabled,
-       reasoning_tokens_per_second = excluded.reasoning_tokens_per_second`,
+       reasoning_tokens_per_second = excluded.reasoning_tokens_per_second,
+       unknown_members = excluded.unknown_members`,
     [
       model.id,
       model.displayName,
@@ -55,6 +57,7 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
       model.efforts,
       model.enabled,
       model.reasoningTokensPerSecond,
+      model.unknownMembers,
     ],
   );
   await appendAudit(client, {
@@ -124,7 +127,7 @@ function samePrices(a: CatalogPrice, b: CatalogPrice): boolean {
 
 function modelFacts(model: Model): AuditFacts {
   const { displayName, family, contextWindow, maxOutputTokens, allow, capabilities, efforts, enabled } = model;
-  const { reasoningTokensPerSecond } = model;
+  const { reasoningTokensPerSecond, unknownMembers } = model;
   return {
     displayName,
     family,
@@ -134,6 +137,7 @@ function modelFacts(model: Model): AuditFacts {
     capabilities,
     efforts,
     reasoningTokensPerSecond,
+    unknownMembers,
     enabled,
   };
 }

@@ -20,13 +20,24 @@ export function problemRefusal(refusals: Refusals, problem: WireProblem): Refusa
  */
 export function shutGate(
   facts: RequestFacts,
-  model: Pick<CatalogModel, 'allow'>,
+  model: Pick<CatalogModel, 'allow' | 'unknownMembers'>,
   translated: boolean,
 ): WireProblem | null {
   const shut = facts.gates.find(
     (gate) => !model.allow.has(gate.name) && !(translated && gate.translationDrops === true),
   );
-  return shut?.problem ?? null;
+  return shut?.problem ?? (model.unknownMembers === 'refuse' ? unknownMember(facts, model.allow) : null);
+}
+
+function unknownMember({ unknownMembers }: RequestFacts, allow: ReadonlySet<string>): WireProblem | null {
+  const name = unknownMembers.find((member) => !allow.has(member));
+  if (name === undefined) return null;
+  const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name;
+  return {
+    message: `${shown}: is not known here, and this model takes no unknown members; leave it out.`,
+    param: shown,
+    code: 'unsupported_parameter',
+  };
 }
 
 /** Up to so many tokens a prompt costs what every prompt costs; the beta below asks for more, at a price of its own. */

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
 import type { Candidates, Router, Target } from '../catalog/router.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
 import { wireFor } from '../wire/wires.ts';
@@ -21,6 +22,7 @@ export interface ReaderParts {
   standing: Pick<Standing, 'unlessDeleted' | 'unlessExhausted'>;
   /** Keyed digest; `scope` keeps its uses apart. */
   digest: (scope: string, text: string) => string;
+  metrics: Pick<Metrics, 'unknownMember'>;
 }
 
 /** A body of this size takes milliseconds to scan. */
@@ -30,7 +32,7 @@ const largeBytes = 1_048_576;
 const versionWithoutSampling = '2026-10-21';
 const samplingFields = ['temperature', 'top_p', 'top_k'];
 
-export function createReader({ catalog, router, refusals, standing, digest }: ReaderParts) {
+export function createReader({ catalog, router, refusals, standing, digest, metrics }: ReaderParts) {
   const fromProblem = (problem: WireProblem): Refusal => problemRefusal(refusals, problem);
 
   const prepare = (call: Call, facts: RequestFacts, model: CatalogModel, target: Target): Prepared | WireProblem => {
@@ -80,6 +82,8 @@ export function createReader({ catalog, router, refusals, standing, digest }: Re
     if (call.bytes.raw.length > largeBytes) await yieldToEventLoop();
     const model = await catalog.resolve(facts.model);
     if (model === null) return standing.unlessExhausted(principal, refusals.modelNotFound(facts.model));
+
+    for (const name of facts.unknownMembers) metrics.unknownMember(call.protocol, name);
 
     const candidates = router.candidates(model, call.protocol, () =>
       stickiness(principal.accountId, call.bytes.raw, facts),

@@ -12,6 +12,9 @@ const reasoningSpeed =
 const effortsKnown =
   'Reasoning efforts that it knows, of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `none` alone: it takes no effort; empty: not said.';
 
+const unknownMembersKnown =
+  'What becomes of a request with a top-level member that the gateway does not know: `pass` or `refuse`. Translation refuses it in any case.';
+
 export const CatalogEntryType = builder.prismaNode('Model', {
   name: 'CatalogEntry',
   id: { field: 'id' },
@@ -27,6 +30,7 @@ export const CatalogEntryType = builder.prismaNode('Model', {
     allow: t.exposeStringList('allow', { description: 'Fields and betas that are open for it.' }),
     capabilities: t.exposeStringList('capabilities', { description: 'What it can do.' }),
     efforts: t.exposeStringList('efforts', { description: effortsKnown }),
+    unknownMembers: t.exposeString('unknownMembers', { description: unknownMembersKnown }),
     reasoningTokensPerSecond: t.exposeInt('reasoningTokensPerSecond', {
       nullable: true,
       description: reasoningSpeed,
@@ -108,6 +112,7 @@ const SaveModelInput = builder.inputType('SaveModelInput', {
     capabilities: t.stringList({ defaultValue: [], description: 'What it can do.' }),
     efforts: t.stringList({ defaultValue: [], description: effortsKnown }),
     reasoningTokensPerSecond: t.int({ description: reasoningSpeed }),
+    unknownMembers: t.string({ defaultValue: 'pass', description: unknownMembersKnown }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it can be called.' }),
   }),
 });

@@ -45,6 +45,8 @@ export interface Metrics {
   budgetRefusal(reason: string): void;
   failover(model: string): void;
   anomaly(kind: string, upstream: string): void;
+  /** A request had a top-level member that the gateway does not know. */
+  unknownMember(protocol: string, name: string): void;
   /** A message of a bank's webhook and what became of it. */
   bankMessage(provider: string, outcome: string): void;
   /** A fault of our own that was survived. */
@@ -104,6 +106,13 @@ function requestMetrics({ count, measure, level }: Instruments) {
     'Time from the last byte of a request to its dispatch: reading it, choosing a route, the hold.',
     overheadSeconds,
   );
+  const unknownMembers = count(
+    'gateway_unknown_members_total',
+    'Top-level members of requests that the gateway does not know, by name.',
+    'protocol',
+    'member',
+  );
+  const memberLabel = createMemberLabel();
   const running = level('gateway_inflight', 'Requests being relayed.', 'protocol');
   return {
     requestDone({ protocol, model, status, seconds: took, firstByteSeconds }) {
@@ -112,8 +121,23 @@ function requestMetrics({ count, measure, level }: Instruments) {
       if (firstByteSeconds !== null) firstByte([protocol, model], firstByteSeconds);
     },
     dispatched: (tookS) => overhead([], tookS),
+    unknownMember: (protocol, name) => unknownMembers([protocol, memberLabel(name)]),
     inFlight: { add: (protocol) => running(protocol, 1), remove: (protocol) => running(protocol, -1) },
   } satisfies Partial<Metrics>;
+}
+
+/** Names that are told apart; the others of a process are counted together. */
+const maxMemberLabels = 40;
+
+/** Clients choose the names: only those that look like a field's, in words without digits, become labels. */
+function createMemberLabel(): (name: string) => string {
+  const known = new Set<string>();
+  return (name) => {
+    if (known.has(name)) return name;
+    if (known.size === maxMemberLabels || !/^[a-z]{1,20}(_[a-z]{1,20}){0,4}$/.test(name)) return 'other';
+    known.add(name);
+    return name;
+  };
 }
 
 function upstreamMetrics({ count, measure }: Instruments) {

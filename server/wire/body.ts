@@ -2,6 +2,7 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
 import { contentRules } from './content.ts';
 import { asBuffer, JsonFault, type JsonNode, scanJson, textOf } from './json.ts';
+import { isKnownMember, mistakenFor } from './members.ts';
 import type { RequestFacts, Scan, Span, WireProblem } from './protocol.ts';
 import { askedReasoning } from './reasoning.ts';
 
@@ -72,6 +73,7 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
   const root = scanJson(body, rules.shape, limits);
   if (root.kind !== 'object') refuse('The request body must be a JSON object.');
 
+  const unknownMembers = readUnknownMembers(protocol, root);
   const model = readModel(body, root);
   refuseOtherProtocol(protocol, root);
   const stream = readBoolean(root.members.get('stream'), 'stream');
@@ -92,11 +94,27 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
     documents: content.documents,
     documentBytes: content.documentBytes,
     members,
+    unknownMembers,
     gates: content.gates,
     danglingReasoning: content.danglingReasoning,
     cacheWrite: content.cacheWrite,
     reasoning: askedReasoning(body, members),
   };
+}
+
+/** Unknown members that are named; a body may have hundreds of thousands. */
+const MAX_UNKNOWN = 16;
+
+/** Names that are in no table. One that a lenient decoder would take for a known one is refused: no gate would have seen it. */
+function readUnknownMembers(protocol: Protocol, root: JsonNode): string[] {
+  const unknown: string[] = [];
+  for (const name of root.members.keys()) {
+    if (isKnownMember(protocol, name)) continue;
+    const meant = mistakenFor(protocol, name);
+    if (meant !== null) refuse(`${meant}: must be spelled exactly so; the body has it in another spelling`, meant);
+    if (unknown.length < MAX_UNKNOWN) unknown.push(name);
+  }
+  return unknown;
 }
 
 function readModel(body: Buffer, root: JsonNode): { text: string; node: JsonNode } {

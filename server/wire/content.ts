@@ -1,5 +1,7 @@
 import type { Protocol } from '../core/protocol.ts';
-import { addMembers, type JsonNode, leaf, listOf, type Shape, shape, textOf } from './json.ts';
+import type { Json } from './dialogue/json.ts';
+import { addMembers, type JsonNode, leaf, listOf, type Shape, shape, textOf, valueOf } from './json.ts';
+import { type MemberGate, memberTables } from './members.ts';
 import type { Gate, RequestFacts, WireProblem } from './protocol.ts';
 
 /**
@@ -61,66 +63,8 @@ function items(node: JsonNode | undefined): readonly JsonNode[] {
 
 // Gates
 
-/** A member of the body that is a gate whenever it says anything beyond the harmless values. */
-interface MemberGate {
-  kind: Gate['kind'];
-  /** Name in the catalog's `allow`; the member's own name when absent. */
-  name?: string;
-  /** String values that ask for nothing special. `null`, `false` and empty lists never do. */
-  harmless?: readonly string[];
-  translationDrops?: boolean;
-  details?: Record<string, unknown>;
-}
-
-const standardTiers = ['auto', 'default', 'standard', 'standard_only'];
-
-/** Some upstreams are gateways themselves, in all protocols: these let another model or provider answer, or add paid steps. */
-const gatewayGates: Record<string, MemberGate> = {
-  preset: { kind: 'tenant' },
-  models: { kind: 'price' },
-  fallbacks: { kind: 'price' },
-  provider: { kind: 'price' },
-  plugins: { kind: 'price' },
-};
-
-const memberGates: Record<Protocol, Record<string, MemberGate>> = {
-  messages: {
-    ...gatewayGates,
-    // A newer client that sees exactly these details resends the whole history without `thread`. Ignoring the field
-    // instead would lose every earlier turn.
-    thread: { kind: 'tenant', details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } },
-    container: { kind: 'tenant' },
-    fallback_credit_token: { kind: 'tenant' },
-    billing_policy: { kind: 'price' },
-    speed: { kind: 'price', harmless: ['standard'] },
-    inference_geo: { kind: 'price' },
-    service_tier: { kind: 'price', harmless: standardTiers },
-    mcp_servers: { kind: 'price' },
-  },
-  'chat-completions': {
-    ...gatewayGates,
-    previous_response_id: { kind: 'tenant' },
-    conversation: { kind: 'tenant' },
-    store: { kind: 'tenant' },
-    service_tier: { kind: 'price', harmless: standardTiers },
-    web_search_options: { kind: 'price', name: 'web_search' },
-    audio: { kind: 'price' },
-    // Searches that vendors charge for by the source or by the call.
-    search_parameters: { kind: 'price', name: 'web_search' },
-    enable_search: { kind: 'price', name: 'web_search' },
-  },
-  responses: {
-    ...gatewayGates,
-    previous_response_id: { kind: 'tenant' },
-    conversation: { kind: 'tenant' },
-    prompt: { kind: 'tenant' },
-    store: { kind: 'tenant', translationDrops: true },
-    service_tier: { kind: 'price', harmless: standardTiers },
-  },
-};
-
 /** Names that a sentence of ours may repeat. */
-const plainName = /^[\w.-]{1,64}$/;
+const plainName = /^[\w.:-]{1,64}$/;
 
 /** More permissions than anyone has granted: such a body is refused at once, before it costs more to describe. */
 const MAX_GATES = 64;
@@ -138,7 +82,7 @@ function addGate(walk: Walk, kind: Gate['kind'], name: string, path: Path, more:
     message:
       kind === 'tenant'
         ? `${param}: not available here, because it refers to what is kept in an account at the vendor that all customers of this service share; send the content itself instead.`
-        : `${param}: ${shown}not available for this model here, because its catalog entry has no price for it; leave it out.`,
+        : `${param}: ${shown}not available for this model here, because ${more.because ?? 'its catalog entry has no price for it'}; leave it out.`,
     param,
     code: 'unsupported_parameter',
   };
@@ -147,18 +91,42 @@ function addGate(walk: Walk, kind: Gate['kind'], name: string, path: Path, more:
 }
 
 function readMemberGates(walk: Walk, root: JsonNode, protocol: Protocol): void {
-  for (const [member, gate] of Object.entries(memberGates[protocol])) {
+  for (const [member, { gate }] of Object.entries(memberTables[protocol].members)) {
     const node = root.members.get(member);
-    if (node === undefined || isHarmless(walk.body, node, gate.harmless ?? [])) continue;
+    if (gate === undefined || node === undefined || isOff(walk.body, node, gate)) continue;
     addGate(walk, gate.kind, gate.name ?? member, { parent: null, key: member }, gate);
   }
 }
 
-function isHarmless(body: Buffer, node: JsonNode, harmless: readonly string[]): boolean {
+/** Values that switch something off are short; longer ones are not looked into. */
+const MAX_OFF_BYTES = 4_096;
+
+function isOff(body: Buffer, node: JsonNode, gate: MemberGate): boolean {
   if (node.kind === 'null' || node.kind === 'false') return true;
-  if (node.kind === 'array') return body.toString('latin1', node.start + 1, node.end - 1).trim() === '';
-  const text = textOf(body, node);
-  return text !== null && harmless.includes(text);
+  if (node.end - node.start > MAX_OFF_BYTES) return false;
+  const value = valueOf(body, node) as Json;
+  return (Array.isArray(value) && value.length === 0) || gate.isOff?.(value) === true;
+}
+
+/** A content part that has a gate of its own, by its type. */
+function readPartGate(walk: Walk, type: string | null, protocol: Protocol, path: Path): void {
+  const { parts } = memberTables[protocol];
+  const gate = type !== null && Object.hasOwn(parts, type) ? parts[type]?.gate : undefined;
+  if (gate !== undefined && type !== null) addGate(walk, gate.kind, gate.name ?? type, inner(path, 'type'), gate);
+}
+
+/** Every form of answer but text has a price of its own. */
+function readModalities(walk: Walk, root: JsonNode): void {
+  for (const [index, modality] of items(root.members.get('modalities')).entries()) {
+    const name = textOf(walk.body, modality);
+    if (name === null || name === 'text') continue;
+    addGate(
+      walk,
+      'price',
+      plainName.test(name) ? name : 'modalities',
+      inner({ parent: null, key: 'modalities' }, index),
+    );
+  }
 }
 
 /** Tool types that the client itself carries out; the model only emits calls, which cost tokens and nothing else. */
@@ -366,11 +334,7 @@ const chatShape = bodyShape('chat-completions', {
 
 function readChat(walk: Walk, root: JsonNode): void {
   readCacheMarker(walk, root);
-  for (const [index, modality] of items(root.members.get('modalities')).entries()) {
-    if (textOf(walk.body, modality) === 'audio') {
-      addGate(walk, 'price', 'audio', inner({ parent: null, key: 'modalities' }, index));
-    }
-  }
+  readModalities(walk, root);
   for (const { message, path } of readConversation(walk, root)) {
     readCacheMarker(walk, message);
     const audio = message.members.get('audio');
@@ -385,6 +349,7 @@ function readChatPart(walk: Walk, part: JsonNode, path: Path): void {
   readCacheMarker(walk, part);
   readFileId(walk, part, path);
   const type = textOf(walk.body, part.members.get('type'));
+  readPartGate(walk, type, 'chat-completions', path);
   const image = part.members.get('image_url');
   if (type === 'image_url' && image !== undefined) readImageUrl(walk, image.members.get('url') ?? image);
   const file = part.members.get('file');
@@ -424,12 +389,14 @@ const responsesShape = bodyShape('responses', {
   ),
   messages: leaf,
   tools: listOf(responsesTool),
+  modalities: listOf(leaf),
   prompt_cache_options: breakpoint,
 });
 
 function readResponses(walk: Walk, root: JsonNode): void {
   const refuse: Refuse = walk.refuse;
   readCacheMarker(walk, root);
+  readModalities(walk, root);
   const background = root.members.get('background');
   // The answer to a background request is fetched later, from an address that this service does not have.
   if (background !== undefined && background.kind !== 'null' && background.kind !== 'false') {
@@ -487,6 +454,7 @@ function readResponsesPart(walk: Walk, part: JsonNode, path: Path): void {
   readCacheMarker(walk, part);
   readFileId(walk, part, path);
   const type = textOf(walk.body, part.members.get('type'));
+  readPartGate(walk, type, 'responses', path);
   if (type === 'input_image' || type === 'computer_screenshot') readImageUrl(walk, part.members.get('image_url'));
   if (type === 'input_file') readFileData(walk, part.members.get('file_data'));
 }
@@ -494,7 +462,7 @@ function readResponsesPart(walk: Walk, part: JsonNode, path: Path): void {
 // All three
 
 function bodyShape(protocol: Protocol, members: Record<string, Shape>): Shape {
-  const gated = Object.fromEntries(Object.keys(memberGates[protocol]).map((member) => [member, leaf]));
+  const gated = Object.fromEntries(Object.keys(memberTables[protocol].members).map((member) => [member, leaf]));
   const built = shape({ model: leaf, stream: leaf, ...gated, ...members });
   built.every = true;
   return built;

@@ -59,6 +59,7 @@ const MAX_PRELUDE_BYTES = 65_536;
 
 export const noBytes: Uint8Array = Buffer.alloc(0);
 const LF = 0x0a;
+const CR = 0x0d;
 /** Up to so many bytes are copied one by one, which is faster than a call into the runtime. */
 const SHORT_BYTES = 48;
 
@@ -163,7 +164,7 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
       const rest = reader.end();
       if (rest === null || !isWhole(rest)) return noBytes;
       const { start, end } = rest;
-      const missing = endsLine(rest) ? '\n' : '\n\n';
+      const missing = missingEnd(rest);
       const bytes = Buffer.concat([rest.bytes.subarray(start, end), Buffer.from(missing)]);
       take({ ...rest, bytes, start: 0, end: bytes.length });
       return output.take();
@@ -191,8 +192,11 @@ function isWhole(event: SseEvent): boolean {
   }
 }
 
-function endsLine({ bytes, end }: SseEvent): boolean {
-  return bytes[end - 1] === 0x0a || bytes[end - 1] === 0x0d;
+/** What lacks of an event's empty line. A CR may be one only when the next byte shows that no LF belongs to it. */
+function missingEnd({ bytes, start, end }: SseEvent): string {
+  const last = bytes[end - 1];
+  if (last === CR) return end - 2 >= start && bytes[end - 2] === CR ? '' : '\r';
+  return last === LF ? '\n' : '\n\n';
 }
 
 /**

@@ -71,7 +71,10 @@ export interface JsonLimits {
   maxDepth: number;
   /** Values in the whole document, which bounds the work of whoever parses it later. */
   maxValues: number;
-  /** Refuse an object that has a named member twice: two readers could take different ones for the truth. */
+  /**
+   * Refuse an object that has a named member twice, or one that differs from a named one only in the case of its letters: two
+   * readers could take different ones for the truth.
+   */
   refuseDuplicates: boolean;
 }
 
@@ -267,16 +270,29 @@ class Scanner {
     const end = this.at - 1;
     if (this.escaped) {
       const name = JSON.parse(this.bytes.toString('utf8', memberStart, this.at)) as string;
-      return wanted.members.get(name) ?? (wanted.every ? { name, bytes: null, shape: leaf } : null);
+      const exact = wanted.members.get(name);
+      if (exact !== undefined) return exact;
+      const decoded = Buffer.from(name);
+      this.refuseOtherCase(wanted, decoded, 0, decoded.length);
+      return wanted.every ? { name, bytes: null, shape: leaf } : null;
     }
     const candidates = wanted.byLength[end - start];
     if (candidates !== undefined) {
       for (const candidate of candidates) {
         if (candidate.bytes !== null && this.matches(candidate.bytes, start)) return candidate;
       }
+      this.refuseOtherCase(wanted, this.bytes, start, end);
     }
     if (!wanted.every) return null;
     return { name: this.bytes.toString('utf8', start, end), bytes: null, shape: leaf };
+  }
+
+  private refuseOtherCase(wanted: Shape, bytes: Buffer, start: number, end: number): void {
+    if (!this.limits.refuseDuplicates) return;
+    for (const { name, bytes: expected } of wanted.byLength[end - start] ?? []) {
+      if (expected === null || !equalsIgnoringCase(expected, bytes, start)) continue;
+      throw new JsonFault(`the JSON has the member "${name}" in another spelling`, name);
+    }
   }
 
   private matches(name: Buffer, start: number): boolean {
@@ -379,6 +395,14 @@ class Scanner {
   private fail(what: string, at: number = this.at): never {
     throw new JsonFault(`the JSON ${what} (at byte ${at})`);
   }
+}
+
+/** Whether ASCII bytes are the same letters. */
+function equalsIgnoringCase(name: Buffer, bytes: Buffer, start: number): boolean {
+  for (let index = 0; index < name.length; index += 1) {
+    if (((bytes[start + index] ?? 0) | 0x20) !== ((name[index] ?? 0) | 0x20)) return false;
+  }
+  return true;
 }
 
 /** Where the escape at `at` ends; -1 when it is none. Lone surrogates (`\ud800`) are legal JSON and none of our business. */

@@ -42,6 +42,8 @@ export interface RequestFacts extends RequestMeasure {
   includeUsage: boolean;
   /** Spans of every top-level member's value by its name. */
   members: ReadonlyMap<string, Span>;
+  /** Top-level members that stand in no table of the protocol; the first few. */
+  unknownMembers: readonly string[];
   /** Named gates this body touches (tenant and price gates): field or tool names a catalog entry may allow. */
   gates: readonly Gate[];
   /** Responses only: it has reasoning without its content, which a vendor would look up under its id. */

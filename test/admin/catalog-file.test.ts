@@ -69,6 +69,7 @@ test('a whole file', () => {
           capabilities: [],
           efforts: [],
           reasoningTokensPerSecond: null,
+          unknownMembers: 'pass',
           enabled: true,
         },
         prices: {

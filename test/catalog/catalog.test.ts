@@ -114,6 +114,7 @@ describe('a model', () => {
       capabilities: ['tools'],
       efforts: ['low', 'high'],
       reasoningTokensPerSecond: null,
+      unknownMembers: 'pass',
       createdAt: expect.any(Date),
       price: {
         id: expect.any(String),

@@ -14,6 +14,7 @@ export const model = (id: string, change: Partial<Model> = {}): Model => ({
   capabilities: [],
   efforts: [],
   reasoningTokensPerSecond: null,
+  unknownMembers: 'pass',
   enabled: true,
   ...change,
 });

@@ -123,6 +123,8 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['price', 'price_cache_hit', { cache_hit: 10n }, { cache_hit: 11n }, { input: 0n, cache_hit: 1n }],
   ['model', 'model_sizes', { context_window: 0 }, { max_output_tokens: 0 }, { context_window: 100_000_001 }],
   ['model', 'model_efforts', { efforts: ['huge'] }, { efforts: ['low', 'High'] }],
+  ['model', 'model_reasoning_speed', { reasoning_tokens_per_second: -1 }, { reasoning_tokens_per_second: 10_001 }],
+  ['model', 'model_unknown_members', { unknown_members: 'ask' }, { unknown_members: '' }],
   ['upstream', 'upstream_protocol', { protocol: 'smtp' }],
   ['upstream', 'upstream_disconnect', { on_disconnect: 'hope' }],
   ['route', 'route_weight', { weight: 0 }],

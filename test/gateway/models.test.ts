@@ -46,6 +46,7 @@ const addModel = async (
       capabilities: [],
       efforts,
       reasoningTokensPerSecond: null,
+      unknownMembers: 'pass' as const,
       enabled,
     };
     await saveModel(client, model, 'test');

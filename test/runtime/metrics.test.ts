@@ -42,3 +42,18 @@ test('figures are told for each combination of labels, as often as somebody look
     expect(lines.filter((line) => line.startsWith('gateway_tokens_total'))).toHaveLength(3);
   }
 });
+
+test('names that clients choose become few labels, none of which can hold a secret', async () => {
+  const metrics = createMetrics({ worker: 3 });
+  const names = Array.from(
+    { length: 500 },
+    (_, index) => `member_${'abcdefghij'.at(index / 26)}${String.fromCharCode(97 + (index % 26))}x`,
+  );
+  for (const name of ['sk-0123456789', 'key_1', 'a\nb', 'x'.repeat(200), ...names])
+    metrics.unknownMember('messages', name);
+  const lines = (await metrics.registry.metrics())
+    .split('\n')
+    .filter((line) => line.startsWith('gateway_unknown_members'));
+  expect(lines).toHaveLength(41);
+  expect(lines.join('\n')).not.toMatch(/0123456789|key_1|xxxx/);
+});

@@ -46,6 +46,8 @@ export function ModelForm({
           maxOutputTokens: Math.floor(Number(input.maxOutputTokens)),
           capabilities: words(input.capabilities),
           efforts: words(input.efforts),
+          // Set by the catalog file; saving here must not reset it.
+          unknownMembers: entry?.unknownMembers ?? 'pass',
           reasoningTokensPerSecond:
             input.reasoningSpeed.trim() === '' ? null : Math.floor(Number(input.reasoningSpeed)),
           allow: words(input.allow),

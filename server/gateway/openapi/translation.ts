@@ -1,4 +1,5 @@
 import type { Protocol } from '../../core/protocol.ts';
+import { memberTables } from '../../wire/members.ts';
 import { translatedFields } from '../../wire/wires.ts';
 
 /** What the documentation says beside the lists of fields, which come from the translation itself. */
@@ -20,8 +21,24 @@ const remarks: Readonly<Record<Protocol, readonly string[]>> = {
   ],
 };
 
-/** Markdown: what becomes of a request of this protocol where the model's upstream speaks another one. */
+/** Markdown: which members of a request of this protocol pass, and what becomes of it where the upstream speaks another one. */
 export function describeTranslation(protocol: Protocol): string {
+  return [describeMembers(protocol), describeTranslated(protocol)].join('\n\n');
+}
+
+/** Markdown: what is let through only where the model's catalog entry allows it, and what becomes of what is not known here. */
+function describeMembers(protocol: Protocol): string {
+  const { members, parts } = memberTables[protocol];
+  const gated = (table: Readonly<Record<string, { gate?: unknown }>>): string[] =>
+    Object.keys(table).filter((name) => table[name]?.gate !== undefined);
+  const ofParts = gated(parts);
+  return [
+    `Refused unless they ask for nothing or the model allows them, because they change the price or refer to what is kept at the vendor: ${list(gated(members))}${ofParts.length === 0 ? '' : `; content parts of type ${list(ofParts)}`}.`,
+    'A member whose name differs from a known one only in case, `_` or `-` is refused. Any other unknown member travels unread where the upstream speaks this protocol, unless the model refuses unknown members.',
+  ].join(' ');
+}
+
+function describeTranslated(protocol: Protocol): string {
   const { dropped, harmless } = translatedFields(protocol);
   return [
     'Where the upstream speaks another protocol, the request and its answer are translated. What the other protocol has no words for is refused with a 400 that names the field, fields that are not known here too. Nothing else is left out than this:',

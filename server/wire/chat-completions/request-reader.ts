@@ -12,7 +12,7 @@ import type {
   Turn,
 } from '../dialogue/dialogue.ts';
 import { EFFORTS } from '../dialogue/dialogue.ts';
-import { isNumber, isObject, type Json, type JsonObject, numberValue, typeOf } from '../dialogue/json.ts';
+import { isObject, type Json, type JsonObject, numberValue, typeOf } from '../dialogue/json.ts';
 import {
   checkFields,
   type FieldRule,
@@ -29,48 +29,11 @@ import {
   requireString,
 } from '../dialogue/refusal.ts';
 import { appendResult } from '../dialogue/turns.ts';
+import { translationRules } from '../members.ts';
 import type { RequestFacts } from '../protocol.ts';
 
-const isZero: FieldRule = (value) => isNumber(value) && numberValue(value) === 0;
-
 /** What becomes of each field of the body; every other one is refused. */
-export const chatFields: Readonly<Record<string, FieldRule>> = {
-  model: 'read',
-  max_completion_tokens: 'read',
-  max_tokens: 'read',
-  messages: 'read',
-  parallel_tool_calls: 'read',
-  prompt_cache_key: 'read',
-  reasoning_effort: 'read',
-  response_format: 'read',
-  safety_identifier: 'read',
-  stop: 'read',
-  stream: 'read',
-  stream_options: 'read',
-  temperature: 'read',
-  tool_choice: 'read',
-  tools: 'read',
-  top_k: 'read',
-  top_p: 'read',
-  user: 'read',
-  verbosity: 'read',
-  cache_control: 'drop',
-  metadata: 'drop',
-  prompt_cache_options: 'drop',
-  prompt_cache_retention: 'drop',
-  seed: 'drop',
-  frequency_penalty: isZero,
-  function_call: (value) => value === 'none' || value === 'auto',
-  functions: (value) => Array.isArray(value) && value.length === 0,
-  logit_bias: (value) => isObject(value) && Object.keys(value).length === 0,
-  logprobs: (value) => value === false,
-  modalities: (value) => Array.isArray(value) && value.every((modality) => modality === 'text'),
-  n: (value) => isNumber(value) && numberValue(value) === 1,
-  presence_penalty: isZero,
-  service_tier: (value) => value === 'auto' || value === 'default',
-  store: (value) => value === false,
-  top_logprobs: isZero,
-};
+export const chatFields = translationRules('chat-completions');
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 
@@ -83,8 +46,7 @@ export function readChatRequest(body: JsonObject, _facts: RequestFacts, upstream
     tools,
     toolChoice,
     parallelCalls: optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'),
-    thinking: readThinking(optionalString(body.reasoning_effort, 'reasoning_effort')),
-    showReasoning: null,
+    ...readReasoning(body, upstream),
     format: readFormat(optionalObject(body.response_format, 'response_format')),
     stop: { sequences: readStop(body.stop), at: 'stop' },
     temperature: optionalNumber(body.temperature, 'temperature'),
@@ -290,6 +252,36 @@ export function readThinking(effort: string | null, at = 'reasoning_effort'): Th
   if (effort === null) return null;
   if (effort === 'none') return { kind: 'off', at };
   return { kind: 'effort', effort: oneOf(effort, EFFORTS, at), at };
+}
+
+const REASONING_FIELDS: Readonly<Record<string, FieldRule>> = {
+  effort: 'read',
+  enabled: 'read',
+  exclude: 'read',
+  max_tokens: 'read',
+  summary: 'drop',
+};
+
+/** `reasoning_effort`, or the object that other gateways have in its place; what is switched off is off. */
+function readReasoning(body: JsonObject, upstream: string): Pick<Dialogue, 'thinking' | 'showReasoning'> {
+  const named = readThinking(optionalString(body.reasoning_effort, 'reasoning_effort'));
+  const reasoning = optionalObject(body.reasoning, 'reasoning');
+  if (reasoning === null) return { thinking: named, showReasoning: null };
+  checkFields(reasoning, { rules: REASONING_FIELDS, upstream, at: 'reasoning' });
+  const enabled = optionalBoolean(reasoning.enabled, 'reasoning.enabled');
+  const excluded = optionalBoolean(reasoning.exclude, 'reasoning.exclude');
+  const effort = readThinking(optionalString(reasoning.effort, 'reasoning.effort'), 'reasoning.effort');
+  const budget = optionalNumber(reasoning.max_tokens, 'reasoning.max_tokens');
+  return {
+    thinking: enabled === false ? { kind: 'off', at: 'reasoning.enabled' } : asked(),
+    showReasoning: excluded === true ? false : null,
+  };
+
+  function asked(): Thinking | null {
+    if (effort !== null) return effort;
+    if (budget !== null) return { kind: 'budget', tokens: numberValue(budget), at: 'reasoning.max_tokens' };
+    return enabled === true ? { kind: 'adaptive', at: 'reasoning.enabled' } : named;
+  }
 }
 
 function readFormat(format: JsonObject | null): Dialogue['format'] {

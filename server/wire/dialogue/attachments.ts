@@ -25,5 +25,8 @@ export function readFile(
     return { kind: 'image', source: { kind: 'base64', mediaType, data: base64 }, detail: null, cache, at };
   }
   if (mediaType.startsWith('text/')) return { ...document, source: { kind: 'text', text: decodeBase64Text(base64) } };
-  return refuse(at, `files of type "${mediaType}" are not supported for this model`);
+  return refuse(
+    at,
+    `files of ${mediaType.length > 64 ? 'that type' : `type "${mediaType}"`} are not supported for this model`,
+  );
 }

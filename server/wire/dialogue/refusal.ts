@@ -20,12 +20,15 @@ export function refuse(param: string, reason: string, code = 'unsupported_parame
   throw new Untranslatable({ message: `${param}: ${reason}`, param, code });
 }
 
+/** Longer types are not repeated: the client chooses them. */
+const MAX_QUOTED = 64;
+
 /** Refuses a block, part, item or tool of a type that cannot be carried over. */
 export function refuseType(value: JsonObject, at: string, what: string): never {
   const type = stringMember(value, 'type');
   return refuse(
     `${at}.type`,
-    `${what} of ${type === null ? 'unknown type' : `type "${type}"`} are not supported for this model`,
+    `${what} of ${type === null || type.length > MAX_QUOTED ? 'unknown type' : `type "${type}"`} are not supported for this model`,
   );
 }
 
@@ -93,7 +96,8 @@ export function checkFields(
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (rule === 'read' || rule === 'drop') continue;
     if (typeof rule === 'function' && rule(value)) continue;
-    const param = at === '' ? name : `${at}.${name}`;
+    const shown = name.length > MAX_QUOTED ? `${name.slice(0, MAX_QUOTED)}…` : name;
+    const param = at === '' ? shown : `${at}.${shown}`;
     refuse(param, `is not supported for this model: its upstream speaks ${upstream}, which has no equivalent`);
   }
 }

@@ -36,7 +36,8 @@ export function mapToolNames(
   for (const { name, at, freeText } of tools) {
     const short = shortenName(name, limit);
     const other = names.get(short);
-    if (other !== undefined && other.name !== name) refuse(at, `its name cannot be told from that of "${other.name}"`);
+    if (other !== undefined && other.name !== name)
+      refuse(at, `its name cannot be told from that of "${other.name.slice(0, 64)}…"`);
     names.set(short, { name, freeText });
   }
   return names;

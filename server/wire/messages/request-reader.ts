@@ -37,33 +37,11 @@ import {
   Untranslatable,
 } from '../dialogue/refusal.ts';
 import { decodeToolId } from '../dialogue/tool-ids.ts';
+import { translationRules } from '../members.ts';
 import type { RequestFacts } from '../protocol.ts';
 
 /** What becomes of each field of the body; every other one is refused. */
-export const messagesFields: Readonly<Record<string, FieldRule>> = {
-  model: 'read',
-  max_tokens: 'read',
-  messages: 'read',
-  metadata: 'read',
-  output_config: 'read',
-  output_format: 'read',
-  stop_sequences: 'read',
-  stream: 'read',
-  system: 'read',
-  temperature: 'read',
-  thinking: 'read',
-  tool_choice: 'read',
-  tools: 'read',
-  top_k: 'read',
-  top_p: 'read',
-  cache_control: 'drop',
-  context_management: 'drop',
-  diagnostics: 'drop',
-  service_tier: (value) => value === 'auto' || value === 'standard_only',
-  speed: (value) => value === 'standard',
-  mcp_servers: isEmptyList,
-  fallbacks: isEmptyList,
-};
+export const messagesFields = translationRules('messages');
 
 const OUTPUT_CONFIG_FIELDS: Readonly<Record<string, FieldRule>> = { effort: 'read', format: 'read' };
 
@@ -99,10 +77,6 @@ export function readMessagesRequest(body: JsonObject, facts: RequestFacts, upstr
     verbosity: null,
     cacheKey: null,
   };
-}
-
-function isEmptyList(value: Json): boolean {
-  return Array.isArray(value) && value.length === 0;
 }
 
 /** The newest client library resends the whole history when it is told so in exactly these words. */

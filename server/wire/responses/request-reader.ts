@@ -12,15 +12,7 @@ import type {
   ToolResult,
   Turn,
 } from '../dialogue/dialogue.ts';
-import {
-  isNumber,
-  isObject,
-  type Json,
-  type JsonObject,
-  numberValue,
-  stringifyJson,
-  typeOf,
-} from '../dialogue/json.ts';
+import { isObject, type Json, type JsonObject, stringifyJson, typeOf } from '../dialogue/json.ts';
 import { isWebAddress } from '../dialogue/media.ts';
 import {
   checkFields,
@@ -38,38 +30,11 @@ import {
   requireString,
 } from '../dialogue/refusal.ts';
 import { appendResult } from '../dialogue/turns.ts';
+import { translationRules } from '../members.ts';
 import type { RequestFacts } from '../protocol.ts';
 
 /** What becomes of each field of the body; every other one is refused. */
-export const responsesFields: Readonly<Record<string, FieldRule>> = {
-  model: 'read',
-  input: 'read',
-  instructions: 'read',
-  max_output_tokens: 'read',
-  parallel_tool_calls: 'read',
-  prompt_cache_key: 'read',
-  reasoning: 'read',
-  safety_identifier: 'read',
-  stream: 'read',
-  temperature: 'read',
-  text: 'read',
-  tool_choice: 'read',
-  tools: 'read',
-  top_p: 'read',
-  user: 'read',
-  client_metadata: 'drop',
-  max_tool_calls: 'drop',
-  metadata: 'drop',
-  prompt_cache_options: 'drop',
-  prompt_cache_retention: 'drop',
-  store: 'drop',
-  stream_options: 'drop',
-  background: (value) => value === false,
-  include: (value) => Array.isArray(value) && !value.includes('message.output_text.logprobs'),
-  service_tier: (value) => value === 'auto' || value === 'default',
-  top_logprobs: (value) => isNumber(value) && numberValue(value) === 0,
-  truncation: (value) => value === 'disabled',
-};
+export const responsesFields = translationRules('responses');
 
 const REASONING_FIELDS: Readonly<Record<string, FieldRule>> = {
   effort: 'read',

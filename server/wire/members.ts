@@ -1,0 +1,253 @@
+import type { Protocol } from '../core/protocol.ts';
+import { isNumber, isObject, type Json, numberValue } from './dialogue/json.ts';
+import type { FieldRule } from './dialogue/refusal.ts';
+import type { Gate } from './protocol.ts';
+
+/**
+ * Every top-level member and content part of each protocol that is known here, and what it changes besides the words of the
+ * answer. The gates, the translation and the reference are made of these tables. What stands in none of them passes natively,
+ * is counted by its name, and is refused by translation and for models whose catalog entry says so.
+ */
+
+/** What a member changes: what the vendor charges, whose data is reached, the form of the answer, or its words alone. */
+export type Effect = 'price' | 'tenant' | 'form' | 'words';
+
+export interface MemberGate {
+  kind: Gate['kind'];
+  /** Name in the catalog's `allow`; the member's own name when absent. */
+  name?: string;
+  /** Whether a value asks for nothing. `null`, `false` and empty lists never ask for anything. */
+  isOff?: (value: Json) => boolean;
+  /** Why it is not available, where the sentence for its kind does not say it. */
+  because?: string;
+  translationDrops?: boolean;
+  details?: Record<string, unknown>;
+}
+
+export interface MemberRule {
+  effect: Effect;
+  /** The vendor's page that says so. */
+  page: string;
+  /** Must be named in the catalog entry's `allow`. */
+  gate?: MemberGate;
+  /** What translation makes of it; absent: refused. */
+  translation?: FieldRule;
+}
+
+export interface MemberTable {
+  members: Readonly<Record<string, MemberRule>>;
+  /** Content parts and blocks by their `type`; those without a gate are listed only to be known. */
+  parts: Readonly<Record<string, { effect: Effect; page: string; gate?: MemberGate }>>;
+}
+
+const pages = {
+  messages: 'https://docs.claude.com/en/api/messages',
+  chat: 'https://platform.openai.com/docs/api-reference/chat/create',
+  responses: 'https://platform.openai.com/docs/api-reference/responses/create',
+  openrouter: 'https://openrouter.ai/docs/api-reference/parameters',
+  deferred: 'https://docs.x.ai/docs/guides/deferred-chat-completions',
+  liveSearch: 'https://docs.x.ai/docs/guides/live-search',
+  qwen: 'https://www.alibabacloud.com/help/en/model-studio/use-qwen-by-calling-api',
+  deepseek: 'https://api-docs.deepseek.com/api/create-chat-completion',
+  audio: 'https://platform.openai.com/docs/guides/audio',
+} as const;
+
+/** Members that translation treats alike, by name. */
+function listed(
+  effect: Effect,
+  page: string,
+  translation: FieldRule | undefined,
+  names: string,
+): Record<string, MemberRule> {
+  const rule: MemberRule = { effect, page, ...(translation === undefined ? {} : { translation }) };
+  return Object.fromEntries(names.split(' ').map((name) => [name, rule]));
+}
+
+/** Known content parts that change nothing, by type. */
+function plainParts(page: string, types: string): MemberTable['parts'] {
+  return Object.fromEntries(types.split(' ').map((type) => [type, { effect: 'words', page }]));
+}
+
+/** A member that only passes where the catalog entry allows it. */
+function gated(effect: Effect, page: string, gate: MemberGate, translation?: FieldRule): MemberRule {
+  return { effect, page, gate, ...(translation === undefined ? {} : { translation }) };
+}
+
+const isZero: FieldRule = (value) => isNumber(value) && numberValue(value) === 0;
+const isEmptyList = (value: Json): boolean => Array.isArray(value) && value.length === 0;
+const oneOf =
+  (...words: Json[]) =>
+  (value: Json): boolean =>
+    words.includes(value);
+const isStandardTier = oneOf('auto', 'default', 'standard', 'standard_only');
+/** A switch within the value is off. */
+const isDisabled = (value: Json): boolean => isObject(value) && value.enabled === false;
+const isSearchOff = (value: Json): boolean => isObject(value) && (value.mode === 'off' || value.enabled === false);
+
+const price: MemberGate = { kind: 'price' };
+const tenant: MemberGate = { kind: 'tenant' };
+const serviceTier: MemberGate = { kind: 'price', isOff: isStandardTier };
+
+/** Some upstreams are gateways themselves, in all protocols: these let another model or provider answer, or add paid steps. */
+const gatewayMembers: Record<string, MemberRule> = {
+  preset: gated('tenant', pages.openrouter, tenant),
+  models: gated('price', pages.openrouter, price, isEmptyList),
+  fallbacks: gated('price', pages.openrouter, price, isEmptyList),
+  provider: gated('price', pages.openrouter, price),
+  plugins: gated(
+    'price',
+    pages.openrouter,
+    { kind: 'price', isOff: (value) => Array.isArray(value) && value.every(isDisabled) },
+    (value) => Array.isArray(value) && value.every(isDisabled),
+  ),
+};
+
+const modalities: MemberRule = {
+  effect: 'form',
+  page: pages.audio,
+  translation: (value) => Array.isArray(value) && value.every((modality) => modality === 'text'),
+};
+
+const deferred: MemberGate = {
+  kind: 'price',
+  because: 'its answer would have to be fetched later, from an address that this service does not have',
+};
+
+export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
+  messages: {
+    members: {
+      ...gatewayMembers,
+      ...listed('form', pages.messages, 'read', 'model stream output_config output_format thinking tool_choice'),
+      ...listed('words', pages.messages, 'read', 'max_tokens messages stop_sequences system temperature top_k top_p'),
+      ...listed('words', pages.messages, 'read', 'metadata tools'),
+      ...listed('words', pages.messages, 'drop', 'context_management diagnostics'),
+      // Written and read caches have prices of their own, which the usage tells apart.
+      ...listed('words', pages.messages, 'drop', 'cache_control'),
+      ...listed('form', pages.messages, undefined, 'compaction safeguards tags'),
+      // A newer client that sees exactly these details resends the whole history without `thread`. Ignoring the field
+      // instead would lose every earlier turn.
+      thread: gated('tenant', pages.messages, {
+        kind: 'tenant',
+        details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+      }),
+      container: gated('tenant', pages.messages, tenant),
+      fallback_credit_token: gated('tenant', pages.messages, tenant),
+      billing_policy: gated('price', pages.messages, price),
+      speed: gated('price', pages.messages, { kind: 'price', isOff: oneOf('standard') }, oneOf('standard')),
+      inference_geo: gated('price', pages.messages, price),
+      service_tier: gated('price', pages.messages, serviceTier, oneOf('auto', 'standard_only')),
+      mcp_servers: gated('price', pages.messages, price, isEmptyList),
+    },
+    parts: plainParts(
+      pages.messages,
+      'text image document search_result tool_use tool_result thinking redacted_thinking server_tool_use tool_reference',
+    ),
+  },
+  'chat-completions': {
+    members: {
+      ...gatewayMembers,
+      ...listed('form', pages.chat, 'read', 'model stream stream_options response_format tool_choice'),
+      ...listed('words', pages.chat, 'read', 'max_completion_tokens max_tokens messages parallel_tool_calls tools'),
+      ...listed('words', pages.chat, 'read', 'prompt_cache_key reasoning_effort safety_identifier stop temperature'),
+      ...listed('words', pages.chat, 'read', 'top_k top_p user verbosity'),
+      ...listed('words', pages.openrouter, 'read', 'reasoning'),
+      ...listed('words', pages.chat, 'drop', 'cache_control metadata prompt_cache_options prompt_cache_retention seed'),
+      ...listed('words', pages.chat, isZero, 'frequency_penalty presence_penalty top_logprobs'),
+      ...listed('words', pages.chat, undefined, 'prediction'),
+      ...listed('words', pages.deepseek, undefined, 'thinking'),
+      function_call: { effect: 'form', page: pages.chat, translation: oneOf('none', 'auto') },
+      functions: { effect: 'form', page: pages.chat, translation: isEmptyList },
+      logit_bias: {
+        effect: 'words',
+        page: pages.chat,
+        translation: (value) => isObject(value) && Object.keys(value).length === 0,
+      },
+      logprobs: { effect: 'form', page: pages.chat, translation: (value) => value === false },
+      modalities,
+      // Each answer is charged; the hold counts them.
+      n: { effect: 'form', page: pages.chat, translation: (value) => isNumber(value) && numberValue(value) === 1 },
+      deferred: gated('form', pages.deferred, deferred, (value) => value === false),
+      previous_response_id: gated('tenant', pages.responses, tenant),
+      conversation: gated('tenant', pages.responses, tenant),
+      store: gated('tenant', pages.chat, tenant, (value) => value === false),
+      service_tier: gated('price', pages.chat, serviceTier, oneOf('auto', 'default')),
+      web_search_options: gated('price', pages.chat, { kind: 'price', name: 'web_search' }),
+      audio: gated('price', pages.audio, price),
+      // Searches that vendors charge for by the source or by the call.
+      search_parameters: gated(
+        'price',
+        pages.liveSearch,
+        { kind: 'price', name: 'web_search', isOff: isSearchOff },
+        isSearchOff,
+      ),
+      enable_search: gated('price', pages.qwen, { kind: 'price', name: 'web_search' }, (value) => value === false),
+    },
+    parts: {
+      ...plainParts(pages.chat, 'text refusal image_url file'),
+      input_audio: { effect: 'price', page: pages.audio, gate: price },
+    },
+  },
+  responses: {
+    members: {
+      ...gatewayMembers,
+      ...listed('form', pages.responses, 'read', 'model stream text tool_choice'),
+      ...listed('words', pages.responses, 'read', 'input instructions max_output_tokens parallel_tool_calls reasoning'),
+      ...listed('words', pages.responses, 'read', 'prompt_cache_key safety_identifier temperature tools top_p user'),
+      ...listed('words', pages.responses, 'drop', 'client_metadata max_tool_calls metadata stream_options'),
+      ...listed('words', pages.responses, 'drop', 'prompt_cache_options prompt_cache_retention'),
+      background: { effect: 'form', page: pages.responses, translation: (value) => value === false },
+      include: {
+        effect: 'form',
+        page: pages.responses,
+        translation: (value) => Array.isArray(value) && !value.includes('message.output_text.logprobs'),
+      },
+      top_logprobs: { effect: 'form', page: pages.responses, translation: isZero },
+      truncation: { effect: 'words', page: pages.responses, translation: oneOf('disabled') },
+      modalities,
+      deferred: gated('form', pages.deferred, deferred, (value) => value === false),
+      previous_response_id: gated('tenant', pages.responses, tenant),
+      conversation: gated('tenant', pages.responses, tenant),
+      prompt: gated('tenant', pages.responses, tenant),
+      store: gated('tenant', pages.responses, { kind: 'tenant', translationDrops: true }, 'drop'),
+      service_tier: gated('price', pages.responses, serviceTier, oneOf('auto', 'default')),
+    },
+    parts: {
+      ...plainParts(pages.responses, 'input_text output_text text refusal input_image input_file computer_screenshot'),
+      input_audio: { effect: 'price', page: pages.audio, gate: price },
+    },
+  },
+};
+
+/** What translation makes of each member of a client's body; every other one is refused. */
+export function translationRules(protocol: Protocol): Readonly<Record<string, FieldRule>> {
+  const rules = Object.entries(memberTables[protocol].members);
+  return Object.fromEntries(rules.flatMap(([name, { translation }]) => (translation ? [[name, translation]] : [])));
+}
+
+/**
+ * The known member that this name would be taken for by a decoder which ignores case, `_` and `-`; null when it is known itself
+ * or is like none. Such a decoder would read what no gate has seen.
+ */
+export function mistakenFor(protocol: Protocol, name: string): string | null {
+  if (Object.hasOwn(memberTables[protocol].members, name)) return null;
+  return foldedMembers[protocol].get(folded(name)) ?? null;
+}
+
+/** Whether the member is in the protocol's table. */
+export function isKnownMember(protocol: Protocol, name: string): boolean {
+  return Object.hasOwn(memberTables[protocol].members, name);
+}
+
+/** Upper case first: `ſ` and `K` are letters that only fold one way. */
+function folded(name: string): string {
+  return name.toUpperCase().toLowerCase().replaceAll(/[-_]/g, '');
+}
+
+const foldedOf = (protocol: Protocol): ReadonlyMap<string, string> =>
+  new Map(Object.keys(memberTables[protocol].members).map((name) => [folded(name), name]));
+
+const foldedMembers: Readonly<Record<Protocol, ReadonlyMap<string, string>>> = {
+  messages: foldedOf('messages'),
+  'chat-completions': foldedOf('chat-completions'),
+  responses: foldedOf('responses'),
+};
