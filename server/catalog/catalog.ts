@@ -22,7 +22,7 @@ export interface CatalogModel {
   /** Names of the gates that are open. */
   allow: ReadonlySet<string>;
   capabilities: readonly string[];
-  /** The reasoning efforts that it knows; empty: nobody has said. */
+  /** The reasoning efforts that it knows; empty: not stated. */
   efforts: readonly ReasoningEffort[];
   /** As in `Model`. */
   reasoningTokensPerSecond: number | null;
@@ -54,7 +54,7 @@ export interface Catalog {
   resolve(sent: string): Promise<CatalogModel | null>;
   /** All models that can be called, by id; read anew, because clients are promised the catalog of the moment. */
   list(): Promise<CatalogModel[]>;
-  /** Reads everything anew. Whoever waits sees every change that was committed before they called. */
+  /** Reads everything anew. The caller then sees every change that was committed before the call. */
   refresh: () => Promise<void>;
 }
 

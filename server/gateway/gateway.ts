@@ -15,7 +15,7 @@ export interface GatewayParts extends EdgeParts, ModelsParts, CountTokensParts, 
   baseUrl: string;
 }
 
-/** What clients ask for when their base address lacks `/v1`. */
+/** Addresses of clients whose base address lacks `/v1`. */
 const withoutVersion = /^\/api\/(chat\/completions|completions|models(\/.*)?|responses|embeddings)$/;
 const known: [RegExp, string][] = [
   [/^\/api\/v1\/(messages|messages\/count_tokens|chat\/completions|responses)$/, 'POST'],
@@ -38,7 +38,7 @@ export function registerGateway(app: FastifyInstance, parts: GatewayParts): void
   );
 }
 
-/** Coding agents knock before they send; any quick answer will do, and it must not look like a failed sign-in. */
+/** Coding agents probe the server before they send; any quick answer will do that does not look like a failed sign-in. */
 function registerProbes(scope: FastifyInstance): void {
   for (const path of ['/hello', '/api/hello']) {
     scope.route({
@@ -49,7 +49,7 @@ function registerProbes(scope: FastifyInstance): void {
   }
 }
 
-/** Answered before a body is read, with or without a key: what is not there takes nothing. */
+/** Unknown addresses are answered before a body is read, with or without a key. */
 function registerMissing(scope: FastifyInstance, refusals: Refusals, baseUrl: string): void {
   const answer = (request: FastifyRequest, response: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0] ?? '';

@@ -18,18 +18,18 @@ import { createRequestBytes } from './request-bytes.ts';
 import type { RequestRates } from './request-rate.ts';
 
 /**
- * The edge of the data plane: everything that is decided before the body is read (who is it, may this be a body at
- * all), and the envelope of everything that goes wrong around the relay. Order: too many headers, 503 while draining,
- * 401, then what is wrong with the request itself.
+ * The edge of the data plane: everything that is decided before the body is read, and the envelope of everything that goes
+ * wrong around the relay. Order: too many headers, 503 while draining or overloaded, 401, 429 for the pace, then length and
+ * type of the body.
  */
 
 /** The largest request: what the vendors take. */
 export const bodyLimitBytes = 32 * 1_048_576;
-const mostHeaders = 200;
+const maxHeaders = 200;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who calls; set before the body is read on routes of the data plane. */
+    /** The caller; set before the body is read on routes of the data plane. */
     principal: Principal | null;
     /** Monotonic milliseconds of arrival. */
     receivedAt: number;
@@ -116,7 +116,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
     request.receivedAt = performance.now();
     const { config } = request.routeOptions;
     if (config.authenticate === undefined) return;
-    if (request.raw.rawHeaders.length > mostHeaders * 2) throw new RefusalError(refusals.tooManyHeaders());
+    if (request.raw.rawHeaders.length > maxHeaders * 2) throw new RefusalError(refusals.tooManyHeaders());
     if (intake.draining) throw new RefusalError(refusals.draining());
     if (!intake.prepared) throw new RefusalError(refusals.unavailable());
     if (intake.overloaded) throw new RefusalError(refusals.overloaded());
@@ -164,7 +164,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
     };
   });
 
-  /** Who was let in from memory is looked up again before they are told what is wrong with their request. */
+  /** A caller who was let in from memory is looked up again before a refusal names what is wrong with the request. */
   const unlessDeleted = async (request: FastifyRequest, refusal: Refusal): Promise<Refusal> => {
     if (request.principal === null || request.routeOptions.config.authenticate !== 'admission') return refusal;
     // A client in a loop is answered from memory.
@@ -177,7 +177,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
     const protocol = request.routeOptions.config.protocol ?? protocolOf(request.url.split('?', 1)[0] ?? '');
     const refusal = error instanceof RefusalError ? error.refusal : refusalOfFastify(error)?.(refusals);
     const refuse = (final: Refusal) => {
-      // What the relay never saw is counted here.
+      // Requests that never reached the relay are counted here.
       if (request.routeOptions.config.authenticate === 'admission')
         metrics.requestDone({
           protocol,

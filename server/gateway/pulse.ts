@@ -1,6 +1,6 @@
 /**
- * One timer for all running streams. Silence, stalls and deadlines are checked a few times a second against plain
- * timestamps, so that a chunk costs no timer of its own.
+ * One timer for all running streams: silence, stalls and deadlines are compared with timestamps a few times a second, so
+ * that no chunk needs a timer of its own.
  */
 export interface Pulse {
   /** Calls `beat` with the monotonic time until the returned function is called. */

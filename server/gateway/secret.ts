@@ -1,10 +1,10 @@
-/** Our own key at an upstream, wherever the upstream repeats it: no customer and no log may see it. */
+/** Removes the operator's upstream key from what an upstream says: no customer and no log may see it. */
 
 export function textWithoutSecret(secret: string | null, text: string): string {
   return secret === null || secret === '' ? text : text.replaceAll(secret, '[redacted]');
 }
 
-/** The same for bytes; the very same bytes when there is nothing to replace. */
+/** The same for bytes; without an occurrence the bytes themselves. */
 export function bytesWithoutSecret(secret: string | null, bytes: Uint8Array): Uint8Array {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (secret === null || secret === '' || !buffer.includes(secret)) return bytes;

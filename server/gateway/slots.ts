@@ -1,9 +1,9 @@
 /**
- * How many requests of one key and one account run at once in this process. A loop that has gone wild in one tool must
- * not take every connection of its neighbours; money is guarded elsewhere.
+ * Counts the requests of a key and an account that run at once in this process, so that a runaway loop in one tool cannot
+ * take every connection. Money is guarded by the ledger.
  */
 export interface Slots {
-  /** Null when there is room (the slot is taken), else what is full. */
+  /** Null: the slot is taken; else whose slots are full. */
   take(accountId: string, keyId: string): 'key' | 'account' | null;
   give(accountId: string, keyId: string): void;
   running(accountId: string): number;

@@ -10,7 +10,7 @@ import { describeError, describeRequest, requestIdHeaders, uuidv7 } from './http
  * request that says nothing of what was in it.
  */
 
-/** How patient the server is with a connection. Times are milliseconds. */
+/** Limits of one connection. Times are milliseconds. */
 export interface ServerLimits {
   /** Until a request has arrived whole. */
   requestMs: number;
@@ -29,7 +29,7 @@ export interface ServerLimits {
   discardBytes: number;
 }
 
-const usualLimits: ServerLimits = {
+const defaultLimits: ServerLimits = {
   requestMs: 60_000,
   headersMs: 15_000,
   checkMs: 1_000,
@@ -47,8 +47,8 @@ class BadRequest extends Error {
 
 export function createHttpServer(
   log: Logger,
-  limits: ServerLimits = usualLimits,
-  /** Proxies whose word on the client's address is taken; empty: nobody's. */
+  limits: ServerLimits = defaultLimits,
+  /** Proxies whose word on the client's address is taken; empty: none. */
   trustedProxies: readonly string[] = [],
 ): FastifyInstance {
   const app = Fastify({
@@ -85,7 +85,7 @@ export function createHttpServer(
 
   app.addHook('onRequest', async (request, response) => {
     const startedAt = performance.now();
-    // Not every answer gets to its end: a client that leaves has a line as well.
+    // Also for a client that leaves before the end.
     response.raw.once('close', () => {
       const left = !response.raw.writableFinished;
       const status = left ? 499 : response.raw.statusCode;
@@ -101,7 +101,7 @@ export function createHttpServer(
   app.addHook('onSend', async (request, response, payload) => {
     if (!response.hasHeader('x-request-id')) void response.headers(requestIdHeaders(request.id));
     if (!response.hasHeader('x-content-type-options')) void response.header('x-content-type-options', 'nosniff');
-    // Where one request ends and the next begins is not to be trusted after such a head.
+    // After such a head, the boundary between this request and the next cannot be trusted.
     if (!hasOneHost(request.raw)) void response.header('connection', 'close');
     if (request.raw.complete) return payload;
     const rest = discardRest(request.raw, limits);

@@ -55,7 +55,7 @@ export function describeRequest(request: { method: string; routeOptions?: { url?
 /** An error by its kind alone: messages of parsers, drivers and upstreams can quote what people wrote. */
 export function describeError(error: unknown): { kind: string; code?: string; where?: string } {
   const code = (error as { code?: unknown } | null | undefined)?.code;
-  // Some libraries hand out copies of errors that are none any more.
+  // Some libraries throw clones that fail `instanceof Error`.
   if (!(error instanceof Error)) return { kind: typeof error, ...(typeof code === 'string' ? { code } : {}) };
   const frame = error.stack?.split('\n').find((line) => line.includes('/server/'));
   const where = frame?.match(/server\/[\w./-]+:\d+/)?.[0];

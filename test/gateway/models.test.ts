@@ -11,7 +11,7 @@ import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, get, type ProtocolCase, protocols, type Sending, send, settled } from './support.ts';
 
 /**
- * Conformance checks 14-16 and 19, and fault 48: the catalog of the moment, on every process. Two of them run here, on
+ * The catalog of the moment, on every process. Two of them run here, on
  * one database; what is changed through nobody in particular counts from the very next request on both.
  */
 
@@ -59,7 +59,7 @@ const addModel = async (
 };
 
 describe('the published clients read one list', () => {
-  it('check 14: the same ids in openai and both anthropic SDKs', async () => {
+  it('the same ids in openai and both anthropic SDKs', async () => {
     const openai = new OpenAI({ apiKey: customer.secret, baseURL: `${app.baseUrl}/v1` });
     const anthropic = new Anthropic({ apiKey: customer.secret, baseURL: app.baseUrl });
     const before = new AnthropicBefore({ apiKey: customer.secret, baseURL: app.baseUrl });
@@ -166,7 +166,7 @@ describe('the published clients read one list', () => {
     await addModel('thinker', { enabled: false });
   });
 
-  it('check 15: one model, and none', async () => {
+  it('one model, and none', async () => {
     const openai = new OpenAI({ apiKey: customer.secret, baseURL: `${app.baseUrl}/v1`, maxRetries: 0 });
     const anthropic = new Anthropic({ apiKey: customer.secret, baseURL: app.baseUrl, maxRetries: 0 });
     expect((await openai.models.retrieve('sim-small')).id).toBe('sim-small');
@@ -215,7 +215,7 @@ describe('the published clients read one list', () => {
     }
   });
 
-  it('check 16: a key with an allow-list sees and calls what is on it', async () => {
+  it('a key with an allow-list sees and calls what is on it', async () => {
     const narrow = await app.customer({ terms: { models: ['sim-small'] } });
     expect(await (await get(app, '/v1/models', narrow.secret)).json()).toMatchObject({
       data: [{ id: 'sim-small' }],
@@ -230,7 +230,7 @@ describe('the published clients read one list', () => {
   });
 });
 
-describe('check 19: the account looks at its own figures', () => {
+describe('the account looks at its own figures', () => {
   it('balance, spending and one entry, also when nothing is left', async () => {
     const own = await app.customer({ usd: '1' });
     const answered = await send(app, everyProtocol[0] as never, { secret: own.secret, text: '[[say hello]]' });

@@ -118,7 +118,7 @@ describe('bytes that two readers could read in two ways', () => {
 const withHeaders = (count: number) =>
   rawExchange(app, good([...Array.from({ length: count - 5 }, (_none, index) => `x-${index}:`), 'connection: close']));
 
-describe('fault 13: too much of a head', () => {
+describe('too much of a head', () => {
   it('a header of more than 16 KB: 431, closed', async () => {
     const received = await rawExchange(app, good([`x-long: ${'x'.repeat(17_000)}`]));
     const answers = parseAnswers(received);
@@ -157,7 +157,7 @@ async function pour(connection: Awaited<ReturnType<typeof rawConnection>>): Prom
   throw new Error('it takes everything');
 }
 
-describe('fault 10, check 70: too much of a body', () => {
+describe('too much of a body', () => {
   const limit = 32 * 1_048_576;
 
   it.each(everyProtocol)(

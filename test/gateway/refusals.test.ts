@@ -3,7 +3,7 @@ import { createSecret } from '../../server/keys/secret.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, nativeCatalog, send, settled } from './support.ts';
 
-/** Conformance checks 61-66 and 70: who is refused, in which order, and what the refusal says to people and programs. */
+/** Who is refused, in which order, and what the refusal says to people and programs. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -25,9 +25,9 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
   const { protocol: name } = protocol;
 
   it.each([
-    ['check 63: no key', null],
+    ['no key', null],
     ['a blank one', ''],
-    ['check 61: garbage', garbage],
+    ['garbage', garbage],
     ['a key with a wrong checksum', `${createSecret('key').secret.slice(0, -1)}!`],
     ['a key that was never made', createSecret('key').secret],
     ['a token of the control plane', createSecret('token').secret],
@@ -43,7 +43,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     noUpstreamCall();
   });
 
-  it('check 62: a deleted key, from the very next request', async () => {
+  it('a deleted key, from the very next request', async () => {
     const customer = await app.customer();
     expect((await send(app, protocol, { secret: customer.secret })).status).toBe(200);
     await app.keys.delete({ accountId: customer.accountId, id: customer.keyId, actor: 'test' });
@@ -53,7 +53,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     expect((await errorOf(response, name)).message).toBe('Invalid API key');
   });
 
-  it('check 64: an exhausted budget is a 402 with its figures, and check 65: a top-up makes the same key work', async () => {
+  it('an exhausted budget is a 402 with its figures, and a top-up makes the same key work', async () => {
     const customer = await app.customer({ usd: '0' });
     const response = await send(app, protocol, { secret: customer.secret });
     expect(response.status).toBe(402);
