@@ -6,14 +6,15 @@ import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
 import type { RouteRecord } from './route.ts';
 
 /**
- * Chooses where a request runs: always the model that was asked for, at one of the places that have it.
+ * Chooses where a request runs: always the model that was asked for, at one of its routes.
  *
  * Order: lower priority number first; within one priority a route that speaks the client's protocol before one that
  * needs translation; within those by weight, where an account with the same beginning of its prompt keeps landing on
  * the same route and the same vendor key, so that the vendor's prompt cache keeps hitting.
  *
- * A place that failed several times in a row is left out for a while, but never more than half of a model's places. A key
- * that the vendor refused or limited rests; a place whose keys all rest is tried after the others.
+ * An upstream that failed several times in a row is left out for a while, but never more than half of a model's upstreams. A
+ * key that the vendor refused or limited rests, as does a route whose model name the vendor does not know; routes that rest
+ * are tried after the others.
  */
 
 const failuresToEject = 5;
@@ -36,11 +37,11 @@ export interface Target {
 /** What a try says about the upstream, its key or, when the vendor does not know the model's name (`misnamed`), the route. */
 export type Verdict = 'fine' | 'failed' | 'overloaded' | 'unauthorized' | 'misnamed';
 
-/** The places for one request, best first. */
+/** The routes for one request, best first. */
 export interface Candidates {
   /**
-   * The next place to try, or null when none is left. After a failure only while the retry budget of the model lasts; and
-   * when not even a connection was had, the last place once more. A place that cannot express the request was no try.
+   * The next route to try, or null when none is left. After a failure only while the retry budget of the model lasts; when no
+   * connection was made, the last route once more. A route that cannot express the request does not count as a try.
    */
   next(after: 'nothing' | 'unfit' | 'failure' | 'no_connection'): Target | null;
 }
@@ -152,7 +153,7 @@ export function createRouter({
     return new Set(ejected.slice(0, Math.floor(upstreams.size / 2)));
   };
 
-  /** The places to try, best first. */
+  /** The routes to try, best first. */
   const inOrder = (routes: readonly RouteRecord[], protocol: Protocol, sticky: () => string): RouteRecord[] => {
     if (routes.length === 1) return [...routes];
     const out = leftOut(routes);
@@ -215,14 +216,14 @@ export function createRouter({
         if (key === undefined || (refused && !allowPrivate && !upstream.simulated)) return null;
         return { route, key, dispatcher: upstream.simulated ? open : guarded, ...address };
       };
-      /** The same place with another key, when it was the key that was refused. */
+      /** The same route with another key, when the key was refused. */
       const withAnotherKey = (): Target | null => {
         const { keys } = latest?.upstream ?? { keys: [] };
         return latest === null || !keys.some(({ id }) => triedKeys.has(id) && rests(id))
           ? null
           : target(latest, triedKeys);
       };
-      const nextPlace = (): Target | null => {
+      const nextRoute = (): Target | null => {
         for (let route = queue.shift(); route !== undefined; route = queue.shift()) {
           latest = route;
           const found = target(route, none);
@@ -230,7 +231,7 @@ export function createRouter({
         }
         return null;
       };
-      const samePlace = (): Target | null => {
+      const sameRoute = (): Target | null => {
         if (triedAgain || latest === null) return null;
         triedAgain = true;
         return target(latest, none);
@@ -240,7 +241,7 @@ export function createRouter({
         next(after) {
           const isRetry = after === 'failure' || after === 'no_connection';
           const found =
-            (isRetry ? withAnotherKey() : null) ?? nextPlace() ?? (after === 'no_connection' ? samePlace() : null);
+            (isRetry ? withAnotherKey() : null) ?? nextRoute() ?? (after === 'no_connection' ? sameRoute() : null);
           if (found === null || (isRetry && !mayRetry(model))) return null;
           if (found.key !== null) triedKeys.add(found.key.id);
           return found;
@@ -261,7 +262,7 @@ export function createRouter({
         return;
       }
       if (verdict === 'overloaded' || verdict === 'unauthorized') {
-        // The key is at fault, not the place: it rests and its siblings go on.
+        // The key is at fault, not the upstream: it rests and its siblings are used.
         const usualMs = verdict === 'unauthorized' ? keyRestMs.unauthorized : keyRestMs.limited;
         const restMs = verdict === 'overloaded' && retryAfterS !== undefined ? retryAfterS * 1_000 : usualMs;
         resting.set(target.key?.id ?? id, { upstreamId: id, until: now() + restMs });

@@ -21,7 +21,7 @@ import { sendInStream, sendRefusal } from './refuse.ts';
 import { isSameModel } from './reported-model.ts';
 import { type Metered, meterLeft, meterStream, meterWhole, unmetered } from './settle.ts';
 
-/** Steps three and four: one place after the other until something was relayed, counting what goes by. */
+/** Steps three and four: runs a request at its routes, one after the other, until something was relayed, and meters it. */
 export interface DelivererParts {
   ledger: Pick<Ledger, 'extend'>;
   router: Pick<Router, 'report'>;
@@ -29,13 +29,13 @@ export interface DelivererParts {
   pulse: Pulse;
   timeouts: GatewayTimeouts;
   shutdown: { readonly now: boolean };
-  /** Told of answers by another model; must take no time. */
+  /** Records answers by another model; returns at once. */
   mismatches: Pick<ModelMismatches, 'note'>;
   metrics: Metrics;
   log: { warn(fields: object, text: string): void; error(fields: object, text: string): void };
 }
 
-/** How the upstream's part ended: something to settle, and what the client still has to get. */
+/** The end of the upstream's part: what is to be settled, and what the client still has to get. */
 export interface Delivered {
   target: Target;
   metered: Metered;
@@ -45,7 +45,7 @@ export interface Delivered {
   complete(costUsd: string): void;
 }
 
-/** Nothing was delivered: a row of cost zero, and the refusal in whichever way the client can still take it. */
+/** Nothing was delivered: a row of cost zero, and the refusal, as a status or as an error event. */
 export function refusedBy(
   call: Call,
   target: Target,

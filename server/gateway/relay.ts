@@ -35,8 +35,8 @@ export interface RelayParts extends ReaderParts, AdmitterParts, DelivererParts {
 }
 
 /**
- * Step five: the line on disk, then the last bytes. The ledger follows in its own time, and nobody waits for it: a
- * database that is away must keep neither the client nor the account's slots.
+ * Step five: the line on disk, then the last bytes. The ledger follows later and no request waits for it: an unreachable
+ * database must keep neither the client nor the account's slots.
  */
 function createSettler({ ledger, metrics, log }: Pick<RelayParts, 'ledger' | 'metrics' | 'log'>) {
   return async (
@@ -102,7 +102,7 @@ export function createRelay(parts: RelayParts): Relay {
   const deliver = createDeliverer(parts);
   const settle = createSettler(parts);
 
-  /** Gives a hold back for which nothing will be settled. Does nothing to one that was settled after all. */
+  /** Releases a hold for which nothing will be settled. Does nothing to a hold that was settled after all. */
   const releaseHold = ({ principal: { accountId }, requestId }: Call): void => {
     ledger.release({ accountId, requestId }).catch((error: unknown) => {
       log.warn({ requestId, ...describeError(error) }, 'a hold was not given back; it ends with the lease');

@@ -147,7 +147,7 @@ describe.each(everyProtocol)('the spend brake: $protocol', (protocol) => {
     expect((await send(app, protocol, { secret: customer.secret, more: only(protocol) })).status).toBe(402);
   });
 
-  it('fault 43: of many requests on little money, what is charged is never more than there was', async () => {
+  it('of many requests on little money, what is charged is never more than there was', async () => {
     const customer = await app.customer({ usd: '0.01' });
     const answers = await Promise.all(
       Array.from({ length: 40 }, () =>

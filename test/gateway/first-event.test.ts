@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { everyProtocol, nativeCatalog, type ProtocolCase, parseEvents, reader, send, settled } from './support.ts';
 
-/** The status of a stream waits for its first event, for a while; then it is 200 and silence is filled. Check 74. */
+/** The status of a stream waits for its first event, for a while; then it is 200 and silence is filled. */
 
 let app: TestApp;
 let patient: TestApp;
@@ -79,7 +79,7 @@ describe.concurrent.each(everyProtocol)('$protocol', (protocol) => {
     expect(await settled(patient, customer)).toMatchObject([{ outcome: 'upstream_error', cost: 0n }]);
   });
 
-  it.each([true, false])('check 74: an upstream that says nothing at all is a 504 (stream: %s)', async (stream) => {
+  it.each([true, false])('an upstream that says nothing at all is a 504 (stream: %s)', async (stream) => {
     const customer = await patient.customer();
     const response = await send(patient, protocol, {
       secret: customer.secret,

@@ -12,7 +12,7 @@ import {
   until,
 } from './support.ts';
 
-/** Conformance check 29, faults 22-24: a client that leaves or takes nothing. One row, and the upstream hears of it. */
+/** A client that leaves or takes nothing. One row, and the upstream hears of it. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -45,7 +45,7 @@ async function rawStream(protocol: ProtocolCase, secret: string, text: string, m
 }
 
 describe.each(everyProtocol)('$protocol', (protocol) => {
-  it.each([true, false])('fault 22: left before the upstream answered (stream: %s)', async (stream) => {
+  it.each([true, false])('left before the upstream answered (stream: %s)', async (stream) => {
     const customer = await app.customer();
     const leave = new AbortController();
     const before = app.simulator.stats();
@@ -71,7 +71,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     expect(rows[0]?.['charged']).toBe(hit * 100_000n);
   });
 
-  it('fault 23, check 29: left in mid-stream', async () => {
+  it('left in mid-stream', async () => {
     const customer = await app.customer();
     const before = app.simulator.stats();
     const response = await send(app, protocol, {
@@ -93,7 +93,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     expect((await app.app.ledger.balance(customer.accountId)).held).toBe(0n);
   });
 
-  it('fault 24: a client that reads nothing slows the upstream down, is cut off, and pays for what it was sent', async () => {
+  it('a client that reads nothing slows the upstream down, is cut off, and pays for what it was sent', async () => {
     const customer = await app.customer();
     const before = app.simulator.stats();
     // Far more than the kernel's buffers take.
@@ -111,7 +111,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     connection.socket.destroy();
   });
 
-  it('fault 24: a client that reads slowly gets everything', async () => {
+  it('a client that reads slowly gets everything', async () => {
     const customer = await app.customer();
     const connection = await rawStream(protocol, customer.secret, '[[len 20000]]', { [protocol.cap]: 100_000 });
     const resting = setInterval(() => {

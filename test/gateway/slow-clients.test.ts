@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { nativeCatalog, parseAnswers, protocols, rawConnection, rawExchange } from './support.ts';
 
-/** Fault 17: clients that send slowly or not at all keep nothing but a socket, and that not for long. */
+/** Clients that send slowly or not at all keep nothing but a socket, and that not for long. */
 
 let app: TestApp;
 let customer: Customer;
@@ -29,7 +29,7 @@ const head = (lines: readonly string[]): string =>
   );
 const authorization = () => `authorization: Bearer ${customer.secret}`;
 
-describe('fault 17', () => {
+describe('clients that send slowly or not at all', () => {
   it('a head that does not come to its end: 408', async () => {
     const received = await rawExchange(app, 'POST /api/v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-slow: ');
     const [answer] = parseAnswers(received);

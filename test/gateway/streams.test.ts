@@ -14,7 +14,7 @@ import {
   settled,
 } from './support.ts';
 
-/** Conformance checks 21-28 and 30-35, on routes of the client's own protocol and on translated ones. */
+/** Streams on routes of the client's own protocol and on translated ones. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ const cases = everyProtocol.flatMap((protocol) =>
 describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol, upstream }) => {
   const streamed = streamOf(upstream);
 
-  it('check 35: the headers of a stream, and no others', async () => {
+  it('the headers of a stream, and no others', async () => {
     const customer = await app.customer();
     const response = await send(app, protocol, { secret: customer.secret, text: prompt, more: streamed });
     await response.text();
@@ -50,7 +50,7 @@ describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol
     });
   });
 
-  it('check 24: the ledger has what the vendor reported, although nobody asked for it', async () => {
+  it('the ledger has what the vendor reported, although nobody asked for it', async () => {
     const customer = await app.customer();
     const usage =
       upstream.protocol === 'messages'
@@ -78,7 +78,7 @@ describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol
     }
   });
 
-  it('check 25: an event is passed on when it comes, not when the answer is complete', async () => {
+  it('an event is passed on when it comes, not when the answer is complete', async () => {
     const customer = await app.customer();
     // The upstream says nothing more after its third event, so nobody could have waited for the end.
     const response = await send(app, protocol, {
@@ -92,7 +92,7 @@ describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol
     expect((await settled(app, customer)).map((row) => row['outcome'])).toEqual(['client_closed']);
   });
 
-  it('check 26: silence is filled in the form that the clients of this protocol bear', async () => {
+  it('silence is filled in the form that the clients of this protocol bear', async () => {
     const customer = await app.customer();
     const response = await send(app, protocol, {
       secret: customer.secret,
@@ -108,7 +108,7 @@ describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol
     await app.quiet(customer.accountId);
   });
 
-  it('check 27: an error event of the upstream is passed on, and nothing follows it', async () => {
+  it('an error event of the upstream is passed on, and nothing follows it', async () => {
     const customer = await app.customer();
     const response = await send(app, protocol, {
       secret: customer.secret,
@@ -125,7 +125,7 @@ describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol
   });
 
   it.each(['cut 5', 'cut 5 reset', 'cut 5 end'])(
-    'check 28: an upstream that breaks off ([[%s]]) becomes an error event, and what came is charged',
+    'an upstream that breaks off ([[%s]]) becomes an error event, and what came is charged',
     async (cut) => {
       const customer = await app.customer();
       const response = await send(app, protocol, {
@@ -149,7 +149,7 @@ describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol
     },
   );
 
-  it('check 34: an upstream that refuses a stream refuses with a status, in the envelope', async () => {
+  it('an upstream that refuses a stream refuses with a status, in the envelope', async () => {
     const customer = await app.customer();
     const response = await send(app, protocol, {
       secret: customer.secret,
@@ -178,7 +178,7 @@ describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol
     expect(await settled(app, customer)).toMatchObject([{ cost: 0n, outcome: 'upstream_error' }]);
   });
 
-  it('check 33: streams side by side do not mix', async () => {
+  it('streams side by side do not mix', async () => {
     const customer = await app.customer();
     const texts = await Promise.all(
       Array.from({ length: 12 }, async (_none, index) => {
@@ -195,7 +195,7 @@ describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol
 });
 
 describe('messages', () => {
-  it('check 21: the events in their order, each under its name', async () => {
+  it('the events in their order, each under its name', async () => {
     const customer = await app.customer();
     const response = await send(app, protocols.messages, {
       secret: customer.secret,
@@ -219,7 +219,7 @@ describe('messages', () => {
     expect(events[0]?.data).toMatchObject({ message: { model: 'only-messages' } });
   });
 
-  it('check 21: the SDK makes a message of them', async () => {
+  it('the SDK makes a message of them', async () => {
     const customer = await app.customer();
     const client = new Anthropic({ apiKey: customer.secret, baseURL: app.baseUrl, maxRetries: 0 });
     const message = await client.messages
@@ -236,7 +236,7 @@ describe('messages', () => {
     });
   });
 
-  it('check 32: what message_delta says replaces what message_start said', async () => {
+  it('what message_delta says replaces what message_start said', async () => {
     const customer = await app.customer();
     const raw = [
       sse('message_start', {
@@ -299,7 +299,7 @@ function chunk(tokens: number, finish: string | null): string {
 }
 
 describe('chat completions', () => {
-  it('check 22: it ends with [DONE] and has one finish reason', async () => {
+  it('ends with [DONE] and has one finish reason', async () => {
     const { text, chunks } = await ask({});
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
     expect(
@@ -309,7 +309,7 @@ describe('chat completions', () => {
     ).toEqual(['stop']);
   });
 
-  it('check 23: who asks for usage gets one chunk of it before the end', async () => {
+  it('who asks for usage gets one chunk of it before the end', async () => {
     const { chunks, customer } = await ask({ stream_options: { include_usage: true } });
     const last = chunks.at(-1);
     expect(last).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) } });
@@ -323,7 +323,7 @@ describe('chat completions', () => {
     { stream_options: { include_usage: false } },
     { stream_options: null },
     { stream_options: { include_obfuscation: false } },
-  ])('check 24: who does not ask sees none, and it is asked for all the same: %j', async (more) => {
+  ])('who does not ask sees none, and it is asked for all the same: %j', async (more) => {
     const { text, chunks, customer } = await ask(more);
     expect(text).not.toContain('prompt_tokens');
     expect(chunks.every(({ choices }) => choices.length === 1)).toBe(true);
@@ -340,7 +340,7 @@ describe('chat completions', () => {
     expect(app.simulator.requests()[0]?.body.toString()).not.toContain('stream_options');
   });
 
-  it('check 31: usage that grows with every chunk is billed once, as it was last', async () => {
+  it('usage that grows with every chunk is billed once, as it was last', async () => {
     const customer = await app.customer();
     const raw = `${chunk(1, null)}${chunk(2, null)}${chunk(3, 'stop')}data: [DONE]\n\n`;
     const response = await send(app, protocols.chat, {
@@ -352,7 +352,7 @@ describe('chat completions', () => {
     expect(await settled(app, customer)).toMatchObject([{ input: 30n, output: 3n }]);
   });
 
-  it('check 30: no ping of another protocol gets into it, in the published client', async () => {
+  it('no ping of another protocol gets into it, in the published client', async () => {
     const customer = await app.customer();
     const client = new OpenAI({ apiKey: customer.secret, baseURL: `${app.baseUrl}/v1`, maxRetries: 0 });
     const chunks = await client.chat.completions.create({

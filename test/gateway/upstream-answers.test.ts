@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, nativeCatalog, send, settled } from './support.ts';
 
-/** Conformance checks 34 and 71-73: what an upstream says about us is never shown as if it were about the customer. */
+/** What an upstream says about us is never shown as if it were about the customer. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -20,12 +20,12 @@ describe.each(cases)('$name on $model', ({ protocol, model }) => {
   const name = protocol.protocol;
 
   it.each([
-    ['check 71: its 401', '401', 502],
+    ['its 401', '401', 502],
     ['its 403', '403', 502],
     ['its 402', '402', 503],
     ['its 404', '404', 502],
     ['its 429', '429', overloaded[name]],
-    ['check 72: its 529', '529', overloaded[name]],
+    ['its 529', '529', overloaded[name]],
     ['its 503', '503', overloaded[name]],
     ['its 500', '500', 502],
     ['its redirect', '302', 502],
@@ -49,7 +49,7 @@ describe.each(cases)('$name on $model', ({ protocol, model }) => {
     ]);
   });
 
-  it('check 73: its word on a context that is too long stays as it is', async () => {
+  it('its word on a context that is too long stays as it is', async () => {
     const customer = await app.customer();
     const sentence = 'prompt is too long: 209000 tokens > 200000 maximum';
     const response = await send(app, protocol, {

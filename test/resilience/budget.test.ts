@@ -5,7 +5,7 @@ import { reader, settled, until } from '../gateway/support.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { ask, catalogFile, directions, errorIn, oneRouteEach, post, postPatiently, protocols } from './support.ts';
 
-/** Faults 43-50: money that runs out, ends, changes its price or loses its owner while requests run. */
+/** Money that runs out, ends, changes its price or loses its owner while requests run. */
 
 let app: TestApp;
 beforeAll(async () => {

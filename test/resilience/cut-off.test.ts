@@ -8,7 +8,7 @@ import { type Service, startService, stream } from './processes.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
-/** Faults 53, 58 and 64: processes that are cut off from the database, wait for it too long, or have another clock. */
+/** Processes that are cut off from the database, wait for it too long, or have another clock. */
 
 let database: TestDatabase;
 let service: Service;

@@ -8,7 +8,7 @@ import { type Service, startService, stream } from './processes.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
-/** Faults 55-57 and 60: the database is away at the start, before a request, after one, and in the middle of many. */
+/** The database is away at the start, before a request, after one, and in the middle of many. */
 
 let postgres: TestPostgres;
 let service: Service;
@@ -37,7 +37,7 @@ const ask = (secret: string, content = '[[say fine]]', path = '/v1/chat/completi
 
 const someKey = `sk-steyg-${'0'.repeat(43)}1RBEGN`;
 
-it('55: away at the start: alive, not ready, refusing; and ready by itself when it comes', async () => {
+it('away at the start: alive, not ready, refusing; and ready by itself when it comes', async () => {
   await postgres.stop();
   server = await service.start('one');
   await reached(async () => (await server.status('/healthz')) === 200);
@@ -55,7 +55,7 @@ it('55: away at the start: alive, not ready, refusing; and ready by itself when 
   expect((await ask(customer.secret)).status).toBe(200);
 });
 
-it('56: away at the admission: 503, and nothing goes upstream', async () => {
+it('away at the admission: 503, and nothing goes upstream', async () => {
   const [known, unknown] = [await service.customer(), await service.customer()];
   // One key is remembered, the other has never been seen.
   expect((await ask(known.secret)).status).toBe(200);
@@ -80,7 +80,7 @@ it('56: away at the admission: 503, and nothing goes upstream', async () => {
   expect((await ask(unknown.secret)).status).toBe(200);
 });
 
-it('57: away at the settlement: the client notices nothing, the line waits on disk and is settled afterwards', async () => {
+it('away at the settlement: the client notices nothing, the line waits on disk and is settled afterwards', async () => {
   const customers = await Promise.all(Array.from({ length: 20 }, () => service.customer()));
   const streams = customers.map((customer) => stream(server.baseUrl, customer, '[[len 100]][[speed 100]]'));
   await reached(() => streams.every(({ text }) => text.includes('w3"')));
@@ -152,7 +152,7 @@ it('57, 61: killed while the database is away: the next process settles what is 
   await other.kill();
 });
 
-it('60: it crashes and recovers under load: whatever a client got to its end has one row, and nothing stays reserved', async () => {
+it('crashes and recovers under load: whatever a client got to its end has one row, and nothing stays reserved', async () => {
   const customers = await Promise.all(Array.from({ length: 30 }, () => service.customer()));
   const streams: ReturnType<typeof stream>[] = [];
   const enough = new AbortController();

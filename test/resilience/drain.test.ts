@@ -5,7 +5,7 @@ import { type Service, startService, stream } from './processes.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
-/** Fault 62, and several processes behind one port. */
+/** A process that is told to stop, and several processes behind one port. */
 
 let database: TestDatabase;
 let service: Service;

@@ -7,7 +7,7 @@ import { type Running, type Service, startService, stream } from './processes.ts
 
 vi.setConfig({ testTimeout: 300_000 });
 
-/** Fault 61: kill -9 with hundreds of running streams. Nothing lost, nothing charged twice, nothing held for ever. */
+/** kill -9 with hundreds of running streams. Nothing lost, nothing charged twice, nothing held for ever. */
 
 let database: TestDatabase;
 let service: Service;

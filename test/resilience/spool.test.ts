@@ -7,7 +7,7 @@ import { settled, until } from '../gateway/support.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { catalogFile, counter, oneRouteEach, post, protocols } from './support.ts';
 
-/** Fault 63: the disk takes no settlements. Nobody new is let in, who is running finishes and is charged. */
+/** The disk takes no settlements. Nobody new is let in, who is running finishes and is charged. */
 
 let app: TestApp;
 let customer: Customer;

@@ -3,7 +3,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
 import { ask, catalogFile, counter, type Direction, directions, leaks, oneRouteEach } from './support.ts';
 
-/** Faults 25, 27-31, 41 and 42: what goes wrong after content was relayed, and answers whose account cannot be believed. */
+/** What goes wrong after content was relayed, and answers whose usage is not plausible. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -33,26 +33,26 @@ interface Break {
 }
 
 const breaks: Break[] = [
-  { name: '27: silence', directives: '[[len 60]][[hang 12]]', outcome: 'timeout' },
-  { name: '28: the connection drops', directives: '[[len 60]][[cut 12]]', outcome: 'upstream_cut' },
-  { name: '28: a reset', directives: '[[len 60]][[cut 12 reset]]', outcome: 'upstream_cut' },
-  { name: '28: the body just ends', directives: '[[len 60]][[cut 12 end]]', outcome: 'upstream_cut' },
-  { name: '27: an error event', directives: '[[len 60]][[midfail 12]]', outcome: 'upstream_error' },
+  { name: 'silence', directives: '[[len 60]][[hang 12]]', outcome: 'timeout' },
+  { name: 'the connection drops', directives: '[[len 60]][[cut 12]]', outcome: 'upstream_cut' },
+  { name: 'a reset', directives: '[[len 60]][[cut 12 reset]]', outcome: 'upstream_cut' },
+  { name: 'the body just ends', directives: '[[len 60]][[cut 12 end]]', outcome: 'upstream_cut' },
+  { name: 'an error event', directives: '[[len 60]][[midfail 12]]', outcome: 'upstream_error' },
   {
-    name: '33: an error event about our key',
+    name: 'an error event about our key',
     directives: '[[len 60]][[midfail 12 401]]',
     outcome: 'upstream_error',
     never: /authentication|api key|401/i,
   },
   {
-    name: '35: an error event about our limits',
+    name: 'an error event about our limits',
     directives: '[[len 60]][[midfail 12 429]]',
     outcome: 'upstream_error',
     never: /rate.?limit|organization|429/i,
   },
 ];
 
-describe.each(breaks)('fault $name', ({ directives, outcome, never }) => {
+describe.each(breaks)('an upstream that fails after content: $name', ({ directives, outcome, never }) => {
   it.concurrent.each(streamed)('$name', async (direction) => {
     const { client } = direction;
     const got = await ask(app, direction, directives);
@@ -73,7 +73,7 @@ describe.each(breaks)('fault $name', ({ directives, outcome, never }) => {
   });
 });
 
-describe('fault 28: only the terminator is missing', () => {
+describe('only the terminator is missing', () => {
   // Events of the answer "w0": all but the last one.
   const events = { messages: 5, 'chat-completions': 3, responses: 0 };
   it.concurrent.each(streamed.filter(({ upstream }) => events[upstream] > 0))('$name', async (direction) => {
@@ -84,7 +84,7 @@ describe('fault 28: only the terminator is missing', () => {
   });
 });
 
-describe('fault 30: an answer without usage', () => {
+describe('an answer without usage', () => {
   it.concurrent.each(directions)('$name', async (direction) => {
     const got = await ask(app, direction, '[[len 40]][[nousage]]');
     expect(got.status).toBe(200);
@@ -120,7 +120,7 @@ const broken: Record<Direction['upstream'], Record<string, unknown>[]> = {
   ],
 };
 
-describe.each(directions)('fault 31, $name', (direction) => {
+describe.each(directions)('implausible usage, $name', (direction) => {
   it.concurrent.each(broken[direction.upstream])(
     'usage %j is corrected, never a credit and never a 500',
     async (usage) => {
@@ -139,7 +139,7 @@ describe.each(directions)('fault 31, $name', (direction) => {
   );
 });
 
-describe('fault 42', () => {
+describe('answers by another model or above the cap', () => {
   it.each(directions)('$name: another model is an anomaly, and the row says what was asked for', async (direction) => {
     const labels = { kind: 'model_mismatch', upstream: `vendor-${direction.upstream}` };
     const before = await counter(app, 'gateway_anomalies_total', labels);
@@ -173,7 +173,7 @@ describe('fault 42', () => {
   );
 });
 
-describe('fault 25: nobody listens', () => {
+describe('nobody listens', () => {
   it.each(directions.filter(({ upstream }) => upstream === 'messages'))('$name', async (direction: Direction) => {
     const before = await counter(app, 'gateway_upstream_answers_total', { end: 'connect' });
     const got = await ask(app, { ...direction, model: 'on-dead' }, 'ping');
@@ -190,7 +190,7 @@ describe('fault 25: nobody listens', () => {
   });
 });
 
-describe('fault 41: an answer while the request still comes in', () => {
+describe('an answer while the request still comes in', () => {
   it.each(directions)('$name', async (direction) => {
     const got = await ask(app, direction, `[[early 413]]${'x'.repeat(3_000_000)}`);
     expect(got.status).toBe(413);

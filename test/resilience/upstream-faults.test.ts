@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { ask, catalogFile, type Direction, directions, leaks, oneRouteEach } from './support.ts';
 
-/** Faults 25-41: what an upstream does wrong, and what customer and ledger get of it, in every direction. */
+/** What an upstream does wrong before any content, and what customer and ledger get of it, in every direction. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -41,126 +41,126 @@ const streamed = ({ stream }: Direction): boolean => stream;
 
 const beforeContent: Fault[] = [
   {
-    name: '26: headers too late',
+    name: 'headers too late',
     directives: '[[delay 3000]]',
     status: 504,
     outcome: 'timeout',
     code: 'upstream_timeout',
   },
   {
-    name: '26: headers, then nothing',
+    name: 'headers, then nothing',
     directives: '[[hang 0]]',
     status: 504,
     outcome: 'timeout',
     code: 'upstream_timeout',
   },
-  { name: '28: no answer at all', directives: '[[drop]]', status: 502 },
-  { name: '28: a body shorter than announced', directives: '[[cut 1]]', status: 502, only: whole },
-  { name: '28: a body that never begins', directives: '[[cut 0]]', status: 502 },
-  { name: '28: a reset before the body', directives: '[[cut 0 reset]]', status: 502 },
-  { name: '28: a stream that ends before it begins', directives: '[[cut 0 end]]', status: 502, only: streamed },
+  { name: 'no answer at all', directives: '[[drop]]', status: 502 },
+  { name: 'a body shorter than announced', directives: '[[cut 1]]', status: 502, only: whole },
+  { name: 'a body that never begins', directives: '[[cut 0]]', status: 502 },
+  { name: 'a reset before the body', directives: '[[cut 0 reset]]', status: 502 },
+  { name: 'a stream that ends before it begins', directives: '[[cut 0 end]]', status: 502, only: streamed },
   {
-    name: '32: 400',
+    name: '400',
     directives: '[[status 400 prompt is too long: 9 tokens > 8 maximum]]',
     status: 400,
     says: /prompt is too long: 9 tokens > 8 maximum/,
   },
   {
-    name: '32: 400 that quotes our key',
+    name: '400 that quotes our key',
     directives: '[[status 400 no such thing for {key} here]]',
     status: 400,
     says: /no such thing for .* here/,
   },
-  { name: '32: 413', directives: '[[status 413]]', status: 413 },
-  { name: '32: 422', directives: '[[status 422 unprocessable thing]]', status: 422, says: /unprocessable thing/ },
-  { name: '33: 401', directives: '[[status 401]]', status: 502 },
-  { name: '33: 403', directives: '[[status 403]]', status: 502 },
-  { name: '33: 404', directives: '[[status 404]]', status: 502 },
-  { name: '34: 402', directives: '[[status 402]]', status: 503, retryAfter: '30' },
+  { name: '413', directives: '[[status 413]]', status: 413 },
+  { name: '422', directives: '[[status 422 unprocessable thing]]', status: 422, says: /unprocessable thing/ },
+  { name: '401', directives: '[[status 401]]', status: 502 },
+  { name: '403', directives: '[[status 403]]', status: 502 },
+  { name: '404', directives: '[[status 404]]', status: 502 },
+  { name: '402', directives: '[[status 402]]', status: 503, retryAfter: '30' },
   {
-    name: '35: 429',
+    name: '429',
     directives: `[[status 429]]${headers({ 'retry-after': '7' })}`,
     status: [529, 503],
     retryAfter: '7',
   },
   {
-    name: '35: 429 with a long wait',
+    name: '429 with a long wait',
     directives: `[[status 429]]${headers({ 'retry-after': '86400' })}`,
     status: [529, 503],
     retryAfter: '60',
   },
-  { name: '36: 500', directives: '[[status 500]]', status: 502 },
-  { name: '36: 501', directives: '[[status 501]]', status: 502 },
-  { name: '36: 503', directives: '[[status 503]]', status: [529, 503], retryAfter: '2' },
-  { name: '36: 529', directives: '[[status 529]]', status: [529, 503], retryAfter: '2' },
-  { name: '36: 504', directives: '[[status 504]]', status: 504, outcome: 'timeout' },
-  { name: '37: 302', directives: `[[status 302]]${headers({ location: '/v1/models' })}`, status: 502 },
+  { name: '500', directives: '[[status 500]]', status: 502 },
+  { name: '501', directives: '[[status 501]]', status: 502 },
+  { name: '503', directives: '[[status 503]]', status: [529, 503], retryAfter: '2' },
+  { name: '529', directives: '[[status 529]]', status: [529, 503], retryAfter: '2' },
+  { name: '504', directives: '[[status 504]]', status: 504, outcome: 'timeout' },
+  { name: '302', directives: `[[status 302]]${headers({ location: '/v1/models' })}`, status: 502 },
   {
-    name: '37: 308',
+    name: '308',
     directives: `[[status 308]]${headers({ location: 'http://169.254.169.254/latest' })}`,
     status: 502,
   },
-  { name: '38: 200 with HTML', directives: `${headers({ 'content-type': 'text/html' })}[[raw ${html}]]`, status: 502 },
+  { name: '200 with HTML', directives: `${headers({ 'content-type': 'text/html' })}[[raw ${html}]]`, status: 502 },
   {
-    name: '38: 500 with HTML',
+    name: '500 with HTML',
     directives: `[[status 500]]${headers({ 'content-type': 'text/html' })}[[raw ${html}]]`,
     status: 502,
   },
   {
-    name: '38: 502 with HTML',
+    name: '502 with HTML',
     directives: `[[status 502]]${headers({ 'content-type': 'text/html' })}[[raw ${html}]]`,
     status: 502,
   },
-  { name: '38: HTML that calls itself what was asked for', directives: `[[raw ${html}]]`, status: 502 },
-  { name: '38: an empty body', directives: '[[raw ]]', status: 502, only: whole },
-  { name: '38: 204', directives: '[[status 204]]', status: 502 },
+  { name: 'HTML that calls itself what was asked for', directives: `[[raw ${html}]]`, status: 502 },
+  { name: 'an empty body', directives: '[[raw ]]', status: 502, only: whole },
+  { name: '204', directives: '[[status 204]]', status: 502 },
   {
-    name: '38: a JSON text that is no answer',
+    name: 'a JSON text that is no answer',
     directives: `[[raw ${Buffer.from('"ok"').toString('base64')}]]`,
     status: 502,
     only: whole,
   },
   {
-    name: '38: JSON in place of a stream',
+    name: 'JSON in place of a stream',
     directives: headers({ 'content-type': 'application/json' }),
     status: 502,
     only: streamed,
   },
-  { name: '39: gzip', directives: `${headers({ 'content-encoding': 'gzip' })}[[raw ${zipped}]]`, status: 502 },
-  { name: '39: a bomb', directives: `${headers({ 'content-encoding': 'gzip' })}[[raw ${bomb}]]`, status: 502 },
+  { name: 'gzip', directives: `${headers({ 'content-encoding': 'gzip' })}[[raw ${zipped}]]`, status: 502 },
+  { name: 'a bomb', directives: `${headers({ 'content-encoding': 'gzip' })}[[raw ${bomb}]]`, status: 502 },
   {
-    name: '39: forty encodings',
+    name: 'forty encodings',
     directives: `${headers({ 'content-encoding': Array(40).fill('gzip').join(', ') })}[[raw ${zipped}]]`,
     status: 502,
   },
   {
-    name: '39: an error in gzip',
+    name: 'an error in gzip',
     directives: `[[status 400]]${headers({ 'content-encoding': 'gzip' })}[[raw ${zipped}]]`,
     status: 400,
   },
   {
-    name: '40: overloaded as the first event',
+    name: 'overloaded as the first event',
     directives: '[[midfail 0]]',
     status: [529, 503],
     only: ({ stream, upstream }) => stream && upstream === 'messages',
   },
   {
-    name: '40: 503 as the first event',
+    name: '503 as the first event',
     directives: '[[midfail 0 503]]',
     status: [529, 503],
     only: ({ stream, upstream }) => stream && upstream !== 'messages',
   },
-  { name: '40: 400 as the first event', directives: '[[midfail 0 400]]', status: 400, only: streamed },
-  { name: '40: 401 as the first event', directives: '[[midfail 0 401]]', status: 502, only: streamed },
-  { name: '40: 429 as the first event', directives: '[[midfail 0 429]]', status: [529, 503], only: streamed },
+  { name: '400 as the first event', directives: '[[midfail 0 400]]', status: 400, only: streamed },
+  { name: '401 as the first event', directives: '[[midfail 0 401]]', status: 502, only: streamed },
+  { name: '429 as the first event', directives: '[[midfail 0 429]]', status: [529, 503], only: streamed },
   {
-    name: '14: not HTTP',
+    name: 'not HTTP',
     directives: `[[socket ${Buffer.from('SSH-2.0-OpenSSH\r\n').toString('base64')}]]`,
     status: 502,
   },
 ];
 
-describe.each(beforeContent)('fault $name', (fault) => {
+describe.each(beforeContent)('an upstream that fails before content: $name', (fault) => {
   it.concurrent.each(directions.filter(fault.only ?? always))('$name', async (direction) => {
     const { protocol } = direction.client;
     const outcome = await ask(app, direction, fault.directives);
