@@ -19,7 +19,10 @@ export const BudgetType = builder.objectRef<Budget>('Budget').implement({
   fields: (t) => ({
     granted: t.expose('granted', { type: 'UsdAmount', description: 'All that was ever given.' }),
     charged: t.expose('charged', { type: 'UsdAmount', description: 'Charged for finished requests.' }),
-    held: t.expose('held', { type: 'UsdAmount', description: 'Reserved by running requests.' }),
+    held: t.expose('held', {
+      type: 'UsdAmount',
+      description: 'Reserved by running requests, and in advance for busy keys until two seconds after their last one.',
+    }),
     expired: t.expose('expired', { type: 'UsdAmount', description: 'Lost because its time was over.' }),
     free: t.expose('free', { type: 'UsdAmount', description: 'What is left to spend.' }),
     grants: t.field({

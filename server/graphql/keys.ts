@@ -44,7 +44,10 @@ const KeySpendType = builder.objectRef<Omit<KeySpendRecord, 'keyId'>>('KeySpend'
     today: t.expose('today', { type: 'UsdAmount', description: 'Since midnight (UTC).' }),
     thisMonth: t.expose('thisMonth', { type: 'UsdAmount', description: 'Since the first of the month (UTC).' }),
     lifetime: t.expose('lifetime', { type: 'UsdAmount', description: 'Since it was made.' }),
-    held: t.expose('held', { type: 'UsdAmount', description: 'Reserved by its running requests.' }),
+    held: t.expose('held', {
+      type: 'UsdAmount',
+      description: 'Reserved by its running requests, and in advance until two seconds after the last one.',
+    }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
