@@ -83,7 +83,7 @@ const newest = async () => (await webhooks.deliveries({ accountId, limit: 1 }))[
 /** Lets the pause before the next attempt be over. */
 const wait = () =>
   database.pool.query(
-    `UPDATE webhook_delivery SET next_attempt_at = now() WHERE account_id = $1 AND status = 'pending'`,
+    `UPDATE webhook_delivery SET next_attempt_at = now() - interval '1 second' WHERE account_id = $1 AND status = 'pending'`,
     [accountId],
   );
 

@@ -704,6 +704,7 @@ export const en = {
     upstream: 'The model failed or is not responding. Check the status page, or try another model.',
   },
   errors: {
+    ACCOUNT_EXISTS: 'This person already has an account.',
     ACCOUNT_SUSPENDED: 'This account is suspended and read-only. Contact support.',
     ALREADY_CLOSED: 'This is already closed.',
     ALREADY_MATCHED: 'This transfer already pays an order.',
@@ -727,6 +728,7 @@ export const en = {
     INVALID_TOKEN: 'This link is no longer valid; request a new one.',
     KEY_EXPIRED: 'This key has expired; create a new one.',
     KEY_REPLACED: 'This key was already rotated: rotate its successor, or create a new key.',
+    LAST_OPERATOR: 'The service needs an operator: make someone else an operator first.',
     LAST_OWNER: 'An account needs an owner: make someone else an owner first.',
     NOT_ALLOWED: 'Your role in this account does not allow that.',
     NOT_CANCELLABLE: 'This order has received money, or it is closed.',

@@ -704,6 +704,7 @@ export const vi: Texts = {
     upstream: 'Model gặp lỗi hoặc hiện không trả lời. Hãy xem trang trạng thái, hoặc thử model khác.',
   },
   errors: {
+    ACCOUNT_EXISTS: 'Người này đã có tài khoản.',
     ACCOUNT_SUSPENDED: 'Tài khoản này đang bị tạm khóa: chỉ có thể xem. Vui lòng liên hệ hỗ trợ.',
     ALREADY_CLOSED: 'Mục này đã được đóng.',
     ALREADY_MATCHED: 'Giao dịch chuyển khoản này đã thanh toán cho một đơn.',
@@ -727,6 +728,7 @@ export const vi: Texts = {
     INVALID_TOKEN: 'Liên kết này không còn hiệu lực; hãy yêu cầu liên kết mới.',
     KEY_EXPIRED: 'Key này đã hết hạn; hãy tạo key mới.',
     KEY_REPLACED: 'Key này đã được thay trước đó: hãy thay key kế tiếp của nó hoặc tạo key mới.',
+    LAST_OPERATOR: 'Dịch vụ cần có nhà vận hành: hãy đặt người khác làm nhà vận hành trước.',
     LAST_OWNER: 'Tài khoản phải có chủ sở hữu: hãy đặt người khác làm chủ sở hữu trước.',
     NOT_ALLOWED: 'Vai trò của bạn trong tài khoản này không cho phép.',
     NOT_CANCELLABLE: 'Đơn này đã nhận được tiền hoặc đã kết thúc.',
