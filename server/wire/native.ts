@@ -15,7 +15,7 @@ export interface NativeProtocol {
   /** Edits of the request besides that of its model. */
   requestEdits(raw: Uint8Array, facts: RequestFacts, context: WireContext): Edit[];
   /** Throws `UnreadableReply`. */
-  reply(body: Uint8Array, context: WireContext): WireReply;
+  reply(body: Uint8Array, facts: RequestFacts, context: WireContext): WireReply;
   stream(facts: RequestFacts, context: WireContext): WireStream;
 }
 
@@ -44,7 +44,7 @@ function nativeExchange(
     upstream: protocol,
     body,
     path: upstreamPaths[protocol],
-    reply: (answer) => reply(answer, context),
+    reply: (answer) => reply(answer, facts, context),
     stream: () => stream(facts, context),
     error: (status, answer) => nativeError(status, answer, context.requestId),
   };
@@ -67,6 +67,14 @@ export function storeEdits(raw: Uint8Array, facts: RequestFacts): Edit[] {
 /** Where a request's object begins: blanks may come before it. */
 export function bodyStart(raw: Uint8Array): number {
   return raw.indexOf(0x7b);
+}
+
+/**
+ * Whether an answer that lacks its list of content is one all the same: it says what it took and of no error, as a
+ * filtered or empty one may.
+ */
+export function isAnswerWithoutContent(root: JsonNode | null): root is JsonNode {
+  return root?.members.get('usage')?.kind === 'object' && root.members.get('error')?.kind !== 'object';
 }
 
 export type DataEvent = SseEvent & { data: Buffer };

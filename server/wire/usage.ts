@@ -1,4 +1,6 @@
-import { MAX_POOL_TOKENS, type TokenPools } from '../core/tokens.ts';
+import type { CacheWrite } from '../core/request.ts';
+import { MAX_POOL_TOKENS, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
+
 /**
  * Every vendor's token counts, as five disjoint pools.
  *
@@ -11,10 +13,31 @@ import { MAX_POOL_TOKENS, type TokenPools } from '../core/tokens.ts';
 /** What one usage object says. */
 export interface UsageReading {
   usage: TokenPools;
+  /** Of `cacheWrite5m`, the tokens whose lifetime the vendor did not tell. */
+  unsplitWrites: number;
   /** A number had to be corrected: negative, fractional, textual, absurd, or at odds with the others. */
   clamped: boolean;
   /** The object says nothing about the output yet; what it says about the input stands. */
   outputMissing: boolean;
+}
+
+/**
+ * What a reading comes to for a request whose cache markers asked for that lifetime at most: writes that the vendor did
+ * not split count as the longest one asked for, because that is the dearest that the vendor may bill.
+ */
+export function reportedAs(
+  reading: UsageReading | null,
+  asked: CacheWrite,
+): Pick<ReportedUsage, 'usage' | 'clamped' | 'partial'> {
+  if (reading === null) return { usage: null, clamped: false, partial: false };
+  const { usage, unsplitWrites, clamped, outputMissing } = reading;
+  const long = asked === '1h' ? unsplitWrites : 0;
+  const pools = {
+    ...usage,
+    cacheWrite5m: usage.cacheWrite5m - long,
+    cacheWrite1h: Math.min(usage.cacheWrite1h + long, MAX_POOL_TOKENS),
+  };
+  return { usage: pools, clamped, partial: outputMissing };
 }
 
 /** Counts of one usage object, before they become pools; null where the object has no such number. */
@@ -106,13 +129,11 @@ export function createMessagesUsage() {
       const { input, cacheHit, cacheWrite, output } = counts;
       if (input === null && cacheHit === null && cacheWrite === null && counts.cacheWrite5m === null) return null;
       const counter = createCounter();
-      const usage = {
-        ...splitWrites(counter, counts),
-        input: input ?? 0,
-        cacheHit: cacheHit ?? 0,
-        output: output ?? 0,
-      };
-      return { usage, clamped: clamped || counter.clamped, outputMissing: output === null };
+      // Tokens of a cache without a count of the new context: the request had one, and what it costs is not known.
+      if (input === null) counter.flag();
+      const { unsplitWrites, ...writes } = splitWrites(counter, counts);
+      const usage = { ...writes, input: input ?? 0, cacheHit: cacheHit ?? 0, output: output ?? 0 };
+      return { usage, unsplitWrites, clamped: clamped || counter.clamped, outputMissing: output === null };
     },
   };
 }
@@ -182,12 +203,20 @@ function merge(counts: Counts, next: Counts): void {
   counts.output = next.output ?? counts.output;
 }
 
-/** Unsplit writes are five-minute ones; the total and the split may each be missing, and the larger one counts. */
-function splitWrites(counter: Counter, counts: Counts): Pick<TokenPools, 'cacheWrite5m' | 'cacheWrite1h'> {
+/**
+ * The writes by their lifetime. The total and the split may each be missing, and the larger one counts: what only the
+ * total has is unsplit, unless the split names the one-hour writes alone.
+ */
+function splitWrites(
+  counter: Counter,
+  counts: Counts,
+): Pick<TokenPools, 'cacheWrite5m' | 'cacheWrite1h'> & Pick<UsageReading, 'unsplitWrites'> {
   const oneHour = counts.cacheWrite1h ?? 0;
   const fiveMinutes = counts.cacheWrite5m ?? 0;
   const rest = Math.max((counts.cacheWrite ?? 0) - oneHour - fiveMinutes, 0);
-  return { cacheWrite5m: counter.bound(fiveMinutes + rest), cacheWrite1h: oneHour };
+  const unsplit = counts.cacheWrite1h === null || counts.cacheWrite5m !== null;
+  const cacheWrite5m = counter.bound(fiveMinutes + rest);
+  return { cacheWrite5m, cacheWrite1h: oneHour, unsplitWrites: unsplit ? Math.min(rest, cacheWrite5m) : 0 };
 }
 
 // Chat completions and responses
@@ -278,10 +307,11 @@ function inclusive(counter: Counter, counts: InclusiveCounts): UsageReading | nu
   const cacheWrite = counts.cacheWrite ?? 0;
   const cacheWrite1h = Math.min(counts.cacheWriteLong ?? 0, cacheWrite);
   const extra = total === null || completion === null ? 0 : total - prompt - completion;
-  const exclusive = isExclusive(counter, prompt, cacheHit, cacheHit + cacheWrite, extra);
-  if (!exclusive && cacheHit + cacheWrite > prompt) counter.flag();
-  const input = exclusive ? prompt : Math.max(prompt - cacheHit - cacheWrite, 0);
+  const exclusive = isExclusive(prompt, cacheHit, cacheHit + cacheWrite, extra);
+  if (!exclusive && cacheWrite > prompt) counter.flag();
+  const input = exclusive ? prompt : Math.max(prompt - cachedPart(prompt, cacheHit, cacheWrite), 0);
   return {
+    unsplitWrites: counts.cacheWriteLong === null ? cacheWrite : 0,
     usage: {
       input: counter.bound(input),
       cacheHit,
@@ -295,15 +325,20 @@ function inclusive(counter: Counter, counts: InclusiveCounts): UsageReading | nu
 }
 
 /**
- * Some vendors leave the cached part out of the prompt count. It shows when more is cached than was sent (an anomaly
- * by the protocol's own terms), or when the total is larger by exactly the cached part.
+ * Some vendors leave the cached part out of the prompt count (Grok at Azure; xAI's SDK provider reads it so). It shows
+ * when more is cached than was sent, or when the total is larger by exactly the cached part.
  */
-function isExclusive(counter: Counter, prompt: number, hit: number, cached: number, extra: number): boolean {
-  if (hit > prompt) {
-    counter.flag();
-    return true;
-  }
-  return cached > 0 && extra === cached;
+function isExclusive(prompt: number, hit: number, cached: number, extra: number): boolean {
+  return hit > prompt || (cached > 0 && extra === cached);
+}
+
+/**
+ * How much of the prompt count is cached. Some vendors write what they have just read, and count it in both places
+ * (Gemini at OpenRouter: prompt 2168, read 2161, written 2161, billed 7 new, 2161 read and 2161 written): the two parts
+ * overlap where they cannot stand side by side in the prompt.
+ */
+function cachedPart(prompt: number, hit: number, write: number): number {
+  return hit + write > prompt ? Math.max(hit, write) : hit + write;
 }
 
 /**

@@ -74,6 +74,11 @@ describe('a whole messages answer', () => {
     ['absurd', { input_tokens: 1e18, output_tokens: 2 }, `${MAX_POOL_TOKENS}/0/0/0/2 clamped`],
     ['no number at all', { input_tokens: 'many', output_tokens: 2 }, null],
     ['no input', { output_tokens: 2 }, null],
+    [
+      'no input beside a cache count',
+      { input_tokens: null, cache_read_input_tokens: 9, output_tokens: 2 },
+      '0/9/0/0/2 clamped',
+    ],
     ['no output', { input_tokens: 2 }, '2/0/0/0/0 no output'],
     ['another protocol', { prompt_tokens: 10, completion_tokens: 5 }, null],
     [
@@ -294,7 +299,7 @@ describe('a chat completion', () => {
     [
       'xAI: more cached than sent',
       { prompt_tokens: 10, completion_tokens: 5, total_tokens: 105, prompt_tokens_details: { cached_tokens: 90 } },
-      '10/90/0/0/5 clamped',
+      '10/90/0/0/5',
     ],
     [
       'xAI: cache and reasoning both left out',
@@ -305,7 +310,7 @@ describe('a chat completion', () => {
         prompt_tokens_details: { cached_tokens: 90 },
         completion_tokens_details: { reasoning_tokens: 30 },
       },
-      '10/90/0/0/35 clamped',
+      '10/90/0/0/35',
     ],
     [
       'a total that is larger by the cached part',
@@ -313,14 +318,14 @@ describe('a chat completion', () => {
       '100/60/0/0/5',
     ],
     [
-      'more hit and written than sent',
+      'Gemini at OpenRouter: what was read and written again overlaps, and is billed as both',
       {
-        prompt_tokens: 10,
+        prompt_tokens: 2168,
         completion_tokens: 5,
-        total_tokens: 15,
-        prompt_tokens_details: { cached_tokens: 8, cache_write_tokens: 8 },
+        total_tokens: 2173,
+        prompt_tokens_details: { cached_tokens: 2161, cache_write_tokens: 2161 },
       },
-      '0/8/8/0/5 clamped',
+      '7/2161/2161/0/5',
     ],
     ['a total that is too small', { prompt_tokens: 100, completion_tokens: 10, total_tokens: 5 }, '100/0/0/0/10'],
     ['an absurd total', { prompt_tokens: 100, completion_tokens: 10, total_tokens: 1e18 }, '100/0/0/0/10 clamped'],
@@ -367,7 +372,7 @@ describe('a response', () => {
     [
       'more cached than sent',
       { input_tokens: 10, input_tokens_details: { cached_tokens: 60 }, output_tokens: 10 },
-      '10/60/0/0/10 clamped',
+      '10/60/0/0/10',
     ],
     ['chat words', { prompt_tokens: 100, completion_tokens: 10 }, null],
   ];
@@ -436,14 +441,16 @@ describe('whatever an upstream reports', () => {
   test('pools survive the way through each protocol; the two that only sum writes keep the sum', () => {
     fc.assert(
       fc.property(pools, (usage) => {
-        expect(readMessagesUsage(toMessagesUsage(usage))).toEqual({ usage, clamped: false, outputMissing: false });
-        const summed = { ...usage, cacheWrite5m: usage.cacheWrite5m + usage.cacheWrite1h, cacheWrite1h: 0 };
-        expect(readChatUsage(toChatUsage(usage))).toEqual({ usage: summed, clamped: false, outputMissing: false });
-        expect(readResponsesUsage(toResponsesUsage(usage))).toEqual({
-          usage: summed,
+        expect(readMessagesUsage(toMessagesUsage(usage))).toEqual({
+          usage,
+          unsplitWrites: 0,
           clamped: false,
           outputMissing: false,
         });
+        const summed = { ...usage, cacheWrite5m: usage.cacheWrite5m + usage.cacheWrite1h, cacheWrite1h: 0 };
+        const told = { usage: summed, unsplitWrites: summed.cacheWrite5m, clamped: false, outputMissing: false };
+        expect(readChatUsage(toChatUsage(usage))).toEqual(told);
+        expect(readResponsesUsage(toResponsesUsage(usage))).toEqual(told);
       }),
     );
   });

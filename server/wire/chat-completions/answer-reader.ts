@@ -1,19 +1,24 @@
-import type { Answer, AnswerBlock, TextKind } from '../dialogue/answer.ts';
+import { type Answer, type AnswerBlock, type TextKind, withoutEmptyCalls } from '../dialogue/answer.ts';
 import { isObject, type Json, type JsonObject, listMember, objectMember, stringMember } from '../dialogue/json.ts';
 import { UnreadableReply } from '../protocol.ts';
 import { isFailure, readFinish } from './finish.ts';
 import { readArguments, readContentParts, readReasoning } from './stream-reader.ts';
 import { findUsage, readAnswerUsage } from './usage.ts';
 
-/** Reads a whole chat completion. `mintId` names calls that the vendor left without an id. */
+/**
+ * Reads a whole chat completion. `mintId` names calls that the vendor left without an id. Only an answer without any
+ * choice, or whose choice has neither a message nor an end, is none: a filtered one may come without its message.
+ */
 export function readChatAnswer(body: Json, mintId: (ordinal: number) => string): Answer {
   if (!isObject(body)) throw new UnreadableReply('The upstream answered with no chat completion.');
-  const choice = listMember(body, 'choices').find((entry) => isObject(entry) && (entry.index ?? 0) === 0);
-  const message = isObject(choice) ? objectMember(choice, 'message') : null;
-  if (!isObject(choice) || message === null) throw new UnreadableReply('The upstream answered with no message.');
+  const choices = listMember(body, 'choices').filter(isObject);
+  const choice = choices.find((entry) => (entry.index ?? 0) === 0) ?? choices[0];
+  if (choice === undefined) throw new UnreadableReply('The upstream answered with no choice.');
+  const message = objectMember(choice, 'message') ?? messageWithout(choice);
+  if (message === null) throw new UnreadableReply('The upstream answered with no message.');
   if (isFailure(choice.finish_reason)) throw new UnreadableReply('The model failed at its vendor.');
   const refusal = stringMember(message, 'refusal') ?? '';
-  const calls = readCalls(message, mintId);
+  const calls = withoutEmptyCalls(readCalls(message, mintId));
   const blocks: AnswerBlock[] = [
     ...textBlock('reasoning', readReasoning(message)),
     ...readContent(message.content),
@@ -28,6 +33,13 @@ export function readChatAnswer(body: Json, mintId: (ordinal: number) => string):
   };
 }
 
+/** What stands in for the message of a choice that has none; null when the choice says nothing at all. */
+function messageWithout(choice: JsonObject): JsonObject | null {
+  const text = stringMember(choice, 'text');
+  if (text !== null) return { content: text };
+  return stringMember(choice, 'finish_reason') ? {} : null;
+}
+
 function textBlock(kind: TextKind, text: string | null): AnswerBlock[] {
   return text === null || text === '' ? [] : [{ kind, text }];
 }
@@ -39,12 +51,14 @@ function readContent(content: Json | undefined): AnswerBlock[] {
 
 function readCalls(message: JsonObject, mintId: (ordinal: number) => string): AnswerBlock[] {
   const legacy = objectMember(message, 'function_call');
-  const calls = [...listMember(message, 'tool_calls'), ...(legacy === null ? [] : [{ function: legacy }])];
+  const calls = [
+    ...listMember(message, 'tool_calls').filter(isObject),
+    ...(legacy === null ? [] : [{ function: legacy }]),
+  ];
   return calls.map((call, ordinal) => {
-    const described = isObject(call) ? objectMember(call, 'function') : null;
-    const name = described === null ? null : stringMember(described, 'name');
-    if (!isObject(call) || !name) throw new UnreadableReply('The model called a tool without naming it.');
+    const described = objectMember(call, 'function') ?? {};
     const id = stringMember(call, 'id') || mintId(ordinal);
-    return { kind: 'call', id, name, arguments: readArguments(described?.arguments), custom: false, wrapped: false };
+    const name = stringMember(described, 'name') ?? '';
+    return { kind: 'call', id, name, arguments: readArguments(described.arguments), custom: false, wrapped: false };
   });
 }

@@ -4,7 +4,7 @@ import { toChatUsage } from '../usage.ts';
 import { FINISH_REASON } from './finish.ts';
 
 /** Writes a whole chat completion, ready for `JSON.stringify`. */
-export function writeChatAnswer(answer: Answer, { context }: AnswerContext): Record<string, unknown> {
+export function writeChatAnswer(answer: Answer, { facts, context }: AnswerContext): Record<string, unknown> {
   const { blocks, finish } = answer;
   const calls = blocks.flatMap((block) => (block.kind === 'call' ? [writeCall(block)] : []));
   const reasoning = textOf(blocks, 'reasoning');
@@ -15,7 +15,7 @@ export function writeChatAnswer(answer: Answer, { context }: AnswerContext): Rec
     ...(reasoning === null ? {} : { reasoning_content: reasoning }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
-  const shown = shownUsage(answer.usage);
+  const shown = shownUsage(answer.usage, facts.cacheWrite);
   return {
     id: `chatcmpl-${idStem(context)}`,
     object: 'chat.completion',

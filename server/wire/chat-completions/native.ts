@@ -14,6 +14,7 @@ import {
   type DataEvent,
   editEvent,
   type Generated,
+  isAnswerWithoutContent,
   isSaid,
   type NativeProtocol,
   scrubEvent,
@@ -29,7 +30,7 @@ import {
   type WireStream,
 } from '../protocol.ts';
 import { sseEvent } from '../sse.ts';
-import { readChatUsage, toChatUsage, type UsageReading } from '../usage.ts';
+import { readChatUsage, reportedAs, toChatUsage, type UsageReading } from '../usage.ts';
 
 /**
  * Chat completions where client and upstream both speak them. One thing is added on the way up: a stream is always
@@ -103,25 +104,26 @@ function reportedUsage(root: JsonNode): JsonNode | null {
 const replyShape = shape({
   model: leaf,
   usage: leaf,
+  error: shape(),
   choices: listOf(shape({ message: messageShape, text: leaf, usage: leaf })),
   x_groq: shape({ usage: leaf }),
 });
 
-function readReply(body: Uint8Array, context: WireContext): WireReply {
+function readReply(body: Uint8Array, facts: RequestFacts, context: WireContext): WireReply {
   const root = tryScanJson(body, replyShape, answerLimits);
   const choices = root?.members.get('choices');
-  if (root === null || choices?.kind !== 'array') throw new UnreadableReply('The upstream answered with no choices.');
+  if (root === null || (choices?.kind !== 'array' && !isAnswerWithoutContent(root))) {
+    throw new UnreadableReply('The upstream answered with no choices.');
+  }
   const generated: Generated = { bytes: 0, pieces: 0 };
-  for (const choice of choices.items) countMessage(generated, choice.members.get('message'));
+  for (const choice of choices?.items ?? []) countMessage(generated, choice.members.get('message'));
   const reported = reportedUsage(root);
   const reading = reported === null ? null : readChatUsage(valueOf(body, reported));
   const model = root.members.get('model');
   return {
     body: splice(body, answerModelEdits(model, context)),
     account: {
-      usage: reading?.usage ?? null,
-      clamped: reading?.clamped ?? false,
-      partial: reading?.outputMissing ?? false,
+      ...reportedAs(reading, facts.cacheWrite),
       outputBytes: generated.bytes,
       outputPieces: generated.pieces,
       model: textOf(body, model),
@@ -229,10 +231,10 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
   });
 
   function account(): ReportedUsage {
+    const reported = reportedAs(reading, facts.cacheWrite);
     return {
-      usage: reading?.usage ?? null,
-      clamped: reading?.clamped ?? false,
-      partial: !relay.complete || (reading?.outputMissing ?? false),
+      ...reported,
+      partial: !relay.complete || reported.partial,
       outputBytes: generated.bytes,
       outputPieces: generated.pieces,
       model,

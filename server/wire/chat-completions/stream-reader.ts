@@ -1,10 +1,11 @@
-import { type AnswerSink, nonsense, type StreamReader } from '../dialogue/answer.ts';
+import { type AnswerSink, nonsense, type StreamReader, type TextKind } from '../dialogue/answer.ts';
 import {
   isObject,
   type Json,
   type JsonObject,
   listMember,
   objectMember,
+  parseAnswer,
   stringifyJson,
   stringMember,
 } from '../dialogue/json.ts';
@@ -29,7 +30,11 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
   const byIndex = new Map<number, CallState>();
   /** Of several calls with one id, the first. */
   const byId = new Map<string, CallState>();
-  let unnamed = 0;
+  /** Calls with arguments and no name so far. */
+  let nameless = 0;
+  /** Something came that can be shown. */
+  let said = false;
+  let begun = 0;
   let usage = NO_USAGE;
   let model: string | null = null;
   let refused = false;
@@ -42,44 +47,54 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
     // Some vendors say nothing by an empty reason in every chunk.
     if (typeof reason !== 'string' || reason === '') return;
     if (isFailure(reason)) sink.fail(nonsense('The model failed at its vendor.'));
-    else if (allNamed()) sink.finish(readFinish(choice, { calls: calls.length > 0, refusal: refused }));
+    else if (isShowable()) sink.finish(readFinish(choice, { calls: begun > 0, refusal: refused }));
   }
 
-  /** Fails the answer when a call never got its name: nobody could carry it out, and leaving it out would be a lie. */
-  function allNamed(): boolean {
-    if (unnamed === 0) return true;
+  /** Fails the answer when all that it has is calls that never got their name: there is nothing in it to show. */
+  function isShowable(): boolean {
+    if (nameless === 0 || said) return true;
     sink.fail(nonsense('The model called a tool without naming it.'));
     return false;
   }
 
   function readDelta(delta: JsonObject): void {
-    sink.text('reasoning', readReasoning(delta));
+    say('reasoning', readReasoning(delta));
     readContent(delta.content);
     const refusal = stringMember(delta, 'refusal') ?? '';
     refused ||= refusal !== '';
-    sink.text('refusal', refusal);
+    say('refusal', refusal);
     for (const call of listMember(delta, 'tool_calls')) if (isObject(call)) readCall(call);
     const legacy = objectMember(delta, 'function_call');
     if (legacy !== null) readCall({ index: 0, function: legacy });
   }
 
   function readContent(content: Json | undefined): void {
-    if (typeof content === 'string') sink.text('text', content);
-    else if (Array.isArray(content)) for (const { kind, text } of readContentParts(content)) sink.text(kind, text);
+    if (typeof content === 'string') say('text', content);
+    else if (Array.isArray(content)) for (const { kind, text } of readContentParts(content)) say(kind, text);
+  }
+
+  function say(kind: TextKind, text: string): void {
+    said ||= text !== '';
+    sink.text(kind, text);
   }
 
   function readCall(delta: JsonObject): void {
     const described = objectMember(delta, 'function') ?? {};
     const id = stringMember(delta, 'id') || null;
     const name = stringMember(described, 'name') || null;
+    const text = readArguments(described.arguments);
+    // One vendor sends an empty call of the old form with all its text.
+    if (id === null && name === null && text === '') return;
     const call = findCall(delta.index, id, name);
     if (id !== null) setId(call, id);
-    const text = readArguments(described.arguments);
     if (call.begun) return sink.callArguments(call.key, text);
+    if (call.early === '' && text !== '') nameless += 1;
     call.early += text;
     if (name === null) return;
     call.begun = true;
-    unnamed -= 1;
+    said = true;
+    begun += 1;
+    if (call.early !== '') nameless -= 1;
     const named = setId(call, call.id ?? mintId(call.ordinal));
     sink.call(call.key, { kind: 'call', id: named, name, custom: false, wrapped: false });
     if (call.early !== '') sink.callArguments(call.key, call.early);
@@ -104,7 +119,6 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
     const ordinal = calls.length;
     const call: CallState = { ordinal, key: String(ordinal), id: null, begun: false, early: '' };
     calls.push(call);
-    unnamed += 1;
     if (id !== null) setId(call, id);
     return call;
   }
@@ -124,10 +138,10 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
     usage: () => usage,
     event(_type, data) {
       if (data.trim() === '[DONE]') {
-        if (allNamed()) sink.end();
+        if (isShowable()) sink.end();
         return;
       }
-      const chunk = JSON.parse(data) as Json;
+      const chunk = parseAnswer(data);
       if (!isObject(chunk)) return sink.fail(nonsense('The upstream sent a chunk that is no object.'));
       if (chunk.error !== undefined && chunk.error !== null) return sink.fail(readError(chunk.error));
       model = stringMember(chunk, 'model') ?? model;

@@ -1,3 +1,4 @@
+import type { CacheWrite } from '../../core/request.ts';
 import type { TokenPools } from '../../core/tokens.ts';
 /**
  * One answer in words that belong to none of the protocols, whole or as it streams. Readers turn an upstream's
@@ -5,7 +6,7 @@ import type { TokenPools } from '../../core/tokens.ts';
  */
 
 import type { StreamError } from '../protocol.ts';
-import type { UsageReading } from '../usage.ts';
+import { reportedAs, type UsageReading } from '../usage.ts';
 
 /** Why the answer ended. */
 export interface Finish {
@@ -30,6 +31,25 @@ export interface Call {
   custom: boolean;
   /** The client's free-text tool, which travelled as a function with the one argument `input`. */
   wrapped: boolean;
+}
+
+/** The vendor sent no arguments for a call that takes JSON. */
+export function isWithoutArguments({ custom, wrapped }: Call, text: string): boolean {
+  return !custom && !wrapped && text.trim() === '';
+}
+
+/**
+ * Without the calls that say nothing: some vendors send an empty one beside their text. A call that has arguments and no
+ * name stays, and `namedCalls` decides about it.
+ */
+export function withoutEmptyCalls(blocks: AnswerBlock[]): AnswerBlock[] {
+  return blocks.filter((block) => block.kind !== 'call' || block.name !== '' || block.arguments.trim() !== '');
+}
+
+/** Without the calls that have no name and that nobody could carry out; null when nothing else can be shown. */
+export function namedCalls(blocks: AnswerBlock[]): AnswerBlock[] | null {
+  const named = blocks.filter((block) => block.kind !== 'call' || block.name !== '');
+  return named.length === 0 && blocks.length > 0 ? null : named;
 }
 
 export type TextKind = 'text' | 'refusal' | 'reasoning';
@@ -57,8 +77,10 @@ export interface ShownUsage {
   reasoningTokens: number | null;
 }
 
-export function shownUsage({ reading, reasoningTokens }: AnswerUsage): ShownUsage | null {
-  return reading === null ? null : { usage: reading.usage, reasoningTokens };
+/** `asked`: the longest lifetime that the request's cache markers ask for. */
+export function shownUsage({ reading, reasoningTokens }: AnswerUsage, asked: CacheWrite): ShownUsage | null {
+  const { usage } = reportedAs(reading, asked);
+  return usage === null ? null : { usage, reasoningTokens };
 }
 
 /** Takes the events that a stream reader finds, in the upstream's order. */

@@ -33,6 +33,34 @@ export function parseJson(text: string): Json {
   );
 }
 
+/** Members whose numbers are the model's own: what a tool is called with keeps the digits that were written. */
+const modelsOwn = new Set(['input', 'arguments']);
+
+/**
+ * Parses an upstream's answer or event: plain numbers, however their vendor spells them (`3.0`, `1e2`, `-0`), but in
+ * the arguments of tools, which keep theirs. Throws like {@link parseJson}.
+ */
+export function parseAnswer(text: string): Json {
+  if (!argumentsAsJson.test(text)) return JSON.parse(text) as Json;
+  const root = [parseJson(text)];
+  makePlain(root);
+  return root[0] as Json;
+}
+
+/** Arguments that come as JSON, not as text. It finds too many rather than too few, which costs time and nothing else. */
+const argumentsAsJson = /"(?:input|arguments)"\s*:\s*[^"\s]/;
+
+function makePlain(holder: Json[] | JsonObject): void {
+  for (const [name, value] of Object.entries(holder)) {
+    if (isRaw(value)) (holder as JsonObject)[name] = numberValue(value);
+    else if (typeof value === 'object' && value !== null && !modelsOwn.has(name)) makePlain(value);
+  }
+}
+
+function isRaw(value: Json): value is RawNumber {
+  return json.isRawJSON(value);
+}
+
 /** Like {@link parseJson}, with undefined where the text is no JSON. */
 export function tryParseJson(text: string): Json | undefined {
   try {
@@ -45,6 +73,11 @@ export function tryParseJson(text: string): Json | undefined {
 /** Bytes of UTF-8 JSON to a value; a byte order mark is skipped. */
 export function parseJsonBytes(bytes: Uint8Array): Json {
   return parseJson(decoder.decode(bytes));
+}
+
+/** Bytes of UTF-8 JSON to an upstream's answer; a byte order mark is skipped. */
+export function parseAnswerBytes(bytes: Uint8Array): Json {
+  return parseAnswer(decoder.decode(bytes));
 }
 
 const decoder = new TextDecoder();

@@ -1,13 +1,15 @@
 import type { Protocol } from '../../core/protocol.ts';
 import type { ReportedUsage } from '../../core/tokens.ts';
 import { disguised, errorType, scrubIdentifiers } from '../envelope.ts';
-import type { StreamError, StreamState, WireContext, WireStream } from '../protocol.ts';
+import type { RequestFacts, StreamError, StreamState, WireContext, WireStream } from '../protocol.ts';
 import { createSseReader } from '../sse.ts';
+import { reportedAs } from '../usage.ts';
 import {
   type AnswerSink,
   type Call,
   type Finish,
   finishOf,
+  isWithoutArguments,
   nonsense,
   type StreamReader,
   type StreamWriter,
@@ -27,12 +29,14 @@ const noBytes = new Uint8Array();
  */
 export function createTranslatedStream({
   client,
+  facts,
   context,
   createReader,
   createWriter,
   restoreCall,
 }: {
   client: Protocol;
+  facts: Pick<RequestFacts, 'cacheWrite'>;
   context: WireContext;
   createReader: (sink: AnswerSink) => StreamReader;
   createWriter: () => StreamWriter;
@@ -45,6 +49,8 @@ export function createTranslatedStream({
   let outputBytes = 0;
   let outputPieces = 0;
   let called = false;
+  /** The open block is a call that takes JSON, and no arguments have come for it yet. */
+  let bare = false;
   const distinct = createDistinctIds();
   /** The upstream itself said why the answer ended. */
   let complete = false;
@@ -65,12 +71,15 @@ export function createTranslatedStream({
 
   const blocks = createBlockOrder({
     open(block) {
+      bare = block.kind === 'call' && isWithoutArguments(block, '');
       output += writer.open(block);
     },
     delta(text) {
+      bare &&= text.trim() === '';
       output += writer.delta(text);
     },
     close() {
+      if (bare) output += writer.delta('{}');
       output += writer.close();
     },
   });
@@ -131,7 +140,7 @@ export function createTranslatedStream({
   function terminate(): void {
     // Content after the finish reason is against the rules, and still content.
     blocks.flush();
-    output += writer.end(shownUsage(reader.usage()));
+    output += writer.end(shownUsage(reader.usage(), facts.cacheWrite));
     state = 'terminated';
   }
 
@@ -171,11 +180,10 @@ export function createTranslatedStream({
   }
 
   function account(): ReportedUsage {
-    const { reading } = reader.usage();
+    const reported = reportedAs(reader.usage().reading, facts.cacheWrite);
     return {
-      usage: reading?.usage ?? null,
-      clamped: reading?.clamped ?? false,
-      partial: !complete || (reading?.outputMissing ?? false),
+      ...reported,
+      partial: !complete || reported.partial,
       outputBytes,
       outputPieces,
       model: reader.model,
@@ -208,7 +216,7 @@ export function createTranslatedStream({
       if (state === 'finished') terminate();
       else if (end.reason === 'budget') {
         finish(finishOf('length'));
-        const shown = shownUsage(reader.usage());
+        const shown = shownUsage(reader.usage(), facts.cacheWrite);
         output += writer.end(end.usage === undefined ? shown : { usage: end.usage, reasoningTokens: null });
         state = 'terminated';
       } else {

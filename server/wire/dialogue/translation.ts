@@ -9,11 +9,21 @@ import {
   type WireReply,
   type WireRequest,
 } from '../protocol.ts';
-import type { Answer, AnswerSink, Call, StreamReader, StreamWriter } from './answer.ts';
+import { reportedAs } from '../usage.ts';
+import {
+  type Answer,
+  type AnswerSink,
+  type Call,
+  finishOf,
+  isWithoutArguments,
+  namedCalls,
+  type StreamReader,
+  type StreamWriter,
+} from './answer.ts';
 import type { WriterInput } from './context.ts';
 import type { Dialogue } from './dialogue.ts';
 import { translateError } from './errors.ts';
-import { encodeJson, isObject, type Json, type JsonObject, parseJsonBytes } from './json.ts';
+import { encodeJson, isObject, type Json, type JsonObject, parseAnswerBytes, parseJsonBytes } from './json.ts';
 import { type AnswerContext, idStem, type Notes } from './notes.ts';
 import { type FieldRule, refuse, Untranslatable } from './refusal.ts';
 import { createTranslatedStream } from './stream.ts';
@@ -102,6 +112,7 @@ function translatedExchange(pair: Pair, body: Uint8Array, answer: AnswerContext)
     stream: () =>
       createTranslatedStream({
         client,
+        facts: answer.facts,
         context,
         createReader: (sink) => upstreamSide.createStreamReader(sink, minter(context)),
         createWriter: () => clientSide.createStreamWriter(answer),
@@ -113,18 +124,21 @@ function translatedExchange(pair: Pair, body: Uint8Array, answer: AnswerContext)
 
 function translateReply({ clientSide, upstreamSide }: Pair, bytes: Uint8Array, prepared: AnswerContext): WireReply {
   const answer = readAnswer(upstreamSide, bytes, prepared.context);
+  const named = namedCalls(answer.blocks);
+  if (named === null) throw new UnreadableReply('The model called a tool without naming it.');
+  const isCalling = named.some(({ kind }) => kind === 'call');
+  const finish = answer.finish.kind === 'calls' && !isCalling ? finishOf('stop') : answer.finish;
   const distinct = createDistinctIds();
-  const blocks = answer.blocks.map((block) =>
-    block.kind === 'call' ? { ...block, ...restoreCall(block, prepared.notes), id: distinct(block.id) } : block,
+  const blocks = named.map((block) =>
+    block.kind === 'call'
+      ? completeCall({ ...block, ...restoreCall(block, prepared.notes), id: distinct(block.id) })
+      : block,
   );
-  const { reading } = answer.usage;
-  const pieces = blocks.map((block) => (block.kind === 'call' ? block.arguments : block.text)).filter(Boolean);
+  const pieces = answer.blocks.map((block) => (block.kind === 'call' ? block.arguments : block.text)).filter(Boolean);
   return {
-    body: encodeJson(clientSide.writeAnswer({ ...answer, blocks }, prepared)),
+    body: encodeJson(clientSide.writeAnswer({ ...answer, blocks, finish }, prepared)),
     account: {
-      usage: reading?.usage ?? null,
-      clamped: reading?.clamped ?? false,
-      partial: reading?.outputMissing ?? false,
+      ...reportedAs(answer.usage.reading, prepared.facts.cacheWrite),
       outputBytes: pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0),
       outputPieces: pieces.length,
       model: answer.model,
@@ -132,9 +146,14 @@ function translateReply({ clientSide, upstreamSide }: Pair, bytes: Uint8Array, p
   };
 }
 
+/** A call without arguments has empty ones: every client parses them. Free text may be empty. */
+function completeCall(call: Call & { arguments: string }): Call & { arguments: string } {
+  return isWithoutArguments(call, call.arguments) ? { ...call, arguments: '{}' } : call;
+}
+
 function readAnswer({ readAnswer: read }: UpstreamSide, bytes: Uint8Array, context: WireContext): Answer {
   try {
-    return read(parseJsonBytes(bytes), minter(context));
+    return read(parseAnswerBytes(bytes), minter(context));
   } catch (problem) {
     if (problem instanceof SyntaxError || problem instanceof RangeError) {
       throw new UnreadableReply('The upstream answered with something that is not JSON.');

@@ -1,4 +1,4 @@
-import type { Answer, AnswerBlock } from '../dialogue/answer.ts';
+import { type Answer, type AnswerBlock, withoutEmptyCalls } from '../dialogue/answer.ts';
 import { isObject, type Json, stringifyJson, stringMember, typeOf } from '../dialogue/json.ts';
 import { decodeToolId } from '../dialogue/tool-ids.ts';
 import { UnreadableReply } from '../protocol.ts';
@@ -6,13 +6,20 @@ import { readMessagesUsage } from '../usage.ts';
 import { readStop } from './finish.ts';
 import { readThinkingTokens } from './usage.ts';
 
-/** Reads a whole message. */
-export function readMessagesAnswer(body: Json): Answer {
-  if (!isObject(body) || !Array.isArray(body.content)) {
+/**
+ * Reads a whole message. `mintId` names calls that the vendor left without an id. One without content is a message all
+ * the same when it says why it ended.
+ */
+export function readMessagesAnswer(body: Json, mintId: (ordinal: number) => string): Answer {
+  if (!isObject(body)) throw new UnreadableReply('The upstream answered with no message.');
+  const content = typeof body.content === 'string' ? [{ type: 'text', text: body.content }] : body.content;
+  if (!Array.isArray(content) && !stringMember(body, 'stop_reason')) {
     throw new UnreadableReply('The upstream answered with no message.');
   }
   return {
-    blocks: body.content.flatMap(readBlock),
+    blocks: withoutEmptyCalls(
+      (Array.isArray(content) ? content : []).flatMap((block, at) => readBlock(block, mintId(at))),
+    ),
     finish: readStop(body),
     usage: {
       reading: isObject(body.usage) ? readMessagesUsage(body.usage) : null,
@@ -23,7 +30,7 @@ export function readMessagesAnswer(body: Json): Answer {
 }
 
 /** Blocks of tools that ran at the vendor are left out: their text is in the text blocks. */
-function readBlock(block: Json): AnswerBlock[] {
+function readBlock(block: Json, mintedId: string): AnswerBlock[] {
   if (!isObject(block)) return [];
   switch (typeOf(block)) {
     case 'text':
@@ -34,7 +41,7 @@ function readBlock(block: Json): AnswerBlock[] {
       return [
         {
           kind: 'call',
-          id: decodeToolId(stringMember(block, 'id') ?? ''),
+          id: decodeToolId(stringMember(block, 'id') || mintedId),
           name: stringMember(block, 'name') ?? '',
           arguments: stringifyJson(block.input ?? {}),
           custom: false,

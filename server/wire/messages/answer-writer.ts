@@ -8,7 +8,7 @@ import { writeUsage } from './usage.ts';
 
 /** Writes a whole message, ready for `JSON.stringify`. */
 export function writeMessagesAnswer(answer: Answer, answerContext: AnswerContext): Record<string, unknown> {
-  const { context } = answerContext;
+  const { facts, context } = answerContext;
   return {
     id: `msg_${idStem(context)}`,
     type: 'message',
@@ -17,7 +17,7 @@ export function writeMessagesAnswer(answer: Answer, answerContext: AnswerContext
     content: answer.blocks.map((block) => writeBlock(block, answerContext)),
     ...writeStop(answer.finish),
     diagnostics: null,
-    usage: writeUsage(shownUsage(answer.usage)),
+    usage: writeUsage(shownUsage(answer.usage, facts.cacheWrite)),
   };
 }
 

@@ -14,14 +14,22 @@ import {
   type DataEvent,
   editEvent,
   type Generated,
+  isAnswerWithoutContent,
   isSaid,
   type NativeProtocol,
   scrubEvent,
   wordsOf,
 } from '../native.ts';
-import { type StreamEnd, UnreadableReply, type WireContext, type WireReply, type WireStream } from '../protocol.ts';
+import {
+  type RequestFacts,
+  type StreamEnd,
+  UnreadableReply,
+  type WireContext,
+  type WireReply,
+  type WireStream,
+} from '../protocol.ts';
 import { sseEvent } from '../sse.ts';
-import { createMessagesUsage, readMessagesUsage, toMessagesUsage } from '../usage.ts';
+import { createMessagesUsage, readMessagesUsage, reportedAs, toMessagesUsage } from '../usage.ts';
 
 /**
  * The messages protocol where client and upstream both speak it: bytes pass, `model` is spliced, usage is read. Only
@@ -31,7 +39,7 @@ export const nativeMessages: NativeProtocol = {
   protocol: 'messages',
   requestEdits: (raw) => mintedThinkingEdits(raw),
   reply: readReply,
-  stream: (_facts, context) => createMessagesStream(context),
+  stream: createMessagesStream,
 };
 
 const MAX_EVENT_BYTES = 1_048_576;
@@ -42,24 +50,26 @@ const replyShape = shape({
   type: leaf,
   model: leaf,
   usage: leaf,
+  error: shape(),
   content: listOf(shape({ type: leaf, text: leaf, thinking: leaf, data: leaf, input: leaf })),
 });
 
-function readReply(body: Uint8Array, context: WireContext): WireReply {
+function readReply(body: Uint8Array, facts: RequestFacts, context: WireContext): WireReply {
   const root = tryScanJson(body, replyShape, answerLimits);
   const content = root?.members.get('content');
-  if (root === null || content?.kind !== 'array') throw new UnreadableReply('The upstream answered with no message.');
+  if (root === null || (content?.kind !== 'array' && !isAnswerWithoutContent(root))) {
+    throw new UnreadableReply('The upstream answered with no message.');
+  }
   const generated = { bytes: 0, pieces: 0 };
-  for (const block of content.items) countBlock(generated, block);
+  countText(generated, content);
+  for (const block of content?.items ?? []) countBlock(generated, block);
   const reported = root.members.get('usage');
   const reading = reported === undefined ? null : readMessagesUsage(valueOf(body, reported));
   const model = root.members.get('model');
   return {
     body: splice(body, answerModelEdits(model, context)),
     account: {
-      usage: reading?.usage ?? null,
-      clamped: reading?.clamped ?? false,
-      partial: reading?.outputMissing ?? false,
+      ...reportedAs(reading, facts.cacheWrite),
       outputBytes: generated.bytes,
       outputPieces: generated.pieces,
       model: textOf(body, model),
@@ -84,10 +94,10 @@ const eventShape = shape({
 
 const deltaTexts = ['text', 'partial_json', 'thinking', 'content'];
 
-function createMessagesStream(context: WireContext): WireStream {
+function createMessagesStream(facts: RequestFacts, context: WireContext): WireStream {
   const generated: Generated = { bytes: 0, pieces: 0 };
   const usage = createMessagesUsage();
-  const openBlocks = new Set<string>();
+  const openBlocks = new Set<number>();
   let model: string | null = null;
   let begun = false;
   let usageAtEnd = false;
@@ -111,7 +121,7 @@ function createMessagesStream(context: WireContext): WireStream {
         return editEvent(event, answerModelEdits(message?.members.get('model'), context));
       }
       case 'content_block_start': {
-        if (index !== undefined) openBlocks.add(data.toString('latin1', index.start, index.end));
+        if (index?.kind === 'number') openBlocks.add(Number(valueOf(data, index)));
         const block = root.members.get('content_block');
         if (block !== undefined) countBlock(generated, block);
         return { kind: 'pass' };
@@ -124,7 +134,7 @@ function createMessagesStream(context: WireContext): WireStream {
         return { kind: 'pass', words: wordsOf(generated.pieces - before, texts, undefined) };
       }
       case 'content_block_stop':
-        if (index !== undefined) openBlocks.delete(data.toString('latin1', index.start, index.end));
+        if (index?.kind === 'number') openBlocks.delete(Number(valueOf(data, index)));
         return { kind: 'pass' };
       case 'message_delta': {
         usageAtEnd = addUsage(data, root.members.get('usage')) || usageAtEnd;
@@ -166,11 +176,10 @@ function createMessagesStream(context: WireContext): WireStream {
   });
 
   function account(): ReportedUsage {
-    const reading = usage.read();
+    const reported = reportedAs(usage.read(), facts.cacheWrite);
     return {
-      usage: reading?.usage ?? null,
-      clamped: reading?.clamped ?? false,
-      partial: !relay.complete || !usageAtEnd || (reading?.outputMissing ?? false),
+      ...reported,
+      partial: !relay.complete || !usageAtEnd || reported.partial,
       outputBytes: generated.bytes,
       outputPieces: generated.pieces,
       model,
@@ -223,7 +232,7 @@ function createMessagesStream(context: WireContext): WireStream {
       if (state === 'terminated' || state === 'failed') return noBytes;
       if (state === 'finished') return Buffer.from(relay.close('terminated') + messageStop);
       if (end.reason === 'budget') {
-        return Buffer.from(relay.close('terminated') + budgetEnding(end.usage ?? usage.read()?.usage ?? noTokens));
+        return Buffer.from(relay.close('terminated') + budgetEnding(end.usage ?? account().usage ?? noTokens));
       }
       return Buffer.from(relay.close('failed') + errorEvent('messages', { ...end, requestId: context.requestId }));
     },

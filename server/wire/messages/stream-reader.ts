@@ -5,7 +5,7 @@ import {
   type JsonObject,
   listMember,
   objectMember,
-  parseJson,
+  parseAnswer,
   stringifyJson,
   stringMember,
   typeOf,
@@ -91,8 +91,7 @@ export function createMessagesStreamReader(sink: AnswerSink): StreamReader {
     usage: () => ({ reading: usage.read(), reasoningTokens }),
     event(name, data) {
       if (data.trim() === '[DONE]') return;
-      // Inputs that come whole must keep their numbers; everything else in a stream is text.
-      const event = data.includes('"tool_use"') ? parseJson(data) : (JSON.parse(data) as Json);
+      const event = parseAnswer(data);
       if (!isObject(event)) return sink.fail(nonsense('The upstream sent an event that is no object.'));
       const key = typeof event.index === 'number' ? String(event.index) : '';
       switch (typeOf(event) || name || '') {

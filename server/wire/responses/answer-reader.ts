@@ -1,16 +1,33 @@
-import type { Answer, AnswerBlock } from '../dialogue/answer.ts';
-import { isObject, type Json, type JsonObject, listMember, stringMember, typeOf } from '../dialogue/json.ts';
+import { type Answer, type AnswerBlock, withoutEmptyCalls } from '../dialogue/answer.ts';
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  listMember,
+  stringifyJson,
+  stringMember,
+  typeOf,
+} from '../dialogue/json.ts';
 import { UnreadableReply } from '../protocol.ts';
 import { readStatus } from './finish.ts';
 import { readAnswerUsage } from './usage.ts';
 
-/** Reads a whole response. */
-export function readResponsesAnswer(body: Json): Answer {
-  if (!isObject(body) || !Array.isArray(body.output))
-    throw new UnreadableReply('The upstream answered with no response.');
+/**
+ * Reads a whole response. `mintId` names calls that the vendor left without an id. One without output is a response all
+ * the same when it says that it ended.
+ */
+export function readResponsesAnswer(body: Json, mintId: (ordinal: number) => string): Answer {
+  if (!isObject(body)) throw new UnreadableReply('The upstream answered with no response.');
+  const ended = body.status === 'completed' || body.status === 'incomplete';
+  if (!Array.isArray(body.output) && !ended) throw new UnreadableReply('The upstream answered with no response.');
   if (body.status === 'failed' || body.status === 'cancelled')
     throw new UnreadableReply('The model failed at its vendor.');
-  const blocks = body.output.flatMap((item) => (isObject(item) ? readItem(item) : []));
+  const items = listMember(body, 'output').filter(isObject);
+  const blocks = withoutEmptyCalls(
+    items
+      .flatMap(readItem)
+      .map((block, at) => (block.kind === 'call' && block.id === '' ? { ...block, id: mintId(at) } : block)),
+  );
   return {
     blocks,
     finish: readStatus(body, {
@@ -35,7 +52,8 @@ export function readItem(item: JsonObject): AnswerBlock[] {
     case 'custom_tool_call': {
       const custom = item.type === 'custom_tool_call';
       const name = stringMember(item, 'name') ?? '';
-      const text = stringMember(item, custom ? 'input' : 'arguments') ?? '';
+      const said = item[custom ? 'input' : 'arguments'] ?? '';
+      const text = typeof said === 'string' ? said : stringifyJson(said);
       return [{ kind: 'call', id: stringMember(item, 'call_id') ?? '', name, arguments: text, custom, wrapped: false }];
     }
     default:

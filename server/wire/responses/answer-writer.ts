@@ -19,5 +19,6 @@ export function writeResponsesAnswer(answer: Answer, answerContext: AnswerContex
     const text = block.kind === 'call' ? callText(block, block.arguments) : block.text;
     return writeItem(block, text, itemId(block.kind, stem, index), 'completed');
   });
-  return writeResponse(answerContext, { status, incomplete_details, output, usage: shownUsage(answer.usage) });
+  const usage = shownUsage(answer.usage, answerContext.facts.cacheWrite);
+  return writeResponse(answerContext, { status, incomplete_details, output, usage });
 }

@@ -13,6 +13,7 @@ import {
   type DataEvent,
   editEvent,
   type Generated,
+  isAnswerWithoutContent,
   type NativeProtocol,
   scrubEvent,
   storeEdits,
@@ -27,7 +28,7 @@ import {
   type WireStream,
 } from '../protocol.ts';
 import { sseEvent } from '../sse.ts';
-import { readResponsesUsage, toResponsesUsage, type UsageReading } from '../usage.ts';
+import { readResponsesUsage, reportedAs, toResponsesUsage, type UsageReading } from '../usage.ts';
 
 /**
  * The third protocol where client and upstream both speak it: bytes pass, `model` is spliced, usage is read. On the way up
@@ -37,7 +38,7 @@ export const nativeResponses: NativeProtocol = {
   protocol: 'responses',
   requestEdits: (raw, facts) => [...storeEdits(raw, facts), ...danglingReasoningEdits(raw, facts)],
   reply: readReply,
-  stream: (_facts, context) => createResponsesStream(context),
+  stream: createResponsesStream,
 };
 
 const inputShape = shape({ input: listOf(shape({ type: leaf, encrypted_content: leaf, content: listOf(leaf) })) });
@@ -77,23 +78,23 @@ function countItem(generated: Generated, item: JsonNode): void {
   countJson(generated, item.members.get('input'));
 }
 
-const replyShape = shape({ model: leaf, usage: leaf, output: listOf(itemShape) });
+const replyShape = shape({ model: leaf, usage: leaf, error: shape(), output: listOf(itemShape) });
 
-function readReply(body: Uint8Array, context: WireContext): WireReply {
+function readReply(body: Uint8Array, facts: RequestFacts, context: WireContext): WireReply {
   const root = tryScanJson(body, replyShape, answerLimits);
   const output = root?.members.get('output');
-  if (root === null || output?.kind !== 'array') throw new UnreadableReply('The upstream answered with no response.');
+  if (root === null || (output?.kind !== 'array' && !isAnswerWithoutContent(root))) {
+    throw new UnreadableReply('The upstream answered with no response.');
+  }
   const generated: Generated = { bytes: 0, pieces: 0 };
-  for (const item of output.items) countItem(generated, item);
+  for (const item of output?.items ?? []) countItem(generated, item);
   const usage = root.members.get('usage');
   const reading = usage?.kind === 'object' ? readResponsesUsage(valueOf(body, usage)) : null;
   const model = root.members.get('model');
   return {
     body: splice(body, answerModelEdits(model, context)),
     account: {
-      usage: reading?.usage ?? null,
-      clamped: reading?.clamped ?? false,
-      partial: reading?.outputMissing ?? false,
+      ...reportedAs(reading, facts.cacheWrite),
       outputBytes: generated.bytes,
       outputPieces: generated.pieces,
       model: textOf(body, model),
@@ -124,7 +125,7 @@ interface OpenItem {
   arguments: string[];
 }
 
-function createResponsesStream(context: WireContext): WireStream {
+function createResponsesStream(facts: RequestFacts, context: WireContext): WireStream {
   const generated: Generated = { bytes: 0, pieces: 0 };
   const openItems = new Map<number, OpenItem>();
   const doneItems = new Map<number, string>();
@@ -206,10 +207,10 @@ function createResponsesStream(context: WireContext): WireStream {
   });
 
   function account(): ReportedUsage {
+    const reported = reportedAs(reading, facts.cacheWrite);
     return {
-      usage: reading?.usage ?? null,
-      clamped: reading?.clamped ?? false,
-      partial: !relay.complete || (reading?.outputMissing ?? false),
+      ...reported,
+      partial: !relay.complete || reported.partial,
       outputBytes: generated.bytes,
       outputPieces: generated.pieces,
       model,

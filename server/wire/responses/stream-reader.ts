@@ -4,6 +4,7 @@ import {
   type Json,
   type JsonObject,
   objectMember,
+  parseAnswer,
   stringifyJson,
   stringMember,
   typeOf,
@@ -130,7 +131,7 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
     usage: () => usage,
     event(name, data) {
       if (data.trim() === '[DONE]') return;
-      const event = JSON.parse(data) as Json;
+      const event = parseAnswer(data);
       if (!isObject(event)) return sink.fail(nonsense('The upstream sent an event that is no object.'));
       readEvent(event, typeOf(event) || name || '');
     },

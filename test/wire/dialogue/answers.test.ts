@@ -116,6 +116,7 @@ describe('whole answers', () => {
       object: 'chat.completion',
       created: 1_700_000_000,
       model: 'cat-1',
+      system_fingerprint: null,
       choices: [
         {
           index: 0,

@@ -172,7 +172,7 @@ describe('awkward tool deltas', () => {
         piece({ index: 1, id: 'b', function: { name: 'g', arguments: '{}' } }),
       ],
       [
-        { id: 'a', tool: 'f', input: '' },
+        { id: 'a', tool: 'f', input: '{}' },
         { id: 'b', tool: 'g', input: '{}' },
       ],
     ],
