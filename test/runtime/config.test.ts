@@ -43,14 +43,14 @@ it.each([
   expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(sentence)]);
 });
 
-describe('README.md', () => {
+describe('CONFIGURATION.md', () => {
   const source = readFileSync(new URL('../../server/runtime/config.ts', import.meta.url), 'utf8');
   const declared = [...source.matchAll(/^ {2}([A-Z][A-Z_0-9]+): (.*)$/gm)].map(([, name = '', rule = '']) => ({
     name,
     rule,
   }));
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const section = readme.slice(readme.indexOf('## Configuration'), readme.indexOf('### Catalog file'));
+  const readme = readFileSync(new URL('../../server/CONFIGURATION.md', import.meta.url), 'utf8');
+  const section = readme.slice(readme.indexOf('## Variables'), readme.indexOf('## Catalog file'));
   /** Name and default of each variable; a name that begins with dots ends one that stands before it. */
   const listed = new Map(
     section

@@ -1,0 +1,8 @@
+// Shows what is left of the budget, what was spent by day and model, and which models the key may call.
+import { steyg } from './client.ts';
+
+const { balance } = await steyg.usage.get();
+console.log(`${balance.free_usd} of ${balance.granted_usd} USD left`);
+for await (const row of steyg.usage.rows({ group_by: 'day,model' })) console.log(row.date, row.model, row.cost_usd);
+const { data: models } = await steyg.models.list();
+for (const model of models) console.log(model.id, model.price_usd_per_million.input);

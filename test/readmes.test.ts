@@ -1,0 +1,88 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { createMetrics } from '../server/runtime/metrics.ts';
+
+/** What can be checked of the pages: the files, links, commands, metrics, tables and variables that they name exist. */
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const pages = globSync('{*.md,.github/*.md,{server,sdk,test,prisma,dashboard}/**/*.md}', {
+  cwd: root,
+  exclude: (path) => /(^|\/)(node_modules|dist|generated)(\/|$)/.test(path),
+}).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+const page = (path: string): string => pages.find((each) => each.path === path)?.text ?? '';
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+describe('the pages', () => {
+  it('are found', () => {
+    expect(pages.length).toBeGreaterThan(10);
+  });
+
+  it.each(pages)('$path links to files that exist', ({ path, text }) => {
+    const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target);
+    const files = links.filter((target) => !/^[a-z]+:|^\//.test(target));
+    expect(files.filter((target) => !existsSync(resolve(root, dirname(path), target)))).toEqual([]);
+  });
+
+  it.each(pages)('$path names sources that exist', ({ path, text }) => {
+    const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '');
+    const named = [...prose.matchAll(/`([\w@./-]+\.(?:ts|tsx|mjs|prisma))`/g)].map(([, name = '']) => name);
+    const missing = named.filter((name) => {
+      const bases = [dirname(path), '.', 'server', ...globSync(`${dirname(path)}/*/`, { cwd: root })];
+      return !bases.some((base) => existsSync(resolve(root, base, name)));
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it.each(pages)('$path names commands of npm that exist', ({ text }) => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const named = [...text.matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  });
+
+  it.each(pages)('$path names metrics that exist', ({ text }) => {
+    const sources = globSync('server/**/*.ts', { cwd: root, exclude: (each) => each.includes('generated') });
+    const declared = sources.map(read).join('\n');
+    const named = [...text.matchAll(/\b((?:gateway|gen_ai)_[a-z_]+)\b/g)].map(([, name = '']) => name);
+    expect([...new Set(named)].filter((name) => !declared.includes(`'${name}'`))).toEqual([]);
+  });
+
+  it.each(pages)('$path names tests that exist', ({ text }) => {
+    const named = [...text.matchAll(/\btest\/[\w/-]+\.test\.ts/g)].map(([name]) => name);
+    expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+  });
+
+  it('README.md is at most 250 lines', () => {
+    expect(read('README.md').split('\n').length - 1).toBeLessThanOrEqual(250);
+  });
+
+  it('every folder of the server that is not obvious has a page, of at most 40 lines beyond its tables', () => {
+    const folders = ['admin', 'app', 'billing', 'catalog', 'gateway', 'metering', 'plans', 'simulator', 'wire'];
+    expect(folders.filter((folder) => page(`server/${folder}/README.md`) === '')).toEqual([]);
+  });
+});
+
+describe('names', () => {
+  it('alerts are about metrics that a process has from its start, or that appear with the first request', async () => {
+    const registered = await createMetrics().registry.metrics();
+    const alerts = /```yaml\n# steyg\.rules\.yml([\s\S]*?)```/.exec(page('server/README.md'))?.[1] ?? '';
+    const named = [...new Set(alerts.match(/\bgateway_[a-z_]+\b/g))];
+    expect(named.length).toBeGreaterThan(3);
+    // Registered by the composition of the app.
+    const composed = ['gateway_ready', 'gateway_spool_depth'];
+    expect(named.filter((name) => !composed.includes(name) && !registered.includes(`# HELP ${name} `))).toEqual([]);
+  });
+
+  it('all packages have the same licence, and none is published against it', () => {
+    const packages = ['package.json', 'sdk/package.json', 'dashboard/package.json'].map(
+      (path) => JSON.parse(read(path)) as { license: string; private?: boolean; publishConfig?: { access: string } },
+    );
+    expect(new Set(packages.map(({ license }) => license)).size).toBe(1);
+    // A licence that grants something comes with its text; without one, nothing is published for everybody.
+    const isGranted = packages[0]?.license !== 'UNLICENSED';
+    expect(existsSync(join(root, 'LICENSE'))).toBe(isGranted);
+    const open = packages.filter((each) => each.private !== true && each.publishConfig?.access !== 'restricted');
+    expect(open.length > 0).toBe(isGranted);
+  });
+});
