@@ -14,6 +14,9 @@ const pages = globSync('{*.md,.github/*.md,{server,sdk,test,prisma,dashboard}/**
 const page = (path: string): string => pages.find((each) => each.path === path)?.text ?? '';
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
+const serverSources = globSync('server/**/*.ts', { cwd: root, exclude: (path) => path.includes('generated') });
+const declared = serverSources.map(read).join('\n');
+
 describe('the pages', () => {
   it('are found', () => {
     expect(pages.length).toBeGreaterThan(10);
@@ -42,8 +45,6 @@ describe('the pages', () => {
   });
 
   it.each(pages)('$path names metrics that exist', ({ text }) => {
-    const sources = globSync('server/**/*.ts', { cwd: root, exclude: (each) => each.includes('generated') });
-    const declared = sources.map(read).join('\n');
     const named = [...text.matchAll(/\b((?:gateway|gen_ai)_[a-z_]+)\b/g)].map(([, name = '']) => name);
     expect([...new Set(named)].filter((name) => !declared.includes(`'${name}'`))).toEqual([]);
   });
