@@ -65,6 +65,15 @@ describe('the pages', () => {
 });
 
 describe('names', () => {
+  it('state guarantees, not numbers of pages that are not in this repository', () => {
+    const files = globSync('{server,test,sdk/src,dashboard/src}/**/*.{ts,tsx,md}', {
+      cwd: root,
+      exclude: (path) => /(^|\/)(node_modules|dist|generated)(\/|$)/.test(path),
+    });
+    expect(files.length).toBeGreaterThan(500);
+    expect(files.filter((path) => /\b(?:[Ff]aults?|[Cc]hecks?) \d/.test(read(path)))).toEqual([]);
+  });
+
   it('alerts are about metrics that a process has from its start, or that appear with the first request', async () => {
     const registered = await createMetrics().registry.metrics();
     const alerts = /```yaml\n# steyg\.rules\.yml([\s\S]*?)```/.exec(page('server/README.md'))?.[1] ?? '';

@@ -7,7 +7,7 @@ import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { everyProtocol, get, nativeCatalog, type ProtocolCase, rawExchange, send, settled } from './support.ts';
 
 /**
- * Privacy, faults 85 and 86: what people write, what models answer, and every key, sent through every success and every
+ * Privacy: what people write, what models answer, and every key, sent through every success and every
  * fault; afterwards nothing of it is in the database, the logs at their most talkative, the files, the metrics or an
  * error that somebody else could see.
  */

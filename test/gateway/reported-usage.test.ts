@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { everyProtocol, nativeCatalog, protocols, send, settled } from './support.ts';
 
-/** Fault 31: whatever an upstream says of its tokens, an answer is never free, never a gain and never an error. */
+/** Whatever an upstream says of its tokens, an answer is never free, never a gain and never an error. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -100,7 +100,7 @@ it('a search at the vendor runs the model again and again: its context counts ea
 });
 
 it.each(everyProtocol.filter(({ protocol }) => protocol !== 'responses'))(
-  'fault 29: $protocol: a giant line is not estimated at more than any answer can have',
+  '$protocol: a giant line is not estimated at more than any answer can have',
   async (protocol) => {
     const customer = await app.customer();
     const line = Buffer.from(`data: ${'a'.repeat(1_200_000)}\n\n`).toString('base64');
