@@ -25,20 +25,20 @@ import {
 } from '../server/database/postgres/postmaster.ts';
 
 /**
- * Compares what the migrations make with what `schema.prisma` says.
+ * Compares the schema that the migrations make with `schema.prisma`.
  *
- *     npm run migration -- <words>     writes prisma/migrations/<time>_<words>/migration.sql from the difference
- *     npm run migration -- --check     exit code 2 and the missing SQL when there is a difference
+ * npm run migration -- <words>     writes prisma/migrations/<time>_<words>/migration.sql from the difference
+ * npm run migration -- --check     exit code 2 and the missing SQL when there is a difference
  *
- * What Prisma does not see is not compared: CHECKs, triggers, functions, partial and expression indexes, storage
+ * Not compared, because Prisma does not know them: CHECKs, triggers, functions, partial and expression indexes, storage
  * settings. These are written into the migration by hand.
  */
 
 const schemaPath = fileURLToPath(new URL('./schema.prisma', import.meta.url));
 
 /**
- * The SQL that takes a database made by the migrations to `schema.prisma`; empty when they agree.
- * `url` is any database of a server where databases may be created: the comparison happens in one of its own.
+ * The SQL that takes a database made by the migrations to `schema.prisma`; empty when they agree. `url` is any database
+ * of a server where databases may be created: the comparison uses one of its own.
  */
 export async function diffSchema(options: { url: string; schema?: string; migrations?: string }): Promise<string> {
   const admin = new Client({ connectionString: options.url });
@@ -89,7 +89,7 @@ const textType = 25;
 
 /**
  * Prisma's adapter with a gap closed: it does not know PostgreSQL's one-byte type `"char"`, which the system catalogs
- * are full of. Such columns go through it as text and are named for what they are afterwards.
+ * use. Such columns are cast to text and renamed back.
  */
 function catalogAdapter(url: string): { factory: SqlMigrationAwareDriverAdapterFactory; end(): Promise<void> } {
   const pool = new Pool({ connectionString: url, max: 2 });
@@ -124,7 +124,7 @@ function catalogAdapter(url: string): { factory: SqlMigrationAwareDriverAdapterF
   };
 }
 
-/** Runs `work` with an empty PostgreSQL of its own, which is gone afterwards. */
+/** Runs `work` with an empty temporary PostgreSQL. */
 async function withPostgres<T>(work: (url: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'steyg-'));
   try {

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 /**
  * Generates the Prisma client and the Pothos types from `schema.prisma`; part of every install.
  *
- * Prisma wants to download an engine first that generating does not need. Any existing program in its place keeps it
- * from trying; it is never run.
+ * Prisma would download an engine that generating does not need. Any existing program in its place prevents that; it is
+ * never run.
  */
 const prisma = createRequire(import.meta.url).resolve('prisma/build/index.js');
 const { status, error } = spawnSync(process.execPath, [prisma, 'generate', '--no-hints'], {

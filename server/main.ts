@@ -21,19 +21,19 @@ import { createSimulator } from './simulator/simulator.ts';
  * after the database and the simulator, and as many processes as asked for share the port.
  */
 
-/** What a worker cannot find out by itself. */
+/** What the main process tells a worker. */
 interface Boot {
   port: number;
   databaseUrl: string;
   secretKey: string;
   simulatorUrl: string;
-  /** Says where to go when it is ready: one of them is enough. */
+  /** Prints the addresses and first-start secrets once the server is ready; only one worker does it. */
   announces: boolean;
 }
 
-/** What ending takes beyond the time that running requests are given. */
+/** Time that stopping needs beyond the drain time of running requests. */
 const endingMs = 20_000;
-/** A worker has to end before the process that looks after it gives up. */
+/** A worker must stop before the timeout of its supervisor. */
 const workerEndingMs = 15_000;
 
 async function main(): Promise<void> {
@@ -53,16 +53,16 @@ async function main(): Promise<void> {
 }
 
 /**
- * The configuration with a certain port. `PORT=0` leaves the choice to the machine, and it has to be known before
- * anything is built: the addresses in answers and mails carry it.
+ * The configuration with a resolved port. `PORT=0` leaves the choice to the machine, and the port must be known before
+ * anything is built: answers and mails carry the address.
  */
 function atPort(port: number): Config {
   return loadConfig({ ...process.env, PORT: String(port), PORT_FILE: undefined });
 }
 
 /**
- * A port of the machine's choice that nobody else is given until it is released, to be listened on at once; with several
- * workers, once they run.
+ * Reserves a port of the machine's choice until it is released: at once for a single process, after the start for
+ * workers.
  */
 async function reservePort(host: string): Promise<{ port: number; release: () => Promise<void> }> {
   const holder = createServer((socket) => socket.destroy()).listen(0, host);
@@ -81,7 +81,7 @@ async function nothing(): Promise<void> {}
 
 /** Everything that one machine has once: the database, the simulator, and the process or processes that serve. */
 async function run(config: Config, log: Logger, stopping: Stopping, releasePort = nothing): Promise<void> {
-  // A file that is wrong ends the start before anything has been touched.
+  // A broken file ends the start before anything is changed.
   if (config.catalogFile !== null) await readCatalogFile(config.catalogFile, config);
   const problem = await findDataDirProblem(config.dataDir);
   if (problem !== null) throw new ConfigError([problem]);
@@ -143,13 +143,13 @@ async function serve(
     scheduled: true,
     ...(cluster.worker === undefined ? {} : { worker: cluster.worker.id }),
     async prepare() {
-      // What a first start makes is shown once: nothing is made by a process whose port is taken.
+      // First-start secrets are shown once, so a process whose port is taken must not create them.
       await listening.promise;
       firstStart = (await prepareDatabase({ config, databaseUrl, secretKey, log })) ?? firstStart;
     },
   });
   try {
-    // From now on it says that it is alive, and refuses requests until the database is ready.
+    // From now on `/healthz` answers, and requests are refused until the database is ready.
     await releasePort();
     await app.fastify.listen({ host: config.host, port: config.port });
     listening.resolve();
@@ -164,7 +164,7 @@ async function serve(
     const closed = app.close();
     listening.reject(new Error('closed before it listened'));
     await closed;
-    // Stopped between making it and being ready: no later start could show it.
+    // Stopped between creation and readiness: no later start could show the secrets.
     if (firstStart !== null && !isShown) showFirstStart(firstStart, config.publicUrl);
   }
 }
@@ -209,7 +209,7 @@ function showFirstStart({ operator, key }: FirstStart, url: string): void {
   }
 }
 
-/** What an operator can mend is said plainly; anything else with its kind and place. */
+/** Prints a mistake that an operator can mend as a sentence; any other error with its kind and place. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const plain =

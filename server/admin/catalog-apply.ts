@@ -6,7 +6,7 @@ import type { Seal } from '../shared/seal.ts';
 import type { CatalogContent, ModelContent } from './catalog-content.ts';
 import { type CatalogFault, CatalogFileError } from './catalog-file.ts';
 
-/** What an application did, by id. */
+/** The result of an application, by id. */
 export interface AppliedChanges {
   upstreams: ChangedIds;
   models: ChangedIds;
@@ -26,21 +26,21 @@ type Change = 'created' | 'changed' | 'unchanged';
 export interface ApplyOptions {
   content: CatalogContent;
   seal: Seal;
-  /** Switch off what the content does not name. */
+  /** Switch off entries that the content does not name. */
   prune?: boolean;
   actor: string;
-  /** What faults call the content. */
+  /** The name of the content in faults. */
   name: string;
 }
 
 /**
- * Makes the database say what the content says, within the caller's transaction; applying it again changes nothing.
- * What the content does not name stays as it is, or is switched off with `prune`. Throws `CatalogFileError` when a route
- * leads to an upstream that neither the content nor the database knows.
+ * Applies a catalog file within the caller's transaction; idempotent. Entries that the content does not name stay as
+ * they are, or are switched off with `prune`. Throws `CatalogFileError` when a route leads to an upstream that neither
+ * the content nor the database knows.
  */
 export async function applyCatalog(client: ClientBase, options: ApplyOptions): Promise<AppliedChanges> {
   const { content, seal, actor, prune = false, name } = options;
-  // Two files at once would interleave.
+  // Concurrent applications of two files would interleave.
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.catalog', 0))`);
   const faults = await unknownUpstreams(client, content);
   if (faults.length > 0) throw new CatalogFileError(name, faults);

@@ -7,7 +7,7 @@ import type { CatalogPrice } from '../core/price.ts';
 import type { Plan } from '../plans/plans.ts';
 import { textProblem } from '../shared/plain-text.ts';
 
-/** What a catalog file says, checked and in the units of the domains. */
+/** The content of a catalog file, checked and in the units of the domains. */
 export interface CatalogContent {
   upstreams: readonly { upstream: Upstream /** Null: the keys it has stay. */; secret: string | null }[];
   models: readonly ModelContent[];
@@ -17,11 +17,11 @@ export interface CatalogContent {
 export interface ModelContent {
   model: Model;
   prices: CatalogPrice;
-  /** All routes of the model; null: those it has stay. `line` is where the file names it. */
+  /** All routes of the model; null: the present ones stay. `line` is where the file names the model. */
   routes: readonly (Omit<Route, 'modelId'> & { line: number | null })[] | null;
 }
 
-/** What the file may contain; the parser adds what concerns several entries, and the line of every fault. */
+/** The schema of the file; the parser adds checks across entries, and the line of every fault. */
 export function catalogInput({ allowPrivate }: { allowPrivate: boolean }) {
   return z.strictObject({
     upstreams: z
@@ -42,7 +42,7 @@ export function catalogInput({ allowPrivate }: { allowPrivate: boolean }) {
 }
 export type CatalogInput = z.infer<ReturnType<typeof catalogInput>>;
 
-/** A vendor's key travels in a header: anything else could not, or would say more than a key should. */
+/** A vendor's key travels in a header: other characters could not be sent, or would inject headers. */
 export function isSecret(text: string): boolean {
   return /^[\x21-\x7e]{1,4096}$/.test(text);
 }

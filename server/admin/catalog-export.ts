@@ -1,3 +1,5 @@
+/** Writes the catalog of the database as a catalog file, without keys. */
+
 import type { ClientBase } from 'pg';
 import { currentPrice, listModels } from '../catalog/models.ts';
 import { listRoutes, listUpstreams, type RouteCosts } from '../catalog/upstreams.ts';
@@ -6,16 +8,16 @@ import type { CatalogPrice } from '../core/price.ts';
 import { listPlans } from '../plans/plans.ts';
 
 export interface ExportedCatalog {
-  /** What a catalog file has in it. */
+  /** The content of an exported catalog file. */
   catalog: Record<string, unknown>;
-  /** Models that have no price at this moment: nobody can call them, and no file can say that of a model. */
+  /** Models without a current price: they cannot be called, and a file cannot express that. */
   unpriced: string[];
 }
 
 /**
- * What the database says, in the shape of the catalog file and without keys: applying it changes nothing, except
- * that with `--prune` it switches off models that have no price yet. What is
- * switched off is marked so; members that have their default are left out.
+ * The catalog of the database in the shape of the catalog file, without keys. Applying it changes nothing, except that
+ * `--prune` switches off models that have no price yet. Entries that are off are marked; members with their default are
+ * left out.
  */
 export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog> {
   const [upstreams, models, plans] = [
@@ -73,7 +75,7 @@ export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog
   return { catalog, unpriced: priced.filter(({ price }) => price === null).map(({ model }) => model.id) };
 }
 
-/** One after the other: a connection runs one query at a time. */
+/** Sequential: a connection runs one query at a time. */
 async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (const item of items) results.push(await work(item));

@@ -3,16 +3,16 @@ import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, pa
 import type { ZodError } from 'zod';
 import { type CatalogContent, type CatalogInput, catalogInput, isSecret } from './catalog-content.ts';
 
-/** Something that is wrong with a catalog file. */
+/** A fault in a catalog file. */
 export interface CatalogFault {
-  /** Counted from 1; null when it concerns the file as a whole. */
+  /** Counted from 1; null for the file as a whole. */
   line: number | null;
   /** Where in the file, e.g. `models[0].prices.input`; empty for the file as a whole. */
   at: string;
   message: string;
 }
 
-/** Every fault of a catalog file at once. Nothing of the file has been applied. */
+/** All faults of a catalog file at once. Nothing of the file was applied. */
 export class CatalogFileError extends Error {
   override name = 'CatalogFileError';
   readonly faults: readonly CatalogFault[];
@@ -27,7 +27,7 @@ export class CatalogFileError extends Error {
   }
 }
 
-/** What a catalog file may draw on; `Config` has it. */
+/** The configuration that a catalog file may use; `Config` has it. */
 export interface CatalogSurroundings {
   allowPrivateUpstreams: boolean;
   /** The value of the environment variable that `apiKeyEnv` names. */
@@ -57,7 +57,7 @@ export function parseCatalogFile(name: string, text: string, surroundings: Catal
   if (document.errors.length > 0) {
     throw new CatalogFileError(
       name,
-      // The parser's own sentences may quote the file, and the file may hold a key.
+      // The parser's own messages may quote the file, and the file may hold a key.
       document.errors.map(({ pos, code }) => ({ line: lines.linePos(pos[0]).line, at: '', message: notYaml(code) })),
     );
   }
@@ -85,12 +85,12 @@ function notYaml(code: string): string {
   return `is not valid YAML (${code.toLowerCase().replaceAll('_', ' ')})`;
 }
 
-/** Plain values of the whole document. What YAML can say and JSON cannot comes out as something the schema refuses. */
+/** Plain values of the whole document. YAML that JSON cannot express becomes a value that the schema refuses. */
 function toPlain(document: Document): unknown {
   try {
     return document.toJS();
   } catch {
-    // An alias that leads nowhere, or so many of them that they must be meant to do harm.
+    // An unknown alias, or so many aliases that they must be an attack.
     return null;
   }
 }
@@ -112,7 +112,7 @@ function faultsOf(error: ZodError, value: unknown, lineOf: (path: Path) => numbe
   });
 }
 
-/** One id, one entry; one route, one line. Looks at what was written, so that it works beside other faults. */
+/** Finds repeated ids and routes. Reads the raw values, so that it works beside other faults. */
 function checkUniqueness(value: unknown, raise: Raise): void {
   const firstSeen = (list: unknown, path: Path, nameOf: (item: unknown) => string | null, what: string) => {
     const seen = new Set<string>();
@@ -133,8 +133,8 @@ function checkUniqueness(value: unknown, raise: Raise): void {
 }
 
 /**
- * Routes may lead to upstreams that only the database has, which is looked at when the file is in order otherwise. In
- * a file that is not, a name that it does not explain is told along with the rest.
+ * Routes may lead to upstreams that only the database knows, which is checked when the file is otherwise in order. In a
+ * faulty file, unexplained names are reported with the rest.
  */
 function checkUpstreams(value: unknown, raise: Raise): void {
   const known = new Set(listOf(memberOf(value, 'upstreams')).map(idOf));
@@ -148,7 +148,7 @@ function checkUpstreams(value: unknown, raise: Raise): void {
   }
 }
 
-/** Looks at what was written, too. */
+/** Reads the raw values, too. */
 function checkKeys(value: unknown, { vendorKey }: CatalogSurroundings, raise: Raise): void {
   for (const [index, upstream] of listOf(memberOf(value, 'upstreams')).entries()) {
     const variable = textAt(upstream, 'apiKeyEnv');
@@ -196,7 +196,7 @@ function toContent(
   };
 }
 
-/** The line of what a path leads to, or of the last thing on the way that is there. */
+/** The line of the value at a path, or of its nearest ancestor in the file. */
 function positionOf(document: Document, lines: LineCounter, path: Path): number | null {
   let node: unknown = document.contents;
   let offset = offsetOf(node);

@@ -1,7 +1,7 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-/** Makes `DATA_DIR` if there is none. What is wrong with it, before anything else stumbles over it; null: nothing. */
+/** Makes `DATA_DIR` if it is missing. Returns its problem, before another part fails on it; null: none. */
 export async function findDataDirProblem(dataDir: string): Promise<string | null> {
   try {
     await mkdir(resolve(dataDir), { recursive: true, mode: 0o700 });

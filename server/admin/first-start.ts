@@ -9,9 +9,9 @@ import type { CatalogContent } from './catalog-content.ts';
 import { createOperator, type PreparedPassword, preparePassword } from './operator.ts';
 import { planSeed, simulatorSeed, vendorSeed } from './seeds.ts';
 
-/** What a first start made, to be shown this once. Null parts were there before. */
+/** The results of a first start, to be shown once. Null parts existed before. */
 export interface FirstStart {
-  /** `password` null: the one that was configured. */
+  /** `password` null: the configured one. */
   operator: { email: string; password: string | null } | null;
   /** A key of a trial account, and a model to try it with. */
   key: { secret: string; model: string } | null;
@@ -40,7 +40,7 @@ interface Missing {
 
 /**
  * Fills an empty database: models, plans, an operator, and a trial account with a key, each only when there is none of
- * its kind. Any number of processes may call it at once; one of them does it. Null when nothing is to be shown.
+ * its kind. Any number of processes may call it at once; one of them does it. Null when there is nothing to show.
  */
 export async function firstStart(parts: FirstStartParts): Promise<FirstStart | null> {
   const before = await whatIsMissing(parts.pool);
@@ -58,7 +58,7 @@ async function fill(
   parts: FirstStartParts,
   password: PreparedPassword,
 ): Promise<FirstStart | null> {
-  // Asked again under the lock.
+  // Checked again under the lock.
   const missing = await whatIsMissing(client);
   if (missing.catalog && !parts.catalogFile) await seed(client, parts, catalogSeed(parts));
   if (missing.plans && !parts.catalogFile) await seed(client, parts, examplePlans(parts));
@@ -93,7 +93,7 @@ async function makeOperator(
   return outcome;
 }
 
-/** The operator's own account, so that the dashboard has something to show to whoever signs in first. */
+/** The operator's own account, so that the dashboard is not empty for the first person who signs in. */
 async function makeTrial(client: ClientBase, email: string, ownerId: string | undefined): Promise<FirstStart['key']> {
   const opened = await createAccount(client, { email, actor: system, ...(ownerId === undefined ? {} : { ownerId }) });
   if (opened.kind !== 'created') throw new Error(`the first account could not be made: ${opened.kind}`);

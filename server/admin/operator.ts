@@ -4,7 +4,7 @@ import { personAddress } from '../people/address.ts';
 import { createPasswords, passwordProblem } from '../people/passwords.ts';
 import { appendAudit } from '../shared/audit.ts';
 
-/** A password and its digest, which takes too long to be computed within a transaction. */
+/** A password and its digest, computed outside of the transaction because it takes long. */
 export interface PreparedPassword {
   password: string;
   digest: string;
@@ -14,7 +14,7 @@ export type OperatorOutcome =
   | { kind: 'created' | 'promoted'; userId: string; email: string }
   | { kind: 'invalid'; field: 'email'; message: string };
 
-/** Digests a password, a fresh one if none is given. The problem is a sentence. */
+/** Digests a password, a random one if none is given. The problem is a sentence. */
 export async function preparePassword(given: string | null): Promise<PreparedPassword | { problem: string }> {
   const password = given ?? randomBytes(15).toString('base64url');
   const problem = passwordProblem(password);
@@ -22,8 +22,8 @@ export async function preparePassword(given: string | null): Promise<PreparedPas
 }
 
 /**
- * Makes an operator within the caller's transaction: a new person, or one who is there already. Either way the password
- * is the given one afterwards, and whoever was signed in as that person no longer is.
+ * Makes an operator within the caller's transaction: a new person, or an existing one. Either way the given password is
+ * set, and the person's sessions end.
  */
 export async function createOperator(
   client: ClientBase,
@@ -32,7 +32,7 @@ export async function createOperator(
   const email = personAddress(ask.email);
   if (email === null) return { kind: 'invalid', field: 'email', message: 'must be an e-mail address' };
   const { rows } = await client.query<{ id: string; created: boolean }>(
-    // A row that was inserted just now has never been updated.
+    // A new row has never been updated.
     `INSERT INTO app_user (name, email, email_verified, operator) VALUES ($1, $2, true, true)
      ON CONFLICT (email) DO UPDATE SET operator = true, email_verified = true, updated_at = now()
      RETURNING id, xmax = 0 AS created`,

@@ -11,17 +11,17 @@ import { resealSecrets } from './reseal.ts';
 /** The part of the configuration that a start needs; `Config` has it. */
 export type StartSettings = CatalogSurroundings &
   Pick<FirstStartParts, 'upstreamsFromEnv' | 'admin' | 'production'> & {
-    /** Where customers pay to; null: nothing is sold, which is said. */
+    /** The bank account of customers' payments; null: nothing is sold, which is logged. */
     bank?: object | null;
     catalogFile: string | null;
     previousSecretKeys: readonly Buffer[];
   };
 
 /**
- * Brings a database up to where a server can work on it: migrations, the catalog file, whatever a first start makes. Safe
- * in several processes at once, and safe to repeat when it fails half-way. Returns what is to be shown this once.
+ * Brings a database into the state that a server needs: migrations, the catalog file, the first start. Safe in
+ * concurrent processes, and safe to repeat after a failure. Returns the secrets that are shown once.
  *
- * Throws `CatalogFileError` when the file is at fault and `MigrationRefused` when the database is: trying again does not
+ * Throws `CatalogFileError` when the file is at fault and `MigrationRefused` when the database is: a retry does not
  * help then.
  */
 export async function prepareDatabase(options: {
@@ -36,7 +36,7 @@ export async function prepareDatabase(options: {
   const applied = await migrate({ url: databaseUrl });
   if (applied.length > 0) log.info({ count: applied.length }, 'applied migrations');
   const { unknown } = await migrateStatus({ url: databaseUrl });
-  // Versions overlap while machines are being updated, so it may go on; but it may fail to write.
+  // Versions overlap during an update, so the start goes on; but this version may fail to write.
   if (unknown.length > 0) log.warn({ count: unknown.length }, 'the database has migrations of a newer version');
 
   const seal = createSeal({ secretKeys: [secretKey] });

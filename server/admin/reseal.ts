@@ -5,16 +5,17 @@ import { placeOfWebhookSecret } from '../notices/webhooks.ts';
 import { signInSecret } from '../people/auth.ts';
 import { createSeal, type SealedPlace } from '../shared/seal.ts';
 
-/** How many secrets were sealed anew, and how many open with none of the keys. */
+/** The numbers of secrets that were resealed, and of those that none of the keys opens. */
 export interface Resealed {
   resealed: number;
   lost: number;
 }
 
 /**
- * Seals with the current secret key whatever a previous one had sealed: keys of upstreams, secrets of webhooks, and
- * those of one-time codes. Afterwards the previous keys are needed no more. What was only signed (sessions, links of
- * mails and downloads) ends with the old key. To be called in a transaction; any number of processes may call it.
+ * Reseals with the current secret key the secrets that a previous one had sealed: keys of upstreams, secrets of
+ * webhooks, and those of one-time codes. Afterwards the previous keys are no longer needed. Signatures (sessions, links
+ * of mails and downloads) become invalid with the old key. To be called in a transaction; any number of processes may
+ * call it.
  */
 export async function resealSecrets(
   client: ClientBase,
@@ -44,7 +45,7 @@ export async function resealSecrets(
   return counts;
 }
 
-/** These are encrypted by the library that checks them, which knows one key and does not say which one it was. */
+/** These are encrypted by the library that checks them, which knows one key and does not name it. */
 async function resealOneTimeCodes(client: ClientBase, keys: readonly string[], counts: Resealed): Promise<void> {
   const [current = ''] = keys;
   const { rows } = await client.query<{ id: string; secret: string; backupCodes: string }>(
@@ -65,7 +66,7 @@ async function resealOneTimeCodes(client: ClientBase, keys: readonly string[], c
   }
 }
 
-/** The key that opens a text; encryption with a check value tells right from wrong. */
+/** The key that opens a text; authenticated encryption tells the right one from the others. */
 async function findKey(keys: readonly string[], data: string): Promise<string | null> {
   for (const key of keys) {
     const opens = await symmetricDecrypt({ key, data }).then(

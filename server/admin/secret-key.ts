@@ -4,15 +4,15 @@ import { join } from 'node:path';
 
 const keyBytes = 32;
 
-/** The file of the key cannot be used. The message is for the operator, and says what to do. */
+/** The file of the key is unusable. The message is for the operator, and says what to do. */
 export class SecretKeyError extends Error {
   override name = 'SecretKeyError';
 }
 
 /**
- * The secret key of a server that was given none: made once, kept in `DATA_DIR` for its owner alone. Several programs may
- * ask for it at once; all get the same. Throws `SecretKeyError` when the file is there and is not a key: making another
- * one would lock everything away that was sealed with the first.
+ * The secret key of a server without a configured one: made once, kept in `DATA_DIR`, readable for its owner alone.
+ * Concurrent callers get the same key. Throws `SecretKeyError` when the file exists and holds no key: a new one would
+ * make every sealed secret unreadable.
  */
 export async function readSecretKey(dataDir: string): Promise<Buffer> {
   const path = join(dataDir, 'secret-key');
@@ -24,7 +24,7 @@ async function makeKey(dataDir: string, path: string): Promise<Buffer> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await writeFile(draft, `${randomBytes(keyBytes).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true });
-    // A link appears whole or not at all, and only if nobody was faster.
+    // A link appears whole or not at all, and only if no other process was faster.
     await link(draft, path);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw new SecretKeyError(`${path} cannot be written (${codeOf(error)}).`);
@@ -45,7 +45,7 @@ async function readKey(path: string): Promise<Buffer | null> {
     throw new SecretKeyError(`${path} cannot be read (${codeOf(error)}).`);
   }
   const key = Buffer.from(text, 'base64');
-  // Decoding passes over what is no base64: a key with a flaw in it would be another key.
+  // Node's decoder skips invalid base64: a damaged key would silently become another key.
   if (key.length === keyBytes && key.toString('base64') === text) return key;
   throw new SecretKeyError(
     `${path} is not a key: ${keyBytes} bytes in base64 are expected. Restore it from a backup: what was sealed with it (keys of upstreams, secrets of webhooks) opens with no other one.`,

@@ -5,7 +5,7 @@ import { parsePrice } from '../core/money.ts';
 import type { CatalogPrice } from '../core/price.ts';
 import type { CatalogContent, ModelContent } from './catalog-content.ts';
 
-/** What an empty database is filled with, so that the first start has something to show. */
+/** The seeds of an empty database, so that the first start has content. */
 
 /** USD per 1M tokens: input, cache hit, output, and where the vendor has them, five-minute and one-hour cache writes. */
 type PriceRow = readonly [string, string, string] | readonly [string, string, string, string, string];
@@ -17,10 +17,10 @@ interface SeedModel {
   contextWindow: number;
   maxOutputTokens: number;
   capabilities: readonly string[];
-  /** Left out: not said. */
+  /** Left out: unknown. */
   efforts?: readonly ReasoningEffort[];
   prices: PriceRow;
-  /** What the model is called where: by upstream id. */
+  /** The upstream's own model names, by upstream id. */
   at: Readonly<Record<string, string>>;
 }
 
@@ -29,7 +29,7 @@ interface SeedUpstream {
   protocol: Upstream['protocol'];
   baseUrl: string;
   features: FeaturesInput;
-  /** The environment variable with the key; null: none is needed. */
+  /** The environment variable of the key; null: none is needed. */
   keyVariable: string | null;
   /** Lower is tried first. */
   priority: number;
@@ -76,7 +76,7 @@ const simulatedModels: readonly SeedModel[] = [
   simulatedModel('Small', ['0.25', '0.025', '1.25'], 16_000),
 ];
 
-/** The models of the built-in simulator, which need nothing and cost nothing. */
+/** The models of the built-in simulator, which need no key and cost nothing. */
 export function simulatorSeed(): CatalogContent {
   return toContent(simulated, simulatedModels, () => null);
 }
@@ -124,10 +124,10 @@ const vendors: readonly SeedUpstream[] = [
   },
 ];
 
-/** What the vendors' models know; they refuse other words. */
+/** The effort levels that the vendors' models accept; they refuse other words. */
 const claudeEfforts: readonly ReasoningEffort[] = ['none', 'low', 'medium', 'high', 'xhigh', 'max'];
 const gptEfforts: readonly ReasoningEffort[] = ['minimal', 'low', 'medium', 'high'];
-/** It reasons by a budget of tokens instead. */
+/** It takes a budget of reasoning tokens instead. */
 const noEfforts: readonly ReasoningEffort[] = ['none'];
 
 // The vendors' list prices of November 2026. Models whose price depends on the length of the prompt are left out: a price
@@ -222,8 +222,8 @@ const vendorModels: readonly SeedModel[] = [
 ];
 
 /**
- * The vendors whose keys are at hand, and what can be had from them, sold at cost: an operator sets prices of their own.
- * Null: no key is there.
+ * The vendors whose keys are configured, and their models, sold at cost: operators set prices of their own. Null: there
+ * is no key.
  */
 export function vendorSeed(keyOf: (variable: string) => string | undefined): CatalogContent | null {
   const present = vendors.filter(({ keyVariable }) => keyVariable !== null && keyOf(keyVariable) !== undefined);
@@ -233,7 +233,7 @@ export function vendorSeed(keyOf: (variable: string) => string | undefined): Cat
   return toContent(present, models, (variable) => keyOf(variable) ?? null);
 }
 
-/** Plans to begin with; an operator sets prices of their own. */
+/** Example plans; an operator sets prices of their own. */
 export const planSeed: CatalogContent = {
   upstreams: [],
   models: [],
@@ -277,7 +277,7 @@ function toModel(
     routes: upstreams.flatMap(({ id: upstreamId, priority, keyVariable }) => {
       const upstreamModel = at[upstreamId];
       if (upstreamModel === undefined) return [];
-      // The simulator costs nothing; a vendor costs what its list says.
+      // The simulator costs nothing; a vendor costs its list price.
       const costs = keyVariable === null ? null : toPrices(prices);
       return [{ upstreamId, upstreamModel, priority, weight: 1, enabled: true, costs, line: null }];
     }),

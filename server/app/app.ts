@@ -36,11 +36,11 @@ export interface AppParts {
   simulatorUrl: string;
   log: Logger;
   /**
-   * What has to be done to the database before work begins (migrations, first start, catalog file). Called until it
-   * succeeds: a database that is late must not end the process.
+   * Database work before the start (migrations, first start, catalog file). Retried until it succeeds: a late database
+   * must not end the process.
    */
   prepare(): Promise<void>;
-  /** Whether this process takes part in what happens by the clock: probes, mails, webhooks. */
+  /** Whether this process runs scheduled jobs: probes, mails, webhooks. */
   scheduled: boolean;
   /** Which of several processes behind one port this is; absent: the only one. */
   worker?: number;
@@ -56,7 +56,7 @@ export interface App {
   ledger: Ledger;
   /** Resolves to true when the database is prepared and requests are taken, to false when it was closed before. */
   ready(): Promise<boolean>;
-  /** Takes no new requests, lets running ones finish for `drainMs`, ends the rest, settles everything. */
+  /** Takes no new requests, lets running ones finish for `drainMs`, aborts the rest and settles everything. */
   close(): Promise<void>;
 }
 
@@ -136,7 +136,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
 }
 
-/** Time that requests have to end by themselves after they were told to stop at once. */
+/** Time for requests to end by themselves after an immediate stop. */
 const maxBreakOffMs = 5_000;
 
 /** The database's connections and what reads and writes through them. */
@@ -147,8 +147,8 @@ function openStores(parts: AppParts, metrics: Metrics) {
     name: 'app',
     max: 10,
     queryTimeoutMs: 15_000,
-    // A process that stops between two statements keeps orders, keys and accounts locked only so long: it must outlast a
-    // mail that is sent while its row is locked, whose time is limited.
+    // A process that stalls between two statements must not keep orders, keys and accounts locked. The limit exceeds
+    // the timeout of a mail, which is sent while its row is locked.
     settings: { statement_timeout: '10s', idle_in_transaction_session_timeout: '5min' },
     log,
   });

@@ -13,14 +13,13 @@ import { describeError } from '../runtime/http.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 
 /**
- * Prepares the database and starts what works with it, again and again until it succeeds: a database that is late must
- * not end the process.
+ * Prepares the database and starts its users, with retries until it succeeds: a late database must not end the process.
  */
 export interface BringUpParts {
   databaseUrl: string;
   /** Migrations, first start, catalog file. */
   prepare(): Promise<void>;
-  /** Starts what happens by the clock; null: this process has no part in it. */
+  /** Starts scheduled jobs; null: this process has none. */
   startSchedule: (() => Promise<void>) | null;
   catalog: Catalog;
   ledger: Ledger;
@@ -34,9 +33,9 @@ export interface BringUpParts {
 }
 
 export interface BringUp {
-  /** True once requests are taken; false when it was stopped before. Rejects when only a person can mend it. */
+  /** True once requests are taken; false when stopped before. Rejects on a problem that only a person can solve. */
   done: Promise<boolean>;
-  /** Tries no more. */
+  /** Stops retrying. */
   abort(): void;
   /** Stops what was started. */
   close(): Promise<void>;
@@ -89,7 +88,7 @@ export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
   };
 }
 
-/** A refused migration and a wrong catalog file stay wrong however often they are tried. */
+/** A refused migration or a wrong catalog file is not retried: the result would be the same. */
 function needsPerson(error: unknown): boolean {
   return error instanceof MigrationRefused || (error instanceof Error && error.name === 'CatalogFileError');
 }
@@ -112,7 +111,7 @@ function listenForChanges({ databaseUrl, keyring, authenticator, catalog, log }:
   });
 }
 
-/** Requests do not wait for the schedule: nothing that happens by the clock is urgent. */
+/** Requests do not wait for the schedule: no scheduled job is urgent. */
 async function schedule(start: () => Promise<void>, signal: AbortSignal, log: Logger): Promise<void> {
   for (let waitMs = 1_000; !signal.aborted; waitMs = Math.min(60_000, waitMs * 2)) {
     try {

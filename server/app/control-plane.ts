@@ -38,8 +38,8 @@ import { createUptime } from '../uptime/uptime.ts';
 import { createSchedule } from './schedule.ts';
 
 /**
- * The control plane, put together: everything that is administered through GraphQL, what comes in from banks, and what
- * the public sees. It has connections of its own, so that heavy reports never keep a model request waiting for one.
+ * The composition of the control plane: GraphQL, webhooks from banks and public pages. It has connections of its own,
+ * so that heavy reports never delay a model request.
  */
 export interface ControlPlaneParts {
   config: Config;
@@ -57,7 +57,7 @@ export interface ControlPlaneParts {
 }
 
 export interface ControlPlane {
-  /** Begins what happens by the clock. Rejects while the database is out of reach; may be called again. */
+  /** Starts scheduled jobs. Rejects while the database is unreachable; may be called again. */
   startSchedule(): Promise<void>;
   close(): Promise<void>;
 }
@@ -73,8 +73,8 @@ function openDomainPool(url: string, log: Logger): Pool {
     name: 'control',
     max: domainConnections,
     queryTimeoutMs: 15_000,
-    // A process that stops between two statements keeps orders, keys and accounts locked only so long: it must outlast a
-    // mail that is sent while its row is locked, whose time is limited.
+    // A process that stalls between two statements must not keep orders, keys and accounts locked. The limit exceeds
+    // the timeout of a mail, which is sent while its row is locked.
     settings: { statement_timeout: '10s', idle_in_transaction_session_timeout: '5min' },
     log,
   });
@@ -201,7 +201,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   };
 }
 
-/** The accounts that money may name. Null, with a made-up one: there is nothing to compare with. */
+/** The operator's own bank accounts. Null with a made-up account: there is nothing to compare with. */
 function accountNumbersOf(bank: Config['bank']): string[] | null {
   if (bank === null) return [];
   return bank.isDemonstration ? null : [bank.account];

@@ -21,7 +21,7 @@ import type { Keys } from '../keys/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 
-/** What a process tells its parts about its own life. */
+/** The state of a process, as its parts see it. */
 export interface ProcessState {
   /** The database is prepared. */
   prepared: boolean;
@@ -31,7 +31,7 @@ export interface ProcessState {
   now: boolean;
 }
 
-/** The data plane, put together: what model clients call. */
+/** The composition of the data plane: the endpoints that model clients call. */
 export interface DataPlaneParts {
   config: Config;
   secretKey: Buffer;
@@ -122,7 +122,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   };
 }
 
-/** Digests of clients' identifiers, for vendors and caches; without the secret they cannot be found by trying. */
+/** Keyed digests of clients' identifiers, for vendors and caches; without the secret they cannot be guessed. */
 function createDigest(secretKey: Buffer): (scope: string, text: string) => string {
   const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'steyg digest', 32));
   return (scope, text) => createHmac('sha256', key).update(scope).update('\0').update(text).digest('base64url');

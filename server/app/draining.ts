@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** The end of a process: running requests finish within a limit, then connections are closed. */
+/** Graceful shutdown: running requests finish within a limit, then connections are closed. */
 
-/** Time in which connections may deliver what was already answered. */
+/** Time in which connections may deliver what is already answered. */
 const maxLastBytesMs = 1_000;
 
 /** Waits until no request runs, at most for `limitMs`. */
@@ -12,7 +12,7 @@ export async function drain(slots: { total(): number }, limitMs: number): Promis
   while (slots.total() > 0 && performance.now() < until) await delay(20);
 }
 
-/** Lets answers that are on their way arrive; connections that are still open after a second are cut. */
+/** Lets answers in flight arrive; connections still open after a second are cut. */
 export async function closeServer(fastify: FastifyInstance): Promise<void> {
   const cut = setTimeout(() => fastify.server.closeAllConnections(), maxLastBytesMs);
   await fastify.close();

@@ -3,18 +3,18 @@ import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../runtime/metrics.ts';
 import { isSameSecret } from '../shared/constant-time.ts';
 
-/** What load balancers and Prometheus ask for: `/healthz`, `/readyz` and `/metrics`. */
+/** The endpoints of load balancers and Prometheus: `/healthz`, `/readyz` and `/metrics`. */
 export interface HealthParts {
   /** Whether this process takes requests. */
   isReady: () => boolean;
   metrics: Metrics;
-  /** Null: `/metrics` answers this machine alone. */
+  /** Null: `/metrics` answers only this machine. */
   metricsToken: string | null;
 }
 
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
-/** A proxy on this machine hands on requests that come from somewhere else. */
+/** A proxy on this machine forwards requests from other machines. */
 function isForwarded(headers: IncomingHttpHeaders): boolean {
   return headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
 }

@@ -11,18 +11,18 @@ import { createJobs, type JobLog, type Jobs } from '../runtime/jobs.ts';
 import { createProbeAccount, createProbeRound } from '../uptime/round.ts';
 import type { Uptime } from '../uptime/uptime.ts';
 
-/** What happens by the clock, put together: which job runs when, and what wakes it sooner. */
+/** The schedule: which job runs when, and what triggers it early. */
 export interface ScheduleParts {
   databaseUrl: string;
-  /** The address people see, without a trailing slash: probes go there. */
+  /** The public address, without a trailing slash: probes go there. */
   publicUrl: string;
-  /** False: models are not probed, because somebody counts what reaches the simulator. */
+  /** False: models are not probed, because a test counts the requests that reach the simulator. */
   probing: boolean;
   accounts: Accounts;
   keys: Keys;
   orders: Pick<Orders, 'expire'>;
   transfers: Pick<Transfers, 'receive'>;
-  /** Where to ask for transfers that a webhook lost; null: nowhere. */
+  /** Where transfers that a webhook lost are queried; null: nowhere. */
   transferSource: TransferSource | null;
   uptime: Uptime;
   notices: Pick<Notices, 'check' | 'sendMails'>;
@@ -33,14 +33,14 @@ export interface ScheduleParts {
 }
 
 export interface Schedule extends Pick<Jobs, 'start' | 'close'> {
-  /** Tells that something is to be delivered: soon, instead of within a minute. */
+  /** Triggers deliveries at once, instead of within a minute. */
   webhooksDue(): void;
 }
 
-/** Longer than any outage that a webhook's retries do not outlast by themselves. */
+/** Longer than any outage that webhooks' own retries do not cover. */
 const reconciliationWindowMs = 48 * 3_600_000;
 
-/** Events are written down in transactions that are still open when this hears of them. */
+/** The trigger arrives while the transaction that writes the events is still open. */
 const settleMs = 250;
 
 export function createSchedule(parts: ScheduleParts): Schedule {
@@ -87,7 +87,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
           await notices.sendMails();
         },
       },
-      // An alarm is not late by more than a minute, and there are not more mails than one a minute.
+      // Alarms are at most a minute late, and there is at most one mail a minute.
       { name: 'alarms', cron: '* * * * *', run: mismatchMails.sendMails },
       { name: 'webhooks', cron: '* * * * *', run: webhooks.deliverDue },
       { name: 'people', cron: '23 * * * *', run: people.sweep },
@@ -106,7 +106,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
   return {
     async start() {
       await jobs.start();
-      // A catalog that was never probed should not stay without data until the clock says so.
+      // A catalog that was never probed should not wait for the next tick.
       if (probing) await jobs.trigger('probes');
     },
     async close() {

@@ -3,12 +3,12 @@ import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 
 /**
- * Configuration is read once, here, and nowhere else. Afterwards there are only plain typed values with the unit in
- * their names. Every variable may also be given as a file (`NAME_FILE=/run/secrets/name`), as container platforms
- * hand out secrets. An empty variable counts as absent.
+ * Configuration is read once, here, and nowhere else. All other code gets typed values with the unit in their names.
+ * Every variable may also be given as a file (`NAME_FILE=/run/secrets/name`), as container platforms provide secrets.
+ * An empty variable counts as absent.
  */
 
-/** Every problem of the environment at once: a person should not have to fix them one start at a time. */
+/** All problems of the environment at once, so that one start reports them all. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly problems: readonly string[];
@@ -40,7 +40,7 @@ const flag = z
   .default('0')
   .transform((value) => value === '1');
 const port = z.coerce.number('must be a port').int('must be a port').min(0).max(65_535);
-/** Paths are put behind it as text, and whether it is `https:` decides how cookies are set: so in the one usual spelling. */
+/** Normalised: paths are appended as text, and the scheme `https:` decides the attributes of cookies. */
 const httpUrl = z
   .url({ protocol: /^https?$/i, error: 'must be an http(s) address' })
   .transform((value) => new URL(value))
@@ -57,7 +57,7 @@ function inUrl(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/** Where people find a server that nobody gave an address to: all addresses of a machine are no place to go to. */
+/** The default public address. A wildcard address of the machine is not one that people can open. */
 function urlOf(host: string, port: number): string {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? 'localhost' : inUrl(host);
   return new URL(`http://${reached}:${port}`).origin;
@@ -150,9 +150,9 @@ export interface Config {
   production: boolean;
   host: string;
   port: number;
-  /** The address people see, without a trailing slash. Derived from host and port when not given. */
+  /** The public address, without a trailing slash. Derived from host and port when not given. */
   publicUrl: string;
-  /** Addresses and networks of proxies that are believed when they say where a request comes from. */
+  /** Addresses and networks of trusted proxies, whose forwarded client address is used. */
   trustedProxies: readonly string[];
   /** Null: the server runs its own embedded PostgreSQL. */
   databaseUrl: string | null;
@@ -161,10 +161,10 @@ export interface Config {
   upstreamsFromEnv: boolean;
   /** 32 bytes; null: generated into `dataDir` on the first start (never in production). */
   secretKey: Buffer | null;
-  /** Keys that were used before: what they sealed is sealed anew at the start. */
+  /** Previous keys: secrets that they sealed are resealed at the start. */
   previousSecretKeys: readonly Buffer[];
   allowPrivateUpstreams: boolean;
-  /** Apart from upstreams, because customers choose these addresses, and operators those. */
+  /** Separate from upstreams, because customers choose these addresses, and operators those. */
   allowPrivateWebhooks: boolean;
   workers: number;
   logLevel: string;
@@ -173,7 +173,7 @@ export interface Config {
   drainMs: number;
   timeouts: GatewayTimeouts;
   limits: { perKey: number; perAccount: number; trial: number };
-  /** How late the event loop may keep being before new requests are refused. */
+  /** The sustained lateness of the event loop above which new requests are refused. */
   overloadLagMs: number;
   /** Requests per minute, counted across processes. */
   requestRates: { perKey: number; perAccount: number; trial: number };
@@ -182,14 +182,14 @@ export interface Config {
   simulator: { port: number; record: boolean; tokensPerSecond: number | null; firstTokenMs: number | null };
   metricsToken: string | null;
   mail: { smtpUrl: string | null; from: string };
-  /** Where customers pay to. Null in production while BANK_* is not set: nothing is sold then. */
+  /** The bank account of customers' payments. Null in production while BANK_* is not set: nothing is sold then. */
   bank: BankConfig | null;
-  /** Where news of transfers come from. A secret that is absent or empty refuses every message of its webhook. */
+  /** The webhooks that report transfers. A secret that is absent or empty refuses every message of its webhook. */
   bankProviders: {
     sepay: { secret: string; scheme: 'hmac' | 'apikey' };
     casso: { secret: string; scheme: 'hmac' | 'token' };
     payos: { secret: string };
-    /** SePay's list of transactions, for what webhooks lost; null: it is not asked. */
+    /** SePay's list of transactions, for transfers that webhooks lost; null: it is not queried. */
     listing: { token: string; baseUrl: string } | null;
   };
   /** The vendor key that an environment variable carries, for `apiKeyEnv` of the catalog file. */
@@ -197,21 +197,21 @@ export interface Config {
 }
 
 export interface GatewayTimeouts {
-  /** Until an upstream's headers when the answer is streamed. */
+  /** Timeout of an upstream's headers when the answer is streamed. */
   headersMs: number;
-  /** Until an upstream's headers when the answer is not streamed: it is generated whole first. */
+  /** Timeout of an upstream's headers when the answer is not streamed: it is generated whole first. */
   replyMs: number;
-  /** Silence in the middle of an answer. */
+  /** Timeout of silence in the middle of an answer. */
   idleMs: number;
   /** How long the client's status waits for the first event of a stream. */
   firstEventMs: number;
   /** Silence towards the client after which a keep-alive is sent. */
   keepAliveMs: number;
-  /** How long a client may take nothing while there is something for it. */
+  /** How long a client may read nothing while bytes wait for it. */
   clientStallMs: number;
 }
 
-/** A bank account as orders show it. `isDemonstration`: made up, so nothing can be paid to it. */
+/** A bank account as orders show it. `isDemonstration`: fictitious, so it cannot be paid. */
 export interface BankConfig {
   bin: string;
   account: string;
@@ -226,7 +226,7 @@ interface BankVariables {
   BANK_NAME?: string | undefined;
 }
 
-/** No bank has these digits, so that an app that reads the code by mistake sends the money to no one. */
+/** No bank has these digits, so that an app that reads the code by mistake pays to no account. */
 const demonstration = { bin: '000000', account: '0000000000', name: 'STEYG DEMO' };
 
 function bankOf(v: BankVariables): BankConfig | null {
@@ -240,7 +240,7 @@ function bankOf(v: BankVariables): BankConfig | null {
   };
 }
 
-/** Half an account would send customers' money to another bank, or under another name. */
+/** An incomplete account would send customers' money to another bank, or under another name. */
 function bankProblems(v: BankVariables): string[] {
   const names = ['BANK_BIN', 'BANK_ACCOUNT', 'BANK_NAME'] as const;
   const missing = names.filter((name) => v[name] === undefined);
@@ -249,8 +249,8 @@ function bankProblems(v: BankVariables): string[] {
 }
 
 /**
- * Parses the environment. Throws `ConfigError` naming every problem at once.
- * `readFile` is there for tests; it reads the files that `NAME_FILE` variables point to.
+ * Parses the environment. Throws `ConfigError` with all problems at once. `readFile` is replaced in tests; it reads the
+ * files that `NAME_FILE` variables point to.
  */
 export function loadConfig(
   env: Record<string, string | undefined>,

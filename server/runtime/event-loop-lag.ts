@@ -1,18 +1,20 @@
-/** Measures how late the event loop runs; load is shed by it. */
+/** Measures the lateness of the event loop, by which load is shed. */
 
 /** The interval of the timer whose lateness is measured. */
 export const lagTickMs = 500;
 
 /** The lateness of the timer, in milliseconds. */
 export interface EventLoopLag {
-  /** Tells that the timer has fired at this moment. */
+  /** Records that the timer has fired at this moment. */
   tick(now: number): void;
   latestMs(): number;
   /** The lesser of the last two: one long pause is over when it is noticed, and no reason to refuse a request. */
   lastingMs(): number;
 }
 
-/** Begins to measure; the caller runs the timer. Pure: moments come in as arguments, in milliseconds of one clock. */
+/**
+ * Starts a measurement; the caller runs the timer. Pure: moments come in as arguments, in milliseconds of one clock.
+ */
 export function createLag(startedAt: number): EventLoopLag {
   let previousMs = 0;
   let latestMs = 0;

@@ -7,25 +7,25 @@ import { describeError, describeRequest, requestIdHeaders, uuidv7 } from './http
 
 /**
  * The HTTP server that all edges share: limits against slow and malformed clients, request ids, one log line for each
- * request that says nothing of what was in it.
+ * request without any of its content.
  */
 
 /** Limits of one connection. Times are milliseconds. */
 export interface ServerLimits {
-  /** Until a request has arrived whole. */
+  /** Timeout of a whole request. */
   requestMs: number;
-  /** Until its head has; counts from the connection's beginning, or from the request's first byte. */
+  /** Timeout of its head, from the connection's beginning, or from the request's first byte. */
   headersMs: number;
-  /** How often the two above are looked at. */
+  /** Interval of the check of the two above. */
   checkMs: number;
-  /** Idle between two requests. */
+  /** Timeout of an idle connection between two requests. */
   keepAliveMs: number;
   /**
-   * A request that is answered while its body is still coming (a refusal) has the rest read and thrown away: a
-   * connection that is closed under a client that writes is reset, and many clients then lose the answer. This long...
+   * A request that is answered while its body is still coming (a refusal) has the rest read and dropped: a connection
+   * that is closed under a writing client is reset, and many clients then lose the answer. Timeout of that ...
    */
   discardMs: number;
-  /** ... and so much. */
+  /** ... and its maximum size. */
   discardBytes: number;
 }
 
@@ -39,7 +39,7 @@ const defaultLimits: ServerLimits = {
 };
 const headerBytes = 16_384;
 
-/** What is wrong with a request as HTTP; its sentence is for the client. */
+/** A violation of HTTP; its sentence is for the client. */
 class BadRequest extends Error {
   override name = 'BadRequest';
   readonly statusCode = 400;
@@ -48,7 +48,7 @@ class BadRequest extends Error {
 export function createHttpServer(
   log: Logger,
   limits: ServerLimits = defaultLimits,
-  /** Proxies whose word on the client's address is taken; empty: none. */
+  /** Trusted proxies, whose forwarded client address is used; empty: none. */
   trustedProxies: readonly string[] = [],
 ): FastifyInstance {
   const app = Fastify({
@@ -70,7 +70,7 @@ export function createHttpServer(
       requireHostHeader: false,
     },
     clientErrorHandler: answerBrokenRequest,
-    // An address that cannot be decoded has no route, so no edge's own handler sees it.
+    // An undecodable address matches no route, so no edge's own handler sees it.
     frameworkErrors: (_error, request, response) => {
       const body = JSON.stringify(envelope('The address of the request is not valid.', request.id));
       const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
@@ -85,7 +85,7 @@ export function createHttpServer(
 
   app.addHook('onRequest', async (request, response) => {
     const startedAt = performance.now();
-    // Also for a client that leaves before the end.
+    // Also for a client that disconnects early.
     response.raw.once('close', () => {
       const left = !response.raw.writableFinished;
       const status = left ? 499 : response.raw.statusCode;
@@ -101,7 +101,7 @@ export function createHttpServer(
   app.addHook('onSend', async (request, response, payload) => {
     if (!response.hasHeader('x-request-id')) void response.headers(requestIdHeaders(request.id));
     if (!response.hasHeader('x-content-type-options')) void response.header('x-content-type-options', 'nosniff');
-    // After such a head, the boundary between this request and the next cannot be trusted.
+    // After such a head, the boundary between this request and the next is unknown.
     if (!hasOneHost(request.raw)) void response.header('connection', 'close');
     if (request.raw.complete) return payload;
     const rest = discardRest(request.raw, limits);
@@ -128,12 +128,12 @@ function sentenceOf(error: Error, status: number): string {
   return publicSentence(error) ?? 'The request could not be read.';
 }
 
-/** What may be said of an error: messages of parsers and libraries can quote what was sent. Null: nothing. */
+/** The public part of an error: messages of parsers and libraries can quote the request. Null: none. */
 export function publicSentence(error: unknown): string | null {
   return error instanceof BadRequest ? error.message : null;
 }
 
-/** Without exactly one host, two readers of a request could take it for two different sites. */
+/** Without exactly one host, two parsers of a request could take it for different sites. */
 function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -144,8 +144,8 @@ function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 }
 
 /**
- * Clients that ask before they send a body (`Expect: 100-continue`) are told to go on only when the head was found in
- * order. Returns the requests that still wait for it.
+ * Sends `100 Continue` to clients that expect it only after the head was checked. Returns the requests that still wait
+ * for it.
  */
 function letHeadsBeCheckedFirst(server: Server): WeakSet<IncomingMessage> {
   const waiting = new WeakSet<IncomingMessage>();
@@ -160,7 +160,7 @@ function letHeadsBeCheckedFirst(server: Server): WeakSet<IncomingMessage> {
   return waiting;
 }
 
-/** Reads what is left of a body and forgets it, within bounds; beyond them the connection is cut. Resolves at its end. */
+/** Reads the rest of a body and drops it, within bounds; beyond them the connection is cut. Resolves at its end. */
 function discardRest(request: IncomingMessage, { discardMs, discardBytes }: ServerLimits): Promise<void> {
   const { socket } = request;
   let left = discardBytes;
@@ -182,7 +182,7 @@ function discardRest(request: IncomingMessage, { discardMs, discardBytes }: Serv
 }
 
 /**
- * Sends an answer whole and at once, and ends it when the request's body has been read. Node closes a connection with
+ * Sends a whole answer at once, and ends it when the request's body has been read. Node closes a connection with
  * `Connection: close` at the end of the answer; a client that is still writing then gets a reset instead of the answer.
  */
 function answerBeforeEnd(payload: string | Buffer, rest: Promise<void>): Readable {
@@ -192,7 +192,7 @@ function answerBeforeEnd(payload: string | Buffer, rest: Promise<void>): Readabl
   return answer;
 }
 
-/** An error in a shape that the clients of every protocol read, for where it is not known which of them was spoken. */
+/** An error in a shape that the clients of every protocol read, for requests whose protocol is unknown. */
 function envelope(message: string, requestId: string) {
   return {
     type: 'error',
@@ -201,14 +201,17 @@ function envelope(message: string, requestId: string) {
   };
 }
 
-/** The latest request of each connection, to know whether an answer is being written there. */
+/** The latest request of each connection, to know whether an answer is being written on it. */
 const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
 
-/** Bytes that are no HTTP request (or are two at once) get a short answer and a closed connection: nothing behind them is read. */
+/**
+ * Bytes that are no HTTP request (or are two at once) get a short answer and a closed connection: the rest is never
+ * parsed.
+ */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   const current = latest.get(socket);
   const isAnswering = current !== undefined && !current.response.writableFinished;
-  // In the middle of an answer, or in place of one that is still to come, ours would be taken for it.
+  // During another answer, or before one that is due, the client would take this one for it.
   const isTaken = isAnswering && (current.request.complete || current.response.headersSent);
   if (!socket.writable || error.code === 'ECONNRESET' || isTaken) {
     socket.destroy();

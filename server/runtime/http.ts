@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What the edges share: request ids, the HTML page for a forgotten `/v1`, and what a log line may say of a request. */
+/** Shared by the edges: request ids, the HTML page for a forgotten `/v1`, and the log fields of a request. */
 
 const pool = Buffer.allocUnsafe(8192);
 let used = pool.length;
@@ -24,19 +24,19 @@ export function uuidv7(nowMs: number = Date.now()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-${a}-${b}-${c}`;
 }
 
-/** Accepts a request id as the service prints it; anything else is not one. */
+/** Accepts a request id in the form that the service prints, and no other. */
 export function isRequestId(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(text);
 }
 
-/** Both names on every answer: the two protocols' clients read different ones. */
+/** Both headers on every answer: the clients of the two protocols read different ones. */
 export function requestIdHeaders(requestId: string): Record<string, string> {
   return { 'request-id': requestId, 'x-request-id': requestId };
 }
 
 /**
- * The page for a client whose base address lacks `/v1`. It is HTML on purpose: this is how such a mistake is
- * recognised, and people see it in a browser.
+ * The page for a client whose base address lacks `/v1`. It is HTML on purpose: tools recognise the mistake by it, and
+ * people see it in a browser.
  */
 export function missingVersionPage(baseUrl: string): string {
   return `<!doctype html>
@@ -47,12 +47,15 @@ export function missingVersionPage(baseUrl: string): string {
 `;
 }
 
-/** What a log line says of a request (its id is on every line already): the route's template, never the address, a header or a body. */
+/**
+ * The log fields of a request (its id is on every line already): the route's template, never the address, a header or a
+ * body.
+ */
 export function describeRequest(request: { method: string; routeOptions?: { url?: string | undefined } }) {
   return { method: request.method, route: request.routeOptions?.url ?? 'unknown' };
 }
 
-/** An error by its kind alone: messages of parsers, drivers and upstreams can quote what people wrote. */
+/** The kind of an error alone: messages of parsers, drivers and upstreams can quote people's texts. */
 export function describeError(error: unknown): { kind: string; code?: string; where?: string } {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   // Some libraries throw clones that fail `instanceof Error`.
@@ -66,7 +69,7 @@ export function describeError(error: unknown): { kind: string; code?: string; wh
   };
 }
 
-/** The headers that decide how a body is read, checked before it is. */
+/** Checks the headers that decide how a body is read, before it is read. */
 export function isJsonContentType(headers: IncomingHttpHeaders): boolean {
   const type = headers['content-type'];
   if (type === undefined) return false;

@@ -5,7 +5,7 @@ export interface Instruments {
   registry: Registry;
   /** A counter. The returned function takes the labels' values in the order of their names. */
   count(name: string, help: string, ...labelNames: string[]): (labels: readonly string[], more?: number) => void;
-  /** A histogram, in the unit that its name ends with. */
+  /** A histogram, in the unit of its name's suffix. */
   measure(
     name: string,
     help: string,
@@ -55,7 +55,7 @@ function figures(labelNames: readonly string[]) {
 }
 
 /**
- * `worker`: which of several processes behind one port this is; null: the only one. A scrape reaches one of them, and
+ * `worker`: the index of this process behind a shared port; null: the only one. A scrape reaches one of them, and
  * figures of different processes under one name would look like counters that run backwards.
  */
 export function createInstruments(worker: number | null): Instruments {

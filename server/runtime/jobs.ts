@@ -2,15 +2,15 @@ import { PgBoss } from 'pg-boss';
 import { describeError } from './http.ts';
 
 /**
- * Work that happens by the clock, once per cluster however many processes there are: probes, mails, webhooks, orders
- * that run out of time. The database decides who does it. A job may run twice when a process dies in the middle of it,
- * so every job is written to bear that.
+ * Scheduled jobs, run once per cluster however many processes there are: probes, mails, webhooks, expiry of orders. The
+ * database decides which process runs one. A job may run twice when a process dies in the middle of it, so every job is
+ * idempotent.
  */
 export interface ScheduledJob {
   name: string;
-  /** Minutes, hours, … as cron writes them, UTC. A run that is missed while nobody is up is not made up for. */
+  /** A cron expression, UTC. A run that is missed while no process is up is not repeated. */
   cron: string;
-  /** `signal` ends it: the process is closing, or the run takes longer than `longestRunSeconds`. */
+  /** `signal` aborts it: the process is closing, or the run takes longer than `maxRunSeconds`. */
   run(signal: AbortSignal): Promise<unknown>;
 }
 
@@ -19,19 +19,19 @@ export interface JobLog {
 }
 
 export interface Jobs {
-  /** Begins to work. Throws while the database is out of reach; may then be called again. */
+  /** Starts to work. Throws while the database is unreachable; may then be called again. */
   start(): Promise<void>;
-  /** Asks for a run now, on whichever process is free. Nothing happens when one is waiting already. */
+  /** Requests a run now, on any free process. Nothing happens when one is queued already. */
   trigger(name: string): Promise<void>;
-  /** Takes no more work, ends what runs, and waits for it. */
+  /** Takes no more work, aborts running jobs, and waits for them. */
   close(): Promise<void>;
 }
 
 const queue = 'steyg';
 /** Jobs that one process runs at a time. */
 const concurrency = 3;
-const longestRunSeconds = 600;
-/** After this long without a sign of life the run of a dead process is given up, and the next may begin. */
+const maxRunSeconds = 600;
+/** Heartbeat timeout: after it the run of a dead process is given up, and the next may start. */
 const heartbeatSeconds = 30;
 const closeTimeoutMs = 10_000;
 
@@ -39,7 +39,7 @@ export function createJobs(options: {
   databaseUrl: string;
   jobs: readonly ScheduledJob[];
   log: JobLog;
-  /** How long a triggered job waits at most to be noticed. At least half a second. */
+  /** Maximum delay until a triggered job is noticed. At least half a second. */
   pollSeconds?: number;
 }): Jobs {
   const { databaseUrl, log, pollSeconds = 2 } = options;
@@ -49,7 +49,7 @@ export function createJobs(options: {
 
   async function run(name: string, signal: AbortSignal): Promise<void> {
     const job = jobs.get(name);
-    // Scheduled by another version of the server; that one will do it.
+    // Scheduled by another version of the server, which will run it.
     if (job === undefined) return;
     try {
       await job.run(AbortSignal.any([signal, closing.signal]));
@@ -68,15 +68,15 @@ export function createJobs(options: {
         max: 3,
         warningRetentionDays: 1,
       });
-      // Unheard, an error of its timers would end the process.
+      // Without a listener, an error of its timers would end the process.
       starting.on('error', (error) => log.warn(describeError(error), 'the scheduler met an error'));
       try {
         await starting.start();
         await starting.createQueue(queue, {
-          // One waiting and one running for each job, wherever they are.
+          // One queued and one running for each job, in the whole cluster.
           policy: 'stately',
           retryLimit: 0,
-          expireInSeconds: longestRunSeconds,
+          expireInSeconds: maxRunSeconds,
           heartbeatSeconds,
           retentionSeconds: 3_600,
           deleteAfterSeconds: 3_600,

@@ -3,9 +3,9 @@ import { describeError } from './http.ts';
 
 /**
  * The log of one process: JSON lines whose fields are chosen by an allow-list. Objects that could carry a header, a
- * body or an address are cut down by serialisers, so that no level and no mistake in a call writes them out.
+ * body or an address are reduced by serialisers, so that no level and no mistake in a call writes them out.
  *
- * A field that is not listed vanishes without a word: a test holds every call of the server against this list.
+ * A field that is not listed is dropped silently: a test checks every call of the server against this list.
  */
 export const allowedFields: ReadonlySet<string> = new Set([
   'requestId',
@@ -79,10 +79,11 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       level: (label: string) => ({ level: label }),
       log: keepAllowed,
     },
-    // What frameworks log by themselves arrives under these names; its kind is enough.
+    // Names under which frameworks log errors; the kind is enough.
     serializers: { err: () => undefined, req: () => undefined, res: () => undefined },
     hooks: {
-      // Without a sentence of its own, a line about an error would get the error's message, which can quote anybody.
+      // Without a message of its own, a line about an error would get the error's message, which can quote people's
+      // texts.
       logMethod(args: unknown[], method: (fields: object | string, text?: string) => void): void {
         const [first, text] = args;
         if (typeof first !== 'object' || first === null) {
@@ -98,7 +99,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
     },
   };
   const log = destination === undefined ? pino(options) : pino(options, destination);
-  // What a child logger adds to each of its lines passes no formatter. Children of children inherit this.
+  // Bindings of a child logger pass no formatter. Children of children inherit this.
   const { child } = log as unknown as { child: ChildMaker };
   const makeChild: ChildMaker = function makeChild(bindings, more) {
     return child.call(this, keepAllowed(bindings), more);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import { describeError } from './http.ts';
 
-/** A mail of the service: plain text, with its links also as a list, so that a program can follow them. */
+/** A mail of the service: plain text, with its links also as a list, for programs. */
 export interface Mail {
   to: string;
   subject: string;
@@ -18,31 +18,31 @@ export interface MailLog {
 
 export interface Mailer {
   /**
-   * Takes a mail and returns at once: whoever waits for an answer must not be able to tell from its time whether a
-   * mail went out. Failures are tried again a few times, then logged. A mail does not survive the process.
+   * Queues a mail and returns at once: the time of an answer must not reveal whether a mail was sent. Failures are
+   * retried a few times, then logged. A queued mail does not survive the process.
    */
   post(mail: Mail): void;
-  /** Sends now and throws when it cannot, for callers with retries of their own. */
+  /** Sends now and throws on failure, for callers with retries of their own. */
   deliver: (mail: Mail) => Promise<void>;
-  /** Waits for what is under way. */
+  /** Waits for mails in flight. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
 
 const retryDelaysMs = [1_000, 10_000, 60_000];
 
-/** SMTP when there is a server; otherwise each mail is a file `mail/<time>-<to>.json` of the data directory. */
+/** SMTP when a server is configured; otherwise each mail is a file `mail/<time>-<to>.json` of the data directory. */
 export function createMailer(options: {
   smtpUrl: string | null;
   from: string;
   dataDir: string;
   log: MailLog;
-  /** How long to wait before each further try. */
+  /** Delay before each further attempt. */
   delaysMs?: readonly number[];
 }): Mailer {
   const { smtpUrl, from, dataDir, log } = options;
   const delaysMs = options.delaysMs ?? retryDelaysMs;
-  // A server that says nothing must not keep the row of a notice locked for longer than its transaction may be idle.
+  // A silent mail server must not keep the row of a notice locked for longer than its transaction may be idle.
   const limits = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 60_000 };
   const transport = smtpUrl === null ? null : createTransport({ url: smtpUrl, ...limits }, { from });
   const closing = new AbortController();
@@ -96,7 +96,7 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
 }
 
 async function writeMail(directory: string, mail: Mail): Promise<void> {
-  // Links in it open accounts: nobody else on the machine should read them.
+  // Its links open accounts: other users of the machine must not read them.
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const recipient = mail.to.replaceAll(/[^A-Za-z0-9@._+-]/g, '_').slice(0, 100);
   const { to, subject, text, links } = mail;
@@ -112,7 +112,7 @@ async function writeMail(directory: string, mail: Mail): Promise<void> {
   }
 }
 
-/** Two mails to one address within a millisecond must both stay. */
+/** Two mails to one address within a millisecond get different names. */
 async function linkUnlessTaken(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

@@ -4,7 +4,7 @@ import { createInstruments, type Instruments } from './instruments.ts';
 
 /**
  * Prometheus metrics of one process. Labels are names of our own (protocols, models, upstreams, outcomes), never an
- * account, a key or anything a client wrote: bounded in number, and private.
+ * account, a key or a client's text: bounded in number, and private.
  */
 
 export interface SettledFacts {
@@ -38,7 +38,7 @@ export interface Metrics {
     seconds: number;
     firstByteSeconds: number | null;
   }): void;
-  /** A request went upstream so long after its last byte had arrived. */
+  /** The time from the last byte of a request to its dispatch upstream. */
   dispatched(seconds: number): void;
   upstreamAnswered(upstream: string, model: string, end: string, milliseconds: number): void;
   settled(facts: SettledFacts): void;
@@ -47,16 +47,16 @@ export interface Metrics {
   anomaly(kind: string, upstream: string): void;
   /** A request had a top-level member that the gateway does not know. */
   unknownMember(protocol: string, name: string): void;
-  /** A message of a bank's webhook and what became of it. */
+  /** A message of a bank's webhook, by its outcome. */
   bankMessage(provider: string, outcome: string): void;
-  /** A fault of our own that was survived. */
+  /** A fault of our own that the process survived. */
   fault(where: (typeof faultPlaces)[number]): void;
   inFlight: { add(protocol: string): void; remove(protocol: string): void };
-  /** Milliseconds by which the event loop keeps being late. */
+  /** Sustained lateness of the event loop, in milliseconds. */
   loopLagMs(): number;
-  /** Milliseconds by which the event loop was late the last time that it was measured. */
+  /** Last measured lateness of the event loop, in milliseconds. */
   latestLoopLagMs(): number;
-  /** So many operations of the ledger were committed in one transaction. */
+  /** The number of ledger operations in one transaction. */
   batch(operations: number): void;
   /** Registers a gauge whose value is read when metrics are collected. */
   gauge(name: string, help: string, read: () => number): void;
@@ -65,9 +65,7 @@ export interface Metrics {
 const overheadSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/**
- * Every metric of a process. `worker`: which of several processes behind one port this is; null: the only one.
- */
+/** All metrics of a process. `worker`: the index of this process behind a shared port; null: the only one. */
 export function createMetrics({ worker = null }: { worker?: number | null } = {}): Metrics {
   const instruments = createInstruments(worker);
   const lag = createLag(performance.now());
@@ -126,10 +124,10 @@ function requestMetrics({ count, measure, level }: Instruments) {
   } satisfies Partial<Metrics>;
 }
 
-/** Names that are told apart; the others of a process are counted together. */
+/** Distinct label values; further names of a process are counted together. */
 const maxMemberLabels = 40;
 
-/** Clients choose the names: only those that look like a field's, in words without digits, become labels. */
+/** Clients choose the names: only plausible field names, in words without digits, become labels. */
 function createMemberLabel(): (name: string) => string {
   const known = new Set<string>();
   return (name) => {
@@ -200,7 +198,7 @@ function moneyMetrics({ count, measure }: Instruments) {
       const written = usage.cacheWrite5m + usage.cacheWrite1h;
       if (written > 0) tokens([model, 'cache_write'], written);
       if (usage.output > 0) tokens([model, 'output'], usage.output);
-      // For people to look at; the exact figure is in the ledger.
+      // For display; the exact figure is in the ledger.
       if (cost > 0n) spend([model], Number(cost) / 1e12);
     },
     budgetRefusal: (reason) => refusals([reason]),
@@ -211,7 +209,7 @@ function moneyMetrics({ count, measure }: Instruments) {
 
 function faultMetrics({ count }: Instruments) {
   const faults = count('gateway_faults_total', 'Faults of this server that it survived.', 'where');
-  // Present from the beginning: alerts see no rise of a counter that appears with its first fault.
+  // Initialised with zero: alerts see no rise of a counter that appears with its first fault.
   for (const where of faultPlaces) faults([where], 0);
   return { fault: (where) => faults([where]) } satisfies Partial<Metrics>;
 }

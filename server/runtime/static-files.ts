@@ -5,15 +5,15 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 
 /**
- * The dashboard as files: one page for all addresses of people, and assets whose names change with what is in them.
- * It is built before the start; this only hands it out.
+ * Serves the dashboard: one page for all addresses of people, and assets whose names are hashes of their content. It is
+ * built before the start.
  */
 export interface DashboardOptions {
-  /** Where the built files are. */
+  /** The directory of the built files. */
   root: string;
 }
 
-/** Nothing from elsewhere, nothing inline; pictures that the server draws (QR codes) come as `data:` addresses. */
+/** Nothing from other origins, nothing inline; QR codes of the server come as `data:` addresses. */
 const contentSecurityPolicy = [
   "default-src 'self'",
   "img-src 'self' data:",
@@ -25,7 +25,7 @@ const contentSecurityPolicy = [
 
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
-  // It names the assets of one build: an old copy would ask for files that are gone.
+  // The page names the assets of one build: a cached copy would ask for deleted files.
   'cache-control': 'no-store',
   'content-security-policy': contentSecurityPolicy,
   'referrer-policy': 'same-origin',
@@ -34,19 +34,19 @@ const pageHeaders = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 };
 
-/** Addresses of programs: a browser that mistypes one gets a program's answer. */
+/** Addresses of programs: a mistyped one gets a program's answer, also in a browser. */
 const programs = /^\/(api|graphql|webhooks|status|healthz|readyz|metrics|downloads|assets)(?:$|[/.?])/;
 
 const pageList = z.array(z.string().startsWith('/'));
 
 /**
- * Registers the pages that the build lists, its assets, and a 404 page. Without a build the root
- * answers 503 to people and says how to make one; everything else works.
+ * Registers the pages that the build lists, its assets, and a 404 page. Without a build the root answers 503 to people
+ * and says how to make one; everything else works.
  */
 export async function registerDashboard(app: FastifyInstance, { root }: DashboardOptions): Promise<void> {
   const html = await readFile(join(root, 'index.html')).catch(() => null);
   if (html === null) {
-    // Coding agents and monitors ask in this way whether anybody is there, and somebody is.
+    // Coding agents and monitors check by HEAD whether the server is up.
     app.head('/', (_request, reply) => reply.code(200).type('text/plain; charset=utf-8').send());
     app.get('/', { exposeHeadRoute: false }, (_request, reply) =>
       reply
@@ -62,7 +62,7 @@ export async function registerDashboard(app: FastifyInstance, { root }: Dashboar
 
   await app.register(fastifyStatic, {
     root,
-    // One route for each file that is there now: no address is ever turned into a path.
+    // One route for each existing file: no address is ever turned into a path.
     wildcard: false,
     index: false,
     globIgnore: ['**/*.{br,gz,json,html}', 'digest', '.vite/**'],

@@ -2,8 +2,7 @@ import type { Logger } from 'pino';
 import { describeError } from './http.ts';
 
 /**
- * When this process has to end: somebody told it to, or something happened that nobody foresaw. Either way running
- * requests finish first.
+ * Decides when this process stops: on a signal, or after an unexpected error. Either way running requests finish first.
  */
 export interface Stopping {
   /** Resolves when the process has been told to stop. */
@@ -14,20 +13,20 @@ export interface Stopping {
 }
 
 /**
- * One press of Ctrl-C arrives more than once: from the terminal, and again from whoever started us (`npm start` hands
- * it on). Only a signal that comes later than this asks for more haste.
+ * One press of Ctrl-C can arrive twice: from the terminal, and again from the parent (`npm start` forwards it). Only a
+ * signal that comes later than this forces an immediate stop.
  */
 const sameSignalMs = 1_000;
 
 export interface StoppingParts {
   log: Logger;
-  /** How long ending may take, all together; then the process is ended as it is. */
+  /** Timeout of a whole stop; then the process exits as it is. */
   limitMs: number;
-  /** A worker leaves Ctrl-C to the process that started it, which passes it on in its own way. */
+  /** A worker ignores Ctrl-C: its supervisor handles it and stops the workers. */
   isWorker: boolean;
 }
 
-/** From here on signals are heeded: the first drains, a second one ends at once. */
+/** Installs the signal handlers: the first signal drains, a second one ends at once. */
 export function listenForTheEnd({ log, limitMs, isWorker }: StoppingParts): Stopping {
   let requestedAt: number | null = null;
   let exitCode: 0 | 1 = 0;
@@ -51,8 +50,8 @@ export function listenForTheEnd({ log, limitMs, isWorker }: StoppingParts): Stop
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', isWorker ? () => undefined : onSignal);
 
-  // Nobody knows what state the process is in, so it ends; but money is only moved by whole transactions, so that what
-  // runs may finish. The error's own words stay out of the log: they can quote what people wrote.
+  // The state of the process is unknown, so it ends; but money is only moved by whole transactions, so running requests
+  // may finish. The error's message stays out of the log: it can quote people's texts.
   process.on('uncaughtException', (error) => {
     log.fatal(describeError(error), 'an error that nobody caught; stopping');
     exitCode = 1;

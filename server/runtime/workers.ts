@@ -3,29 +3,29 @@ import { once } from 'node:events';
 import type { Logger } from 'pino';
 import type { Stopping } from './stopping.ts';
 
-/** Several processes behind one port, looked after by one that does nothing else. */
+/** Workers: several processes behind one port, with a supervisor that serves no requests. */
 export interface WorkersParts {
   count: number;
-  /** What each is sent first. */
+  /** The first message to each worker. */
   boot: (isFirst: boolean) => object;
   stopping: Stopping;
-  /** How long the workers may take to end. */
+  /** Timeout for workers to stop. */
   endLimitMs: number;
   log: Logger;
 }
 
-/** A worker could not start, and said why on its own. */
+/** A worker failed to start, and has logged the reason itself. */
 export class WorkerFailed extends Error {
   override name = 'WorkerFailed';
 }
 
 const restartMs = { first: 500, most: 10_000 };
-/** A worker that lived this long did not fail because of how it was started. */
+/** A worker that lived this long did not fail because of its start. */
 const settledMs = 60_000;
 
 /**
- * Runs the workers until told to stop, and starts another for each that ends. The first one prepares the database, and
- * the others start when it is ready. Throws `WorkerFailed` when it cannot: another try would end the same way.
+ * Runs the workers until told to stop, and replaces each that ends. The first one prepares the database, and the others
+ * start when it is ready. Throws `WorkerFailed` when it cannot: a retry would end the same way.
  */
 export async function superviseWorkers({ count, boot, stopping, endLimitMs, log }: WorkersParts): Promise<void> {
   const living = new Set<Worker>();
@@ -39,7 +39,7 @@ export async function superviseWorkers({ count, boot, stopping, endLimitMs, log 
     worker.once('message', () => {
       isReady = true;
     });
-    // Its channel breaks when it dies; that it died is heard below.
+    // The channel breaks when the worker dies; its exit is handled below.
     worker.on('error', () => undefined);
     worker.on('exit', (code, signal) => {
       living.delete(worker);
@@ -63,7 +63,7 @@ export async function superviseWorkers({ count, boot, stopping, endLimitMs, log 
   await endAll([...living], endLimitMs);
 }
 
-/** They drain; what has not ended by then is ended. */
+/** They drain; those that have not ended by then are killed. */
 async function endAll(workers: readonly Worker[], limitMs: number): Promise<void> {
   const ended = Promise.all(workers.map((worker) => once(worker.process, 'exit')));
   for (const worker of workers) worker.process.kill('SIGTERM');

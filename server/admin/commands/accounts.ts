@@ -1,3 +1,5 @@
+/** The commands for accounts and their grants. */
+
 import { formatUsd } from '../../core/money.ts';
 import { commandLine } from '../../shared/audit.ts';
 import { accountOf, type Command, CommandError, type Given, invalid, usd } from './command.ts';

@@ -1,3 +1,5 @@
+/** The commands for the catalog. */
+
 import { commandLine } from '../../shared/audit.ts';
 import { type Command, CommandError } from './command.ts';
 
@@ -44,7 +46,7 @@ export const catalogCommands: readonly Command[] = [
       ]);
       const { catalog, unpriced } = await transaction(pool, exportCatalog);
       const missing = unpriced.length === 0 ? '' : `# Left out, because they have no price: ${unpriced.join(', ')}\n`;
-      // Whoever reads JSON gets a file's content and nothing else; this is for the person who asked.
+      // Standard output carries the file's content alone, for programs; this goes to the operator.
       if (missing !== '') process.stderr.write(missing.slice(2));
       return { json: catalog, text: `${missing}${stringify(catalog, { lineWidth: 0 }).trimEnd()}` };
     },

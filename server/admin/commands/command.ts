@@ -3,15 +3,15 @@ import type { Account } from '../../accounts/accounts.ts';
 import type { Config } from '../../runtime/config.ts';
 import { parseMoment } from '../../shared/moment.ts';
 
-/** What every command of the operator's command line gets and gives. */
+/** The input and output of every command of the operator's command line. */
 export interface Command {
-  /** Its words, e.g. `account create`. */
+  /** The command's words, e.g. `account create`. */
   name: string;
-  /** What stands behind the words, for `--help`. */
+  /** The arguments after the words, for `--help`. */
   usage: string;
   summary: string;
   options: Readonly<Record<string, 'text' | 'flag'>>;
-  /** How many words it takes besides its options. */
+  /** The number of positional arguments. */
   words?: number;
   run(surroundings: Surroundings, given: Given): Promise<CommandResult>;
 }
@@ -20,17 +20,17 @@ export interface Surroundings {
   config: Config;
   databaseUrl: string;
   pool: Pool;
-  /** The server's secret key, made if there is none yet. */
+  /** The server's secret key, made on first use. */
   secretKey: () => Promise<Buffer>;
 }
 
-/** What is printed: as JSON, or as `text` where that reads better for people than a list of names and values. */
+/** The output: as JSON, or as `text` where that reads better for people than a list of names and values. */
 export interface CommandResult {
   json: Readonly<Record<string, unknown>>;
   text?: string;
 }
 
-/** What an operator can mend. `details` are further members of the error object. */
+/** An error that an operator can solve. `details` are further members of the error object. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly code: string;
@@ -43,10 +43,10 @@ export class CommandError extends Error {
   }
 }
 
-/** A hundred years: beyond it, a number of days is a slip. */
-const mostDays = 36_500;
+/** A hundred years: a larger number of days is a typing error. */
+const maxDays = 36_500;
 
-/** The options and words of one call. */
+/** The options and arguments of one call. */
 export class Given {
   readonly words: readonly string[];
   readonly #values: ReadonlyMap<string, string | true>;
@@ -79,13 +79,13 @@ export class Given {
     throw new CommandError('invalid_input', `--${name} must be a whole number from ${least} to ${most}`);
   }
 
-  /** A length of time in days, perhaps a part of one; zero is over at once. */
+  /** A duration in days, perhaps fractional; zero expires at once. */
   days(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const value = /^\d{1,5}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
-    if (value <= mostDays) return value;
-    throw new CommandError('invalid_input', `--${name} must be a number of days from 0 to ${mostDays}`);
+    if (value <= maxDays) return value;
+    throw new CommandError('invalid_input', `--${name} must be a number of days from 0 to ${maxDays}`);
   }
 
   /** A moment: an ISO date, which begins in UTC, or a date and time with its zone. */
@@ -122,7 +122,7 @@ export async function accountOf({ pool }: Surroundings, given: Given): Promise<A
   return account;
 }
 
-/** A domain's finding about one field, as a sentence. */
+/** The problem of a field that a domain found, as a sentence. */
 export function invalid({ field, message }: { field: string; message: string }): CommandError {
   return new CommandError('invalid_input', `${field} ${message}`);
 }

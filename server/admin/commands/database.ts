@@ -1,3 +1,5 @@
+/** The commands for the database. */
+
 import { migrate, migrateStatus } from '../../database/migrate.ts';
 import type { Command } from './command.ts';
 

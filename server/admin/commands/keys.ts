@@ -1,3 +1,5 @@
+/** The commands for API keys. */
+
 import type { ApiKey } from '../../keys/keys.ts';
 import { commandLine } from '../../shared/audit.ts';
 import { accountOf, type Command, CommandError, type Given, invalid, type Surroundings, usd } from './command.ts';
@@ -104,7 +106,7 @@ async function present({ id, name, prefix, last4, models, limits, expiresAt, cre
   };
 }
 
-/** The key that `--id` names, of whichever account. */
+/** The key that `--id` names, of any account. */
 async function keyOf({ pool }: Surroundings, given: Given): Promise<ApiKey> {
   const { createKeys } = await import('../../keys/keys.ts');
   const id = given.required('id');
@@ -113,11 +115,11 @@ async function keyOf({ pool }: Surroundings, given: Given): Promise<ApiKey> {
   return key;
 }
 
-/** The catalog ids behind `--models`. A slip of the pen would make a key that opens nothing. */
+/** The catalog ids behind `--models`. A misspelt id would make a key that opens nothing. */
 async function modelIds({ pool }: Surroundings, given: Given): Promise<string[]> {
   const asked = given.list('models');
   if (asked === undefined) return [];
-  // No list is every model; an empty one was meant to be something else.
+  // No option means every model; an empty list was meant to be something else.
   if (asked.length === 0) throw new CommandError('invalid_input', '--models must name models, separated by commas');
   const { createCatalog } = await import('../../catalog/catalog.ts');
   const catalog = createCatalog({ pool });

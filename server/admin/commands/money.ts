@@ -1,3 +1,5 @@
+/** The commands for money: budget, ledger and invariants. */
+
 import type { LedgerRecord } from '../../billing/usage.ts';
 import { formatPrice, formatUsd } from '../../core/money.ts';
 import type { UnitPrices } from '../../core/price.ts';
@@ -5,7 +7,7 @@ import type { TokenPools } from '../../core/tokens.ts';
 import { accountOf, type Command, CommandError } from './command.ts';
 
 const defaultEntries = 50;
-const mostEntries = 10_000;
+const maxEntries = 10_000;
 
 export const moneyCommands: readonly Command[] = [
   {
@@ -35,7 +37,7 @@ export const moneyCommands: readonly Command[] = [
     options: { account: 'text', limit: 'text' },
     async run(surroundings, given) {
       const { readLedger } = await import('../../billing/usage.ts');
-      const limit = given.whole('limit', 1, mostEntries) ?? defaultEntries;
+      const limit = given.whole('limit', 1, maxEntries) ?? defaultEntries;
       const { id: accountId } = await accountOf(surroundings, given);
       const { items } = await readLedger(surroundings.pool, { accountId, limit });
       return { json: { entries: items.map(presentEntry) }, text: items.map(lineOf).join('\n') };

@@ -1,3 +1,5 @@
+/** The commands for access tokens and operators. */
+
 import { commandLine } from '../../shared/audit.ts';
 import { accountOf, type Command, CommandError, invalid } from './command.ts';
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../runtime/config.ts';
 import { type Command, CommandError, type CommandResult, Given } from './command.ts';
 
-/** Where a call of the command line takes its settings from and prints to. */
+/** The environment and outputs of one call of the command line. */
 export interface Terminal {
   env: Record<string, string | undefined>;
   out(text: string): void;
@@ -9,8 +9,8 @@ export interface Terminal {
 }
 
 /**
- * Runs one command and returns the process's exit code: 0, or 1 with the error printed. Loads only what the command
- * needs: an operator's script calls this often.
+ * Runs one command and returns the process's exit code: 0, or 1 with the error printed. Loads only the modules that the
+ * command needs, because scripts call it often.
  */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const json = args.includes('--json');
@@ -52,7 +52,7 @@ async function allCommands(): Promise<readonly Command[]> {
   return parts.flat();
 }
 
-/** The command whose name is spelt by most of the first words. */
+/** The command that matches the most leading words. */
 function find(commands: readonly Command[], words: readonly string[]): Command | null {
   const named = commands.filter(({ name }) => {
     const parts = name.split(' ');
@@ -76,7 +76,7 @@ function parse(command: Command, args: readonly string[]): Given {
     if (kind === undefined) throw new CommandError('usage', `${command.name} has no option --${name}; try --help`);
     if (values.has(name)) throw new CommandError('usage', `--${name} is given twice`);
     if (kind === 'flag' && attached !== undefined) throw new CommandError('usage', `--${name} takes no value`);
-    // What looks like an option is one; a value that begins so is attached: `--name=--value`.
+    // A token that looks like an option is one; a value that begins with dashes must be attached: `--name=--value`.
     const value =
       kind === 'flag' ? true : (attached ?? (rest[0]?.startsWith('--') === true ? undefined : rest.shift()));
     if (value === undefined) throw new CommandError('usage', `--${name} needs a value`);
@@ -111,7 +111,7 @@ async function runCommand(command: Command, given: Given, { env }: Terminal): Pr
   }
 }
 
-/** The database that the server uses: the named one, or the embedded one, which is started if nobody has it running. */
+/** The server's database: the configured one, or the embedded one, which is started if it is not running. */
 async function openDatabase({ databaseUrl, dataDir }: Config) {
   const { openPool } = await import('../../database/pool.ts');
   const quiet = { info: () => {}, warn: () => {} };
@@ -128,7 +128,7 @@ async function openDatabase({ databaseUrl, dataDir }: Config) {
   };
 }
 
-/** Nobody else looks after the embedded database, so it is brought up to date as the server would do. */
+/** The embedded database has no other administrator, so it is migrated as the server would do it. */
 async function useEmbedded(dataDir: string, log: { info(): void; warn(): void }) {
   const [{ useEmbeddedPostgres }, { migrate }, { findDataDirProblem }] = await Promise.all([
     import('../../database/embedded.ts'),
@@ -153,7 +153,7 @@ interface Explanation {
   details: Readonly<Record<string, unknown>>;
 }
 
-/** What went wrong, for the operator: in their words where they can mend it, else as the program put it. */
+/** The error for the operator: in their words where they can solve it, else the program's own. */
 function explain(error: unknown): Explanation {
   if (error instanceof CommandError) return { code: error.code, message: error.message, details: error.details };
   const { name = '', message = String(error), code } = error as Partial<Error> & { code?: unknown };
@@ -196,7 +196,7 @@ function helpOn({ name, usage, summary }: Command): string {
   return `usage: npm run --silent admin -- ${`${name} ${usage}`.trimEnd()} [--json]\n\n  ${summary}`;
 }
 
-/** Names and values, one a line; what is nested is named by its path. */
+/** Names and values, one a line; nested members are named by their path. */
 function listing(value: Readonly<Record<string, unknown>>): string {
   const lines = flatten(value, '');
   const width = Math.max(0, ...lines.map(([name]) => name.length));
