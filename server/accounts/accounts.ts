@@ -34,11 +34,11 @@ export type FirstGrant =
 
 export interface NewAccount {
   email: string;
-  /** The part of the address before the `@` when not given. */
+  /** Default: the part of the address before the `@`. */
   name?: string;
   kind?: Account['kind'];
   grant?: FirstGrant;
-  /** The person who becomes its owner. They must have proved that the address is theirs. */
+  /** The person who becomes its owner. The caller has verified that the address is theirs. */
   ownerId?: string;
   actor: string;
 }
@@ -46,8 +46,8 @@ export interface NewAccount {
 export type CreateAccountOutcome =
   | { kind: 'created'; account: Account }
   /**
-   * There is one for this address, with whatever it was given then. If it had no members yet, the owner has become its
-   * first.
+   * The account of this address exists already, with its original budget. An account without members gets the owner as
+   * its first.
    */
   | { kind: 'exists'; account: Account }
   | InvalidInput<'email' | 'name'>;
@@ -59,9 +59,9 @@ export interface NewGrant {
   /** Pico-USD, more than zero. */
   amount: bigint;
   expiresAt: Date | null;
-  /** Why it is given; people see it. */
+  /** The reason; the account's members see it. */
   reason?: string;
-  /** Makes the grant happen once, however often it is asked for. */
+  /** Makes the grant idempotent. */
   idempotencyKey?: string;
   actor: string;
 }
@@ -76,15 +76,15 @@ export type GiveGrantOutcome =
 export interface GrantToEnd {
   accountId: string;
   grantId: string;
-  /** Why; operators find it in the audit log. */
+  /** The reason; operators find it in the audit log. */
   reason: string;
   actor: string;
 }
 
 export type EndGrantOutcome =
-  /** What was free of it (pico-USD) is lost, what was held goes on to its running requests. */
+  /** The free part (pico-USD) is lost; the held part stays with its running requests. */
   | { kind: 'ended'; free: bigint; held: bigint }
-  /** It had ended before, or nothing of it was left. */
+  /** It had ended before, or was empty. */
   | { kind: 'over' }
   | { kind: 'unknown_grant' }
   | InvalidInput<'reason'>;
@@ -95,9 +95,9 @@ export interface Accounts {
   find(idOrEmail: string): Promise<Account | null>;
   suspend(ask: { accountId: string; actor: string }): Promise<StatusOutcome>;
   resume(ask: { accountId: string; actor: string }): Promise<StatusOutcome>;
-  /** Budget that an operator gives by hand. */
+  /** A grant made by an operator. */
   giveGrant(ask: NewGrant): Promise<GiveGrantOutcome>;
-  /** Takes back what is unspent of a grant: it ends now. Running requests keep what they hold. */
+  /** Ends a grant now: its unspent part is taken back. Running requests keep their holds. */
   endGrant(ask: GrantToEnd): Promise<EndGrantOutcome>;
 }
 
@@ -115,7 +115,7 @@ export function createAccounts({ pool }: { pool: Pool }): Accounts {
     giveGrant: (ask) => repeatedTransaction(pool, (client) => giveGrant(client, ask)),
     async endGrant(ask) {
       const outcome = await repeatedTransaction(pool, (client) => takeBack(client, ask));
-      // It ends at the next millisecond: whoever reads after this finds it ended.
+      // The grant ends at the next millisecond, so that every later read finds it ended.
       if (outcome.kind === 'ended') await delay(2);
       return outcome;
     },
@@ -130,7 +130,7 @@ export async function createAccount(client: ClientBase, ask: NewAccount): Promis
   const nameProblem = textProblem(name, 100);
   if (nameProblem !== null) return invalidInput('name', nameProblem);
 
-  // Whoever asks at the same moment waits here for the first, and then finds the account.
+  // A concurrent call for the same address waits here for the first, and then finds the account.
   const { rows } = await client.query<Account>(
     `INSERT INTO account (id, name, email, kind) VALUES ($1, $2, $3, $4) ON CONFLICT (email) DO NOTHING
      RETURNING ${columns}`,
@@ -198,7 +198,7 @@ async function recordGrant(
   return outcome;
 }
 
-/** Membership is for whoever comes first: a later sign-up with the same address must not take an account over. */
+/** Only the first owner gets membership: a later sign-up with the same address must not take an account over. */
 async function addFirstOwner(client: ClientBase, accountId: string, { ownerId, actor }: NewAccount): Promise<void> {
   if (ownerId === undefined) return;
   await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
@@ -261,7 +261,7 @@ async function giveGrant(client: ClientBase, ask: NewGrant): Promise<GiveGrantOu
   if (problem !== null) return problem;
   if (!isUuid(accountId)) return { kind: 'unknown_account' };
   const sourceRef = `adjustment:${idempotencyKey ?? randomUUID()}`;
-  // What was given before is said again, also when its end has come meanwhile.
+  // A repetition returns the earlier result, even if the grant has expired since.
   const { rows } = await client.query<{ over: boolean | null }>(
     `SELECT $2::timestamptz <= now()
             AND NOT EXISTS (SELECT FROM "grant" WHERE account_id = account.id AND source_ref = $3) AS over

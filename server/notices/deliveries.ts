@@ -1,4 +1,4 @@
-/** What is to be delivered: events as they happen, tests, replays, and the record of every attempt. */
+/** Deliveries of webhooks: events as they happen, tests, replays, and the record of every attempt. */
 
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
@@ -25,7 +25,7 @@ export interface WebhookAttempt {
   deliveryId: string;
   /** Null: no answer came. */
   status: number | null;
-  /** Why it did not count; null when it did. */
+  /** Why the attempt failed; null when it succeeded. */
   problem: string | null;
   durationMs: number;
   createdAt: Date;
@@ -40,18 +40,18 @@ export interface WebhookThrottled {
 export type ReplayOutcome =
   | { kind: 'queued'; delivery: WebhookDelivery }
   | { kind: 'unknown_delivery' }
-  /** The endpoint is gone or switched off. */
+  /** The endpoint was deleted or switched off. */
   | { kind: 'endpoint_closed' }
   | WebhookThrottled;
 
 export interface DeliveryDeps {
   pool: Pool;
   now?: () => Date;
-  /** Something is to be delivered, once the transaction that wrote it down has committed. */
+  /** Triggers the sender, once the transaction of the event has committed. */
   onDue?: () => void;
 }
 
-/** Tests and replays together: enough for a person who sets an endpoint up, too few to keep lanes busy. */
+/** Tests and replays together: enough to set an endpoint up, too few to keep lanes busy. */
 const byHandPerAccount = { deliveries: 10, windowS: 60 };
 const keptDays = 30;
 
@@ -63,8 +63,8 @@ export function createDeliveries(deps: DeliveryDeps) {
   const { pool, now = () => new Date() } = deps;
 
   /**
-   * Writes an event down for every endpoint of the account that wants it, within the caller's transaction: it is
-   * delivered if and only if that commits. Returns how many endpoints will hear of it.
+   * Records an event for every subscribed endpoint of the account, within the caller's transaction: it is delivered if
+   * and only if that commits. Returns the number of endpoints.
    */
   async function recordEvent(
     client: ClientBase,
@@ -82,7 +82,7 @@ export function createDeliveries(deps: DeliveryDeps) {
     return rows.length;
   }
 
-  /** Sends a test event to one endpoint, whatever events it has chosen. Null: there is no such endpoint. */
+  /** Sends a test event to one endpoint, regardless of its chosen events. Null: there is no such endpoint. */
   function sendTest(input: { accountId: string; id: string }): Promise<WebhookDelivery | WebhookThrottled | null> {
     return repeatedTransaction(pool, async (client) => {
       const endpoint = await lockEndpoint(client, input);
@@ -97,7 +97,7 @@ export function createDeliveries(deps: DeliveryDeps) {
     });
   }
 
-  /** Delivers something again, as a delivery of its own with the same event id and the same body. */
+  /** Replays a delivery: a new delivery with the same event id and the same body. */
   function replay(input: { accountId: string; deliveryId: string }): Promise<ReplayOutcome> {
     return repeatedTransaction(pool, async (client): Promise<ReplayOutcome> => {
       const old = await findDelivery(client, input.accountId, input.deliveryId);
@@ -117,7 +117,7 @@ export function createDeliveries(deps: DeliveryDeps) {
     });
   }
 
-  /** Deliveries of an account, or of one endpoint of it, the newest first. `before` is the id of the last one seen. */
+  /** Deliveries of an account, or of one of its endpoints, newest first. `before` is the id of the last one seen. */
   async function deliveries(input: {
     accountId: string;
     endpointId?: string;
@@ -133,7 +133,7 @@ export function createDeliveries(deps: DeliveryDeps) {
     return rows;
   }
 
-  /** Whose a delivery is; null: there is none. */
+  /** The account of a delivery; null: there is none. */
   async function accountOfDelivery(id: string): Promise<string | null> {
     if (!isUuid(id)) return null;
     const { rows } = await pool.query<{ accountId: string }>(
@@ -143,7 +143,7 @@ export function createDeliveries(deps: DeliveryDeps) {
     return rows[0]?.accountId ?? null;
   }
 
-  /** What was tried for some deliveries, the oldest first. */
+  /** The attempts of some deliveries, oldest first. */
   async function attempts(deliveryIds: readonly string[]): Promise<WebhookAttempt[]> {
     const { rows } = await pool.query<WebhookAttempt>(
       `SELECT id, delivery_id AS "deliveryId", status, problem, duration_ms AS "durationMs", created_at AS "createdAt"
@@ -153,9 +153,9 @@ export function createDeliveries(deps: DeliveryDeps) {
     return rows;
   }
 
-  /** Deletes deliveries older than they are kept, those to endpoints that were switched off included. */
+  /** Deletes deliveries after their retention, including those to endpoints that were switched off. */
   async function prune(): Promise<void> {
-    // A row that is locked stays for the next time.
+    // Locked rows wait for the next run.
     await pool.query(
       `DELETE FROM webhook_delivery WHERE id IN (
          SELECT id FROM webhook_delivery WHERE created_at < now() - make_interval(days => $1) FOR UPDATE SKIP LOCKED)`,
@@ -175,7 +175,7 @@ export function createDeliveries(deps: DeliveryDeps) {
   };
 }
 
-/** Null: one more is allowed. Counted under a lock of the account, so that any number at once are counted. */
+/** Null: one more is allowed. Counted under a lock of the account, so that concurrent calls are all counted. */
 async function throttleByHand(client: ClientBase, accountId: string): Promise<WebhookThrottled | null> {
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.webhooks-by-hand:' || $1, 0))`, [accountId]);
   const { rows } = await client.query<{ waitS: number }>(

@@ -1,4 +1,4 @@
-/** Where customers hear of events: the endpoints of an account, their addresses and their signing secrets. */
+/** Webhook endpoints of an account, with their addresses and signing secrets. */
 
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
@@ -50,7 +50,7 @@ export type ChangeEndpointOutcome =
 export type RotateSecretOutcome =
   | { kind: 'rotated'; endpoint: WebhookEndpoint; secret: string }
   | { kind: 'unknown_endpoint' };
-/** Keeps the signing secrets; bound to the place where each is kept. */
+/** Seals the signing secrets, each bound to its row. */
 export interface SecretSeal {
   seal(place: { table: string; rowId: string; column: string }, text: string): Buffer;
   unseal(place: { table: string; rowId: string; column: string }, sealed: Uint8Array): string | null;
@@ -59,7 +59,7 @@ export interface SecretSeal {
 export interface EndpointDeps {
   pool: Pool;
   seal: Pick<SecretSeal, 'seal'>;
-  /** What is wrong with an address before anything is sent there; null: nothing. It gets the address without its query. */
+  /** Checks an address before anything is sent there; null: no problem. It gets the address without its query. */
   checkAddress: (url: string) => string | null;
 }
 
@@ -152,7 +152,7 @@ export function createEndpoints(deps: EndpointDeps) {
     });
   }
 
-  /** Removes an endpoint; what was still to be delivered to it is not. Null: there was none. */
+  /** Removes an endpoint; its pending deliveries are dropped. Null: there was none. */
   function remove(input: { accountId: string; id: string; actor: string }): Promise<WebhookEndpoint | null> {
     return repeatedTransaction(pool, async (client) => {
       const before = await lockEndpoint(client, input);
@@ -167,7 +167,7 @@ export function createEndpoints(deps: EndpointDeps) {
     });
   }
 
-  /** An endpoint of any account: the caller checks whose it is. */
+  /** An endpoint of any account: the caller checks the ownership. */
   async function findAny(id: string): Promise<WebhookEndpoint | null> {
     if (!isUuid(id)) return null;
     const { rows } = await pool.query<WebhookEndpoint>(
@@ -215,7 +215,7 @@ export async function lockEndpoint(
   { accountId, id }: { accountId: string; id: string },
 ): Promise<WebhookEndpoint | null> {
   if (!isUuid(id)) return null;
-  // Not so strong that events could not be written down for it meanwhile: they happen in transactions that move money.
+  // A weak lock: transactions that move money record events for this endpoint meanwhile.
   await client.query('SELECT FROM webhook_endpoint WHERE id = $1 AND account_id = $2 FOR NO KEY UPDATE', [
     id,
     accountId,
@@ -239,12 +239,12 @@ function termsProblem(terms: EndpointTerms, checkAddress: EndpointDeps['checkAdd
   return unknown === undefined ? null : invalid('events', 'must be names of events');
 }
 
-/** An address without its query, which is the receiver's business and decides nothing about where it leads. */
+/** An address without its query, which is the receiver's business and does not decide where it leads. */
 export function bareAddress(text: string): string {
   return text.replace(/\?[^#]*/, '');
 }
 
-/** Where the secret of an endpoint is kept: a sealed text opens nowhere else. */
+/** The row of an endpoint's secret: a sealed text opens nowhere else. */
 export function placeOfWebhookSecret(endpointId: string) {
   return { table: 'webhook_endpoint', rowId: endpointId, column: 'sealed' };
 }
@@ -267,7 +267,7 @@ function audit(
 function facts(endpoint: WebhookEndpoint | null): AuditFacts | null {
   if (endpoint === null) return null;
   const { accountId, url, description, events, enabled } = endpoint;
-  // Addresses may carry a token of the receiver's in their query.
+  // An address may carry a token of the receiver in its query.
   return { accountId, url: url.split('?')[0] ?? '', description, events, enabled };
 }
 

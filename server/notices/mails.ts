@@ -3,7 +3,7 @@ import type { Locale } from '../shared/page.ts';
 import { momentText } from '../shared/page.ts';
 import type { NoticeFacts, NoticeKind } from './rules.ts';
 
-/** Notices as mails: what is the case, what it means, where to do something about it. In the language of the reader. */
+/** Notices as mails: what happened, what it means, what to do. In the reader's language. */
 
 export function noticeMail(input: {
   to: string;

@@ -13,7 +13,10 @@ import {
   type NoticeKind,
 } from './rules.ts';
 
-/** Tells accounts that their budget runs low or out, or that part of it is about to expire: once each time it happens. */
+/**
+ * Notices: tells accounts that their budget runs low or out, or that part of it is about to expire, once per
+ * occurrence.
+ */
 
 export interface NoticeSettings {
   /** Pico-USD: below it the balance is low. Zero: never. */
@@ -29,7 +32,7 @@ export interface Notice {
   facts: NoticeFacts;
   mail: 'none' | 'due' | 'sent' | 'failed';
   createdAt: Date;
-  /** Null: what it says is still so. */
+  /** Null: the condition still holds. */
   clearedAt: Date | null;
 }
 
@@ -40,9 +43,9 @@ interface NoticeLog {
 export interface NoticeDeps {
   /** Must read BIGINT as `bigint` (the types of the money lane). */
   pool: Pool;
-  /** Sends now and throws when it cannot. */
+  /** Sends now and throws on failure. */
   deliverMail: (mail: Mail) => Promise<void>;
-  /** Tells the account's own programs, in the transaction that makes the notice. */
+  /** Informs the account's own programs, in the transaction that makes the notice. */
   recordEvent: (client: ClientBase, event: { accountId: string; name: string; data: object }) => Promise<unknown>;
   formatUsd: (amount: bigint) => string;
   topUpUrl: string;
@@ -52,7 +55,7 @@ export interface NoticeDeps {
 
 const defaultSettings: NoticeSettings = { lowBalance: 1_000_000_000_000n, mail: true };
 
-/** Names of events, as customers' programs see them. */
+/** Names of events in webhooks. */
 const noticeEvents: Record<NoticeKind, string> = {
   balance_low: 'balance.low',
   balance_exhausted: 'balance.exhausted',
@@ -62,10 +65,13 @@ const noticeEvents: Record<NoticeKind, string> = {
 
 /** A grant is about to expire when at most this, and at most a third of its life, is left. */
 const soonDays = 3;
-/** An account whose keys were used within this time may have crossed a threshold. Longer than the pause between two runs. */
+/**
+ * An account whose keys were used within this time may have crossed a threshold. Longer than the interval between two
+ * runs.
+ */
 const recently = '20 minutes';
 const maxMailTries = 6;
-/** The most that PostgreSQL's BIGINT holds. */
+/** The maximum of PostgreSQL's BIGINT. */
 const maxBigint = 2n ** 63n - 1n;
 const batch = 500;
 
@@ -89,7 +95,7 @@ export function createNotices(deps: NoticeDeps) {
     return wanted;
   }
 
-  /** What an account was told, the newest first. */
+  /** The notices of an account, newest first. */
   async function list(input: { accountId: string; limit: number }): Promise<Notice[]> {
     const { rows } = await pool.query<Notice>(
       `SELECT id, kind, subject, facts, mail, created_at AS "createdAt", cleared_at AS "clearedAt" FROM notice
@@ -100,9 +106,9 @@ export function createNotices(deps: NoticeDeps) {
   }
 
   /**
-   * Looks at the accounts whose budget may have changed its state, makes the notices that are due and clears those that
-   * are over. Returns how many were made. Notices are made in a transaction that looks again, and each only once, whoever
-   * else runs at the same time.
+   * Checks the accounts whose budget may have changed state, makes the notices that are due and clears those that are
+   * over. Returns how many were made. Each notice is made once, even by concurrent runs: its transaction checks the
+   * condition again.
    */
   async function check(): Promise<number> {
     let made = 0;
@@ -114,7 +120,7 @@ export function createNotices(deps: NoticeDeps) {
     return made;
   }
 
-  /** What is to be told about a budget, and what of that which was told is over. */
+  /** The notices to make for a budget, and those that are over. */
   function changesOf(budget: Budget): { isNew: DueNotice[]; over: Budget['open'] } {
     const due = dueNotices(budget, deps.formatUsd);
     return {
@@ -128,8 +134,8 @@ export function createNotices(deps: NoticeDeps) {
     const first = changesOf(seen);
     if (first.isNew.length === 0 && first.over.length === 0) return 0;
     return repeatedTransaction(pool, async (client) => {
-      // One at a time for each account, and by what is so then: two that saw different balances would wait for each other,
-      // or tell what is not so any more.
+      // One run at a time for each account, on the budget under lock: two runs with different balances would deadlock,
+      // or send a notice that is no longer true.
       await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.notices:' || $1, 0))`, [accountId]);
       const [budget] = await readBudgets(client, [accountId]);
       if (budget === undefined) return 0;
@@ -163,8 +169,8 @@ function createMailSender(deps: NoticeDeps): () => Promise<number> {
   const { pool } = deps;
 
   /**
-   * Sends the mails that are due, each held under lock while it is sent, so that two runs do not send it twice. A mail
-   * that fails is tried again by the next runs, and given up after some. Returns how many left.
+   * Sends the mails that are due, each under a row lock, so that concurrent runs send it once. A failed mail is retried
+   * by the next runs, and given up after some. Returns how many were sent.
    */
   async function sendMails(): Promise<number> {
     let sent = 0;
@@ -233,7 +239,7 @@ const isBalance = (kind: NoticeKind) => kind === 'balance_low' || kind === 'bala
 const isSame = (left: { kind: NoticeKind; subject: string }, right: DueNotice) =>
   left.kind === right.kind && left.subject === right.subject;
 
-/** Accounts that have spent lately, got or lose a grant about now, or were told of a balance that may be over. */
+/** Accounts that have spent lately, whose grants begin or end about now, or with an open notice. */
 async function accountsToLookAt(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM account WHERE kind = 'customer' AND status = 'active' AND id IN (
@@ -266,7 +272,7 @@ async function readBudgets(database: Pool | ClientBase, accounts: readonly strin
      ) AS g
      LEFT JOIN notice_settings s ON s.account_id = a.id
      WHERE a.id = ANY ($1::uuid[]) AND g.grants > 0`,
-    // Grants together can be more than one figure holds; it is far from low then.
+    // The sum of grants can exceed a BIGINT; it is far from low then.
     [accounts, defaultSettings.lowBalance, defaultSettings.mail, soonDays, maxBigint],
   );
   return rows.map(({ ending, ...rest }) => ({

@@ -1,18 +1,18 @@
-/** What an account should be told, given how its budget stands: pure rules. Amounts are pico-USD. */
+/** The rules for notices, given the state of a budget. Pure; amounts are pico-USD. */
 
 export type NoticeKind = 'balance_low' | 'balance_exhausted' | 'grant_expiring' | 'trial_ending';
 
-/** A grant that still has something and ends soon. */
+/** A grant that is not empty and ends soon. */
 export interface EndingGrant {
   id: string;
   kind: string;
-  /** What would be lost. */
+  /** The amount that would be lost. */
   left: bigint;
   expiresAt: Date;
 }
 
 export interface BudgetState {
-  /** What can still be spent, running requests' share included: a hold is not yet a charge. */
+  /** The spendable amount, including what running requests hold: a hold is not yet a charge. */
   left: bigint;
   /** Below it the balance is low; zero: never. */
   threshold: bigint;
@@ -26,7 +26,7 @@ export interface DueNotice {
   facts: NoticeFacts;
 }
 
-/** What a notice says, as it is stored and sent: snake_case, amounts as decimal strings. */
+/** The payload of a notice, as it is stored and sent: snake_case, amounts as decimal strings. */
 export interface NoticeFacts {
   balance_usd?: string;
   threshold_usd?: string;
@@ -36,8 +36,8 @@ export interface NoticeFacts {
 }
 
 /**
- * Everything that is true of a budget now. The caller compares it with what the account was told: what is new is told,
- * what is over is cleared, so that the next time is told again.
+ * Every condition that holds for a budget now. The caller compares them with earlier notices: new ones are sent, those
+ * that are over are cleared, so that the next occurrence is sent again.
  */
 export function dueNotices(state: BudgetState, formatUsd: (amount: bigint) => string): DueNotice[] {
   const notices: DueNotice[] = [];
@@ -56,7 +56,7 @@ export function dueNotices(state: BudgetState, formatUsd: (amount: bigint) => st
   return notices;
 }
 
-/** Told as one when both are new: nobody wants two mails for one thing. */
+/** Sent as one mail when both are new. */
 export function isOvertaken(notice: DueNotice, all: readonly DueNotice[]): boolean {
   return notice.kind === 'balance_low' && all.some(({ kind }) => kind === 'balance_exhausted');
 }

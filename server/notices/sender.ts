@@ -12,26 +12,27 @@ import { signWebhook } from './signature.ts';
 export interface SenderDeps {
   pool: Pool;
   seal: Pick<SecretSeal, 'unseal'>;
-  /** Asked again at every delivery: rules may have become stricter since the address was stored. */
+  /** Checked again at every delivery: the rules may be stricter than when the address was stored. */
   checkAddress: (url: string) => string | null;
-  /** Resolves names to public addresses only; the connection goes to the very address it returned. */
+  /** Resolves names to public addresses only; the connection goes to exactly the returned address. */
   lookup?: LookupFunction;
   timeoutMs?: number;
   now?: () => Date;
 }
 
 const defaultTimeoutMs = 10_000;
-/** How long one process may take over a delivery before another one tries. Longer than the timeout. */
+/** The lease of a delivery: after it another process tries. Longer than the timeout. */
 const leaseSeconds = 120;
-/** Pauses after the first, second, … failed attempt: about a day and a half in all. */
+/** Delays after the first, second, … failed attempt: about a day and a half in total. */
 export const retryPausesSeconds: readonly number[] = [60, 300, 1_800, 7_200, 18_000, 36_000, 64_800];
 
 /**
- * Deliveries under way in one process. An attempt that has run for `slowMs` gives its prompt lane back and counts as slow,
- * and an endpoint that was slow last time starts as slow: hanging endpoints fill the slow lanes, never the prompt ones.
+ * Deliveries in flight in one process. An attempt that has run for `slowMs` releases its prompt lane and counts as
+ * slow, and an endpoint that was slow last time starts as slow: hanging endpoints fill the slow lanes, never the prompt
+ * ones.
  */
 const limits = { prompt: 8, slow: 24, perAccount: 2, slowMs: 1_500 };
-/** How often something new is looked for while attempts are under way. */
+/** How often due deliveries are looked for while attempts are in flight. */
 const pollMs = 500;
 
 interface UnderWay {
@@ -39,15 +40,15 @@ interface UnderWay {
   slow: boolean;
 }
 
-/** The sender of one process. `close` waits for nothing: what is under way is leased again by another process. */
+/** The sender of one process. `close` does not wait: deliveries in flight are leased again by another process. */
 export function createSender(deps: SenderDeps) {
   const { pool } = deps;
   const { send, close } = createTransport(deps);
   const underWay = new Set<UnderWay>();
 
   /**
-   * Delivers what is due and what becomes due meanwhile, and returns how many attempts were made. Any number of processes
-   * may call it at once: each delivery is leased to one, and comes back when that one dies.
+   * Delivers what is due and what becomes due meanwhile, and returns the number of attempts. Any number of processes
+   * may call it at once: each delivery is leased to one, and the lease expires when that one dies.
    */
   async function deliverDue(signal?: AbortSignal): Promise<number> {
     let made = 0;
@@ -71,21 +72,21 @@ export function createSender(deps: SenderDeps) {
         continue;
       }
       if (mine.size === 0) break;
-      // A hanging endpoint must not keep what becomes due for others from being seen.
+      // A hanging endpoint must not delay deliveries that become due for others.
       await Promise.race([...mine, delay(pollMs, undefined, { ref: false })]);
     }
-    // The database is away: what was under way is leased again.
+    // The database is unreachable: deliveries in flight are leased again.
     if (failures.length > 0) throw failures[0];
     return made;
   }
 
-  /** The next delivery that the limits let in, with its place among those under way. */
+  /** The next delivery within the limits, with its lane. */
   async function leaseNext(): Promise<{ leased: Leased; place: UnderWay } | null> {
     const slow = [...underWay].filter((each) => each.slow).length;
     if (underWay.size - slow >= limits.prompt) return null;
     const perAccount = Map.groupBy(underWay, ({ accountId }) => accountId);
     const busy = [...perAccount].filter(([, places]) => places.length >= limits.perAccount).map(([id]) => id);
-    // Taken before the question, because other calls count it meanwhile.
+    // Counted before the query, because concurrent calls count it meanwhile.
     const place: UnderWay = { accountId: '', slow: false };
     underWay.add(place);
     try {
@@ -108,7 +109,7 @@ export function createSender(deps: SenderDeps) {
     const pause = problem === null ? null : (retryPausesSeconds[due.attempts - 1] ?? null);
     const state = problem === null ? 'delivered' : pause === null || status === 410 ? 'failed' : 'pending';
     await repeatedTransaction(pool, async (client) => {
-      // Gone for good, as the endpoint itself says. The endpoint before its deliveries, as in every transaction that writes both.
+      // 410: the endpoint is gone for good. Lock order: the endpoint before its deliveries.
       if (status === 410)
         await client.query('UPDATE webhook_endpoint SET enabled = false WHERE id = $1', [due.endpointId]);
       else if (slow !== due.slow)
@@ -132,7 +133,7 @@ export function createSender(deps: SenderDeps) {
   return { deliverDue, close };
 }
 
-/** The way to the endpoints: checked, signed, bounded in time and size. */
+/** The HTTP client for endpoints: checked, signed, bounded in time and size. */
 function createTransport(deps: SenderDeps) {
   const { timeoutMs = defaultTimeoutMs, now = () => new Date() } = deps;
   const agent = new Agent({
@@ -143,7 +144,7 @@ function createTransport(deps: SenderDeps) {
     pipelining: 0,
   });
 
-  /** Sends one delivery. The problem is a word of ours: nothing that a private network answered leaks to the customer. */
+  /** Sends one delivery. The problem is one of our own words: no answer of a private network leaks to the customer. */
   async function send(due: Leased): Promise<{ status: number | null; problem: string | null }> {
     const secret = deps.seal.unseal(placeOfWebhookSecret(due.endpointId), due.sealed);
     if (secret === null) return { status: null, problem: 'secret_lost' };
@@ -177,7 +178,7 @@ interface Leased {
   id: string;
   accountId: string;
   endpointId: string;
-  /** The endpoint took long the last time. */
+  /** The endpoint was slow last time. */
   slow: boolean;
   eventId: string;
   body: string;
@@ -186,7 +187,7 @@ interface Leased {
   sealed: Buffer;
 }
 
-/** The delivery that has been due longest, but for accounts that are `busy` and, if `promptOnly`, for slow endpoints. */
+/** The delivery that has been due longest, except for `busy` accounts and, if `promptOnly`, slow endpoints. */
 async function lease(pool: Pool, skip: { busy: string[]; promptOnly: boolean }): Promise<Leased | null> {
   const { rows } = await pool.query<Leased>(
     `UPDATE webhook_delivery d SET attempts = d.attempts + 1, next_attempt_at = now() + make_interval(secs => $1)
@@ -202,7 +203,7 @@ async function lease(pool: Pool, skip: { busy: string[]; promptOnly: boolean }):
   return rows[0] ?? null;
 }
 
-/** A word for what went wrong on the way. Addresses that were refused and names without address look alike. */
+/** A word for a network failure. Refused addresses and unresolvable names look alike. */
 function problemOf(error: unknown): string {
   const { name, code } = error as { name?: string; code?: string };
   if (name === 'TimeoutError' || code?.endsWith('_TIMEOUT') === true || code === 'ETIMEDOUT') return 'timeout';

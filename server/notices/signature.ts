@@ -2,9 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { isSameSecret } from '../shared/constant-time.ts';
 
 /**
- * Signatures of webhooks in the form of the Standard Webhooks specification, so that receivers can check them with the
- * libraries that exist: headers `webhook-id`, `webhook-timestamp` (seconds) and `webhook-signature: v1,<base64>`, an
- * HMAC-SHA256 over `{id}.{timestamp}.{body}` with the bytes behind `whsec_`.
+ * Signatures of webhooks in the form of the Standard Webhooks specification, which existing libraries can check:
+ * headers `webhook-id`, `webhook-timestamp` (seconds) and `webhook-signature: v1,<base64>`, an HMAC-SHA256 over
+ * `{id}.{timestamp}.{body}` with the bytes behind `whsec_`.
  */
 
 const prefix = 'whsec_';
@@ -29,7 +29,7 @@ export function signWebhook(input: { secret: string; id: string; body: string; n
   };
 }
 
-/** What a receiver does, as an example and for tests: true when one of the signatures is right and the time is near. */
+/** The receiver's check, as an example and for tests: true when one of the signatures is right and the time is near. */
 export function isSignedWebhook(input: {
   secret: string;
   headers: Record<string, string | undefined>;

@@ -1,7 +1,7 @@
 /**
- * Customers' webhooks: events are written down in the transaction in which they happen, and delivered afterwards, again
- * and again with growing pauses, until the endpoint answers with 2xx or the last retry failed. Deliveries may arrive more
- * than once and out of order: `webhook-id` is the same for every delivery of an event.
+ * Customers' webhooks. Events are recorded in the transaction in which they happen, and delivered afterwards with
+ * retries and growing delays, until the endpoint answers with 2xx or the last retry failed. Delivery is at least once
+ * and unordered: `webhook-id` is the same for every delivery of an event.
  */
 
 import { createDeliveries, type DeliveryDeps } from './deliveries.ts';

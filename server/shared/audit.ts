@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 
 /**
- * Who changed what. Domains write the entry in the transaction of the change itself, so that there is never one without
- * the other. Entries are append-only and carry no secret: what goes in here is shown to people as it is.
+ * The audit log: who changed what. Domains append the entry in the transaction of the change itself, so that neither
+ * exists without the other. Entries are append-only, are shown as they are, and carry no secret.
  */
 export interface AuditEntry {
   /** `user:<id>`, `token:<id>`, `command-line` or `system`. */
@@ -12,13 +12,13 @@ export interface AuditEntry {
   action: string;
   /** Kind and id of what was changed, e.g. `model:big-1`. */
   subject: string;
-  /** Null when there was nothing before. */
+  /** Null: nothing existed before. */
   before?: AuditFacts | null;
-  /** Null when nothing is left. */
+  /** Null: nothing is left. */
   after?: AuditFacts | null;
 }
 
-/** What JSON can say, and amounts and times, which are written as strings. */
+/** JSON values, and amounts and times, which are written as strings. */
 export type AuditValue = string | number | boolean | null | bigint | Date | readonly AuditValue[] | AuditFacts;
 export interface AuditFacts {
   readonly [name: string]: AuditValue;

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import type { ClientBase } from 'pg';
 
 /**
- * Makes something once for a key that the client chose: a program that lost the answer asks again with the same key and
- * gets what was made, not a second one. Keys belong to an account and an operation.
+ * Idempotent creation under a key of the client's choice: a repeated call gets the first result instead of a second
+ * object. Keys belong to an account and an operation.
  */
 export interface OnceAsk {
   accountId: string;
   /** The mutation's name. */
   operation: string;
   key: string;
-  /** The arguments; the same key with others is refused. */
+  /** The arguments; the same key with different ones is refused. */
   input: unknown;
 }
 
@@ -21,8 +21,8 @@ export type Once<T> =
   | { kind: 'conflict' };
 
 /**
- * Runs `make` in the caller's transaction unless it ran before. Whoever asks at the same moment waits for the first.
- * `resultId` null: nothing was made (it was refused), and the key stays unused.
+ * Runs `make` in the caller's transaction unless it ran before. A concurrent call waits for the first. `resultId` null:
+ * nothing was made (it was refused), and the key stays unused.
  */
 export async function once<T>(
   client: ClientBase,

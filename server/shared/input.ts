@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { textProblem } from './plain-text.ts';
 
-/** Input that people and programs choose, checked by one path: a zod shape, every problem at once. */
+/** Validation of input by one path: a zod shape, every problem at once. */
 
-/** One member that cannot be used, with a clause ("must …") that follows its name. */
+/** One unusable member, with a clause ("must …") that follows its name. */
 export interface FieldProblem<Field extends string> {
   field: Field;
   message: string;
 }
 
-/** The outcome of a change whose input cannot be used. `field` and `message` are those of the first problem. */
+/** The refusal of unusable input. `field` and `message` are those of the first problem. */
 export interface InvalidInput<Field extends string> extends FieldProblem<Field> {
   kind: 'invalid';
   problems: readonly FieldProblem<Field>[];
@@ -20,7 +20,7 @@ export function invalidInput<Field extends string>(field: Field, message: string
   return { kind: 'invalid', field, message, problems: [{ field, message }] };
 }
 
-/** What is wrong with an input; null when nothing is. Each member is named once, with its first problem. */
+/** The problems of an input; null when there are none. Each member appears once, with its first problem. */
 export function checkInput<Input extends object>(
   shape: z.ZodType<Input>,
   input: Input,

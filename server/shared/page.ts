@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** What pages that the server writes itself have in common: their language, its moments, their look, and text that stays text. */
+/** The parts that server-rendered pages share: language, moments, style, escaping. */
 
 export type Locale = 'en' | 'vi';
 
-/**
- * The language of a page: what the address asks for, else the first of the two that the browser would rather read,
- * else English.
- */
+/** The language of a page: the address's choice, else the browser's preference of the two, else English. */
 export function chooseLocale(asked: unknown, acceptLanguage: string | undefined): Locale {
   if (asked === 'en' || asked === 'vi') return asked;
   const wishes = (acceptLanguage ?? '')
@@ -26,10 +23,7 @@ export function chooseLocale(asked: unknown, acceptLanguage: string | undefined)
   return first?.language === 'vi' ? 'vi' : 'en';
 }
 
-/**
- * Who is written to cannot be asked where they are. Vietnamese is read in Vietnam; the rest of the world is told the
- * time that everybody can convert.
- */
+/** The recipient's time zone is unknown: Vietnamese readers get the time of Vietnam, all others UTC. */
 const clocks: Record<Locale, { format: Intl.DateTimeFormat; zone: string }> = {
   en: { format: clockOf('en-US', 'short', 'UTC'), zone: 'UTC' },
   vi: { format: clockOf('vi-VN', '2-digit', 'Asia/Ho_Chi_Minh'), zone: 'giờ Việt Nam' },
@@ -47,13 +41,13 @@ function clockOf(tag: string, month: 'short' | '2-digit', timeZone: string): Int
   });
 }
 
-/** A moment for people, to the minute, with the zone whose clock it is: `19:03 21/11/2026 (giờ Việt Nam)`. */
+/** A moment to the minute, with its zone: `19:03 21/11/2026 (giờ Việt Nam)`. */
 export function momentText(moment: Date, locale: Locale): string {
   const { format, zone } = clocks[locale];
   return `${format.format(moment)} (${zone})`;
 }
 
-/** Text for HTML and XML, in elements and in attributes. */
+/** Escapes text for HTML and XML, in elements and in attributes. */
 export function escapeText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -62,7 +56,7 @@ export function escapeText(text: string): string {
 export const logo =
   '<svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="7"/><path d="M7 24v-5h6v-6h6V7h6"/></svg>Steyg';
 
-/** Colours in light and dark, and what headings, links, tables and cards look like. */
+/** The style: colours in light and dark, headings, links, tables and cards. */
 export const pageStyle = `
 :root{color-scheme:light dark;--page:#f7f8f8;--card:#fff;--sunken:#eef1f1;--text:#17201f;--quiet:#55625f;--line:#d7dddb;--accent:#0f766e;--up:#178a4c;--up-soft:#e2f4e8;--most:#c27c0e;--most-soft:#fdf1da;--most-text:#85540a;--down:#c9302c;--down-soft:#fbe6e4;--none:#8a9794;--shadow:0 1px 2px rgb(0 0 0/.06),0 4px 16px rgb(0 0 0/.05)}
 @media (prefers-color-scheme:dark){:root{--page:#0e1413;--card:#161d1c;--sunken:#1e2726;--text:#e7eeec;--quiet:#a1b0ac;--line:#2c3735;--accent:#2dd4bf;--up:#3fbf74;--up-soft:#12301f;--most:#e0a63a;--most-soft:#35270d;--most-text:#fbbf5c;--down:#f0645c;--down-soft:#3b1816;--none:#71807c;--shadow:0 1px 2px rgb(0 0 0/.4)}}
@@ -87,7 +81,7 @@ table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left
 thead th{color:var(--quiet);font-size:.82rem}
 `;
 
-/** The Content-Security-Policy of a page that has this very style and nothing else: no script, no picture, no form. */
+/** The Content-Security-Policy of a page with exactly this style: no script, no picture, no form. */
 export function policyFor(style: string): string {
   const hash = createHash('sha256').update(style).digest('base64');
   return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

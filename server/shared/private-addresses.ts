@@ -4,9 +4,9 @@ import { lookup as dnsLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /**
- * Addresses that a server must not be talked into calling: its own machine, its network, a cloud's metadata. Names are
- * checked after resolution and the connection goes to the very address that was checked, so that a name which resolves
- * differently the second time gains nothing.
+ * Addresses that a server must not be tricked into calling (SSRF): its own machine, its network, a cloud's metadata.
+ * Names are checked after resolution, and the connection goes to exactly the checked address, so that DNS rebinding
+ * gains nothing.
  */
 
 const refused = new BlockList();
@@ -57,13 +57,13 @@ export function isPrivateAddress(address: string): boolean {
   return /^::ffff:/i.test(address) || refused.check(address, 'ipv6');
 }
 
-/** A refused address; the message names nothing that was resolved. */
+/** A refused address; the message reveals nothing of the resolution. */
 export class PrivateAddressError extends Error {
   override name = 'PrivateAddressError';
   readonly code = 'PRIVATE_ADDRESS';
 }
 
-/** A `lookup` for sockets that hands out public addresses only. */
+/** A `lookup` for sockets that returns public addresses only. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) {
@@ -71,7 +71,7 @@ export const publicLookup: LookupFunction = (hostname, options, callback) => {
       return;
     }
     const [first] = addresses;
-    // One private answer among public ones is an attempt to get through, not a choice.
+    // A private answer among public ones is an attack, not a choice.
     if (first === undefined || addresses.some(({ address }) => isPrivateAddress(address))) {
       callback(new PrivateAddressError('address refused'), '');
       return;
@@ -86,7 +86,7 @@ export type AddressProblem =
   | 'not_https'
   | 'has_credentials'
   | 'has_query'
-  /** The host is written in a form that readers of addresses disagree about, or the port belongs to another protocol. */
+  /** The host is written in a form that parsers read differently, or the port belongs to another protocol. */
   | 'unusual_form'
   | 'private_address';
 
@@ -111,8 +111,9 @@ export function checkBaseUrl(text: string, allowPrivate: boolean): AddressProble
 }
 
 /**
- * Names that public DNS does not lead anywhere: of one label (`ip6-localhost`, a machine of the same network), and below the
- * top levels for private use (RFC 6761, RFC 6762, RFC 8375, ICANN's `internal`, and those that home and company networks use).
+ * Names that public DNS does not resolve: of one label (`ip6-localhost`, a machine of the same network), and below the
+ * top levels for private use (RFC 6761, RFC 6762, RFC 8375, ICANN's `internal`, and those that home and company
+ * networks use).
  */
 function isPrivateName(host: string): boolean {
   const labels = host.toLowerCase().replace(/\.+$/, '').split('.');
@@ -135,7 +136,9 @@ const privateTopLevels: ReadonlySet<string> = new Set([
   'onion',
 ]);
 
-/** A host as everybody writes it: no trailing dot, no decimal, octal, hexadecimal or short IPv4, no port of another service. */
+/**
+ * A host in its usual form: no trailing dot, no decimal, octal, hexadecimal or short IPv4, no port of another service.
+ */
 function isPlain(written: string, url: URL, host: string): boolean {
   if (host.endsWith('.') || host.includes('..') || host.includes('%')) return false;
   if (isIP(host) === 4 && written.replace(/:\d*$/, '') !== host) return false;
@@ -143,5 +146,5 @@ function isPlain(written: string, url: URL, host: string): boolean {
   return port === 443 || port >= minUnprivilegedPort;
 }
 
-/** Below it are the ports of mail, remote shells and files, which a request could be made to talk to. */
+/** Ports below it belong to mail, remote shells and files, which a request could be abused to reach. */
 const minUnprivilegedPort = 1_024;

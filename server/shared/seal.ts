@@ -1,11 +1,11 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 /**
- * Secrets at rest. Each is encrypted with a key of its own (AES-256-GCM, random 96-bit nonce), and that key with one that
- * is derived from the server's secret key and never leaves memory. A sealed text is bound to its place: copied into
- * another row or column it does not open.
+ * Sealing of secrets at rest. Each is encrypted with a key of its own (AES-256-GCM, random 96-bit nonce), and that key
+ * with one that is derived from the server's secret key and never leaves memory. A sealed text is bound to its row and
+ * column: copied elsewhere it does not open.
  *
- *   version 1 | key id 8 | nonce 12 | wrapped key 32 | tag 16 | nonce 12 | text | tag 16
+ * version 1 | key id 8 | nonce 12 | wrapped key 32 | tag 16 | nonce 12 | text | tag 16
  */
 const version = 1;
 const keyIdLength = 8;
@@ -15,7 +15,7 @@ const tagLength = 16;
 const wrappedLength = nonceLength + keyLength + tagLength;
 const headLength = 1 + keyIdLength;
 
-/** Where a sealed text is kept. */
+/** The row and column of a sealed text, to which it is bound. */
 export interface SealedPlace {
   table: string;
   rowId: string;
@@ -24,15 +24,13 @@ export interface SealedPlace {
 
 export interface Seal {
   seal(place: SealedPlace, text: string): Buffer;
-  /** Null: sealed with a key that is not at hand, for another place, or damaged. */
+  /** Null: sealed with an unknown key, for another row, or damaged. */
   unseal(place: SealedPlace, sealed: Uint8Array): string | null;
-  /** Whether it was sealed with the current key. What was not should be sealed anew. */
+  /** Whether it was sealed with the current key. Texts of older keys should be resealed. */
   isCurrent(sealed: Uint8Array): boolean;
 }
 
-/**
- * `secretKeys`: 32 bytes each; the first seals, all of them open, so that the secret key can be exchanged in peace.
- */
+/** `secretKeys`: 32 bytes each; the first seals, all of them open, so that the secret key can be rotated. */
 export function createSeal({ secretKeys }: { secretKeys: readonly [Buffer, ...Buffer[]] }): Seal {
   const wrapping = new Map(secretKeys.map((secretKey) => [keyIdOf(secretKey), deriveKey(secretKey)]));
   const currentId = keyIdOf(secretKeys[0]);
@@ -67,7 +65,7 @@ function keyIdIn(bytes: Buffer): string {
   return bytes.subarray(1, headLength).toString('hex');
 }
 
-/** Names a key without telling anything about it. */
+/** An id of the key that reveals nothing about it. */
 function keyIdOf(secretKey: Buffer): string {
   return createHash('sha256')
     .update('steyg seal key id')

@@ -1,6 +1,6 @@
 /**
- * Wraps a load so that callers who come while it runs share one further run, which begins after they asked. Sharing the
- * running one would be wrong: it may have read before the change that they want to see.
+ * Wraps a load so that concurrent callers share one further run, which begins after they asked. Sharing the run in
+ * progress would be wrong: it may have read before the change that they want to see.
  */
 export function singleFlight(load: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;
