@@ -282,7 +282,7 @@ export interface LedgerRecord {
 /**
  * Entries of an account in the order asked for, by default the newest request first. By time the primary key is the
  * order. No other index is kept, because every settlement would pay for it: by anything else the range of time is read
- * and sorted, so the range may hold `mostSorted` requests, and `RangeTooWide` is thrown where it holds more.
+ * and sorted, so the range may hold `maxSorted` requests, and `RangeTooWide` is thrown where it holds more.
  */
 export async function readLedger(db: Queryable, query: LedgerQuery): Promise<Page<LedgerRecord>> {
   const { order = newestFirst } = query;
@@ -343,9 +343,9 @@ const ledgerOrders: Record<LedgerOrder['by'], { sql: string | null; read: (entry
 const newestFirst: LedgerOrder = { by: 'time', ascending: false };
 
 /** What one page may have to sort: some tenths of a second for the database. */
-export const mostSorted = 100_000;
+export const maxSorted = 100_000;
 
-/** Thrown where a list that is not sorted by time would have to sort more than `mostSorted` requests. */
+/** Thrown where a list that is not sorted by time would have to sort more than `maxSorted` requests. */
 export class RangeTooWide extends Error {
   override name = 'RangeTooWide';
 }
@@ -357,7 +357,7 @@ async function isRangeTooWide(db: Queryable, { accountId, from, to }: LedgerQuer
     text: `SELECT coalesce(sum(requests), 0) > $4 AS wide FROM (
              SELECT requests FROM usage_hour WHERE account_id = $1 AND hour >= date_trunc('hour', coalesce($2::timestamptz, '-infinity'))
                AND hour < coalesce($3::timestamptz, 'infinity') LIMIT $4 + 1) AS hours`,
-    values: [accountId, from ?? null, to ?? null, mostSorted],
+    values: [accountId, from ?? null, to ?? null, maxSorted],
   });
   return rows[0].wide;
 }

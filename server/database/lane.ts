@@ -60,7 +60,7 @@ export async function transaction<T>(pool: Pool, work: (client: PoolClient) => P
 }
 
 /** How often work is begun at most that others keep getting in the way of. */
-const mostBeginnings = 4;
+const maxAttempts = 4;
 const firstPauseMs = 20;
 
 /** How PostgreSQL says that it has undone a transaction for the sake of another one, so that it may be begun again. */
@@ -82,7 +82,7 @@ export async function repeatedTransaction<T>(pool: Pool, work: (client: PoolClie
     try {
       return await transaction(pool, work);
     } catch (error) {
-      if (beginnings === mostBeginnings || !isUndoneForOthers(error)) throw error;
+      if (beginnings === maxAttempts || !isUndoneForOthers(error)) throw error;
       // Never the same twice, so that those who met do not meet again.
       await delay(firstPauseMs * 2 ** beginnings * Math.random());
     }

@@ -2,7 +2,7 @@ import {
   BadCursor,
   type LedgerRecord,
   ledgerCursor,
-  mostSorted,
+  maxSorted,
   type LedgerOrder as Order,
   RangeTooWide,
   readEntry,
@@ -246,7 +246,7 @@ const LedgerOrderInput = builder.inputType('LedgerOrder', {
 builder.prismaObjectFields(AccountType, (t) => ({
   ledger: t.connection({
     type: LedgerEntryType,
-    description: `Finished requests. Forward only: \`last\` and \`before\` are refused. Sorted by anything but time, a list covers at most ${mostSorted} requests: narrow the filter’s range where there are more.`,
+    description: `Finished requests. Forward only: \`last\` and \`before\` are refused. Sorted by anything but time, a list covers at most ${maxSorted} requests: narrow the filter’s range where there are more.`,
     select: { id: true },
     args: {
       filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }),
@@ -281,7 +281,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
         if (error instanceof RangeTooWide)
           throw badInput(
             'filter',
-            `There are more than ${mostSorted} requests to sort: choose a shorter range, or sort by time.`,
+            `There are more than ${maxSorted} requests to sort: choose a shorter range, or sort by time.`,
           );
         throw error;
       }

@@ -41,7 +41,7 @@ export interface AccessTokenProblem {
   message: string;
 }
 
-const mostPerAccount = 100;
+const maxPerAccount = 100;
 
 export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
   return {
@@ -91,11 +91,11 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
             `SELECT count(*) FROM access_token WHERE account_id = $1 AND deleted_at IS NULL`,
             [input.accountId],
           );
-          if (Number(rows[0]?.count ?? 0) >= mostPerAccount) {
+          if (Number(rows[0]?.count ?? 0) >= maxPerAccount) {
             return {
               kind: 'bad_input',
               field: 'name',
-              message: `An account has at most ${mostPerAccount} access tokens.`,
+              message: `An account has at most ${maxPerAccount} access tokens.`,
             };
           }
           await client.query(

@@ -173,7 +173,7 @@ export interface Bindings {
   isFor(link: Link, passwordHash: string): boolean;
 }
 
-const longestLink = 2_048;
+const maxLinkLength = 2_048;
 
 export function createBindings({ secretKey }: { secretKey: Buffer }): Bindings {
   const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'steyg mail link', 32));
@@ -182,7 +182,7 @@ export function createBindings({ secretKey }: { secretKey: Buffer }): Bindings {
   return {
     bind: (token, passwordHash) => `${token}.${binding(token, passwordHash).toString('base64url')}`,
     open(text) {
-      if (text.length > longestLink) return null;
+      if (text.length > maxLinkLength) return null;
       const parts = text.split('.');
       if (parts.length !== 4) return null;
       const claims = readClaims(parts[1] ?? '');

@@ -18,7 +18,7 @@ export interface SepayListingOptions {
 
 const defaultTimeoutMs = 20_000;
 /** As many as the provider gives at once. More within a window means that the window is too wide. */
-const mostTransactions = 5_000;
+const maxTransactions = 5_000;
 
 const decimal = z
   .union([z.string(), z.number()])
@@ -41,7 +41,7 @@ const listing = z.object({
         code: bankText,
       }),
     )
-    .max(mostTransactions),
+    .max(maxTransactions),
 });
 
 /** Throws when the list cannot be had or is not understood: the caller tries again at the next round. */
@@ -52,7 +52,7 @@ export function createSepayListing(options: SepayListingOptions): TransferSource
       const query = new URLSearchParams({
         account_number: accountNumber,
         transaction_date_min: vietnamTime(since),
-        limit: String(mostTransactions),
+        limit: String(maxTransactions),
       });
       const response = await request(`${baseUrl}/transactions/list?${query.toString()}`, {
         headers: { authorization: `Bearer ${token}`, accept: 'application/json' },

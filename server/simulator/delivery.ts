@@ -14,7 +14,7 @@ export interface Chunking {
   lineEnding: '\n' | '\r\n' | '\r';
 }
 
-const LONGEST_RANDOM_PIECE = 40;
+const MAX_RANDOM_PIECE = 40;
 
 /** Without a pace, the event loop still gets a turn now and then: other streams and departures need it. */
 const EVENTS_PER_TURN = 16;
@@ -37,7 +37,7 @@ function insideCharacter(bytes: Buffer, size: number): number {
 /** Cuts a stream of bytes into pieces by the setting. */
 export function createCutter({ split, random }: { split: 'random' | number; random: Random }): Cutter {
   let rest: Buffer = Buffer.alloc(0);
-  const nextSize = (): number => (split === 'random' ? 1 + random.integer(LONGEST_RANDOM_PIECE) : Math.max(1, split));
+  const nextSize = (): number => (split === 'random' ? 1 + random.integer(MAX_RANDOM_PIECE) : Math.max(1, split));
   let size = nextSize();
   return {
     push(bytes) {

@@ -14,7 +14,7 @@ const usage = `usage: npm run probe -- --base-url https://host/api --key sk-... 
 
 exit codes: 0 all up, 1 something down, 2 wrong options, 3 nothing measured (key, budget, limits or model ids are in the way)`;
 
-const longestTimeoutMs = 600_000;
+const maxTimeoutMs = 600_000;
 
 export interface Output {
   out: (line: string) => void;
@@ -102,8 +102,8 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): CommandOpt
   if (protocols.length === 0 || !protocols.every(isProtocol))
     return '--protocols names one that does not exist, or none.';
   const timeoutMs = Number(values['timeout-ms'] ?? 30_000);
-  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > longestTimeoutMs)
-    return `--timeout-ms is not a number of milliseconds from 1 to ${longestTimeoutMs}.`;
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > maxTimeoutMs)
+    return `--timeout-ms is not a number of milliseconds from 1 to ${maxTimeoutMs}.`;
   return { baseUrl, apiKey, models, protocols, timeoutMs, json: values.json === true };
 }
 

@@ -7,7 +7,7 @@ import {
   type LedgerQuery,
   type LedgerRecord,
   listGrants,
-  mostSorted,
+  maxSorted,
   RangeTooWide,
   readBalance,
   readEntry,
@@ -414,7 +414,7 @@ describe('the ledger', () => {
       await db.pool.query(
         `INSERT INTO usage_hour (account_id, hour, model, key_id, outcome, requests)
          VALUES ($1, '2026-01-01T00:00Z', 'big', $2, 'completed', $3), ($1, '2026-01-01T01:00Z', 'big', $2, 'completed', 1)`,
-        [busy.accountId, busy.keyId, mostSorted],
+        [busy.accountId, busy.keyId, maxSorted],
       );
       for (const order of orders.filter(({ by }) => by !== 'time'))
         await expect(readLedger(db.pool, entries(busy, { order }))).rejects.toThrow(RangeTooWide);

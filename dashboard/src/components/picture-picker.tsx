@@ -7,8 +7,8 @@ import { Clipped } from './page.tsx';
 /** What both protocols take. */
 const mediaTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
 /** Vendors refuse larger ones, and a request as a whole may have 32 MB. */
-const mostBytes = 5 * 1_048_576;
-const mostPictures = 4;
+const maxBytes = 5 * 1_048_576;
+const maxPictures = 4;
 
 /** Chooses pictures for a question. They are read into the memory of the page and go nowhere but into the request. */
 export function PicturePicker({
@@ -22,10 +22,10 @@ export function PicturePicker({
   const id = useId();
   const [refused, setRefused] = useState<string | null>(null);
   const add = async (files: readonly File[]) => {
-    const usable = files.filter(({ type, size }) => mediaTypes.includes(type) && size <= mostBytes);
+    const usable = files.filter(({ type, size }) => mediaTypes.includes(type) && size <= maxBytes);
     const all = [...pictures, ...(await Promise.all(usable.map(read)))];
-    setRefused(files.find((file) => !usable.includes(file))?.name ?? all[mostPictures]?.name ?? null);
-    onChange(all.slice(0, mostPictures));
+    setRefused(files.find((file) => !usable.includes(file))?.name ?? all[maxPictures]?.name ?? null);
+    onChange(all.slice(0, maxPictures));
   };
   return (
     <div className="pictures">
@@ -47,7 +47,7 @@ export function PicturePicker({
         />
       </label>
       <span className="sr-only" id={`${id}-hint`}>
-        {fill(t.playground.picturesHint, { n: mostPictures, mb: mostBytes / 1_048_576 })}
+        {fill(t.playground.picturesHint, { n: maxPictures, mb: maxBytes / 1_048_576 })}
       </span>
       {pictures.map((picture, index) => (
         <span key={index} className="picture">
@@ -65,7 +65,7 @@ export function PicturePicker({
       {refused === null ? null : (
         <p className="error-text" role="alert">
           {fill(t.playground.pictureRefused, { name: refused })}{' '}
-          {fill(t.playground.picturesHint, { n: mostPictures, mb: mostBytes / 1_048_576 })}
+          {fill(t.playground.picturesHint, { n: maxPictures, mb: maxBytes / 1_048_576 })}
         </p>
       )}
     </div>

@@ -76,13 +76,13 @@ export default function Overview() {
 }
 
 /** More lines would say less: whoever wants them all finds them with the plans. */
-const mostModels = 4;
+const maxModels = 4;
 
 /** What is left, in steps of an agent. Says nothing when nothing is left, or before the catalog is known. */
 function Enough({ free }: { free: string }) {
   const { t, format } = useLanguage();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
-  const steps = (models.data ?? []).slice(0, mostModels).flatMap(({ id, displayName, input, cacheHit, output }) => {
+  const steps = (models.data ?? []).slice(0, maxModels).flatMap(({ id, displayName, input, cacheHit, output }) => {
     const count = stepsFor(free, {
       input: input.usdPerMillion,
       cacheHit: cacheHit.usdPerMillion,

@@ -238,7 +238,7 @@ interface Deadline {
 }
 
 /** A timer that is given more than this goes off at once. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /** One signal out of two reasons to stop: the time is over, or the caller says so. */
 function createDeadline(timeoutMs: number, caller: AbortSignal | undefined): Deadline {
@@ -254,7 +254,7 @@ function createDeadline(timeoutMs: number, caller: AbortSignal | undefined): Dea
   const renew = (ms = limitMs) => {
     clearTimeout(timer);
     limitMs = ms;
-    if (controller.signal.aborted || limitMs > longestTimerMs) return;
+    if (controller.signal.aborted || limitMs > maxTimerMs) return;
     timer = setTimeout(() => {
       expired = true;
       controller.abort();
