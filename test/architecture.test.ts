@@ -190,15 +190,9 @@ describe('the house', () => {
 
   /** Exported types that are declared in more than one file, each with the reason why they are different things. */
   const sharedNames: Record<string, string> = {
-    Answer: 'TO DO: billing/flight.ts is the answer of one statement, wire/ that of a model',
-    Call: 'TO DO: a request in the gateway, a tool call in wire/',
-    Change: 'TO DO: how saving went, in catalog/models.ts and catalog/upstreams.ts',
     Exchange: 'TO DO: gateway/dispatch.ts',
-    Failure: 'TO DO: of the database in billing/, of an upstream in gateway/',
-    NewGrant: 'TO DO: what is asked of accounts/, and the row that billing/ writes',
     Principal: 'a model key in keys/, a person or token in people/: the two planes never meet',
     Refusal: 'TO DO: an HTTP answer in gateway/, an outcome in people/',
-    Verdict: 'TO DO: of the breaker in catalog/router.ts, of the event filter in wire/',
   };
 
   it('declares each noun once', () => {

@@ -1,6 +1,6 @@
 import { symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto';
 import type { ClientBase } from 'pg';
-import { placeOfKey } from '../catalog/upstreams.ts';
+import { sealContextOf } from '../catalog/upstreams.ts';
 import { placeOfWebhookSecret } from '../notices/webhooks.ts';
 import { signInSecret } from '../people/auth.ts';
 import { createSeal, type SealedPlace } from '../shared/seal.ts';
@@ -25,7 +25,7 @@ export async function resealSecrets(
   const counts: Resealed = { resealed: 0, lost: 0 };
   const seal = createSeal({ secretKeys: [current, ...previous] });
   const places: [string, (id: string) => SealedPlace][] = [
-    ['upstream_key', placeOfKey],
+    ['upstream_key', sealContextOf],
     ['webhook_endpoint', placeOfWebhookSecret],
   ];
   for (const [table, placeOf] of places) {

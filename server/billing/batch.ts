@@ -364,7 +364,7 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   });
 
   const key = facts.keys.get(keyId);
-  if (key === undefined || !key.valid || key.accountId !== accountId) return refused('key');
+  if (key === undefined || !key.valid || key.accountId !== accountId) return refused('key_invalid');
   if (!key.accountActive) return refused('suspended');
   const model = facts.models.get(ask.model);
   const cover = coverOf(
@@ -391,7 +391,10 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   const covered = () => maxTokens(coveredTokens(available, size, ask.answers, model.price));
   if (available < required) {
     const affordable = cover === 'required' ? covered() : maxTokens(affordableTokens(available, size, model.price));
-    return refused(balance.free + balance.held < required ? 'short' : 'reserved', { required, ...affordable });
+    return refused(balance.free + balance.held < required ? 'budget_below_minimum' : 'reserved', {
+      required,
+      ...affordable,
+    });
   }
   const chosen = chooseHold(size, cover, available, book.hasUncovered(accountId));
   // Waiting helps: when the other one has ended, this one may run alone on what is free.

@@ -6,7 +6,7 @@ import { isSaidByDatabase } from '../database/lane.ts';
  * - `contention`: somebody else was faster. The same batch succeeds a moment later.
  * - `poison`: one of the operations can never succeed, and takes the whole batch with it.
  */
-export type Failure = 'outage' | 'contention' | 'poison';
+export type DatabaseFailure = 'outage' | 'contention' | 'poison';
 
 /** Thrown when the pure rules cannot take an operation. */
 export class Unworkable extends Error {
@@ -26,7 +26,7 @@ const contention: ReadonlySet<string> = new Set([
 const poison: ReadonlySet<string> = new Set(['22', '23', '54']);
 
 /** What went wrong, by PostgreSQL's error code. Everything without one is the connection's end. */
-export function classify(error: unknown): Failure {
+export function classify(error: unknown): DatabaseFailure {
   if (error instanceof Unworkable) return 'poison';
   const code = sqlState(error);
   if (code === null) return 'outage';

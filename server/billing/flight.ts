@@ -16,7 +16,7 @@ export interface Statement {
 /** The columns of a row, in the order of the statement, as PostgreSQL writes them as text. */
 export type Row = readonly (string | null)[];
 
-export interface Answer {
+export interface StatementResult {
   /** What PostgreSQL says it did: `COMMIT`, `INSERT 0 3`. */
   command: string;
   rows: Row[];
@@ -39,9 +39,9 @@ const prepared = new WeakMap<object, Set<string>>();
  * Runs statements one after the other. A failure ends the flight: what comes after it is not run, and nothing else is
  * told. Within a transaction that is what a failure does anyway; outside of one, the whole flight is a transaction.
  */
-export function flight(client: ClientBase, statements: readonly Statement[]): Promise<Answer[]> {
+export function flight(client: ClientBase, statements: readonly Statement[]): Promise<StatementResult[]> {
   return new Promise((resolve, reject) => {
-    const answers: Answer[] = [];
+    const answers: StatementResult[] = [];
     let rows: Row[] = [];
     const known = prepared.get(client) ?? new Set();
     prepared.set(client, known);

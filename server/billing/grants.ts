@@ -5,7 +5,7 @@ import type { Queryable } from './usage.ts';
 export type GrantKind = 'trial' | 'purchase' | 'adjustment' | 'refund';
 
 /** A grant to be given. */
-export interface NewGrant {
+export interface GrantToAdd {
   accountId: string;
   kind: GrantKind;
   /** Pico-USD, more than nothing. */
@@ -28,7 +28,7 @@ export class GrantConflict extends Error {
  * part of another domain's transaction (an account and its trial, an order and its budget); without one it commits by
  * itself. It inserts and never locks what exists, so it cannot get in the ledger's way.
  */
-export async function addGrant(db: Queryable, grant: NewGrant): Promise<{ id: string; added: boolean }> {
+export async function addGrant(db: Queryable, grant: GrantToAdd): Promise<{ id: string; added: boolean }> {
   const { accountId, kind, amount, expiresAt, sourceRef, reason = null } = grant;
   const inserted = await db.query(
     `INSERT INTO "grant" (account_id, id, kind, amount, expires_at, source_ref, reason)

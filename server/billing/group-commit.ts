@@ -1,4 +1,4 @@
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { notRefilled, type Operation, type Result } from './batch.ts';
 import { classify, describe } from './failure.ts';
 import type { BillingLog } from './log.ts';
@@ -36,7 +36,7 @@ export interface GroupCommitParts {
   perform: (operations: readonly Operation[], careful: boolean) => Promise<Result[]>;
   log: BillingLog;
   /** How long an admission waits at most. */
-  longestWaitMs?: number;
+  maxWaitMs?: number;
 }
 
 /** Thrown to those who waited for an operation that can never be committed. */
@@ -54,14 +54,14 @@ export class Closed extends Error {
   override name = 'Closed';
 }
 
-const largestBatch = 256;
+const maxBatch = 256;
 /** Room in a batch that a backlog of settlements leaves to those who wait for an answer. */
 const roomForAdmissions = 64;
 const roomForExtensions = 32;
 /** How many turns of the event loop a batch gathers at most. */
-const mostTurns = 8;
-const longestQueue = 2_000;
-const usualWaitMs = 1_000;
+const maxTurns = 8;
+const maxQueue = 2_000;
+const defaultWaitMs = 1_000;
 const attempts = 5;
 /** The distance of batches in which there are only settlements. */
 const settlementsEveryMs = 10;
@@ -82,7 +82,7 @@ interface Waiting {
   tried: boolean;
 }
 
-export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }: GroupCommitParts): GroupCommit {
+export function createGroupCommit({ perform, log, maxWaitMs = defaultWaitMs }: GroupCommitParts): GroupCommit {
   const queues: Record<Operation['kind'], Waiting[]> = {
     trim: [],
     settle: [],
@@ -121,9 +121,9 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
    * loop brings more with each turn, and a batch costs the database little more for each; an idle one brings nothing.
    */
   const gather = async (): Promise<void> => {
-    for (let turns = 0; turns < mostTurns; turns += 1) {
+    for (let turns = 0; turns < maxTurns; turns += 1) {
       const before = waitingCount();
-      await turn();
+      await yieldToEventLoop();
       if (waitingCount() <= before) return;
     }
   };
@@ -141,7 +141,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
     const waitMs = lastBatchAt + settlementsEveryMs - performance.now();
     const onlySettlements = Object.entries(queues).every(([kind, queue]) => kind === 'settle' || queue.length === 0);
     if (waitMs <= 0 || !onlySettlements || nudges.length > 0 || state.closing) return;
-    if (queues.settle.length === 0 || queues.settle.length >= largestBatch / 2) return;
+    if (queues.settle.length === 0 || queues.settle.length >= maxBatch / 2) return;
     const pauseOver = new AbortController();
     wake = () => pauseOver.abort();
     await delay(waitMs, undefined, { signal: pauseOver.signal, ref: false }).catch(ignore);
@@ -174,7 +174,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
   const next = (): Waiting[] => {
     const extensions = Math.min(queues.extend.length, roomForExtensions);
     const admissions = Math.min(queues.admit.length, roomForAdmissions);
-    let room = largestBatch - extensions - admissions;
+    let room = maxBatch - extensions - admissions;
     const batch: Waiting[] = [];
     // What escrows keep is worked out when the batch begins, before anything in it is charged to them.
     for (const kind of ['trim', 'settle', 'release', 'expire'] as const) {
@@ -230,7 +230,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
       if (result === undefined) return;
       if (!waiting.answered) waiting.resolve(result);
       // It was told `unavailable` meanwhile, so nobody will use the hold.
-      else if (result.kind === 'admitted') letGo(waiting.operation);
+      else if (result.kind === 'admitted') releaseHold(waiting.operation);
     });
   };
 
@@ -245,7 +245,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
       if (operation.kind === 'admit') {
         answer(waiting, unavailable);
         // The commit may have happened although its confirmation was lost.
-        letGo(operation);
+        releaseHold(operation);
       } else if (operation.kind === 'extend') unreachable(waiting);
       else if (operation.kind === 'refill') answer(waiting, notRefilled);
       else queues[operation.kind].unshift(waiting);
@@ -265,7 +265,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
     waiting.reject(new Quarantined(`this ${operation.kind} can never be committed`));
   };
 
-  const letGo = (operation: Operation): void => {
+  const releaseHold = (operation: Operation): void => {
     if (operation.kind !== 'admit') return;
     const { accountId, requestId } = operation.ask;
     enqueue({ kind: 'release', accountId, requestId, onlyIfOrphaned: false }).catch(ignore);
@@ -284,11 +284,11 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
   };
 
   const patience = setInterval(() => {
-    const latest = performance.now() - longestWaitMs;
+    const latest = performance.now() - maxWaitMs;
     for (const waiting of [...queues.admit, ...inFlight]) {
       if (waiting.operation.kind === 'admit' && waiting.since < latest) answer(waiting, unavailable);
     }
-  }, longestWaitMs / 10);
+  }, maxWaitMs / 10);
   patience.unref();
 
   const isBusy = (): boolean => inFlight.length > 0 || Object.values(queues).some((queue) => queue.length > 0);
@@ -301,7 +301,7 @@ export function createGroupCommit({ perform, log, longestWaitMs = usualWaitMs }:
     async add(operation) {
       if (state.stopped) throw new Closed('the ledger is closed');
       const refuse = state.closing || failuresInARow > 0;
-      if (operation.kind === 'admit' && (refuse || queues.admit.length >= longestQueue)) return unavailable;
+      if (operation.kind === 'admit' && (refuse || queues.admit.length >= maxQueue)) return unavailable;
       if (operation.kind === 'refill' && refuse) return notRefilled;
       if (operation.kind === 'extend' && refuse) throw new Unreachable('the ledger is out of reach');
       return enqueue(operation);

@@ -46,7 +46,7 @@ export interface HoldSize {
 /** What a hold reserves of an answer at first, and what an extension adds. */
 const stepTokens = 4_096;
 /** The shortest answer worth starting a request for. */
-const shortestAnswerTokens = 16;
+const minAnswerTokens = 16;
 
 /**
  * Sizes a hold. It is an estimate on purpose: reserving the worst case would refuse a customer who has money, only
@@ -66,7 +66,7 @@ export function holdSize(request: RequestSize, model: ModelSize, prices: UnitPri
   const maxInputTokens = Math.min(request.textBytes + request.mediaTokens, model.contextWindow) * request.contextRuns;
   const maxContextCost = BigInt(maxInputTokens) * inputPrice;
   const contextFloor = input * prices.cacheHit;
-  const floor = contextFloor + BigInt(Math.min(cap, shortestAnswerTokens)) * prices.output;
+  const floor = contextFloor + BigInt(Math.min(cap, minAnswerTokens)) * prices.output;
   return {
     estimatedInputTokens,
     target: least(target, MAX_PICO),

@@ -15,7 +15,7 @@ export interface InvariantScope {
   /** Null: all accounts. */
   accounts: readonly string[] | null;
   /** A hold may be as old as the longest stream plus grace. */
-  longestHoldMs?: number;
+  maxHoldMs?: number;
   /** How long one query may take. */
   limitMs?: number;
   /**
@@ -28,10 +28,10 @@ export interface InvariantScope {
   signal?: AbortSignal;
 }
 
-const defaultLongestHoldMs = 6 * 3_600_000;
+const defaultMaxHoldMs = 6 * 3_600_000;
 const noLimitMs = 24 * 3_600_000;
 /** Enough to see what is wrong; a broken rule can break for every row there is. */
-const mostRows = 20;
+const maxRows = 20;
 
 /** `$1`: accounts or null. `$2`: the oldest that a hold may be, in milliseconds. */
 const inScope = (column: string): string => `($1::uuid[] IS NULL OR ${column} = ANY ($1::uuid[]))`;
@@ -56,10 +56,10 @@ const everything: Reading = {
  * Rows since the beginning of that hour are found by their ids, which begin with the moment of the request: at most the
  * longest stream earlier.
  */
-function newSince(since: Date, longestHoldMs: number): Reading {
+function newSince(since: Date, maxHoldMs: number): Reading {
   const hourMs = Math.floor(since.getTime() / 3_600_000) * 3_600_000;
   const moment = (ms: number): string => `'${new Date(ms).toISOString()}'::timestamptz`;
-  const first = `uuid_at(${moment(hourMs - longestHoldMs)})`;
+  const first = `uuid_at(${moment(hourMs - maxHoldMs)})`;
   return {
     written: (column) => `created_at >= ${moment(hourMs)} AND ${column} >= ${first}`,
     hours: `hour >= ${moment(hourMs)}`,
@@ -250,12 +250,12 @@ export async function checkInvariants(
   pool: Pool,
   scope: InvariantScope = { accounts: null },
 ): Promise<BrokenInvariant[]> {
-  const { accounts, longestHoldMs = defaultLongestHoldMs, limitMs = noLimitMs, since, signal } = scope;
+  const { accounts, maxHoldMs = defaultMaxHoldMs, limitMs = noLimitMs, since, signal } = scope;
   if (accounts?.length === 0) return [];
   const invariants =
     since === undefined
       ? invariantsOf(everything)
-      : { ...invariantsOf(newSince(since, longestHoldMs)), ...withoutPostings };
+      : { ...invariantsOf(newSince(since, maxHoldMs)), ...withoutPostings };
   return transaction(pool, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await client.query(`SELECT set_config('statement_timeout', $1, true)`, [`${limitMs}ms`]);
@@ -269,8 +269,8 @@ export async function checkInvariants(
       for (const [invariant, text] of Object.entries(invariants)) {
         signal?.throwIfAborted();
         const query = {
-          text: `SELECT * FROM (${text}) AS broken LIMIT ${mostRows}`,
-          values: text.includes('$2') ? [accounts, longestHoldMs] : [accounts],
+          text: `SELECT * FROM (${text}) AS broken LIMIT ${maxRows}`,
+          values: text.includes('$2') ? [accounts, maxHoldMs] : [accounts],
           // The pool may be one whose queries have to be fast.
           query_timeout: limitMs + 1_000,
         };

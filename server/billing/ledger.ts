@@ -175,7 +175,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   const commit = createGroupCommit({
     perform,
     log,
-    ...(admissionLimitMs === undefined ? {} : { longestWaitMs: admissionLimitMs }),
+    ...(admissionLimitMs === undefined ? {} : { maxWaitMs: admissionLimitMs }),
   });
 
   const witness = createWitness({

@@ -38,7 +38,7 @@ const monthsAhead = 3;
 /** The full check of the invariants runs in this hour (UTC). */
 const quietHour = 19;
 /** How long it keeps others from doing the same. */
-const longestFullCheckMs = 6 * 3_600_000;
+const maxFullCheckMs = 6 * 3_600_000;
 const expiriesEveryMs = 30_000;
 const holdsAtOnce = 1_000;
 const accountsAtOnce = 1_000;
@@ -164,7 +164,7 @@ export function startSweep(parts: SweepParts): Sweep {
     const day = now.toISOString().slice(0, 10);
     if (now.getUTCHours() !== quietHour || fullCheckDay === day) return;
     fullCheckDay = day;
-    await oncePerCluster(pool, () => check(null), { name: 'steyg.full_check', longestMs: longestFullCheckMs });
+    await oncePerCluster(pool, () => check(null), { name: 'steyg.full_check', maxMs: maxFullCheckMs });
   };
 
   const check = async (accounts: string[] | null): Promise<void> => {
@@ -228,17 +228,17 @@ async function orphansOf(pool: Pool, files: readonly SpoolFile[]): Promise<Spool
 }
 
 /**
- * Runs `work` unless another process does at this moment. `longestMs`: for work that leaves the connection alone for
+ * Runs `work` unless another process does at this moment. `maxMs`: for work that leaves the connection alone for
  * longer than the pool lets a transaction be idle, which would end it and let others begin.
  */
 async function oncePerCluster(
   pool: Pool,
   work: (client: PoolClient) => Promise<void>,
-  { name = 'steyg.sweep', longestMs = null }: { name?: string; longestMs?: number | null } = {},
+  { name = 'steyg.sweep', maxMs = null }: { name?: string; maxMs?: number | null } = {},
 ): Promise<void> {
   await transaction(pool, async (client) => {
-    if (longestMs !== null)
-      await client.query(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`, [`${longestMs}ms`]);
+    if (maxMs !== null)
+      await client.query(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`, [`${maxMs}ms`]);
     const { rows } = await client.query('SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS mine', [name]);
     if (rows[0].mine === true) await work(client);
   });

@@ -48,7 +48,7 @@ export interface Admitted {
 
 type RefusalReason =
   /** Unknown, deleted or expired, or of another account. */
-  | 'key'
+  | 'key_invalid'
   | 'suspended'
   /** Nothing is free and nothing will come back. */
   | 'exhausted'
@@ -58,7 +58,7 @@ type RefusalReason =
   /** The key's own limit. */
   | 'key_limit'
   /** There is budget, but less than the request needs at the very least. */
-  | 'short'
+  | 'budget_below_minimum'
   /** There is enough, but running requests of this account (or key) hold it. */
   | 'reserved'
   /** The database or the disk is out of reach, or the queue is too long: nothing can be promised. */
@@ -71,9 +71,15 @@ export interface Refused {
   balance: { free: PicoUsd; held: PicoUsd };
   /** With `reserved`: escrows of the account have money that they may give back. Of no meaning outside of billing. */
   mayReturn?: boolean;
-  /** With `key_limit`, `short`, `reserved`, and `exhausted` if the model is known: the least that the request needs. */
+  /**
+   * With `key_limit`, `budget_below_minimum`, `reserved`, and `exhausted` if the model is known: the least that the
+   * request needs.
+   */
   required?: PicoUsd;
-  /** With `exhausted`, `short` and `reserved`: the longest answer that what is free pays for. Zero: not even the context. */
+  /**
+   * With `exhausted`, `budget_below_minimum` and `reserved`: the longest answer that the free budget pays for. Zero:
+   * not even the context.
+   */
   affordableMaxTokens?: number;
   /** With `key_limit`: the limit that was reached. */
   keyLimit?: { period: 'day' | 'month' | 'lifetime'; limit: PicoUsd; spent: PicoUsd; held: PicoUsd };

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { flight } from './flight.ts';
 import { readWitness, takeCalls } from './statements.ts';
@@ -82,7 +82,7 @@ export function createWitness({ connection, processId, limitMs, onCalled }: Witn
   const run = async (): Promise<void> => {
     while (waiting.length > 0 && !state.closed) {
       // Requests that arrived in the same turn of the event loop come along.
-      await turn();
+      await yieldToEventLoop();
       asking = waiting;
       waiting = [];
       const testimony = await read().catch(() => null);

@@ -27,9 +27,9 @@ export interface MismatchMails {
 
 type MailedMismatch = Omit<ModelMismatch, 'firstSeenAt' | 'closedAt' | 'closedBy'>;
 
-const mostTries = 6;
+const maxTries = 6;
 /** What a mail lists; the page has all. */
-const mostListed = 20;
+const maxListed = 20;
 
 /** Held while a mail is sent, instead of its rows: whoever counts or closes must not wait for a mail server. */
 const sendersLock = 7_305_120;
@@ -78,7 +78,7 @@ export function createMismatchMails(deps: MismatchMailDeps): MismatchMails {
       `UPDATE model_mismatch_mail
           SET tries = tries + 1, state = CASE WHEN $3 THEN 'sent' WHEN tries + 1 < $4 THEN 'due' ELSE 'failed' END
         WHERE user_id = $1 AND mismatch_id = ANY ($2::uuid[]) AND state = 'due'`,
-      [operator.id, due.map(({ id }) => id), sent, mostTries],
+      [operator.id, due.map(({ id }) => id), sent, maxTries],
     );
     return { id: operator.id, sent };
   };
@@ -105,7 +105,7 @@ function mismatchMail(input: {
 }): Mail {
   const { to, locale, mismatches, booksUrl } = input;
   const { subject, meaning, line, more, remedy } = texts[locale];
-  const listed = mismatches.slice(0, mostListed).map((mismatch) => `- ${line(mismatch)}`);
+  const listed = mismatches.slice(0, maxListed).map((mismatch) => `- ${line(mismatch)}`);
   const rest = mismatches.length - listed.length;
   return {
     to,

@@ -64,10 +64,10 @@ export const noName = '(no name)';
 /** Stands for the rest at a place that reports ever new names: they must not fill the table, nor ring for each. */
 export const otherNames = '(other names)';
 /** Names that one place may report before the rest is counted together. */
-export const mostNames = 20;
+export const maxNames = 20;
 
 const flushAfterMs = 1_000;
-const longestRetryMs = 60_000;
+const maxRetryMs = 60_000;
 
 /**
  * The name as far as it may be stored. It is a vendor's text and could be anything, even what a customer wrote or a
@@ -117,7 +117,7 @@ export function createModelMismatches(deps: {
   const add = (next: Count): void => {
     const key = keyOf(next);
     const known = counts.get(key);
-    if (known === undefined && next.reported !== otherNames && namesAt(counts, next) >= mostNames) {
+    if (known === undefined && next.reported !== otherNames && namesOfRoute(counts, next) >= maxNames) {
       add({ ...next, reported: otherNames });
       return;
     }
@@ -143,7 +143,7 @@ export function createModelMismatches(deps: {
       waitMs = gatherMs;
     } catch (error) {
       for (const count of taken.values()) add(count);
-      waitMs = Math.min(longestRetryMs, waitMs * 2);
+      waitMs = Math.min(maxRetryMs, waitMs * 2);
       throw error;
     } finally {
       schedule();
@@ -206,7 +206,7 @@ function isAt(one: Place, other: Place): boolean {
   return one.model === other.model && one.upstream === other.upstream && one.asked === other.asked;
 }
 
-function namesAt(counts: ReadonlyMap<string, Count>, place: Place): number {
+function namesOfRoute(counts: ReadonlyMap<string, Count>, place: Place): number {
   let names = 0;
   for (const count of counts.values()) if (isAt(count, place) && count.reported !== otherNames) names += 1;
   return names;
@@ -256,7 +256,7 @@ async function boundedName(client: ClientBase, count: Count): Promise<string> {
     [count.model, count.upstream, count.asked, count.reported, otherNames],
   );
   const [row] = rows;
-  return row !== undefined && row.known !== true && row.names >= BigInt(mostNames) ? otherNames : count.reported;
+  return row !== undefined && row.known !== true && row.names >= BigInt(maxNames) ? otherNames : count.reported;
 }
 
 /** The row's id when it is new or open again, else null. */

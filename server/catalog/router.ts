@@ -35,7 +35,7 @@ export interface Target {
 }
 
 /** What a try says about the upstream, its key or, when the vendor does not know the model's name (`misnamed`), the route. */
-export type Verdict = 'fine' | 'failed' | 'overloaded' | 'unauthorized' | 'misnamed';
+export type UpstreamVerdict = 'fine' | 'failed' | 'overloaded' | 'unauthorized' | 'misnamed';
 
 /** The routes for one request, best first. */
 export interface Candidates {
@@ -65,7 +65,7 @@ export interface Router {
    * choice. Null: the model has no route.
    */
   candidates(model: Routable, protocol: Protocol, stickiness: () => string): Candidates | null;
-  report(target: Target, verdict: Verdict, retryAfterS?: number): void;
+  report(target: Target, verdict: UpstreamVerdict, retryAfterS?: number): void;
   health(): UpstreamHealth[];
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Protocol } from '../core/protocol.ts';
 import { createSeal } from '../shared/seal.ts';
 import { featuresOf } from './features.ts';
 import type { RouteRecord, UpstreamRecord } from './route.ts';
-import { placeOfKey, simulatorAddress } from './upstreams.ts';
+import { sealContextOf, simulatorAddress } from './upstreams.ts';
 
 /** Turns rows of routes, upstreams and sealed keys into routes that can be called, with their keys unsealed in memory. */
 
@@ -77,7 +77,7 @@ export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesPar
   const reported = new Set<string>();
 
   const open = ({ id, upstreamId, sealed }: KeyRow): { id: string; secret: string } | null => {
-    const secret = seal.unseal(placeOfKey(id), Buffer.from(sealed, 'base64'));
+    const secret = seal.unseal(sealContextOf(id), Buffer.from(sealed, 'base64'));
     if (secret !== null) return { id, secret };
     if (!reported.has(id)) {
       reported.add(id);

@@ -4,7 +4,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { credentialHeaders, messagesVersion, type Protocol, upstreamPaths } from '../core/protocol.ts';
 import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
-import { placeOfKey, simulatorAddress } from './upstreams.ts';
+import { sealContextOf, simulatorAddress } from './upstreams.ts';
 
 /**
  * Sends the smallest request through one route, whether or not it is switched on, past the gateway and its budget: the
@@ -66,7 +66,7 @@ export function createRouteTester(options: {
       const baseUrl = simulated ? simulatorBase(route.protocol, simulatorUrl) : route.baseUrl;
       if (baseUrl === null) return refused('The simulator does not run.');
       const secret =
-        route.keyId === null || route.sealed === null ? null : seal.unseal(placeOfKey(route.keyId), route.sealed);
+        route.keyId === null || route.sealed === null ? null : seal.unseal(sealContextOf(route.keyId), route.sealed);
       if (route.keyId !== null && secret === null) return refused('The key was sealed with another SECRET_KEY.');
       if (!simulated && !allowPrivate && isRefusedLiteral(baseUrl)) return refused('The address is not allowed.');
       return send({

@@ -7,6 +7,7 @@ import { textProblem } from '../shared/plain-text.ts';
 import { type AddressProblem, checkBaseUrl } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
 import { type FeaturesInput, featuresInput } from './features.ts';
+import type { Change } from './models.ts';
 
 /**
  * Upstreams, their keys and the routes to them, as operators write them. Every function works in the caller's
@@ -85,8 +86,6 @@ export interface RouteCosts {
   output: bigint;
 }
 
-export type Change = 'created' | 'changed' | 'unchanged';
-
 export const upstreamModelInput = z.string('must be text').superRefine((text, context) => {
   const problem = textProblem(text, 256);
   if (problem !== null) context.addIssue({ code: 'custom', message: problem });
@@ -152,10 +151,10 @@ export async function saveUpstreamKey(
      ORDER BY created_at`,
     [upstreamId],
   );
-  const known = rows.find((row) => row.enabled && seal.unseal(placeOfKey(row.id), row.sealed) === secret);
+  const known = rows.find((row) => row.enabled && seal.unseal(sealContextOf(row.id), row.sealed) === secret);
   if (known !== undefined) {
     if (!seal.isCurrent(known.sealed)) {
-      const sealed = seal.seal(placeOfKey(known.id), secret);
+      const sealed = seal.seal(sealContextOf(known.id), secret);
       await client.query('UPDATE upstream_key SET sealed = $2 WHERE id = $1', [known.id, sealed]);
     }
     return 'unchanged';
@@ -203,7 +202,7 @@ async function insertKey(
   await client.query('INSERT INTO upstream_key (id, upstream_id, sealed, last4) VALUES ($1, $2, $3, $4)', [
     keyId,
     upstreamId,
-    seal.seal(placeOfKey(keyId), secret),
+    seal.seal(sealContextOf(keyId), secret),
     endOf(secret),
   ]);
   return keyId;
@@ -229,8 +228,8 @@ export async function deleteUpstreamKey(
   return true;
 }
 
-/** What a sealed key is bound to. */
-export function placeOfKey(keyId: string) {
+/** The context that a sealed key is bound to: it opens nowhere else. */
+export function sealContextOf(keyId: string) {
   return { table: 'upstream_key', rowId: keyId, column: 'sealed' };
 }
 

@@ -15,7 +15,7 @@ const usdDecimals = 12;
 const priceDecimals = 6;
 
 /** The longest text that can be an amount; longer ones are refused before a pattern looks at them. */
-const longestText = 32;
+const maxTextLength = 32;
 
 /**
  * A decimal string in USD with at most 12 decimals, as it comes over the wire, as pico-USD. Null for everything else:
@@ -43,7 +43,7 @@ export function formatPrice(picoPerToken: PicoUsd): string {
 }
 
 function parseDecimal(text: string, decimals: number): bigint | null {
-  if (text.length > longestText) return null;
+  if (text.length > maxTextLength) return null;
   const match = /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/.exec(text);
   if (match === null) return null;
   const [, whole = '', fraction = ''] = match;

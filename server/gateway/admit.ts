@@ -2,11 +2,15 @@ import type { Admitted, Ledger, Refused } from '../billing/ledger.ts';
 import { formatUsd } from '../core/money.ts';
 import { contextRuns, mediaTokens } from '../metering/estimate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { Call, ModelRequest } from './call.ts';
+import type { ClientCall, ModelRequest } from './call.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import type { Slots } from './slots.ts';
 
 /** Step two: a hold on the budget, or the refusal that says what is missing. */
+
+/** Labels of `gateway_budget_refusals_total` that differ from the ledger's reasons: operators' dashboards rely on them. */
+const metricLabels: Partial<Record<Refused['reason'], string>> = { key_invalid: 'key', budget_below_minimum: 'short' };
+
 export interface AdmitterParts {
   ledger: Pick<Ledger, 'admit' | 'release'>;
   refusals: Refusals;
@@ -25,7 +29,7 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       ...(refused.affordableMaxTokens === undefined ? {} : { affordableMaxTokens: refused.affordableMaxTokens }),
     };
     switch (refused.reason) {
-      case 'key':
+      case 'key_invalid':
         return refusals.invalidApiKey();
       case 'suspended':
         return refusals.accountSuspended();
@@ -41,7 +45,7 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
           limitUsd: formatUsd(refused.keyLimit?.limit ?? 0n),
           spentUsd: formatUsd(refused.keyLimit?.spent ?? 0n),
         });
-      case 'short':
+      case 'budget_below_minimum':
         return refusals.budgetShort(figures);
       case 'reserved':
         return refusals.budgetReserved(figures);
@@ -50,7 +54,7 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
     }
   };
 
-  return async function admit(call: Call, request: ModelRequest): Promise<Admitted | Refusal> {
+  return async function admit(call: ClientCall, request: ModelRequest): Promise<Admitted | Refusal> {
     const { facts, model } = request;
     const admission = await ledger.admit({
       requestId: call.requestId,
@@ -66,7 +70,7 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       contextRuns: contextRuns(facts, model.allow),
     });
     if (admission.kind === 'refused') {
-      metrics.budgetRefusal(admission.reason);
+      metrics.budgetRefusal(metricLabels[admission.reason] ?? admission.reason);
       return refusalOf(admission, request);
     }
     if (admission.trialOnly && slots.running(call.principal.accountId) > trialSlots) {

@@ -9,7 +9,7 @@ import type { RequestBytes } from './request-bytes.ts';
 /** The values that the steps of the data plane hand on. */
 
 /** One request as it arrived, authenticated. */
-export interface Call {
+export interface ClientCall {
   protocol: Protocol;
   principal: Principal;
   requestId: string;

@@ -12,8 +12,8 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { UnreadableReply, type WireExchange, type WireReply } from '../wire/protocol.ts';
 import type { AnswerShare } from './answer-room.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
-import type { Call, ModelRequest, Prepared } from './call.ts';
-import { type FailedEnd, type Failure, judge } from './failure.ts';
+import type { ClientCall, ModelRequest, Prepared } from './call.ts';
+import { type FailedEnd, judge, type UpstreamFailure } from './failure.ts';
 import { upstreamHeaders } from './headers.ts';
 import type { Pulse } from './pulse.ts';
 import type { Refusals } from './refusals.ts';
@@ -47,9 +47,9 @@ export interface Delivered {
 
 /** Nothing was delivered: a row of cost zero, and the refusal, as a status or as an error event. */
 export function refusedBy(
-  call: Call,
+  call: ClientCall,
   target: Target,
-  failure: Pick<Failure, 'passthrough' | 'refusal'> & { outcome: Outcome },
+  failure: Pick<UpstreamFailure, 'passthrough' | 'refusal'> & { outcome: Outcome },
 ): Delivered {
   return {
     target,
@@ -71,7 +71,7 @@ export function refusedBy(
 
 /** Runs an admitted request at its routes, one after the other, until something was relayed or none is left. */
 export type Deliver = (
-  call: Call,
+  call: ClientCall,
   request: ModelRequest,
   admission: Admitted,
   share: AnswerShare,
@@ -79,7 +79,7 @@ export type Deliver = (
 
 /** What the tries of one request have in common. */
 interface Delivery {
-  call: Call;
+  call: ClientCall;
   request: ModelRequest;
   admission: Admitted;
   share: AnswerShare;
@@ -108,7 +108,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
 
   const credit = createCredit();
 
-  const watchModel = (call: Call, model: string, target: Target, reported: string | null): void => {
+  const watchModel = (call: ClientCall, model: string, target: Target, reported: string | null): void => {
     const { upstreamModel, upstream } = target.route;
     if (reported === null || isSameModel(upstreamModel, reported)) return;
     metrics.anomaly('model_mismatch', upstream.id);
@@ -120,7 +120,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
   };
 
   /** Caps reported usage at plausible bounds. What is above is not billed; it is counted as an anomaly. */
-  const believed = (call: Call, target: Target, account: ReportedUsage, bounds: TokenBounds): ReportedUsage => {
+  const believed = (call: ClientCall, target: Target, account: ReportedUsage, bounds: TokenBounds): ReportedUsage => {
     const within = withinBounds(account, bounds);
     if (within !== account) {
       const { upstream, upstreamModel } = target.route;

@@ -1,4 +1,4 @@
-import type { Verdict } from '../catalog/router.ts';
+import type { UpstreamVerdict } from '../catalog/router.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { errorEnvelope } from '../wire/envelope.ts';
 import type { WireError, WireExchange } from '../wire/protocol.ts';
@@ -10,13 +10,13 @@ import { type ReportedError, readVendorError, troubleOf, type VendorTrouble } fr
  * What a failed try means to the customer. An upstream's trouble with the operator's key, funds, limits or model names is
  * never shown as the customer's own: a 401, 402 or 429 would send people looking for a mistake that is not theirs.
  */
-export interface Failure {
+export interface UpstreamFailure {
   /** For the ledger. */
   outcome: 'upstream_error' | 'timeout' | 'shutdown';
   /** Another route of the same model may be tried: nothing has been relayed and the fault is not in the request. */
   elsewhere: boolean;
   /** What the choice of routes learns from it. */
-  verdict: Verdict;
+  verdict: UpstreamVerdict;
   /** What the operator has to mend. */
   trouble?: Exclude<VendorTrouble, 'content'>;
   /** Seconds the upstream asked to wait, at most 60. */
@@ -43,7 +43,7 @@ function retryAfter(header: string | string[] | undefined): number | undefined {
 /** Answers that say the fault is in the request: every route would say the same, and clients act on the vendor's wording. */
 const requestFaults: ReadonlySet<number> = new Set([400, 413, 422]);
 
-function requestFault(passthrough: WireError, refusals: Refusals): Failure {
+function requestFault(passthrough: WireError, refusals: Refusals): UpstreamFailure {
   return {
     outcome: 'upstream_error',
     elsewhere: false,
@@ -53,11 +53,11 @@ function requestFault(passthrough: WireError, refusals: Refusals): Failure {
   };
 }
 
-function failed(refusal: Refusal): Failure {
+function failed(refusal: Refusal): UpstreamFailure {
   return { outcome: 'upstream_error', elsewhere: true, verdict: 'failed', refusal };
 }
 
-function judgeStatus(status: number, retryAfterS: number | undefined, refusals: Refusals): Failure {
+function judgeStatus(status: number, retryAfterS: number | undefined, refusals: Refusals): UpstreamFailure {
   switch (status) {
     case 401:
     case 403:
@@ -81,7 +81,7 @@ function judgeStatus(status: number, retryAfterS: number | undefined, refusals: 
 }
 
 /** An error that means something else than its status says. */
-function judgeTrouble(trouble: VendorTrouble, refusals: Refusals): Failure {
+function judgeTrouble(trouble: VendorTrouble, refusals: Refusals): UpstreamFailure {
   switch (trouble) {
     case 'key':
       return { ...failed(refusals.upstreamError()), verdict: 'unauthorized', trouble };
@@ -110,7 +110,7 @@ interface ErrorAnswer {
   retryAfterS: number | undefined;
 }
 
-function judgeAnswer(answer: ErrorAnswer, { refusals, upstreamModel }: JudgeContext): Failure {
+function judgeAnswer(answer: ErrorAnswer, { refusals, upstreamModel }: JudgeContext): UpstreamFailure {
   const trouble = troubleOf(answer.status, answer.error, upstreamModel);
   if (trouble !== null) return judgeTrouble(trouble, refusals);
   if (!requestFaults.has(answer.status)) return judgeStatus(answer.status, answer.retryAfterS, refusals);
@@ -126,7 +126,7 @@ function judgeAnswer(answer: ErrorAnswer, { refusals, upstreamModel }: JudgeCont
   };
 }
 
-export function judge(end: FailedEnd, context: JudgeContext): Failure {
+export function judge(end: FailedEnd, context: JudgeContext): UpstreamFailure {
   const { exchange, refusals, requestId } = context;
   switch (end.kind) {
     case 'status': {

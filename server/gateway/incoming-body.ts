@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { giveBack } from './give-back.ts';
+import { freeBytes } from './free-bytes.ts';
 
 /**
  * Reads a request's body into one buffer while it comes. Each piece is copied and its memory given back at once: pieces
@@ -47,7 +47,7 @@ export function readIncomingBody(incoming: IncomingBody): Promise<Buffer> {
     };
     const refuse = (error: Error): void => {
       done();
-      giveBack(body);
+      freeBytes(body);
       reject(error);
     };
     const fail = (error: Error): void => {
@@ -68,17 +68,17 @@ export function readIncomingBody(incoming: IncomingBody): Promise<Buffer> {
         const wanted = Math.max(firstBytes, body.length * 2, length + piece.length);
         const larger = Buffer.allocUnsafe(announcedBytes === null ? wanted : Math.min(wanted, announcedBytes));
         body.copy(larger, 0, 0, length);
-        giveBack(body);
+        freeBytes(body);
         body = larger;
       }
       piece.copy(body, length);
       length += piece.length;
-      giveBack(piece);
+      freeBytes(piece);
     };
     const end = (): void => {
       done();
       const whole = length === body.length ? body : fitted(body.subarray(0, length));
-      if (whole.buffer !== body.buffer) giveBack(body);
+      if (whole.buffer !== body.buffer) freeBytes(body);
       resolve(whole);
     };
 

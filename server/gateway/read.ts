@@ -5,7 +5,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
 import { wireFor } from '../wire/wires.ts';
-import type { Call, ModelRequest, Prepared } from './call.ts';
+import type { ClientCall, ModelRequest, Prepared } from './call.ts';
 import { longPromptProblem, problemRefusal, shutGate, withoutLongPromptBeta } from './problem.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import type { Standing } from './standing.ts';
@@ -35,7 +35,12 @@ const samplingFields = ['temperature', 'top_p', 'top_k'];
 export function createReader({ catalog, router, refusals, standing, digest, metrics }: ReaderParts) {
   const fromProblem = (problem: WireProblem): Refusal => problemRefusal(refusals, problem);
 
-  const prepare = (call: Call, facts: RequestFacts, model: CatalogModel, target: Target): Prepared | WireProblem => {
+  const prepare = (
+    call: ClientCall,
+    facts: RequestFacts,
+    model: CatalogModel,
+    target: Target,
+  ): Prepared | WireProblem => {
     const { upstream, upstreamModel } = target.route;
     const translated = upstream.protocol !== call.protocol;
     const shut = shutGate(facts, model, translated);
@@ -59,7 +64,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
 
   /** The best route that can express the request; else what the best route of all found wrong with it. */
   const firstFit = (
-    call: Call,
+    call: ClientCall,
     facts: RequestFacts,
     model: CatalogModel,
     candidates: Candidates,
@@ -73,7 +78,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
     return problem;
   };
 
-  return async function read(call: Call): Promise<ModelRequest | Refusal> {
+  return async function read(call: ClientCall): Promise<ModelRequest | Refusal> {
     const { principal } = call;
     const scanned = scanBody(call.bytes.raw, call.protocol);
     if (!scanned.ok) return standing.unlessDeleted(principal, fromProblem(scanned.problem));
@@ -109,7 +114,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
 }
 
 /** What the messages protocol's header asks for, which may come several times; the other protocols have no such header. */
-function betasOf({ protocol, rawHeaders }: Call): string[] {
+function betasOf({ protocol, rawHeaders }: ClientCall): string[] {
   if (protocol !== 'messages') return [];
   return rawHeaders.flatMap((name, index) =>
     index % 2 === 0 && name.toLowerCase() === 'anthropic-beta'
@@ -119,7 +124,7 @@ function betasOf({ protocol, rawHeaders }: Call): string[] {
 }
 
 /** What the vendor would say of fields that a version no longer has; on the native path it says so itself. */
-function versionProblem(call: Call, facts: RequestFacts): WireProblem | null {
+function versionProblem(call: ClientCall, facts: RequestFacts): WireProblem | null {
   if (call.protocol !== 'messages' || call.version !== versionWithoutSampling) return null;
   const field = samplingFields.find((name) => facts.members.has(name));
   return field === undefined

@@ -6,7 +6,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { type AdmitterParts, createAdmitter } from './admit.ts';
 import { createAnswerRoom } from './answer-room.ts';
 import { maxReplyBytes } from './attempt.ts';
-import type { Call, ModelRequest } from './call.ts';
+import type { ClientCall, ModelRequest } from './call.ts';
 import { createDeliverer, type Delivered, type DelivererParts, refusedBy } from './deliver.ts';
 import { isDatabaseAway } from './outage.ts';
 import { createReader, type ReaderParts } from './read.ts';
@@ -40,7 +40,7 @@ export interface RelayParts extends ReaderParts, AdmitterParts, DelivererParts {
  */
 function createSettler({ ledger, metrics, log }: Pick<RelayParts, 'ledger' | 'metrics' | 'log'>) {
   return async (
-    call: Call,
+    call: ClientCall,
     request: ModelRequest,
     admission: Admitted,
     { metered, target, complete }: Delivered,
@@ -87,7 +87,7 @@ const maxAnswerBytesPerAccount = 2 * maxReplyBytes;
 const maxAnswerBytes = 4 * maxReplyBytes;
 
 /** Resolves when the client has the whole answer and its settlement is on disk; to the catalog id that ran, or null when the request was refused. */
-export type Relay = (call: Call) => Promise<string | null>;
+export type Relay = (call: ClientCall) => Promise<string | null>;
 
 export function createRelay(parts: RelayParts): Relay {
   const { ledger, refusals, slots, standing, rates, metrics, log, pulse, shutdown } = parts;
@@ -103,7 +103,7 @@ export function createRelay(parts: RelayParts): Relay {
   const settle = createSettler(parts);
 
   /** Releases a hold for which nothing will be settled. Does nothing to a hold that was settled after all. */
-  const releaseHold = ({ principal: { accountId }, requestId }: Call): void => {
+  const releaseHold = ({ principal: { accountId }, requestId }: ClientCall): void => {
     ledger.release({ accountId, requestId }).catch((error: unknown) => {
       log.warn({ requestId, ...describeError(error) }, 'a hold was not given back; it ends with the lease');
     });
@@ -113,7 +113,7 @@ export function createRelay(parts: RelayParts): Relay {
    * Waits for the client to take the last bytes: until then they are in memory, and their request keeps its slot. A
    * process that must end waits no longer.
    */
-  const flushed = async (call: Call): Promise<void> => {
+  const flushed = async (call: ClientCall): Promise<void> => {
     const written = call.client.flushed();
     if (written === null) return;
     const stopped = Promise.withResolvers<void>();
@@ -125,7 +125,7 @@ export function createRelay(parts: RelayParts): Relay {
   };
 
   /** Everything after a slot was taken. */
-  const runWithSlot = async (call: Call): Promise<string | null> => {
+  const runWithSlot = async (call: ClientCall): Promise<string | null> => {
     const shut = await standing.look(call.principal, call.bytes.raw.length);
     if (shut !== null) return refuse(call, shut);
     const request = await read(call);
@@ -163,7 +163,7 @@ export function createRelay(parts: RelayParts): Relay {
     return request.model.id;
   };
 
-  const run = async (call: Call): Promise<string | null> => {
+  const run = async (call: ClientCall): Promise<string | null> => {
     const { accountId, keyId } = call.principal;
     const full = slots.take(accountId, keyId);
     if (full !== null) return refuse(call, refusals.tooManyRequests(full === 'key' ? 'API key' : 'account'));
@@ -190,7 +190,7 @@ export function createRelay(parts: RelayParts): Relay {
   };
 }
 
-function refuse(call: Call, refusal: Refusal): null {
+function refuse(call: ClientCall, refusal: Refusal): null {
   sendRefusal(call, refusal);
   return null;
 }

@@ -1,4 +1,4 @@
-import { giveBack } from './give-back.ts';
+import { freeBytes } from './free-bytes.ts';
 
 /**
  * The one owner of a request's bytes: the body as it came, and the body of every try that was made from it. Contexts are
@@ -47,7 +47,7 @@ export function createRequestBytes(raw: Buffer): RequestBytes {
     },
     release() {
       // Natively the bodies may share their memory with `raw`: one that is still read keeps them all.
-      if (lent === 0) for (const { body } of [...holders, { body: owner.raw }]) giveBack(body);
+      if (lent === 0) for (const { body } of [...holders, { body: owner.raw }]) freeBytes(body);
       for (const holder of holders) holder.body = empty;
       holders.length = 0;
       owner.raw = empty;

@@ -13,7 +13,7 @@ export interface RequestDraws {
 /** How long requests that were drawn ahead may be used. */
 const drawnForMs = 1_000;
 /** Below it, and above half of a limit, each request is drawn when it comes: what is drawn ahead and not used is lost. */
-const leastLimitToDrawAhead = 640;
+const minLimitToDrawAhead = 640;
 /** From so many on, keys that have nothing to remember are forgotten. */
 const minKeysToForget = 10_000;
 /** The part of a limit that may be drawn ahead. */
@@ -50,7 +50,7 @@ export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; n
     const { waiting, failed } = draw;
     draw.waiting = [];
     draw.failed = [];
-    const mayDrawAhead = limit >= leastLimitToDrawAhead && draw.total < limit / 2;
+    const mayDrawAhead = limit >= minLimitToDrawAhead && draw.total < limit / 2;
     const ahead = mayDrawAhead ? Math.min(draw.usedBefore, Math.floor(limit * aheadShare)) : 0;
     const wanted = waiting.length + ahead;
     try {

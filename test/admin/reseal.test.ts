@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prepareDatabase } from '../../server/admin/prepare.ts';
-import { placeOfKey, saveUpstream, saveUpstreamKey } from '../../server/catalog/upstreams.ts';
+import { sealContextOf, saveUpstream, saveUpstreamKey } from '../../server/catalog/upstreams.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { createWebhooks, placeOfWebhookSecret } from '../../server/notices/webhooks.ts';
 import { signInSecret } from '../../server/people/auth.ts';
@@ -95,7 +95,7 @@ it('seals anew what any previous key had sealed, once, and says what none opens'
   const keys = await database.pool.query<{ id: string; upstreamId: string; sealed: Buffer }>(
     `SELECT id, upstream_id AS "upstreamId", sealed FROM upstream_key ORDER BY upstream_id`,
   );
-  expect(keys.rows.map((row) => [row.upstreamId, seal.unseal(placeOfKey(row.id), row.sealed)])).toEqual([
+  expect(keys.rows.map((row) => [row.upstreamId, seal.unseal(sealContextOf(row.id), row.sealed)])).toEqual([
     ['first', 'secret of first'],
     ['gone', null],
     ['second', 'secret of second'],

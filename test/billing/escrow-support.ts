@@ -100,7 +100,7 @@ export function escrowSupport(db: () => TestDatabase) {
       name: 'key',
       make: sql('UPDATE api_key SET deleted_at = now() WHERE account_id = $1 AND id = $2'),
       undo: sql('UPDATE api_key SET deleted_at = NULL WHERE account_id = $1 AND id = $2'),
-      isSeen: refusedFor('key'),
+      isSeen: refusedFor('key_invalid'),
     },
     {
       name: 'account',

@@ -172,9 +172,9 @@ describe('a grant that is ended', () => {
     const ends = grants.map((grantId) => end(accountId, grantId));
     const answers = new Set(await Promise.all(requests));
     expect((await Promise.all(ends)).map(({ kind }) => kind)).toEqual(['ended', 'ended', 'ended']);
-    expect([...answers].filter((answer) => !['charged', 'exhausted', 'short', 'reserved'].includes(answer))).toEqual(
-      [],
-    );
+    expect(
+      [...answers].filter((answer) => !['charged', 'exhausted', 'budget_below_minimum', 'reserved'].includes(answer)),
+    ).toEqual([]);
     await first().expire(accountId);
     expect(await readBalance(db.pool, accountId)).toMatchObject({ granted: usd('6'), held: 0n, free: 0n });
     expect(await broken(accountId)).toEqual([]);

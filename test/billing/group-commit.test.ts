@@ -11,14 +11,14 @@ import {
 import { quiet } from './support.ts';
 
 /** A database that does what the test says: answers, fails, or keeps everybody waiting. */
-function scripted({ longestWaitMs = 60_000 }: { longestWaitMs?: number } = {}) {
+function scripted({ maxWaitMs = 60_000 }: { maxWaitMs?: number } = {}) {
   const batches: string[][] = [];
   let gate: Promise<void> = Promise.resolve();
   let opened: () => void = nothing;
   let behave: (names: string[]) => void = nothing;
   const commit = createGroupCommit({
     log: quiet,
-    longestWaitMs,
+    maxWaitMs,
     async perform(operations) {
       const names = operations.map(nameOf);
       batches.push(names);
@@ -216,7 +216,7 @@ describe('a poison item', () => {
 
 describe('patience', () => {
   test('an admission that waits for too long is told, and what it held after all is given back', async () => {
-    const { commit, batches, hold } = scripted({ longestWaitMs: 50 });
+    const { commit, batches, hold } = scripted({ maxWaitMs: 50 });
     const go = hold();
     const inFlight = commit.add(admit('1'));
     await expect.poll(() => batches).toHaveLength(1);

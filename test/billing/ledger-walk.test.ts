@@ -115,7 +115,7 @@ test('whatever happens in whatever order on whatever process, the ledger agrees 
             const free = coins.count(purses, coins.spendable);
             const live = coins.count(purses, (coin, { ended }) => coins.isHeld(coin) && !ended);
             const floor = Math.min(each.amount, 16);
-            const reason = free + live === 0 ? 'exhausted' : free + live < floor ? 'short' : 'reserved';
+            const reason = free + live === 0 ? 'exhausted' : free + live < floor ? 'budget_below_minimum' : 'reserved';
             if (free + live === 0 || free < floor) compare(answer.kind === 'refused' && answer.reason, reason);
             else {
               compare(

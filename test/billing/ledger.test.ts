@@ -237,7 +237,7 @@ describe('the hard cap', () => {
     expect(charged).toBeLessThanOrEqual(usd('0.01'));
     expect(free).toBe(usd('0.01') - charged);
     expect(results.filter((result) => result === 'served').length).toBeGreaterThan(4);
-    for (const result of results) expect(['served', 'reserved', 'short', 'exhausted']).toContain(result);
+    for (const result of results) expect(['served', 'reserved', 'budget_below_minimum', 'exhausted']).toContain(result);
   });
 
   test('what is reserved by running requests is refused differently from what is not there', async () => {
@@ -253,7 +253,10 @@ describe('the hard cap', () => {
       required: floor,
       affordableMaxTokens: 4,
     });
-    expect(await two.ledger.admit(ask(customer, { textBytes: 30_000 }))).toMatchObject({ reason: 'short', balance });
+    expect(await two.ledger.admit(ask(customer, { textBytes: 30_000 }))).toMatchObject({
+      reason: 'budget_below_minimum',
+      balance,
+    });
     // What is said to fit does fit.
     expect(await two.ledger.admit(ask(customer, { maxTokens: 4 }))).toMatchObject({
       kind: 'admitted',
@@ -365,8 +368,8 @@ describe('what is true counts at once', () => {
   });
 
   test.each([
-    ['a deleted key', 'UPDATE api_key SET deleted_at = now() WHERE account_id = $1', 'key'],
-    ['an expired key', `UPDATE api_key SET expires_at = now() - interval '1 ms' WHERE account_id = $1`, 'key'],
+    ['a deleted key', 'UPDATE api_key SET deleted_at = now() WHERE account_id = $1', 'key_invalid'],
+    ['an expired key', `UPDATE api_key SET expires_at = now() - interval '1 ms' WHERE account_id = $1`, 'key_invalid'],
     ['a suspended account', `UPDATE account SET status = 'suspended' WHERE id = $1`, 'suspended'],
   ])('%s is refused from the next request on; what runs is charged', async (_what, change, reason) => {
     const customer = await addCustomer(db.pool);
@@ -380,10 +383,10 @@ describe('what is true counts at once', () => {
 
   test('the key of another account opens nothing', async () => {
     const [mine, theirs] = [await addCustomer(db.pool), await addCustomer(db.pool)];
-    expect(await one.ledger.admit(ask({ ...mine, keyId: theirs.keyId }))).toMatchObject({ reason: 'key' });
-    expect(await one.ledger.admit(ask({ ...mine, keyId: randomUUID() }))).toMatchObject({ reason: 'key' });
+    expect(await one.ledger.admit(ask({ ...mine, keyId: theirs.keyId }))).toMatchObject({ reason: 'key_invalid' });
+    expect(await one.ledger.admit(ask({ ...mine, keyId: randomUUID() }))).toMatchObject({ reason: 'key_invalid' });
     expect(await one.ledger.admit(ask({ accountId: randomUUID(), keyId: theirs.keyId }))).toMatchObject({
-      reason: 'key',
+      reason: 'key_invalid',
     });
   });
 
@@ -412,7 +415,7 @@ describe('refusals come in one order', () => {
       const answer = await one.ledger.admit(ask({ accountId, keyId }, { model, textBytes: 30_000 }));
       return answer.kind === 'refused' ? answer.reason : answer.kind;
     };
-    expect(await reasonOf('nope')).toBe('key');
+    expect(await reasonOf('nope')).toBe('key_invalid');
     await db.pool.query('UPDATE api_key SET deleted_at = NULL WHERE id = $1', [keyId]);
     expect(await reasonOf('nope')).toBe('suspended');
     await db.pool.query(`UPDATE account SET status = 'active' WHERE id = $1`, [accountId]);
@@ -423,7 +426,7 @@ describe('refusals come in one order', () => {
     await db.pool.query(`UPDATE api_key SET models = '{}' WHERE id = $1`, [keyId]);
     expect(await reasonOf('big')).toBe('key_limit');
     await db.pool.query('UPDATE api_key SET limit_lifetime = NULL WHERE id = $1', [keyId]);
-    expect(await reasonOf('big')).toBe('short');
+    expect(await reasonOf('big')).toBe('budget_below_minimum');
     expect(await reasonOf('free')).toBe('admitted');
   });
 });

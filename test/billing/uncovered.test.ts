@@ -121,7 +121,7 @@ describe('requests that are not streamed, 2 to 200 of an account', () => {
           const book = account(BigInt(micros) * 1_000_000n);
           const running: { asked: AdmitAsk; admission: Admitted; load: Load }[] = [];
           let lost = 0n;
-          let largestOverrun = 0n;
+          let maxOverrun = 0n;
           const end = (index: number) => {
             const [done] = running.splice(index, 1);
             if (done === undefined) return;
@@ -140,11 +140,11 @@ describe('requests that are not streamed, 2 to 200 of an account', () => {
             const admission = book.admit(asked);
             if (admission.kind === 'refused') continue;
             const overrun = overrunOf(asked, admission);
-            if (overrun > largestOverrun) largestOverrun = overrun;
+            if (overrun > maxOverrun) maxOverrun = overrun;
             running.push({ asked, admission, load: each });
           }
           while (running.length > 0) end(0);
-          expect(lost).toBeLessThanOrEqual(largestOverrun * BigInt(1 + topUps.length));
+          expect(lost).toBeLessThanOrEqual(maxOverrun * BigInt(1 + topUps.length));
         },
       ),
       { numRuns: 300 },
@@ -186,7 +186,7 @@ describe('requests that are not streamed, 2 to 200 of an account', () => {
       if (last.kind === 'refused') break;
       expect(book.settle(asked, last, 300, 63_000)).toBe(0n);
     }
-    expect(last).toMatchObject({ reason: 'short' });
+    expect(last).toMatchObject({ reason: 'budget_below_minimum' });
     // What it is told to ask for is what it gets.
     const { affordableMaxTokens } = last;
     expect(book.admit(ask(customer, { maxTokens: affordableMaxTokens ?? 0, stream: false })).kind).toBe('admitted');
@@ -220,7 +220,7 @@ describe('one request alone that is not streamed', () => {
     const book = account(usd('4'));
     const several = (answers: number) => book.admit(ask(customer, { maxTokens: 63_000, answers, stream: false }));
     const refused = several(5) as Refused;
-    expect(refused).toMatchObject({ kind: 'refused', reason: 'short' });
+    expect(refused).toMatchObject({ kind: 'refused', reason: 'budget_below_minimum' });
     expect(refused.affordableMaxTokens).toBe(53_321);
     expect(several(4)).toMatchObject({ kind: 'admitted', amount: usd('3.7809') });
     expect(several(4)).toMatchObject({ kind: 'refused', reason: 'reserved' });

@@ -64,7 +64,7 @@ test('an account that was overdrawn while money was held is given no credit agai
   expect(charged).toBeLessThan(cost);
   await other.release(held);
   const again = await other.admit(ask(customer, { maxTokens: 63_000, stream: false }));
-  expect(again).toMatchObject({ kind: 'refused', reason: 'short' });
+  expect(again).toMatchObject({ kind: 'refused', reason: 'budget_below_minimum' });
   // A stream is stopped in time: it needs no credit.
   expect((await one.admit(ask(customer, { maxTokens: 63_000 }))).kind).toBe('admitted');
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createMismatchMails } from '../../server/catalog/mismatch-mails.ts';
-import { createModelMismatches, mostNames, storableName } from '../../server/catalog/model-mismatches.ts';
+import { createModelMismatches, maxNames, storableName } from '../../server/catalog/model-mismatches.ts';
 import type { Mail } from '../../server/runtime/mail.ts';
 import { until } from '../gateway/support.ts';
 import {
@@ -263,7 +263,7 @@ describe('counting', () => {
     for (let index = 300; index < 600; index += 1) two.note(sighting(`name-${index}`));
     await two.close();
     const written = (await rows()).filter(({ upstream }) => upstream === 'vendor-messages');
-    expect(written).toHaveLength(mostNames + 1);
+    expect(written).toHaveLength(maxNames + 1);
     expect(await total()).toBe(602);
     expect(written.find(({ reported }) => reported === '(other names)')?.count).toBe(580n);
     expect(written.find(({ reported }) => reported === 'name-0')?.count).toBe(2n);

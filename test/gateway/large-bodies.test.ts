@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DispatchRequest, dispatch, type Receiver } from '../../server/gateway/dispatch.ts';
-import { giveBack } from '../../server/gateway/give-back.ts';
+import { freeBytes } from '../../server/gateway/free-bytes.ts';
 import { readIncomingBody } from '../../server/gateway/incoming-body.ts';
 import { createRequestBytes } from '../../server/gateway/request-bytes.ts';
 
@@ -147,7 +147,7 @@ describe('the body of a request', () => {
   it('gives back memory of its own, and none that it shares', () => {
     const [own, pool] = [Buffer.alloc(100_000, 'x'), new ArrayBuffer(100_000)];
     const shared = Buffer.from(pool, 0, 50_000).fill('y');
-    for (const bytes of [own, own, shared, new Uint8Array(0)]) giveBack(bytes);
+    for (const bytes of [own, own, shared, new Uint8Array(0)]) freeBytes(bytes);
     expect([own.length, shared.length, pool.byteLength]).toEqual([0, 50_000, 100_000]);
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSecret } from '../../server/keys/secret.ts';
+import { counter } from '../resilience/support.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, nativeCatalog, send, settled } from './support.ts';
 
@@ -94,7 +95,10 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
 
   it('a budget that does not cover the request is a 402 that says what is needed', async () => {
     const customer = await app.customer({ usd: '0.000001' });
+    const counted = () => counter(app, 'gateway_budget_refusals_total', { reason: 'short' });
+    const before = await counted();
     const response = await send(app, protocol, { secret: customer.secret, text: 'x'.repeat(3_000) });
+    expect(await counted()).toBe(before + 1);
     expect(response.status).toBe(402);
     expect(response.headers.get('x-should-retry')).toBe('false');
     const error = await errorOf(response, name);

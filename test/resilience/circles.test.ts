@@ -10,7 +10,7 @@ import { resealSecrets } from '../../server/admin/reseal.ts';
 import { endGrant } from '../../server/billing/grants.ts';
 import { checkInvariants } from '../../server/billing/invariants.ts';
 import { createCatalogChanges } from '../../server/catalog/changes.ts';
-import { placeOfKey, saveUpstreamKey } from '../../server/catalog/upstreams.ts';
+import { sealContextOf, saveUpstreamKey } from '../../server/catalog/upstreams.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { bigintTypes } from '../../server/database/pool.ts';
 import { createKeys } from '../../server/keys/keys.ts';
@@ -171,7 +171,7 @@ models:
     for (const [age, id] of ids.entries()) {
       await database.pool.query(
         `INSERT INTO upstream_key (id, upstream_id, sealed, last4, created_at) VALUES ($1, 'keyed', $2, '', now() - make_interval(days => $3))`,
-        [id, seal.seal(placeOfKey(id), `old-${id}`), age],
+        [id, seal.seal(sealContextOf(id), `old-${id}`), age],
       );
     }
     const found = await circles(database, async (url) => {

@@ -94,7 +94,7 @@ export const directions: Direction[] = everyProtocol.flatMap((client) =>
   ),
 );
 
-export interface Outcome {
+export interface AskResult {
   status: number;
   headers: Headers;
   text: string;
@@ -116,7 +116,7 @@ export async function ask(
   direction: Pick<Direction, 'client' | 'model' | 'stream'>,
   text: string,
   { usd = '100', more = {} }: { usd?: string; more?: Record<string, unknown> } = {},
-): Promise<Outcome> {
+): Promise<AskResult> {
   const customer = await app.customer({ usd });
   asked += 1;
   const mark = `mark-${asked}-of-this-request`;
@@ -170,7 +170,7 @@ export async function postPatiently(...given: Parameters<typeof post>): Promise<
 }
 
 /** The error object of a body or of a stream's last event, wherever the protocol puts it. */
-export function errorIn(text: string): Outcome['error'] {
+export function errorIn(text: string): AskResult['error'] {
   const candidates = text.startsWith('{')
     ? [text]
     : text
@@ -205,7 +205,7 @@ const identities = [
 ];
 
 /** What of the upstream's identity got through. */
-export function leaks(app: TestApp, { headers, text }: Pick<Outcome, 'headers' | 'text'>): string[] {
+export function leaks(app: TestApp, { headers, text }: Pick<AskResult, 'headers' | 'text'>): string[] {
   const seen = `${[...headers].map(([name, value]) => `${name}: ${value}`).join('\n')}\n${text}`;
   return [...identities, `:${app.simulator.port}`].filter((identity) => seen.includes(identity));
 }

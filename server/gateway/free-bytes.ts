@@ -9,6 +9,6 @@ const minBytes = 4_096;
  * system has not taken whole still reads there. Afterwards they are of length 0. Bytes that share their memory with others
  * are left alone.
  */
-export function giveBack({ buffer, byteLength }: Uint8Array): void {
+export function freeBytes({ buffer, byteLength }: Uint8Array): void {
   if (byteLength >= minBytes && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
