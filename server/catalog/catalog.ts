@@ -7,9 +7,9 @@ import type { RouteRecord } from './route.ts';
 import { type OpenRoutes, type RouteRows, readRouteRows } from './routes.ts';
 
 /**
- * The catalog in memory: models, their prices and their routes as one immutable snapshot, read by one statement and
- * replaced as a whole. It decides nothing about money: an admission reads the price again, in its own transaction. A model
- * that was added a moment ago is never called unknown.
+ * The catalog in memory: models, prices and routes as one immutable snapshot, read by one statement and replaced as a
+ * whole. It decides nothing about money: an admission reads the price again, in its own transaction. A new model is
+ * never reported as unknown.
  */
 
 /** A model that can be called, with the price that is valid now. */
@@ -22,15 +22,15 @@ export interface CatalogModel {
   /** Names of the gates that are open. */
   allow: ReadonlySet<string>;
   capabilities: readonly string[];
-  /** The reasoning efforts that it knows; empty: not stated. */
+  /** Supported reasoning efforts; empty: not stated. */
   efforts: readonly ReasoningEffort[];
   /** As in `Model`. */
   reasoningTokensPerSecond: number | null;
-  /** What becomes of a request with a top-level member that the gateway does not know. */
+  /** How requests with unknown top-level members are treated. */
   unknownMembers: UnknownMembers;
   createdAt: Date;
   price: CurrentPrice;
-  /** Where it runs, in no particular order; empty: nowhere at the moment. */
+  /** Its routes, in no particular order; empty: it cannot run at the moment. */
   routes: readonly RouteRecord[];
 }
 
@@ -48,21 +48,23 @@ export interface CurrentPrice {
 
 export interface Catalog {
   /**
-   * The model that a client means: exactly the id, else without one leading `steyg/`, else that in lower case. Null: not
-   * in the catalog, which is answered only after asking the database.
+   * Resolves a client's model name: the exact id, else without one leading `steyg/`, else that in lower case. Null: not
+   * in the catalog, after the database was asked.
    */
   resolve(sent: string): Promise<CatalogModel | null>;
-  /** All models that can be called, by id; read anew, because clients are promised the catalog of the moment. */
+  /**
+   * All models that can be called, by id; always read from the database, because the list is promised to be current.
+   */
   list(): Promise<CatalogModel[]>;
-  /** Reads everything anew. The caller then sees every change that was committed before the call. */
+  /** Reloads the snapshot. The caller then sees every change that was committed before the call. */
   refresh: () => Promise<void>;
 }
 
 export interface CatalogParts {
   pool: Pool;
-  /** Opens the routes and their upstreams' keys; without it models come without routes, which suits lists of names. */
+  /** Unseals the routes' upstream keys; without it models have no routes, which is enough for lists of names. */
   openRoutes?: OpenRoutes;
-  /** How old the snapshot may get when no notice of a change arrives. */
+  /** Maximum age of the snapshot when no change notification arrives. */
   maxAgeMs?: number;
   /** Monotonic milliseconds. */
   now?: () => number;
@@ -95,7 +97,7 @@ interface SnapshotRow extends RouteRows {
   readAt: Date;
 }
 
-/** The version that is valid now, and those that will be; the oldest first. */
+/** The valid version and future ones, oldest first. */
 const readModels = `
   SELECT m.id, m.display_name AS "displayName", m.family, m.context_window AS "contextWindow",
          m.max_output_tokens AS "maxOutputTokens", m.allow, m.capabilities, m.efforts,
@@ -109,7 +111,7 @@ const readModels = `
     ORDER BY valid_from DESC, created_at DESC, id DESC LIMIT 1))
   ORDER BY m.id, p.valid_from, p.created_at, p.id`;
 
-/** One statement sees one moment of the database, so models and routes always belong together. */
+/** One statement reads one database snapshot, so models and routes always belong together. */
 const readAll = `
   SELECT now() AS "readAt", (SELECT coalesce(json_agg(m), '[]') FROM (${readModels}) m) AS models, ${readRouteRows}`;
 
@@ -124,7 +126,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
   const { pool, openRoutes, maxAgeMs = 10_000, now = () => performance.now() } = parts;
   let snapshot: ReadonlyMap<string, Entry> = new Map();
   let loadedAt = Number.NEGATIVE_INFINITY;
-  /** What to add to the monotonic clock to get the database's time. */
+  /** Offset of the database's clock from the monotonic clock. */
   let offsetMs = Date.now() - now();
 
   const refresh = singleFlight(async () => {
@@ -133,7 +135,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
     const [row] = rows;
     if (row === undefined) throw new Error('the catalog was read and gave no row');
     snapshot = toSnapshot(row.models, openRoutes?.(row) ?? new Map());
-    // The query took the time somewhere between: taking the earlier moment lets no price begin too early.
+    // `readAt` was taken at an unknown moment of the query: with the later local time, no price begins too early.
     offsetMs = row.readAt.getTime() - now();
     loadedAt = startedAt;
   });
@@ -158,13 +160,13 @@ export function createCatalog(parts: CatalogParts): Catalog {
       const known = find(ids);
       if (known !== null) {
         if (now() - loadedAt > maxAgeMs) {
-          // In the background: a notice of a change may have been lost, and the admission reads the price anyway.
+          // In the background: a change notification may have been lost, and the admission reads the price anyway.
           loadedAt = now();
           refresh().catch(() => {});
         }
         return known;
       }
-      // Not a name that the database could hold: such text is not even asked for.
+      // Names that the database cannot hold are not looked up.
       const askable = ids.filter((id) => id.length <= 256 && id.isWellFormed() && !id.includes('\0'));
       if (askable.length === 0) return null;
       const { rowCount } = await pool.query({ name: 'catalog.find', text: readOne, values: [askable] });
@@ -180,10 +182,10 @@ export function createCatalog(parts: CatalogParts): Catalog {
   };
 }
 
-/** What a sent id may mean, in the order of preference. */
+/** Candidate ids of a client's name, in order of preference. */
 function spellings(sent: string): string[] {
   const bare = sent.startsWith(clientPrefix) ? sent.slice(clientPrefix.length) : sent;
-  // ASCII alone: ids have no other letters, and other alphabets' capitals must not turn into them.
+  // ASCII only: ids have no other letters, and capitals of other alphabets must not be folded into them.
   const lower = bare.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
   return [...new Set([sent, bare, lower])];
 }

@@ -17,8 +17,8 @@ import {
 } from './upstreams.ts';
 
 /**
- * What operators change about the catalog one thing at a time, as the catalog file changes it as a whole: the same checks,
- * the same functions, one transaction with its audit entry. Input comes as it was written.
+ * Single changes of the catalog by operators: the same checks and functions as the catalog file, one transaction with
+ * its audit entry. Input is unvalidated.
  */
 
 export type CatalogChange = { kind: 'saved'; change: 'created' | 'changed' | 'unchanged' };
@@ -32,14 +32,14 @@ export type CatalogOutcome = CatalogChange | CatalogProblem;
 export interface CatalogChanges {
   saveModel(input: unknown, actor: string): Promise<CatalogOutcome>;
   switchModel(ask: { modelId: string; enabled: boolean }, actor: string): Promise<CatalogOutcome>;
-  /** A new price version, valid at once or from a moment in the future. */
+  /** Adds a price version, valid at once or from a future moment. */
   setPrices(ask: { modelId: string; prices: unknown; validFrom: Date | null }, actor: string): Promise<CatalogOutcome>;
-  /** A new address does not get the keys of the old one: they have to be given again. */
+  /** A new base address drops the upstream's keys, which have to be given again. */
   saveUpstream(input: unknown, secret: string | null, actor: string): Promise<CatalogOutcome>;
   switchUpstream(ask: { upstreamId: string; enabled: boolean }, actor: string): Promise<CatalogOutcome>;
   addKey(ask: { upstreamId: string; secret: string }, actor: string): Promise<CatalogOutcome>;
   deleteKey(ask: { upstreamId: string; keyId: string }, actor: string): Promise<CatalogOutcome>;
-  /** All routes of a model anew: those that are not named are switched off. */
+  /** Replaces all routes of a model: routes that are not named are switched off. */
   saveRoutes(ask: { modelId: string; routes: unknown }, actor: string): Promise<CatalogOutcome>;
 }
 
@@ -58,7 +58,7 @@ const routes = z
   )
   .max(100, 'must be at most 100');
 
-/** A key travels in a header: anything else could not, or would say more than a key should. */
+/** Characters of a header value: a key is sent in a header. */
 const secretPattern = /^[\x21-\x7e]{1,4096}$/;
 
 export function createCatalogChanges(options: { pool: Pool; seal: Seal; allowPrivate: boolean }): CatalogChanges {
@@ -144,7 +144,7 @@ export function createCatalogChanges(options: { pool: Pool; seal: Seal; allowPri
         const named = parsed.data.map(({ upstreamId, upstreamModel }) => JSON.stringify([upstreamId, upstreamModel]));
         if (new Set(named).size < named.length)
           return { kind: 'invalid', problems: [{ path: [], message: 'routes must not name a place twice.' }] };
-        // Read under lock, so that two operators are heard one after the other.
+        // Read under lock, so that changes of two operators are serialised.
         await client.query('SELECT FROM model WHERE id = $1 FOR UPDATE', [id]);
         return saved(await saveRoutes(client, { modelId: id, routes: parsed.data, actor }));
       });
@@ -157,7 +157,7 @@ async function hasKeys(client: PoolClient, upstreamId: string): Promise<boolean>
   return rowCount === 1;
 }
 
-/** `simulator` is no address; it is its own origin. */
+/** `simulator` is not a URL; it is its own origin. */
 function originOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).origin : baseUrl;
 }
@@ -185,7 +185,7 @@ function invalid(error: z.ZodError): CatalogProblem {
   };
 }
 
-/** Our own words where the library would put its own after the name of the member. */
+/** Replaces zod's default sentences, which do not fit after the member's name. */
 function sentenceOf(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_value' && issue.message.startsWith('Invalid')
     ? `must be one of ${issue.values.map(String).join(', ')}`

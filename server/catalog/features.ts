@@ -3,8 +3,8 @@ import type { UpstreamFeatures } from '../core/features.ts';
 import type { Protocol } from '../core/protocol.ts';
 
 /**
- * What translation may use at an upstream, as the operator writes it: what is not said has the default of the protocol.
- * The defaults suit an upstream that nobody has described: only what every server of that protocol takes.
+ * Validates an upstream's features as the operator writes them. Defaults are the protocol's common subset, so that an
+ * upstream without a description works.
  */
 export const featuresInput = z.strictObject({
   maxTokensField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
@@ -51,7 +51,7 @@ const defaults: Readonly<Record<Protocol, UpstreamFeatures>> = {
   },
 };
 
-/** The features of an upstream. What the database holds that is not understood (a newer version's) counts as unsaid. */
+/** The features of an upstream. Stored values that this version does not know (a newer version's) count as absent. */
 export function featuresOf(protocol: Protocol, stored: unknown): UpstreamFeatures {
   const parsed = featuresInput.safeParse(stored);
   const given = parsed.success ? parsed.data : {};

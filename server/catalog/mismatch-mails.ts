@@ -5,22 +5,24 @@ import type { Mail } from '../runtime/mail.ts';
 import { type Locale, momentText } from '../shared/page.ts';
 import { type ModelMismatch, noName, otherNames } from './model-mismatches.ts';
 
-/** Tells operators of upstreams that answer with another model: whatever is due for one of them goes into one mail. */
+/**
+ * Mails operators about upstreams that answer with another model: all due mismatches of an operator go into one mail.
+ */
 
 interface MismatchMailDeps {
   /** Must read BIGINT as `bigint`. */
   pool: Pool;
-  /** Sends now and throws when it cannot. */
+  /** Sends immediately; throws on failure. */
   deliverMail: (mail: Mail) => Promise<void>;
-  /** Where operators look at mismatches and close them. */
+  /** The page on which operators review and close mismatches. */
   booksUrl: string;
   log: { warn(fields: object, message: string): void };
 }
 
 export interface MismatchMails {
   /**
-   * Sends what is due, to each operator at most one mail. One that fails is tried again by the next runs, and given up
-   * after some. One that was sent by a process that died at that moment is sent again. Returns how many left.
+   * Sends the due mails, at most one per operator. A failed mail is retried by the next runs, up to `maxTries` times. A
+   * mail is sent again when its process died while sending it. Returns the number of mails sent.
    */
   sendMails(): Promise<number>;
 }
@@ -28,10 +30,10 @@ export interface MismatchMails {
 type MailedMismatch = Omit<ModelMismatch, 'firstSeenAt' | 'closedAt' | 'closedBy'>;
 
 const maxTries = 6;
-/** What a mail lists; the page has all. */
+/** Maximum mismatches in a mail; the page lists all. */
 const maxListed = 20;
 
-/** Held while a mail is sent, instead of its rows: whoever counts or closes must not wait for a mail server. */
+/** An advisory lock instead of row locks while a mail is sent: counting and closing must not wait for a mail server. */
 const sendersLock = 7_305_120;
 
 export function createMismatchMails(deps: MismatchMailDeps): MismatchMails {
@@ -47,7 +49,7 @@ export function createMismatchMails(deps: MismatchMailDeps): MismatchMails {
     }
   };
 
-  /** The operator who was written to, or null when nobody is left. */
+  /** Returns the operator that was mailed; null when no mail is due. */
   const sendOne = async (
     client: ClientBase,
     tried: readonly string[],

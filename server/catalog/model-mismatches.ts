@@ -5,22 +5,22 @@ import { appendAudit } from '../shared/audit.ts';
 import { isUuid } from '../shared/uuid.ts';
 
 /**
- * Upstreams that answer with another model than they were asked for: what was sold is not what ran. Each is written down
- * once for each name that it reports, and every operator is told by mail when it is new or comes back after it was closed.
+ * Records upstreams that answer with another model than the requested one. A mismatch is one row per route and reported
+ * name; every operator gets a mail when it is new or reappears after it was closed.
  *
- * Answers do not wait for any of it. A process counts what it sees and writes it down once a moment; what the database
- * cannot take stays in memory, and is lost with a process that is killed. The log and the metric have it either way.
+ * Answers never wait for the recording. A process counts in memory and flushes periodically; counts that the database
+ * does not take stay in memory, and are lost when the process is killed. Log and metric have them either way.
  */
 
-/** One answer that named another model. */
+/** One answer that reported another model. */
 export interface MismatchSighting {
   requestId: string;
   /** Catalog id. */
   model: string;
   upstream: string;
-  /** What the upstream was asked for. */
+  /** Requested name at the upstream. */
   asked: string;
-  /** What it said it ran, as it came: any text at all. */
+  /** Reported name, unvalidated. */
   reported: string;
 }
 
@@ -35,7 +35,7 @@ export interface ModelMismatch {
   lastRequestId: string;
   firstSeenAt: Date;
   lastSeenAt: Date;
-  /** Null: it is open. */
+  /** Null: open. */
   closedAt: Date | null;
   /** As in the audit log. */
   closedBy: string | null;
@@ -47,32 +47,34 @@ export type CloseMismatchOutcome =
   | { kind: 'closed_before' };
 
 export interface ModelMismatches {
-  /** Counts it; never throws and never waits. */
+  /** Counts a sighting; never throws and never waits. */
   note(sighting: MismatchSighting): void;
-  /** Writes down what was counted so far. Rejects when the database does not take it; nothing is lost then. */
+  /** Writes the counts to the database. Rejects when the database does not take them; the counts are kept. */
   flush(): Promise<void>;
-  /** Open ones first, then those that were seen last. */
+  /** Open mismatches first, then by last sighting, newest first. */
   list(input: { open: boolean | null; limit: number }): Promise<ModelMismatch[]>;
-  /** An operator has dealt with it. Whatever is seen from now on opens it again. */
+  /** Closes a mismatch. Later sightings open it again. */
   closeMismatch(input: { id: string; actor: string }): Promise<CloseMismatchOutcome>;
-  /** Writes down the rest, if the database takes it, and counts no more. */
+  /** Flushes the rest, if the database takes it, and stops counting. */
   close(): Promise<void>;
 }
 
-/** Said in place of what cannot be the name of a model. */
+/** Stored in place of a text that cannot be a model's name. */
 export const noName = '(no name)';
-/** Stands for the rest at a place that reports ever new names: they must not fill the table, nor ring for each. */
+/**
+ * Stored for further names of a route that reports ever new ones: they must not fill the table or cause a mail each.
+ */
 export const otherNames = '(other names)';
-/** Names that one place may report before the rest is counted together. */
+/** Maximum names recorded per route; further ones are counted as `otherNames`. */
 export const maxNames = 20;
 
 const flushAfterMs = 1_000;
 const maxRetryMs = 60_000;
 
 /**
- * The name as far as it may be stored. It is a vendor's text and could be anything, even what a customer wrote or a
- * secret: whatever does not look like a name altogether leaves nothing behind, rather than its first characters. Nor does a
- * word on its own: names of models have a figure or a separator in them, and words are what answers are made of.
+ * The name in a form that may be stored. A vendor's text could contain a customer's text or a secret: text that does
+ * not look like a name is replaced as a whole, instead of being cut. So is a single word: names of models contain a
+ * digit or a separator, and plain words may be content.
  */
 export function storableName(reported: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}$/.test(reported)) return noName;
@@ -80,12 +82,12 @@ export function storableName(reported: string): string {
   return reported.split(/[^A-Za-z0-9]/).some(isKeyLike) ? noName : reported;
 }
 
-/** Keys, ids and digests are long runs; in names even long words are shorter, and those with figures in them much. */
+/** Keys, ids and digests are long runs; words in names are shorter, and those with digits much shorter. */
 function isKeyLike(run: string): boolean {
   return run.length > 24 || (run.length > 16 && /\d/.test(run));
 }
 
-/** What was counted at one place under one name since the last time it was written down. */
+/** Sightings of one route and name since the last flush. */
 interface Count {
   model: string;
   upstream: string;
@@ -104,7 +106,7 @@ export function createModelMismatches(deps: {
   /** Must read BIGINT as `bigint`. */
   pool: Pool;
   log: { warn(fields: object, message: string): void };
-  /** How long counts are gathered before they are written. */
+  /** Interval of flushes. */
   gatherMs?: number;
 }): ModelMismatches {
   const { pool, log, gatherMs = flushAfterMs } = deps;
@@ -150,7 +152,7 @@ export function createModelMismatches(deps: {
     }
   };
 
-  /** One at a time: two that count the same thing would only wait for each other. */
+  /** One at a time: two flushes of the same rows would only wait for each other. */
   const flush = (): Promise<void> => {
     writing = writing.catch(() => undefined).then(write);
     return writing;
@@ -221,7 +223,9 @@ function merge(one: Count, other: Count): Count {
   };
 }
 
-/** Writers come one after the other, so that the bound on names holds whichever process saw them. Rare enough to wait. */
+/**
+ * Serialises writers of all processes, so that the bound on names holds. Mismatches are rare, so waiting is acceptable.
+ */
 const writersLock = 7_305_119;
 
 async function writeCounts(client: ClientBase, counts: readonly Count[]): Promise<void> {
@@ -239,8 +243,8 @@ async function writeCounts(client: ClientBase, counts: readonly Count[]): Promis
 }
 
 /**
- * Turns this process's monotonic milliseconds into moments of the database, because clocks of processes differ. Too early
- * by as long as the answer took, never too late: what was seen before a person closed it must not open it again.
+ * Turns this process's monotonic milliseconds into moments of the database, because clocks of processes differ. Too
+ * early by the query's duration, never too late: a sighting from before a closing must not open it again.
  */
 async function readClock(client: ClientBase): Promise<(monotonicMs: number) => Date> {
   const { rows } = await client.query<{ now: Date }>('SELECT clock_timestamp() AS now');
@@ -248,7 +252,7 @@ async function readClock(client: ClientBase): Promise<(monotonicMs: number) => D
   return (monotonicMs) => new Date(Math.floor(monotonicMs + behindMs));
 }
 
-/** The name, unless the place has reported too many others already. */
+/** The name, or `otherNames` when the route has reported too many names already. */
 async function boundedName(client: ClientBase, count: Count): Promise<string> {
   const { rows } = await client.query<{ names: bigint; known: boolean | null }>(
     `SELECT count(*) FILTER (WHERE reported <> $5) AS names, bool_or(reported = $4) AS known FROM model_mismatch
@@ -291,7 +295,7 @@ async function writeCount(
   return known.reopens ? known.id : null;
 }
 
-/** Every operator of this moment gets one mail. One that is still to be sent is not owed twice. */
+/** Enqueues one mail per operator, unless one is due already. */
 async function oweMails(client: ClientBase, mismatchId: string): Promise<void> {
   await client.query(
     `INSERT INTO model_mismatch_mail (mismatch_id, user_id, state)
@@ -308,12 +312,12 @@ async function closeOne(client: ClientBase, id: string, actor: string): Promise<
   const [before] = rows;
   if (before === undefined) return { kind: 'unknown' };
   if (before.closedAt !== null) return { kind: 'closed_before' };
-  // The moment, not the beginning of the transaction: it may have waited for a writer.
+  // `clock_timestamp()`, not the start of the transaction: it may have waited for a writer.
   const { rows: after } = await client.query<ModelMismatch>(
     `UPDATE model_mismatch SET closed_at = clock_timestamp(), closed_by = $2 WHERE id = $1 RETURNING ${columns}`,
     [id, actor],
   );
-  // Whoever has not been told yet need not be told of what is dealt with.
+  // Mails that are still due are dropped: the mismatch is dealt with.
   await client.query(`DELETE FROM model_mismatch_mail WHERE mismatch_id = $1 AND state = 'due'`, [id]);
   const [mismatch] = after;
   if (mismatch === undefined) throw new Error('a locked row is gone');

@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { type ReasoningEffort, reasoningEfforts } from '../core/effort.ts';
 import { textProblem } from '../shared/plain-text.ts';
 
-/** `pass`: it travels natively as it came; `refuse`: for upstreams that may charge for it. Translation refuses it anyway. */
+/** Catalog entries of models: their shape, and the validation of an operator's input. */
+
+/**
+ * `pass`: sent unchanged on the native path; `refuse`: for upstreams that may charge for it. Translation always refuses
+ * it.
+ */
 export const unknownMemberRules = ['pass', 'refuse'] as const;
 export type UnknownMembers = (typeof unknownMemberRules)[number];
 
@@ -17,21 +22,21 @@ export interface Model {
   maxOutputTokens: number;
   /** Names of the gates (fields and betas) that are open for this model. */
   allow: string[];
-  /** What it can do, e.g. `tools`, `vision`, `thinking`; shown to people and clients. */
+  /** Capabilities, e.g. `tools`, `vision`, `thinking`; shown to people and clients. */
   capabilities: string[];
-  /** The reasoning efforts that it knows; empty: nobody has said. */
+  /** Supported reasoning efforts; empty: not stated. */
   efforts: ReasoningEffort[];
   /**
-   * Tokens a second that its hidden reasoning never falls below; null: not said. Silence of a stream counts so on the
-   * spend brake, and a stream that was left is charged so.
+   * Minimum speed of hidden reasoning, tokens per second; null: not stated. The spend brake counts silence at this
+   * speed, and a stream that the client left is charged at it.
    */
   reasoningTokensPerSecond: number | null;
-  /** What becomes of a request with a top-level member that the gateway does not know. */
+  /** How requests with unknown top-level members are treated. */
   unknownMembers: UnknownMembers;
   enabled: boolean;
 }
 
-/** The prefix that some clients put before an id; it belongs to no id. */
+/** Prefix that some clients put before an id; no id begins with it. */
 export const clientPrefix = 'steyg/';
 
 const idPattern = /^[a-z0-9](?:[a-z0-9._:/-]{0,126}[a-z0-9])?$/;
@@ -70,7 +75,7 @@ export const modelShape = {
   capabilities: names(50),
   efforts: z
     .array(z.enum(reasoningEfforts, `must be one of ${reasoningEfforts.join(', ')}`))
-    // In one order, so that a list that is only written differently changes nothing.
+    // Sorted, so that another order in the input is no change.
     .transform((known) => reasoningEfforts.filter((effort) => known.includes(effort)))
     .default([]),
   reasoningTokensPerSecond: z

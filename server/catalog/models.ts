@@ -6,9 +6,9 @@ import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import type { Model } from './model.ts';
 
 /**
- * Models and their prices, as operators write them. Every function works in the caller's transaction, says what changed
- * and writes it into the audit log. A price is never rewritten: a change is a new version, and what was admitted at the
- * old one is charged at the old one.
+ * Stores models and their prices. Every function works in the caller's transaction, returns what changed and writes an
+ * audit entry. A price is never rewritten: a change is a new version, and requests admitted at the old one are charged
+ * at it.
  */
 
 export type Change = 'created' | 'changed' | 'unchanged';
@@ -71,8 +71,8 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
 }
 
 /**
- * The version that is valid now; null before the first one. By the clock of this moment: a transaction that waited for
- * another must see the version that the other has written meanwhile.
+ * The version that is valid now; null before the first one. By `clock_timestamp()`: a transaction that waited for
+ * another must see the version that the other has written.
  */
 export async function currentPrice(client: ClientBase, modelId: string): Promise<PriceVersion | null> {
   const { rows } = await client.query<PriceVersion>(
@@ -84,8 +84,8 @@ export async function currentPrice(client: ClientBase, modelId: string): Promise
 }
 
 /**
- * Adds a price version, valid at once or from a moment in the future. Nothing happens when the valid one says the same
- * already. Versions that were announced for later stay.
+ * Adds a price version, valid at once or from a future moment. Does nothing when the valid version has the same prices.
+ * Versions that begin later stay.
  */
 export async function savePrices(
   client: ClientBase,
@@ -94,8 +94,8 @@ export async function savePrices(
   const { modelId, prices, validFrom, actor } = ask;
   const before = await currentPrice(client, modelId);
   if (validFrom === undefined && before !== null && samePrices(before, prices)) return 'unchanged';
-  // By the clock of this moment, not that of the transaction's beginning: of two changes that overlap, the one that was
-  // written last must count. Cut to what the column keeps, which would round up into the future.
+  // By `clock_timestamp()`, not the start of the transaction: of two overlapping changes, the last one written must
+  // count. Truncated to the column's precision, which would round up into the future.
   await client.query(
     `INSERT INTO price (id, model_id, input, cache_hit, cache_write_5m, cache_write_1h, output, valid_from, created_at)
      SELECT $1, $2, $3, $4, $5, $6, $7, greatest($8::timestamptz, this.moment), this.moment

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { parsePrice } from '../core/money.ts';
 
 /**
- * Prices as people write them: USD per 1,000,000 tokens, decimal text with at most 6 decimals, at most 10,000. Text, so
- * that nothing is rounded on the way: such a price is a whole number of pico-USD per token, and a cost is exact.
+ * Validates prices: USD per 1,000,000 tokens, decimal text with at most 6 decimals, at most 10,000. Text avoids
+ * rounding: such a price is a whole number of pico-USD per token, and a cost is exact.
  */
 const sentence = 'must be USD per 1M tokens as text from "0" to "10000" with at most 6 decimals';
 
@@ -17,7 +17,7 @@ const priceText = z.string(sentence).transform((text, context) => {
 
 const optionalPrice = priceText.nullish().transform((price) => price ?? null);
 
-/** What is said of the prices of a model. A cache hit is cheaper than new context; only a free model has both at zero. */
+/** Prices of a model. A cache hit is cheaper than new context; only a free model has both at zero. */
 export const pricesInput = z
   .strictObject({
     input: priceText,
@@ -29,7 +29,7 @@ export const pricesInput = z
   .refine(({ input, cacheHit }) => cacheHit < input || (cacheHit === 0n && input === 0n), {
     path: ['cacheHit'],
     error: 'must be lower than the input price (or both 0)',
-    // Whatever is wrong beside them, these two are compared as soon as both are prices.
+    // The two are compared whenever both are valid prices, whatever else is wrong.
     when: ({ value }) => isPrice(value, 'input') && isPrice(value, 'cacheHit'),
   });
 
@@ -37,7 +37,7 @@ function isPrice(prices: unknown, name: 'input' | 'cacheHit'): boolean {
   return typeof prices === 'object' && prices !== null && typeof Reflect.get(prices, name) === 'bigint';
 }
 
-/** What a route costs the operator: the same members, of which a vendor may ask as much for a cache hit as for input. */
+/** Costs of a route for the operator: the same members, but a cache hit may cost as much as input. */
 export const costsInput = z.strictObject({
   input: priceText,
   cacheHit: priceText,

@@ -6,22 +6,22 @@ import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
 import type { RouteRecord } from './route.ts';
 
 /**
- * Chooses where a request runs: always the model that was asked for, at one of its routes.
+ * Chooses the route of a request, always one of the requested model.
  *
  * Order: lower priority number first; within one priority a route that speaks the client's protocol before one that
- * needs translation; within those by weight, where an account with the same beginning of its prompt keeps landing on
- * the same route and the same vendor key, so that the vendor's prompt cache keeps hitting.
+ * needs translation; within those by weight, where requests of an account with the same beginning of the prompt get the
+ * same route and vendor key, so that the vendor's prompt cache is hit.
  *
- * An upstream that failed several times in a row is left out for a while, but never more than half of a model's upstreams. A
- * key that the vendor refused or limited rests, as does a route whose model name the vendor does not know; routes that rest
- * are tried after the others.
+ * An upstream with several failures in a row is ejected for a while, but never more than half of a model's upstreams. A
+ * key that the vendor refused or limited rests, as does a route whose model name the vendor does not know; resting
+ * routes are tried last.
  */
 
 const failuresToEject = 5;
 const ejectedForMs = 30_000;
 const keyRestMs = { limited: 10_000, unauthorized: 60_000 };
 const routeRestMs = 60_000;
-/** Further tries, over all requests of a model: at most a fifth of its requests in the last minute, but always three. */
+/** Retry budget of a model: at most a fifth of its requests in the last minute, but always three. */
 const retryShare = 0.2;
 const retryFloor = 3;
 
@@ -34,14 +34,16 @@ export interface Target {
   basePath: string;
 }
 
-/** What a try says about the upstream, its key or, when the vendor does not know the model's name (`misnamed`), the route. */
+/**
+ * Verdict of a try on the upstream, its key or, when the vendor does not know the model's name (`misnamed`), the route.
+ */
 export type UpstreamVerdict = 'fine' | 'failed' | 'overloaded' | 'unauthorized' | 'misnamed';
 
 /** The routes for one request, best first. */
 export interface Candidates {
   /**
-   * The next route to try, or null when none is left. After a failure only while the retry budget of the model lasts; when no
-   * connection was made, the last route once more. A route that cannot express the request does not count as a try.
+   * The next route to try; null when none is left. After a failure only within the model's retry budget; after a failed
+   * connection, the last route once more. A route that cannot express the request does not count as a try.
    */
   next(after: 'nothing' | 'unfit' | 'failure' | 'no_connection'): Target | null;
 }
@@ -61,7 +63,7 @@ export interface Routable {
 
 export interface Router {
   /**
-   * `stickiness` gives a text that stays the same while a vendor's cache would hit; it is asked for only when there is a
+   * `stickiness` returns a text that stays the same while a vendor's cache would hit; it is called only when there is a
    * choice. Null: the model has no route.
    */
   candidates(model: Routable, protocol: Protocol, stickiness: () => string): Candidates | null;
@@ -76,7 +78,7 @@ export interface RouterParts {
   now?: () => number;
 }
 
-/** Sends to whatever address the caller checked; `lookup` refuses private ones at the moment of connecting. */
+/** Connects to addresses that the caller has checked; `lookup` refuses private ones at connection time. */
 function createDispatcher(allowPrivate: boolean, connectTimeoutMs: number): Dispatcher {
   return new Agent({
     // Plain HTTP/1.1: streams of different customers never share one connection's flow control.
@@ -87,12 +89,12 @@ function createDispatcher(allowPrivate: boolean, connectTimeoutMs: number): Disp
   });
 }
 
-/** A number in [0, 1) that depends on nothing but the text: the same request rolls the same dice everywhere. */
+/** A hash of the text as a number in [0, 1): the same in every process. */
 function dice(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0) / 2 ** 32;
 }
 
-/** Rendezvous by weight: each route draws a score from the request's dice; the best comes first. */
+/** Weighted rendezvous hashing: each route gets a score from the text's hash; the best comes first. */
 function score(route: RouteRecord, sticky: string): number {
   const roll = dice(`${route.id}\n${sticky}`);
   return -route.weight / Math.log(Math.max(roll, Number.MIN_VALUE));
@@ -117,7 +119,7 @@ export function createRouter({
   const open = createDispatcher(true, connectTimeoutMs);
   const guarded = allowPrivate ? open : createDispatcher(false, connectTimeoutMs);
   const failures = new Map<string, { count: number; ejectedUntil: number }>();
-  /** By the id of a key, or of an upstream that takes none. */
+  /** By key id, or by upstream id when the upstream takes no key. */
   const resting = new Map<string, { upstreamId: string; until: number }>();
   const restingRoutes = new Map<string, number>();
   const attempts = new Map<string, { since: number; requests: number; retries: number }>();
@@ -128,7 +130,7 @@ export function createRouter({
     if (known === undefined) {
       const url = new URL(baseUrl);
       const host = url.hostname.replace(/^\[|\]$/g, '');
-      // A literal address needs no lookup, so the guarded dispatcher would never see it: it is judged here.
+      // A literal address needs no lookup, so the guarded dispatcher would not check it: it is checked here.
       const refused = isIP(host) !== 0 && isPrivateAddress(host);
       known = { origin: url.origin, basePath: url.pathname.replace(/\/+$/, ''), refused };
       addresses.set(baseUrl, known);
@@ -144,7 +146,7 @@ export function createRouter({
     (restingRoutes.get(id) ?? 0) > now() ||
     (upstream.keys.length === 0 ? rests(upstream.id) : upstream.keys.every((key) => rests(key.id)));
 
-  /** Upstreams that are left out now: those that failed last, at most half of all. */
+  /** Ejected upstreams: those that failed last, at most half of all. */
   const leftOut = (routes: readonly RouteRecord[]): ReadonlySet<string> => {
     if (failures.size === 0) return none;
     const upstreams = new Set(routes.map(({ upstream }) => upstream.id));
@@ -172,14 +174,14 @@ export function createRouter({
       .map(({ route }) => route);
   };
 
-  /** The request's own key of an upstream, of those that do not rest; undefined when there is none but `tried` ones. */
+  /** The request's key of an upstream, among those that do not rest; undefined when all were tried. */
   const keyFor = (route: RouteRecord, sticky: () => string, tried: ReadonlySet<string>): Target['key'] | undefined => {
     const { keys } = route.upstream;
     if (keys.length === 0) return null;
     const untried = keys.filter(({ id }) => !tried.has(id));
     const rested = untried.filter(({ id }) => !rests(id));
     if (rested.length > 1) return best(rested, ({ id }) => dice(`${id}\n${sticky()}`));
-    // All resting: the one that rests least long is still better than refusing the customer.
+    // All keys rest: the one whose rest ends first is better than a refusal.
     return rested[0] ?? (tried.size === 0 ? best(untried, ({ id }) => -restsUntil(id)) : undefined);
   };
 
@@ -251,7 +253,7 @@ export function createRouter({
 
     report(target, verdict, retryAfterS) {
       const { id, simulated } = target.route.upstream;
-      // The built-in simulator fails because one request asked for it: that says nothing about the next one.
+      // The built-in simulator fails on request, which says nothing about other requests.
       if (simulated) return;
       if (verdict === 'fine') {
         if (failures.size > 0) failures.delete(id);
@@ -262,7 +264,7 @@ export function createRouter({
         return;
       }
       if (verdict === 'overloaded' || verdict === 'unauthorized') {
-        // The key is at fault, not the upstream: it rests and its siblings are used.
+        // The key failed, not the upstream: the key rests and its siblings are used.
         const usualMs = verdict === 'unauthorized' ? keyRestMs.unauthorized : keyRestMs.limited;
         const restMs = verdict === 'overloaded' && retryAfterS !== undefined ? retryAfterS * 1_000 : usualMs;
         resting.set(target.key?.id ?? id, { upstreamId: id, until: now() + restMs });
@@ -290,7 +292,7 @@ export function createRouter({
     },
 
     async close() {
-      // No request runs any more: what an upstream still holds open is not waited for.
+      // No request runs any more: connections that upstreams keep open are destroyed.
       await Promise.all([open.destroy(), guarded === open ? undefined : guarded.destroy()]);
     },
   };

@@ -5,20 +5,20 @@ import { featuresOf } from './features.ts';
 import type { RouteRecord, UpstreamRecord } from './route.ts';
 import { sealContextOf, simulatorAddress } from './upstreams.ts';
 
-/** Turns rows of routes, upstreams and sealed keys into routes that can be called, with their keys unsealed in memory. */
+/** Converts rows of routes, upstreams and sealed keys to callable routes, with their keys unsealed in memory. */
 
-/** Opens everything that was read: the routes of each model, in no particular order. */
+/** Returns the routes of each model, in no particular order. */
 export type OpenRoutes = (rows: RouteRows) => ReadonlyMap<string, readonly RouteRecord[]>;
 
 export interface OpenRoutesParts {
-  /** 32 bytes: opens the upstreams' keys. */
+  /** 32 bytes: unseals the upstreams' keys. */
   secretKey: Buffer;
-  /** Where the built-in simulator listens, `http://host:port`; null: it does not run, so its routes are left out. */
+  /** Address of the built-in simulator, `http://host:port`; null: it does not run, so its routes are left out. */
   simulatorUrl: string | null;
   log: { error(fields: object, text: string): void };
 }
 
-/** As the statement of the catalog reads them. */
+/** Rows of the catalog's statement. */
 export interface RouteRows {
   upstreams: UpstreamRow[];
   upstreamKeys: KeyRow[];
@@ -73,7 +73,7 @@ export const readRouteRows = `
 
 export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesParts): OpenRoutes {
   const seal = createSeal({ secretKeys: [secretKey] });
-  /** Keys that did not open; each is logged once, although the catalog is read for every list of models. */
+  /** Keys that could not be unsealed; each is logged once, although the catalog is read for every list of models. */
   const reported = new Set<string>();
 
   const open = ({ id, upstreamId, sealed }: KeyRow): { id: string; secret: string } | null => {
@@ -89,7 +89,7 @@ export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesPar
   const toUpstream = (row: UpstreamRow, keyRows: readonly KeyRow[]): UpstreamRecord | null => {
     const keys = keyRows.map(open).filter((key) => key !== null);
     const baseUrl = row.simulated ? simulatorBase(row, simulatorUrl) : row.baseUrl;
-    // An upstream none of whose keys opens must not be asked without one.
+    // An upstream whose keys cannot be unsealed must not be called without one.
     if ((keyRows.length > 0 && keys.length === 0) || baseUrl === null) return null;
     return {
       id: row.id,
@@ -117,7 +117,7 @@ export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesPar
   };
 }
 
-/** The simulator speaks every protocol at one address, which only this process knows. */
+/** The simulator serves every protocol at one address, which differs per process. */
 function simulatorBase({ protocol, baseUrl }: UpstreamRow, url: string | null): string | null {
   if (baseUrl !== simulatorAddress) throw new Error('an upstream is marked as simulated and has an address of its own');
   if (url === null) return null;

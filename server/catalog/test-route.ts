@@ -7,21 +7,21 @@ import type { Seal } from '../shared/seal.ts';
 import { sealContextOf, simulatorAddress } from './upstreams.ts';
 
 /**
- * Sends the smallest request through one route, whether or not it is switched on, past the gateway and its budget: the
- * operator pays for it. What comes back is judged by its status; nothing of its text is kept or shown, because an
- * upstream's error may quote the key.
+ * Tests one route with the smallest request, whether or not it is switched on, without the gateway and its budget: the
+ * operator pays for it. The answer is judged by its status; its text is neither kept nor shown, because an upstream's
+ * error may quote the key.
  */
 export interface RouteTest {
   ok: boolean;
   /** Status of the upstream's answer; null without one. */
   status: number | null;
   latencyMs: number;
-  /** One sentence; null when all is well. */
+  /** One sentence; null on success. */
   problem: string | null;
 }
 
 export interface RouteTester {
-  /** Null: there is no such route. */
+  /** Null: no such route. */
   test(routeId: string): Promise<RouteTest | null>;
   close(): Promise<void>;
 }
@@ -88,7 +88,7 @@ function simulatorBase(protocol: Protocol, url: string | null): string | null {
   return protocol === 'messages' ? url : `${url}/v1`;
 }
 
-/** A literal address needs no lookup, so the guarded agent would never see it. */
+/** A literal address needs no lookup, so the guarded agent would not check it. */
 function isRefusedLiteral(baseUrl: string): boolean {
   const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '');
   return isIP(host) !== 0 && isPrivateAddress(host);
@@ -125,7 +125,7 @@ async function send(options: {
     const ok = answer.statusCode === 200;
     return { ok, status: answer.statusCode, latencyMs: elapsed(), problem: ok ? null : sentence(answer.statusCode) };
   } catch {
-    // Why a connection failed can name what an address resolved to.
+    // The error may contain the address that the name resolved to.
     return { ok: false, status: null, latencyMs: elapsed(), problem: 'The upstream did not answer.' };
   }
 }

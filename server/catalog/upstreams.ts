@@ -10,11 +10,11 @@ import { type FeaturesInput, featuresInput } from './features.ts';
 import type { Change } from './models.ts';
 
 /**
- * Upstreams, their keys and the routes to them, as operators write them. Every function works in the caller's
- * transaction, says what changed and writes it into the audit log; none of them shows a key.
+ * Stores upstreams, their keys and the routes to them. Every function works in the caller's transaction, returns what
+ * changed and writes an audit entry; none of them returns a key.
  */
 
-/** The base address that stands for the simulator of this very server, wherever it happens to listen. */
+/** The base address that stands for this process's own simulator. */
 export const simulatorAddress = 'simulator';
 
 const protocols = ['messages', 'chat-completions', 'responses'] as const satisfies readonly Protocol[];
@@ -36,7 +36,7 @@ const addressSentences: Record<AddressProblem, string> = {
   private_address: 'must not be a private or loopback address (needs ALLOW_PRIVATE_UPSTREAMS=1)',
 };
 
-/** What is said of an upstream. `allowPrivate` lifts the rules about https and private addresses. */
+/** Validation of an upstream. `allowPrivate` lifts the rules about https and private addresses. */
 export function upstreamInput({ allowPrivate }: { allowPrivate: boolean }) {
   const baseUrl = z.string('must be text').transform((text, context) => {
     if (text === simulatorAddress) return text;
@@ -100,8 +100,8 @@ export async function listUpstreams(client: ClientBase): Promise<Upstream[]> {
 
 /** Creates or changes an upstream. Its keys and routes stay. */
 export async function saveUpstream(client: ClientBase, upstream: Upstream, actor: string): Promise<Change> {
-  // Not so strong that routes to it could not be written: whoever writes those has locked their model, which whoever
-  // applies a catalog file locks after this.
+  // A weak lock, which does not block writes of routes: such a writer has locked the model, and applying a catalog file
+  // locks models after upstreams.
   const { rows } = await client.query<Upstream>(
     `SELECT ${upstreamColumns} FROM upstream WHERE id = $1 FOR NO KEY UPDATE`,
     [upstream.id],
@@ -137,8 +137,8 @@ export async function saveUpstream(client: ClientBase, upstream: Upstream, actor
 const shortestShown = 12;
 
 /**
- * Makes `secret` the key of an upstream: others are deleted. Nothing happens when it is among the upstream's keys
- * already, so that keys which were added elsewhere stay.
+ * Makes `secret` the only key of an upstream. Does nothing when the upstream has this key already, so that further keys
+ * that were added elsewhere stay.
  */
 export async function saveUpstreamKey(
   client: ClientBase,
@@ -146,7 +146,7 @@ export async function saveUpstreamKey(
   { upstreamId, secret, actor }: { upstreamId: string; secret: string; actor: string },
 ): Promise<Change> {
   const { rows } = await client.query<{ id: string; sealed: Buffer; enabled: boolean; last4: string }>(
-    // Locked in the order of their ids, like all secrets when they are sealed anew.
+    // Locked in the order of their ids, as `reseal` locks all secrets.
     `SELECT id, sealed, enabled, last4 FROM (SELECT * FROM upstream_key WHERE upstream_id = $1 ORDER BY id FOR UPDATE) AS locked
      ORDER BY created_at`,
     [upstreamId],
@@ -172,7 +172,7 @@ export async function saveUpstreamKey(
   return rows.length === 0 ? 'created' : 'changed';
 }
 
-/** Adds a key beside those that an upstream has: the load is spread over them. */
+/** Adds a further key to an upstream: requests are spread over all keys. */
 export async function addUpstreamKey(
   client: ClientBase,
   seal: Seal,
@@ -188,7 +188,7 @@ export async function addUpstreamKey(
   return keyId;
 }
 
-/** What a key is recognised by later. Of a short one the end would be too much of it. */
+/** Last characters of a key, for identification; empty for a short key, of which they would be too much. */
 function endOf(secret: string): string {
   return secret.length < shortestShown ? '' : secret.slice(-4);
 }
@@ -208,7 +208,7 @@ async function insertKey(
   return keyId;
 }
 
-/** Deletes one key of an upstream. False: there is none of this id. */
+/** Deletes one key of an upstream. False: no such key. */
 export async function deleteUpstreamKey(
   client: ClientBase,
   { upstreamId, keyId, actor }: { upstreamId: string; keyId: string; actor: string },
@@ -253,7 +253,7 @@ const routeColumns = `model_id AS "modelId", upstream_id AS "upstreamId", upstre
 
 function toRoute(row: RouteRow): Route {
   const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, ...route } = row;
-  // The first three come together or not at all.
+  // The first three are either all present or all absent.
   const costs =
     costInput === null || costCacheHit === null || costOutput === null
       ? null
@@ -277,7 +277,7 @@ export async function listRoutes(client: ClientBase, modelId: string | null = nu
   return rows.map(toRoute);
 }
 
-/** Makes these the routes of a model: the others are switched off, so that nothing that was recorded loses its name. */
+/** Replaces the routes of a model: others are switched off and not deleted, because ledger entries refer to them. */
 export async function saveRoutes(
   client: ClientBase,
   { modelId, routes, actor }: { modelId: string; routes: readonly Omit<Route, 'modelId'>[]; actor: string },
@@ -350,7 +350,7 @@ function routeFacts({ upstreamId, upstreamModel, priority, weight, enabled, cost
   return { upstreamId, upstreamModel, priority, weight, enabled, costs: costs && { ...costs } };
 }
 
-/** Facts are built member by member in one order, so that equal ones read the same. */
+/** Facts are built in one member order, so that equal facts have equal JSON. */
 function sameFacts(a: AuditFacts, b: AuditFacts): boolean {
   return textOf(a) === textOf(b);
 }

@@ -1,4 +1,4 @@
-/** How much a model can be told to reason, weakest first. `none`: not at all. */
+/** Reasoning efforts that a request can ask for, weakest first. `none`: not at all. */
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type ReasoningEffort = (typeof reasoningEfforts)[number];
 

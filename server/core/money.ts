@@ -8,18 +8,18 @@ export type PicoUsd = bigint;
 /** The largest amount that one column holds (BIGINT): 9.2 million USD. */
 export const MAX_PICO: PicoUsd = 2n ** 63n - 1n;
 
-/** The dearest price a catalog may carry: 10,000 USD per 1,000,000 tokens. Keeps every product below 2^63. */
+/** The highest price of a catalog: 10,000 USD per 1,000,000 tokens. Keeps every product below 2^63. */
 export const MAX_PRICE: PicoUsd = 10_000n * 1_000_000n;
 
 const usdDecimals = 12;
 const priceDecimals = 6;
 
-/** The longest text that can be an amount; longer ones are refused before a pattern looks at them. */
+/** Length of an amount's text; longer texts are refused before a pattern is matched. */
 const maxTextLength = 32;
 
 /**
- * A decimal string in USD with at most 12 decimals, as it comes over the wire, as pico-USD. Null for everything else:
- * signs, exponents, blanks, bare points, more decimals than there are, more than one column holds.
+ * Parses a decimal string in USD with at most 12 decimals to pico-USD. Null for everything else: signs, exponents,
+ * blanks, bare points, more decimals, amounts above `MAX_PICO`.
  */
 export function parseUsd(text: string): PicoUsd | null {
   const value = parseDecimal(text, usdDecimals);

@@ -1,6 +1,8 @@
 import type { PicoUsd } from './money.ts';
 import type { TokenPools } from './tokens.ts';
 
+/** Unit prices of the token pools, and the cost that follows from them. */
+
 /** One price for each pool, pico-USD per token. */
 export interface UnitPrices {
   input: PicoUsd;
@@ -15,7 +17,7 @@ export interface FrozenPrice extends UnitPrices {
   id: string;
 }
 
-/** A price version as the catalog stores it: writing to a cache may have no price of its own. */
+/** A price version as the catalog stores it: cache writes may have no price of their own. */
 export interface CatalogPrice {
   input: PicoUsd;
   cacheHit: PicoUsd;
@@ -35,7 +37,7 @@ export function unitPrices(price: CatalogPrice): UnitPrices {
   };
 }
 
-/** What the pools cost at these prices. Exact. Throws a `RangeError` for a pool that is no whole number. */
+/** Cost of the pools at these prices, exact. Throws a `RangeError` for a pool that is not a whole number. */
 export function cost(pools: TokenPools, prices: UnitPrices): PicoUsd {
   return (
     BigInt(pools.input) * prices.input +

@@ -1,9 +1,11 @@
 import type { ReasoningAsk } from './effort.ts';
 
+/** The size of a request, which estimates and holds are computed from. */
+
 /** The longest-lived prompt cache that a request asks to be written. */
 export type CacheWrite = 'none' | '5m' | '1h';
 
-/** The size of a request, as one scan of its body measures it: what estimates and holds rest on. */
+/** Sizes that one scan of a request's body measures. */
 export interface RequestMeasure {
   /** Bytes of text that can become input tokens: the body less inline media. */
   textBytes: number;
@@ -14,10 +16,10 @@ export interface RequestMeasure {
   documentBytes: number;
   /** How many answers are asked for (`n` on chat completions), at least 1. */
   answers: number;
-  /** The client's cap on output tokens, whichever field carries it; null when absent. */
+  /** The client's cap on output tokens, from the protocol's field; null when absent. */
   maxTokens: number | null;
   /** The longest time that a cache marker of the body asks for, which decides the dearest write price. */
   cacheWrite: CacheWrite;
-  /** Whether the model is asked to reason, which it may do out of sight. */
+  /** Whether the request asks for reasoning, which may be hidden from the stream. */
   reasoning: ReasoningAsk;
 }

@@ -13,36 +13,36 @@ export interface TokenPools {
 export const MAX_POOL_TOKENS = 1e8;
 
 /**
- * Bytes of text per token where money is reserved: prose and code have more, so the estimate errs on the side of more
- * tokens. It is an average all the same: digits and rare scripts come to a token a byte, so it protects no price.
+ * Bytes of text per token where money is reserved. Prose and code have more bytes per token, so the estimate errs
+ * towards more tokens. It is an average and no bound: digits and rare scripts come to a token a byte.
  */
 export const heldBytesPerToken = 3;
 
-/** Bytes of text per token where something is charged that nobody reported: about what English prose and code have. */
+/** Bytes of text per token where unreported usage is charged: about the average of English prose and code. */
 export const chargedBytesPerToken = 4;
 
 export const noTokens: Readonly<TokenPools> = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
 
 /** How far the pools of a ledger entry can be trusted. */
 export type UsageSource =
-  /** As the upstream said at the end of its answer. */
+  /** The upstream's final report. */
   | 'reported'
-  /** What the upstream had said before its answer was cut. */
+  /** The upstream's last report before its answer was cut. */
   | 'partial'
   /** Reported, but corrected. */
   | 'clamped'
-  /** Nothing usable was reported: counted by the gateway, in the customer's disfavour only within known bounds. */
+  /** No usable report: counted by the gateway, in the customer's disfavour only within known bounds. */
   | 'estimated'
   /** Nothing was consumed. */
   | 'none';
 
-/** What an answer says about itself, and what was counted beside it while it passed. */
+/** Usage that an answer reports, and the counts that were made while it was relayed. */
 export interface ReportedUsage {
   /** Token pools as reported; null when the answer carries none. */
   usage: TokenPools | null;
   /** The usage had to be corrected (negative, fractional, textual, absurd numbers). */
   clamped: boolean;
-  /** The usage is what was known before the end (a stream that was cut). */
+  /** The usage was reported before the end of the answer (a stream that was cut). */
   partial: boolean;
   /** Bytes of generated content seen (text, reasoning, tool arguments), for estimates. */
   outputBytes: number;

@@ -1,38 +1,39 @@
 import type { Pool } from 'pg';
 
-/** The key and the account that a request is for. */
+/** Finds the principal of an API key for authentication, with a bounded cache. */
+
+/** The API key and the account of a request. */
 export interface Principal {
   accountId: string;
   keyId: string;
   /** Catalog ids that the key may call; null: all. */
   models: ReadonlySet<string> | null;
-  /** The account may look but not spend. */
+  /** The account may read but not spend. */
   suspended: boolean;
-  /** Nothing but trial budget is left, or nothing at all: the strict limits of trials apply. */
+  /** The account has only trial budget left, or none: the strict limits of trials apply. */
   trial: boolean;
-  /** A limit that the key was given; null: the service's own. */
+  /** The key's own limit; null: the service's default. */
   requestsPerMinute: number | null;
 }
 
 /**
- * Reads keys for authentication. `find` may answer from memory for a moment; what spends or shows something asks the
- * database again (the admission does, `findNow` does). Only keys that exist are remembered: a key that was made a moment
- * ago must work at once.
+ * Reads keys for authentication. `find` may answer from a short-lived cache; operations that spend or show data check
+ * the database again (the admission does, `findNow` does). Only existing keys are cached: a new key must work at once.
  */
 export interface Keyring {
   /** The principal of a secret's SHA-256; null: unknown, deleted or expired. */
   find(hash: Buffer): Promise<Principal | null>;
-  /** The same, never from memory. */
+  /** The same, never from the cache. */
   findNow(hash: Buffer): Promise<Principal | null>;
-  /** What is known of a key at this moment, by its id; null: deleted or expired. */
+  /** The principal of a key id, never from the cache; null: deleted or expired. */
   findById(keyId: string): Promise<Principal | null>;
-  /** Forgets everything; called when any key or account changes. */
+  /** Clears the cache; called when any key or account changes. */
   drop(): void;
 }
 
 export interface KeyringParts {
   pool: Pool;
-  /** How long a key is remembered when no notice of a change arrives. */
+  /** Maximum age of a cached key when no change notification arrives. */
   maxAgeMs?: number;
   maxEntries?: number;
   /** Monotonic milliseconds. */
@@ -79,7 +80,7 @@ export function createKeyring({
   const findNow = (hash: Buffer): Promise<Principal | null> => ask('hash', hash);
 
   const read = (id: string, hash: Buffer): Promise<Principal | null> => {
-    // A lookup that began before a drop writes into the maps of its time, which nothing reads any more.
+    // A lookup that began before a drop writes into the maps of that time, which are no longer read.
     const [knownNow, readingNow] = [known, reading];
     const readAt = now();
     const answer = findNow(hash)

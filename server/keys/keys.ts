@@ -8,9 +8,9 @@ import { amount, checkInput, type InvalidInput, invalidInput, maxPico, shownText
 import { isUuid } from '../shared/uuid.ts';
 import { createSecret } from './secret.ts';
 
-/** API keys: made, narrowed, replaced and deleted. Their secrets are shown once and stored nowhere. */
+/** Creates, changes, rotates and deletes API keys. Secrets are shown once and never stored. */
 
-/** What a key may spend by itself, in pico-USD; null: nothing but the budget limits it. */
+/** A key's own spending limits, in pico-USD; null: only the account's budget limits it. */
 export interface SpendLimits {
   day: bigint | null;
   month: bigint | null;
@@ -21,20 +21,20 @@ export interface ApiKey {
   id: string;
   accountId: string;
   name: string;
-  /** First and last characters of the secret, to recognise it by. */
+  /** First and last characters of the secret, for identification. */
   prefix: string;
   last4: string;
-  /** Catalog ids that it may call; empty: all. */
+  /** Catalog ids that the key may call; empty: all. */
   models: string[];
   limits: SpendLimits;
   expiresAt: Date | null;
   createdAt: Date;
   deletedAt: Date | null;
-  /** The key that it was made to replace. */
+  /** Id of the key that this one replaces. */
   replaces: string | null;
 }
 
-/** What the holder of an account chooses about a key. */
+/** Properties of a key that the account holder chooses. */
 export interface KeyTerms {
   name: string;
   models: readonly string[];
@@ -55,15 +55,15 @@ export type ChangeKeyOutcome = { kind: 'changed'; key: ApiKey } | { kind: 'unkno
 export type RotateKeyOutcome =
   | { kind: 'rotated'; key: ApiKey; secret: string; replaced: ApiKey }
   | { kind: 'unknown_key' }
-  /** Its time is over: one of the same terms would open nothing either. */
+  /** The key has expired: a successor of the same terms would be expired too. */
   | { kind: 'key_expired' }
-  /** It has a successor, or had one. */
+  /** The key has, or had, a successor. */
   | { kind: 'replaced_before' }
   | { kind: 'too_many_keys'; limit: number };
 
 export type DeleteKeyOutcome = { kind: 'deleted'; key: ApiKey } | { kind: 'unknown_key' };
 
-/** Whose key, and who asks. A key of another account is as unknown as one that never was. */
+/** A key, its account and the actor. A key of another account is reported as unknown. */
 export interface KeyRef {
   accountId: string;
   id: string;
@@ -72,28 +72,28 @@ export interface KeyRef {
 
 export interface Keys {
   create(ask: { accountId: string; actor: string } & Partial<KeyTerms>): Promise<CreateKeyOutcome>;
-  /** The same, once for each idempotency key: asked again, it says which key was made. */
+  /** The same, once for each idempotency key: a repeated call returns the key that was created. */
   createOnce(
     ask: { accountId: string; actor: string } & Partial<KeyTerms>,
     idempotencyKey: string,
   ): Promise<Once<CreateKeyOutcome>>;
   /** Newest first; deleted ones only when asked for. */
   list(accountId: string, options?: { deleted?: boolean }): Promise<ApiKey[]>;
-  /** A key of any account, for operators; deleted ones too. Null: there is none. */
+  /** A key of any account, for operators; deleted ones too. Null: no such key. */
   find(id: string): Promise<ApiKey | null>;
-  /** Changes what is given and leaves the rest. */
+  /** Changes the given terms only. */
   change(ask: KeyRef & Partial<KeyTerms>): Promise<ChangeKeyOutcome>;
   /**
-   * Makes a key of the same name and terms, and lets the old one go on for `graceMs`, so that it can be exchanged
-   * everywhere in peace. The new one gets what is left of a lifetime limit; until the grace ends, both may spend it.
-   * Happens once for each key.
+   * Creates a key of the same name and terms; the old one stays valid for `graceMs`, so that clients can be switched
+   * over. The new key gets the rest of a lifetime limit; until the grace period ends, both may spend it. Happens once
+   * for each key.
    */
   rotate(ask: KeyRef & { graceMs: number }): Promise<RotateKeyOutcome>;
-  /** From the very next request on the key is unknown. Running requests finish. */
+  /** The key is unknown from the next request on. Running requests finish. */
   delete(ask: KeyRef): Promise<DeleteKeyOutcome>;
 }
 
-/** Keys that an account may have at a time. */
+/** Maximum number of an account's keys. */
 const maxKeys = 1_000;
 const maxModels = 500;
 const maxModelIdLength = 256;
@@ -168,7 +168,7 @@ export async function createKey(
   const problem = checkInput(termsShape, terms) ?? (await endProblem(client, terms.expiresAt));
   if (problem !== null) return problem;
   if (!isUuid(ask.accountId)) return { kind: 'unknown_account' };
-  // Locked, so that keys made at the same moment are counted one after the other.
+  // Locked, so that concurrent creations are counted one after the other.
   const { rowCount } = await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [ask.accountId]);
   if (rowCount === 0) return { kind: 'unknown_account' };
   const { rows: counted } = await client.query<{ many: boolean }>(
@@ -213,7 +213,7 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
     limits: ask.limits ?? before.limits,
     expiresAt: ask.expiresAt === undefined ? before.expiresAt : ask.expiresAt,
   };
-  // A key that is over may still be renamed: only an end that is chosen now has to be ahead.
+  // An expired key may still be renamed: only a newly chosen expiry has to be in the future.
   const problem = checkInput(termsShape, terms) ?? (await endProblem(client, ask.expiresAt ?? null));
   if (problem !== null) return problem;
   const { rows } = await client.query<KeyRow>(
@@ -237,7 +237,7 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
 async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }): Promise<RotateKeyOutcome> {
   const before = await lockKey(client, ask);
   if (before === null) return { kind: 'unknown_key' };
-  // Another successor would end when the grace does, and spend what is left of a lifetime limit once more.
+  // A second successor would end with the grace period, and spend the rest of a lifetime limit once more.
   const { rowCount } = await client.query('SELECT FROM api_key WHERE account_id = $1 AND replaces = $2 LIMIT 1', [
     before.accountId,
     before.id,
@@ -266,7 +266,7 @@ async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }):
   return { kind: 'rotated', key: created.key, secret: created.secret, replaced };
 }
 
-/** What a key may still spend of its lifetime limit; at least the smallest amount there is, because a limit is never zero. */
+/** The rest of a key's lifetime limit; at least 1 pico-USD, because a limit is never zero. */
 async function lifetimeLeft(client: ClientBase, key: ApiKey): Promise<bigint | null> {
   if (key.limits.lifetime === null) return null;
   const { rows } = await client.query<{ spent: bigint }>(
@@ -298,7 +298,7 @@ async function lockKey(client: ClientBase, { accountId, id }: KeyRef): Promise<A
   return rows[0] === undefined ? null : toKey(rows[0]);
 }
 
-/** A key that has ended when it is made opens nothing: a slip of the pen. By the database's clock, as everything that ends. */
+/** Refuses an expiry in the past, which is a typing error. By the database's clock, like every expiry. */
 async function endProblem(client: ClientBase, expiresAt: Date | null): Promise<KeyProblem | null> {
   if (expiresAt === null) return null;
   const { rows } = await client.query<{ over: boolean }>('SELECT $1::timestamptz <= now() AS over', [expiresAt]);

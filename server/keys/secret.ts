@@ -2,24 +2,24 @@ import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * Secrets that programs carry: a prefix that tells what they open, 32 random bytes in base 62, and a checksum. The
- * prefix and the checksum let scanners recognise a leaked one, and let the gateway refuse garbage without asking the
- * database. A slow hash would add nothing: nobody guesses 256 bits.
+ * Creates and parses secrets of programs: a prefix for the kind, 32 random bytes in base 62, and a checksum. Prefix and
+ * checksum let scanners recognise a leaked secret, and let the gateway refuse garbage without a query. A slow hash
+ * would add nothing: 256 random bits cannot be guessed.
  */
 const prefixes = { key: 'sk-steyg-', token: 'tk-steyg-' } as const;
 
-/** `key` opens the model endpoints, `token` the control plane; neither opens the other's. */
+/** `key` opens the model endpoints, `token` the control plane; neither opens the other plane. */
 export type SecretKind = keyof typeof prefixes;
 
 const randomLength = 43;
 const checksumLength = 6;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Characters of the random part that are kept, to recognise a secret by. */
+/** Characters of the random part that are stored in clear, for identification. */
 const shownLength = 4;
 
-/** A fresh secret, and what is stored of it. */
+/** A new secret, and the parts of it that are stored. */
 export interface FreshSecret {
-  /** Shown once, stored nowhere. */
+  /** Shown once, never stored. */
   secret: string;
   /** SHA-256 of the secret. */
   hash: Buffer;
@@ -38,12 +38,12 @@ export function createSecret(kind: SecretKind): FreshSecret {
   };
 }
 
-/** The digest to look a key up by; null when the text cannot be a key, whatever the database holds. */
+/** The digest that a key is looked up by; null when prefix or checksum are wrong. */
 export function parseKey(text: string): { hash: Buffer } | null {
   return parseSecret('key', text);
 }
 
-/** The digest to look an access token up by; null when the text cannot be one. */
+/** The digest that an access token is looked up by; null when prefix or checksum are wrong. */
 export function parseToken(text: string): { hash: Buffer } | null {
   return parseSecret('token', text);
 }

@@ -6,13 +6,12 @@ import { estimateOutput, type TokenBounds, withinBounds } from './estimate.ts';
 import type { HiddenReasoning } from './reasoning.ts';
 
 /**
- * The spend brake of one running stream. While the answer grows, its cost so far is compared with the hold; at four
- * fifths the hold is extended, and when nothing more can be reserved and the hold is used up, the stream is stopped.
- * A stream can therefore never cost more than what was reserved for it plus the little that one chunk carries, and the
- * settlement charges no more than exists.
+ * The spend brake of one running stream. The cost so far is compared with the hold: at four fifths the hold is
+ * extended; when nothing more can be reserved and the hold is used up, the stream is stopped. A stream can therefore
+ * cost at most its reservations plus one chunk, and the settlement charges no more than the account has.
  *
- * While the ledger is out of reach it is not known whether there is more. The stream then goes on against the account's
- * last known free money (`credit.ts`), and is stopped for a reason of its own when that is used up.
+ * While the ledger is out of reach, the free budget is unknown. The stream then continues on the account's last known
+ * free money (`credit.ts`), and is stopped with `ledger_unavailable` when that is used up.
  *
  * Moments are monotonic milliseconds and come in as arguments.
  */
@@ -20,8 +19,8 @@ import type { HiddenReasoning } from './reasoning.ts';
 /** Output tokens that the first extension reserves. */
 const firstExtensionTokens = 4_096;
 /**
- * A stream that needs another extension within this time is fast, and its next one is twice as large: a stream of any
- * speed asks rarely and seldom has to wait for the answer.
+ * A stream that needs another extension within this time gets one twice as large, so that a stream of any speed asks
+ * rarely and seldom waits for the ledger.
  */
 const fastExtensionMs = 2_000;
 const maxExtensionTokens = 65_536;
@@ -32,28 +31,28 @@ const retryMs = 500;
 export type StopReason =
   /** The budget is used up. */
   | 'budget'
-  /** The ledger is out of reach and the last known free money is used up; whether there is more is not known. */
+  /** The ledger is out of reach and the last known free money is used up. */
   | 'ledger_unavailable';
 
 export interface BrakeParts {
-  /** What was reserved when the request was admitted, pico-USD. */
+  /** The hold at admission, pico-USD. */
   held: PicoUsd;
-  /** What the account had free beside it then. */
+  /** Free money of the account beside the hold at admission, pico-USD. */
   freeAfter: PicoUsd;
   prices: UnitPrices;
-  /** What the context probably costs as long as the upstream has not said. */
+  /** Estimated input tokens until the upstream reports them. */
   estimatedInputTokens: number;
   /** Plausible bounds of what the upstream reports. */
   bounds: TokenBounds;
-  /** Output tokens of all answers that the request can have: extensions reserve no more than is still to come. */
+  /** Upper bound on the output tokens of all answers: extensions reserve no more than is left of it. */
   maxOutputTokens: number;
   /** Reasoning that the stream does not show; null where the model does not reason. */
   reasoning: HiddenReasoning | null;
   /** Shared by the account's streams. */
   credit: AccountCredit;
   /**
-   * Reserves more; resolves to what was added, which is less than asked for only when nothing more is free. Rejects when
-   * the ledger is out of reach.
+   * Extends the hold; resolves to the amount added, which is less than asked for only when nothing more is free.
+   * Rejects when the ledger is out of reach.
    */
   extend: (more: PicoUsd) => Promise<PicoUsd>;
   /** Called once when the stream must end. */
@@ -64,13 +63,13 @@ export interface BrakeParts {
 
 export interface Brake {
   /**
-   * To be called after every chunk, and a few times a second while nothing comes; cheap unless something has to be done.
-   * `reading`: false while the stream is held back, so that its silence is nobody's reasoning.
+   * To be called after every chunk, and a few times a second during silence; cheap unless an extension or a stop is
+   * due. `reading`: false while the stream is held back, so that the pause does not count as reasoning.
    */
   check(account: ReportedUsage, now: number, reading?: boolean): void;
   /**
-   * The hold is used up and the ledger has not yet said whether there is more: nothing further may be read until
-   * `resume`, or an upstream faster than the ledger would be relayed for free.
+   * The hold is used up and the ledger has not answered yet: no further bytes may be read until `resume`, or an
+   * upstream faster than the ledger would be relayed for free.
    */
   readonly waiting: boolean;
   /** Tokens of reasoning that the stream has not shown, as of the last check. */
@@ -88,14 +87,14 @@ class SpendBrake implements Brake {
   hiddenTokens = 0;
   private readonly parts: BrakeParts;
   private reserved: PicoUsd;
-  /** What the account had free when the ledger last answered, less what this stream has taken of it since. */
+  /** Free money of the account at the ledger's last answer, less this stream's extensions since. */
   private knownFree: PicoUsd;
-  /** What of `knownFree` this stream may use while the ledger is out of reach. */
+  /** Part of `knownFree` that this stream has taken while the ledger is out of reach. */
   private credited = 0n;
   private spent = 0n;
   private ledgerAway = false;
   private extending = false;
-  /** Less was left than the last extension asked for. */
+  /** The last extension added less than it asked for. */
   private dry = false;
   private stopped = false;
   private askedAt = Number.NEGATIVE_INFINITY;
@@ -128,11 +127,11 @@ class SpendBrake implements Brake {
       if (this.goesOnCredit(output) && now - this.askedAt >= retryMs) this.ask(output, now);
       return;
     }
-    // Where all that can be reserved is, only its end matters.
+    // Once nothing more can be reserved, only the end of the hold matters.
     const isAllReserved = this.dry || this.unreserved(output) <= 0n;
     const mark = isAllReserved ? this.reserved : (this.reserved * 4n) / 5n;
     if (this.spent < mark) {
-      // Half of what may still come, so that estimates which jump are noticed in time.
+      // Check again after half of the remaining tokens, so that a jump of an estimate is noticed in time.
       const { output: price } = this.parts.prices;
       const margin = price === 0n ? 64 : Math.max(1, Number((mark - this.spent) / price) >> 1);
       this.nextCheckAt = output + margin;
@@ -147,12 +146,12 @@ class SpendBrake implements Brake {
     this.returnCredit();
   }
 
-  /** Output tokens so far: what was shown and what was not, or what the upstream has reported, if that is more. */
+  /** Output tokens so far: visible and hidden ones, or the upstream's report if that is more. */
   private outputOf(account: ReportedUsage, now: number, reading: boolean): number {
     const { reasoning, bounds, maxOutputTokens } = this.parts;
     const shown = estimateOutput(account);
     const reported = Math.min(account.usage?.output ?? 0, bounds.output);
-    // The final report counts the reasoning itself.
+    // The final report includes the hidden reasoning.
     const isFinal = account.usage !== null && !account.partial;
     const hidden = reasoning === null || isFinal ? 0 : reasoning.see(shown, now, reading);
     this.hiddenTokens = Math.max(0, Math.min(hidden, maxOutputTokens - shown));
@@ -166,18 +165,18 @@ class SpendBrake implements Brake {
     return cost({ ...pools, output }, prices);
   }
 
-  /** What the rest of the answer costs beyond what is reserved; negative when all of it is. */
+  /** Cost of the rest of the answer beyond the hold; negative when the hold covers it. */
   private unreserved(output: number): PicoUsd {
     const { maxOutputTokens, prices } = this.parts;
     const rest = BigInt(Math.max(0, maxOutputTokens - output)) * prices.output;
     return rest - (this.reserved > this.spent ? this.reserved - this.spent : 0n);
   }
 
-  /** What the next extension asks for beyond what is spent already. */
+  /** Size of the next extension beyond the cost so far. */
   private extensionPico(output: number): PicoUsd {
     const { prices } = this.parts;
     const rest = this.unreserved(output);
-    // An upstream that does not heed the cap, or an estimate that is too high: the answer goes on nevertheless.
+    // The upstream ignores the cap, or the estimate is too high: the answer continues nevertheless.
     if (rest <= 0n) return BigInt(firstExtensionTokens) * prices.output;
     const step = BigInt(this.extensionTokens) * prices.output;
     return rest < step ? rest : step;

@@ -1,14 +1,14 @@
 import type { PicoUsd } from '../core/money.ts';
 
 /**
- * What streams may use of an account's last known free money while the ledger is out of reach. All streams of an account
- * in one process share it, so that together they go no further than one of them could. Other processes of the service do
- * not know of it: during an outage each of them may use as much.
+ * An account's last known free money, for its streams while the ledger is out of reach. All streams of an account in
+ * one process share it, so that together they spend no more than one of them could. Processes do not share it: during
+ * an outage each of them may spend as much.
  */
 export interface AccountCredit {
   /**
-   * Up to `wanted` of what is left; 0 when it is used up. `knownFree`: what was free of the account when the ledger last
-   * answered the stream that asks.
+   * Takes up to `wanted` of the remaining credit; 0 when it is used up. `knownFree`: the account's free money at the
+   * ledger's last answer to this stream.
    */
   take(wanted: PicoUsd, knownFree: PicoUsd): PicoUsd;
   giveBack(amount: PicoUsd): void;

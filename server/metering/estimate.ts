@@ -2,11 +2,11 @@ import type { RequestMeasure } from '../core/request.ts';
 import { chargedBytesPerToken, MAX_POOL_TOKENS, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
 
 /**
- * Token counts for answers that do not (fully) say their own: a vendor that reports nothing, a stream that was cut, a
- * client that left. Bytes are counted while they pass; no text is kept for it.
+ * Estimates token counts of answers without a complete report: the vendor reports nothing, the stream was cut, or the
+ * client left. Bytes are counted while they are relayed; no text is kept.
  */
 
-/** Bounds for media, whose tokens do not follow from their bytes: a large image, a page of a document. */
+/** Upper bounds for media, whose tokens do not follow from their bytes: a large image, a page of a document. */
 const tokensPerImage = 1_600;
 const tokensPerDocument = 3_000;
 const bytesPerDocumentToken = 20;
@@ -20,12 +20,12 @@ export function mediaTokens(facts: Pick<RequestMeasure, 'images' | 'documents' |
   return facts.images * tokensPerImage + documents;
 }
 
-/** What the context of a request probably is in tokens. */
+/** Estimated tokens of a request's context. */
 export function estimateInput(facts: RequestMeasure, contextWindow: number): number {
   return Math.min(Math.ceil(facts.textBytes / chargedBytesPerToken) + mediaTokens(facts), contextWindow);
 }
 
-/** What an answer so far probably is in tokens: by its bytes, and never less than one for each piece. */
+/** Estimated tokens of an answer so far: by its bytes, and at least one for each piece. */
 export function estimateOutput(account: ReportedUsage): number {
   return Math.min(
     MAX_POOL_TOKENS,
@@ -33,7 +33,7 @@ export function estimateOutput(account: ReportedUsage): number {
   );
 }
 
-/** Plausible bounds: the most tokens that one answer can have in one pool. */
+/** Plausible bounds: maximum tokens of one request's input and output pools. */
 export interface TokenBounds {
   input: number;
   output: number;
@@ -41,16 +41,16 @@ export interface TokenBounds {
 
 /** One run, a second one that compacts the conversation before it, and windows that the catalog rounds down. */
 const windowsOfOneRun = 2;
-/** Tools that run at the vendor have the model run again with what they found, its whole context each time. */
+/** Tools that run at the vendor call the model again with their results, each time with the whole context. */
 const windowsWithVendorTools = 16;
 
 /**
- * Plausible bounds of one request's usage. One wrong report could empty an account: what is above is not billed, and is
- * counted as an anomaly.
+ * Plausible bounds of one request's usage. Usage above them is not billed, because one wrong report could empty an
+ * account; it is counted as an anomaly.
  */
 export function tokenBounds(
   facts: { answers: number; gates: readonly { kind: string; name: string }[] },
-  /** What the model's entry opens: other gates that a request gets through with are dropped on the way. */
+  /** Gates that the model's entry opens; other gated members never reach the vendor. */
   allowed: ReadonlySet<string>,
   contextWindow: number,
 ): TokenBounds {
@@ -65,12 +65,12 @@ function runsVendorTools({ gates }: Gated, allowed: ReadonlySet<string>): boolea
   return gates.some(({ kind, name }) => kind === 'price' && allowed.has(name));
 }
 
-/** How often the model may read its context for one request, so that admission can reserve what it costs at most. */
+/** How often the model may read its context for one request, so that admission can reserve the maximum cost. */
 export function contextRuns(facts: Gated, allowed: ReadonlySet<string>): number {
   return runsVendorTools(facts, allowed) ? windowsWithVendorTools : 1;
 }
 
-/** Caps reported usage at plausible bounds; the very same object where it is within them. */
+/** Caps reported usage at plausible bounds; returns the same object when it is within them. */
 export function withinBounds(account: ReportedUsage, { input, output }: TokenBounds): ReportedUsage {
   const { usage } = account;
   if (usage === null) return account;
@@ -87,22 +87,22 @@ export function withinBounds(account: ReportedUsage, { input, output }: TokenBou
 
 /** How to count context that the upstream did not report. */
 export type UnreportedInput =
-  /** As new context: the customer chose to leave, and leaving must not be cheaper than staying. */
+  /** As new context: the client disconnected, which must not be cheaper than staying. */
   | 'input'
-  /** As cached context, the least it can plausibly have cost. */
+  /** As cached context, its lowest plausible cost. */
   | 'cache_hit';
 
-/** Usage of an answer that ended before its final report: what was reported, and estimates for the rest. */
+/** Usage of an answer that ended before its final report: the reported part, and estimates for the rest. */
 export function usageSoFar(
   account: ReportedUsage,
   facts: RequestMeasure,
   contextWindow: number,
   unreported: UnreportedInput,
-  /** Reasoning that the answer did not show (`reasoning.ts`), as far as it may be charged. */
+  /** Hidden reasoning tokens (`reasoning.ts`) that may be charged. */
   hiddenTokens = 0,
 ): { usage: TokenPools; estimated: boolean } {
-  // No answer is longer than the window of its model. The request's own cap is no bound: an upstream may not heed it, and
-  // a client that leaves before the report would get the rest for nothing.
+  // An answer is at most as long as the model's context window. The request's own cap is no bound: an upstream may
+  // ignore it, and the tokens above it would be free for a client that disconnects before the report.
   const shown = Math.min(estimateOutput(account), contextWindow * facts.answers);
   const output = Math.min(shown + hiddenTokens, contextWindow * facts.answers);
   if (account.usage !== null) {

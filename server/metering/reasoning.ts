@@ -2,35 +2,35 @@ import type { ReasoningAsk } from '../core/effort.ts';
 import type { Protocol } from '../core/protocol.ts';
 
 /**
- * Reasoning that a stream does not show. Vendors charge it as output, and some of them send nothing while the model
- * reasons; so the silence of a model that reasons counts as tokens, at the speed that its catalog entry states.
+ * Counts hidden reasoning. Vendors charge it as output, and some send nothing while the model reasons; so the silence
+ * of a reasoning model counts as tokens, at the speed that its catalog entry states.
  */
 
-/** Where the catalog entry states no speed. Counts on the brake alone: nobody is charged at it. */
+/** Default when the catalog entry states no speed. Used by the brake alone, never for a charge. */
 export const defaultReasoningTokensPerSecond = 80;
-/** Of each silence, what is the way of the bytes and not the reasoning of the model. */
+/** Part of each silence that is network latency and not reasoning. */
 const graceMs = 1_000;
 
-/** What the catalog says of a model's reasoning. */
+/** Reasoning properties of a catalog entry. */
 export interface ReasoningModel {
   capabilities: readonly string[];
-  /** The efforts it knows; empty: not said. */
+  /** Supported efforts; empty: not stated. */
   efforts: readonly string[];
-  /** A speed that its hidden reasoning never falls below, tokens a second; null: not said. Zero: it shows all of it. */
+  /** Minimum speed of hidden reasoning, tokens per second; null: not stated. Zero: no reasoning is hidden. */
   reasoningTokensPerSecond: number | null;
 }
 
-/** At which speed silence counts for one request; null where the model does not reason. */
+/** The speed at which a request's silence counts as tokens. */
 export interface ReasoningSpeed {
   tokensPerSecond: number;
-  /** The entry states it, so that it may be charged for a stream whose own report is not learnt. */
+  /** The catalog entry states it, so that it may be charged when the stream ends without a report. */
   stated: boolean;
 }
 
 /**
- * Whether a request has the model reason out of sight, and how fast. A request that asks for no reasoning has none. One
- * that says nothing has what is usual: none at an upstream of the messages protocol, where reasoning is asked for, and
- * some where the model is known to reason.
+ * The speed of a request's hidden reasoning; null when the model does not reason. A request that asks for no reasoning
+ * has none. Without a statement the protocol's default applies: none on the messages protocol, where reasoning is
+ * opt-in; otherwise reasoning if the model is known to reason.
  */
 export function reasoningSpeed(asked: ReasoningAsk, model: ReasoningModel, upstream: Protocol): ReasoningSpeed | null {
   const { capabilities, efforts, reasoningTokensPerSecond } = model;
@@ -49,13 +49,13 @@ export function reasoningSpeed(asked: ReasoningAsk, model: ReasoningModel, upstr
 
 export interface HiddenReasoning {
   /**
-   * Tokens of hidden reasoning until a moment. `shown`: output tokens that were seen so far, which end a silence where
-   * they grow. `reading`: false while the stream is held back here, which is no silence of the model.
+   * Tokens of hidden reasoning until `now`. `shown`: visible output tokens so far; growth ends a silence. `reading`:
+   * false while the gateway holds the stream back, which is not silence of the model.
    */
   see(shown: number, now: number, reading: boolean): number;
 }
 
-/** `startedAt`: when the upstream was asked. Moments are monotonic milliseconds. */
+/** `startedAt`: when the upstream was called. Moments are monotonic milliseconds. */
 export function createHiddenReasoning({
   tokensPerSecond,
   startedAt,
@@ -74,7 +74,7 @@ export function createHiddenReasoning({
         seen = shown;
         silentSince = now;
       } else if (!reading) {
-        // What was silent before counts; the pause itself does not.
+        // The silence before the pause counts; the pause itself does not.
         pastMs += silentMs;
         silentSince = now;
       }

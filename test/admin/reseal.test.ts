@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prepareDatabase } from '../../server/admin/prepare.ts';
-import { sealContextOf, saveUpstream, saveUpstreamKey } from '../../server/catalog/upstreams.ts';
+import { saveUpstream, saveUpstreamKey, sealContextOf } from '../../server/catalog/upstreams.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { createWebhooks, placeOfWebhookSecret } from '../../server/notices/webhooks.ts';
 import { signInSecret } from '../../server/people/auth.ts';

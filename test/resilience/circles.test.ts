@@ -10,7 +10,7 @@ import { resealSecrets } from '../../server/admin/reseal.ts';
 import { endGrant } from '../../server/billing/grants.ts';
 import { checkInvariants } from '../../server/billing/invariants.ts';
 import { createCatalogChanges } from '../../server/catalog/changes.ts';
-import { sealContextOf, saveUpstreamKey } from '../../server/catalog/upstreams.ts';
+import { saveUpstreamKey, sealContextOf } from '../../server/catalog/upstreams.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { bigintTypes } from '../../server/database/pool.ts';
 import { createKeys } from '../../server/keys/keys.ts';
