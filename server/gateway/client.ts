@@ -16,6 +16,8 @@ export interface Client {
   readonly lastWriteAt: number;
   /** Milliseconds (monotonic) since which the socket takes nothing; null when it takes. */
   readonly stalledSince: number | null;
+  /** Headers that an answer of 200 carries besides its own. */
+  more: Readonly<Record<string, string>>;
   /** Sends the head of an event stream. */
   startStream(): void;
   /** Sends content. False: the socket is full; wait for `onDrain`. */
@@ -109,11 +111,12 @@ export function createClient(
     firstByteAt: null,
     lastWriteAt: now(),
     stalledSince: null,
+    more: {},
     startStream() {
       if (client.streaming || client.gone) return;
       client.streaming = true;
       client.lastWriteAt = now();
-      response.writeHead(200, { ...streamHead, ...requestIdHeaders(requestId) });
+      response.writeHead(200, { ...streamHead, ...client.more, ...requestIdHeaders(requestId) });
       response.flushHeaders();
     },
     write(bytes) {

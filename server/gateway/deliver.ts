@@ -170,6 +170,8 @@ export function createDeliverer(parts: DelivererParts): Deliver {
     metering.isSpeedStated = speed?.stated === true;
     // Warming a cache generates nothing that could be broken off, and only its answer says what it costs.
     const ownDrainMs = facts.maxTokens === 0 || upstream.onDisconnect === 'drain' ? drainMs : 0;
+    call.client.more =
+      exchange.droppedTools.length === 0 ? {} : { 'x-steyg-dropped-tools': exchange.droppedTools.join(', ') };
     return attempt({
       request: {
         dispatcher: target.dispatcher,
@@ -255,7 +257,11 @@ export function createDeliverer(parts: DelivererParts): Deliver {
           target,
           metered: meterWhole(account, facts, contextWindow, end.clientLeft ? 'client_closed' : 'completed'),
           complete: (costUsd) =>
-            client.answer(200, { 'content-type': 'application/json', 'x-steyg-cost-usd': costUsd }, reply.body),
+            client.answer(
+              200,
+              { 'content-type': 'application/json', 'x-steyg-cost-usd': costUsd, ...client.more },
+              reply.body,
+            ),
         };
       }
       case 'status':

@@ -152,7 +152,7 @@ function readTool(walk: Walk, tool: JsonNode, protocol: Protocol, path: Path): v
   const name = type === 'mcp_toolset' ? 'mcp_servers' : type.replace(toolVersion, '');
   addGate(walk, 'price', name, inner(path, 'type'), {
     // Coding agents offer the vendor's search with every request; where it cannot exist they do well without.
-    translationDrops: protocol === 'responses' && name === 'web_search',
+    translationDrops: name === 'web_search',
   });
 }
 

@@ -44,6 +44,7 @@ function nativeExchange(
     upstream: protocol,
     body,
     path: upstreamPaths[protocol],
+    droppedTools: [],
     reply: (answer) => reply(answer, facts, context),
     stream: () => stream(facts, context),
     error: (status, answer) => nativeError(status, answer, context.requestId),

@@ -182,6 +182,8 @@ export interface WireExchange {
   body: Uint8Array;
   /** What follows the upstream's base address. */
   readonly path: string;
+  /** Types of the vendor's tools that the request offers and that translation left out; empty natively. */
+  readonly droppedTools: readonly string[];
   /** Throws `UnreadableReply` when a 2xx body is not what the protocol promises. */
   reply(body: Uint8Array): WireReply;
   stream(): WireStream;

@@ -235,7 +235,11 @@ describe('fields of one protocol', () => {
     ['messages', { fallbacks: [{ model: 'x' }] }, 'fallbacks'],
     ['messages', { speed: 'fast' }, 'speed'],
     ['messages', { mcp_servers: [{ type: 'url', url: 'https://x', name: 'x' }] }, 'mcp_servers'],
-    ['messages', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools.0.type'],
+    [
+      'messages',
+      { model: 'only-messages', tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+      'tools.0.type',
+    ],
     [
       'messages',
       {

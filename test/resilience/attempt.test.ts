@@ -35,6 +35,7 @@ function play(
     },
     firstByteAt: null,
     lastWriteAt: 0,
+    more: {},
     startStream: () => void (state.streaming = true),
     write(bytes) {
       seen.written += Buffer.from(bytes).toString();

@@ -398,7 +398,7 @@ describe('gates', () => {
     [
       'messages',
       { tools: [{ name: 'a' }, { type: 'web_search_20250305', name: 'w' }] },
-      'price web_search tools.1.type',
+      'price web_search tools.1.type dropped',
     ],
     ['messages', { tools: [{ type: 'web_fetch_20250910' }] }, 'price web_fetch tools.0.type'],
     ['messages', { tools: [{ type: 'code_execution_20260521' }] }, 'price code_execution tools.0.type'],
@@ -437,7 +437,7 @@ describe('gates', () => {
         type: 'tool_addition',
         tool: { type: 'tool_definition', definition: { type: 'web_search_20260318' } },
       }),
-      'price web_search messages.0.content.0.tool.definition.type',
+      'price web_search messages.0.content.0.tool.definition.type dropped',
     ],
     ['messages', inContent({ type: 'tool_use', input: { file_id: 'f', type: 'web_search_20250305' } }), null],
     [
@@ -487,7 +487,7 @@ describe('gates', () => {
       },
       null,
     ],
-    ['chat-completions', { tools: [{ type: 'web_search' }] }, 'price web_search tools.0.type'],
+    ['chat-completions', { tools: [{ type: 'web_search' }] }, 'price web_search tools.0.type dropped'],
     ['responses', { previous_response_id: 'r' }, 'tenant previous_response_id previous_response_id'],
     ['responses', { conversation: { id: 'c' } }, 'tenant conversation conversation'],
     ['responses', { prompt: { id: 'p' } }, 'tenant prompt prompt'],

@@ -29,8 +29,10 @@ import {
   requireString,
 } from '../dialogue/refusal.ts';
 import { appendResult } from '../dialogue/turns.ts';
+import { isSearchTool } from '../dialogue/vendor-tools.ts';
 import { translationRules } from '../members.ts';
 import type { RequestFacts } from '../protocol.ts';
+import { readContentParts } from './stream-reader.ts';
 
 /** What becomes of each field of the body; every other one is refused. */
 export const chatFields = translationRules('chat-completions');
@@ -106,9 +108,7 @@ function readCache(part: JsonObject): CacheMark | null {
 }
 
 function readTexts(content: Json | undefined, at: string): TextPart[] {
-  return readContent(content, at).map((part) =>
-    part.kind === 'text' ? part : refuse(part.at, 'only text is allowed here'),
-  );
+  return readContent(content, at).map(onlyText);
 }
 
 function readContent(content: Json | undefined, at: string): ContentPart[] {
@@ -150,7 +150,7 @@ function readPart(part: JsonObject, at: string): ContentPart {
 
 function readAssistant(message: JsonObject, functionCallId: string, at: string): AssistantPart[] {
   if (message.audio !== undefined && message.audio !== null) refuse(`${at}.audio`, 'is not supported for this model');
-  const content = readTexts(message.content, `${at}.content`);
+  const content = readAnswer(message.content, `${at}.content`);
   const refusal = optionalString(message.refusal, `${at}.refusal`);
   const reasoning = optionalString(message.reasoning_content, `${at}.reasoning_content`);
   const calls = optionalList(message.tool_calls, `${at}.tool_calls`);
@@ -164,6 +164,25 @@ function readAssistant(message: JsonObject, functionCallId: string, at: string):
     ...calls.map((call, index) => readCall(call, `${at}.tool_calls.${index}`)),
     ...(legacy === null ? [] : [readFunction(legacy, functionCallId, `${at}.function_call`)]),
   ];
+}
+
+/** Text, and the parts in which some vendors (Mistral) hold reasoning and references to what they have read. */
+function readAnswer(content: Json | undefined, at: string): AssistantPart[] {
+  if (!Array.isArray(content)) return readTexts(content, at);
+  return content.flatMap((value, index): AssistantPart[] => {
+    const place = `${at}.${index}`;
+    const part = requireObject(value, place);
+    if (part.type === 'reference') return [];
+    if (part.type !== 'thinking') return [onlyText(readPart(part, place))];
+    const text = readContentParts([part])
+      .map((piece) => piece.text)
+      .join('');
+    return text === '' ? [] : [{ kind: 'reasoning', text, at: place }];
+  });
+}
+
+function onlyText(part: ContentPart): TextPart {
+  return part.kind === 'text' ? part : refuse(part.at, 'only text is allowed here');
 }
 
 function readCall(value: Json, at: string): CallPart {
@@ -185,31 +204,36 @@ function readFunction(call: JsonObject, id: string, at: string): CallPart {
 }
 
 function readTools(tools: Json | undefined): Tool[] {
-  return optionalList(tools, 'tools').map((value, index) => {
+  return optionalList(tools, 'tools').flatMap((value, index): Tool[] => {
     const at = `tools.${index}`;
     const tool = requireObject(value, at);
+    if (isSearchTool(tool.type)) return [];
     if (tool.type === 'custom') {
       const custom = requireObject(tool.custom, `${at}.custom`);
-      return {
-        kind: 'custom',
-        name: requireString(custom.name, `${at}.custom.name`),
-        description: optionalString(custom.description, `${at}.custom.description`),
-        format: readCustomFormat(optionalObject(custom.format, `${at}.custom.format`)),
-        at,
-      };
+      return [
+        {
+          kind: 'custom',
+          name: requireString(custom.name, `${at}.custom.name`),
+          description: optionalString(custom.description, `${at}.custom.description`),
+          format: readCustomFormat(optionalObject(custom.format, `${at}.custom.format`)),
+          at,
+        },
+      ];
     }
     oneOf(tool.type, ['function'], `${at}.type`);
     const place = `${at}.function`;
     const declared = requireObject(tool.function, place);
-    return {
-      kind: 'function',
-      name: requireString(declared.name, `${place}.name`),
-      description: optionalString(declared.description, `${place}.description`),
-      schema: optionalObject(declared.parameters, `${place}.parameters`),
-      strict: optionalBoolean(declared.strict, `${place}.strict`),
-      cache: readCache(tool) ?? readCache(declared),
-      at,
-    };
+    return [
+      {
+        kind: 'function',
+        name: requireString(declared.name, `${place}.name`),
+        description: optionalString(declared.description, `${place}.description`),
+        schema: optionalObject(declared.parameters, `${place}.parameters`),
+        strict: optionalBoolean(declared.strict, `${place}.strict`),
+        cache: readCache(tool) ?? readCache(declared),
+        at,
+      },
+    ];
   });
 }
 

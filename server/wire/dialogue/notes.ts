@@ -10,6 +10,8 @@ export interface Notes {
   hideReasoning: boolean;
   /** What a Responses answer repeats of its request. */
   echo: JsonObject;
+  /** Types of the vendor's tools that were offered and left out. */
+  droppedTools: readonly string[];
 }
 
 /** What every writer of answers works from. */

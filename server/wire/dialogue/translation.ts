@@ -29,6 +29,7 @@ import { type FieldRule, refuse, Untranslatable } from './refusal.ts';
 import { createTranslatedStream } from './stream.ts';
 import { createDistinctIds } from './tool-ids.ts';
 import { mapToolNames, NAME_LIMIT } from './tool-names.ts';
+import { offeredSearchTools } from './vendor-tools.ts';
 
 /** The wire for a client and an upstream that speak different protocols, from what each of the two can do. */
 
@@ -96,6 +97,7 @@ function takeNotes(
     tools: mapToolNames(named, NAME_LIMIT[upstream]),
     hideReasoning: showReasoning === false && !context.features.reasoningHistory,
     echo: clientSide.echo?.(body) ?? {},
+    droppedTools: offeredSearchTools(body.tools),
   };
 }
 
@@ -108,6 +110,7 @@ function translatedExchange(pair: Pair, body: Uint8Array, answer: AnswerContext)
     upstream,
     body,
     path: upstreamPaths[upstream],
+    droppedTools: notes.droppedTools,
     reply: (bytes) => translateReply(pair, bytes, answer),
     stream: () =>
       createTranslatedStream({

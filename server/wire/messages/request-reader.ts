@@ -37,6 +37,7 @@ import {
   Untranslatable,
 } from '../dialogue/refusal.ts';
 import { decodeToolId } from '../dialogue/tool-ids.ts';
+import { isSearchTool, textOfBlock } from '../dialogue/vendor-tools.ts';
 import { translationRules } from '../members.ts';
 import type { RequestFacts } from '../protocol.ts';
 
@@ -59,8 +60,8 @@ export function readMessagesRequest(body: JsonObject, facts: RequestFacts, upstr
   return {
     instructions: readSystem(body.system),
     turns: readTurns(requireList(body.messages, 'messages')),
-    tools: optionalList(body.tools, 'tools').map((tool, index) => readTool(tool, `tools.${index}`)),
-    ...readToolChoice(optionalObject(body.tool_choice, 'tool_choice')),
+    tools: optionalList(body.tools, 'tools').flatMap((tool, index) => readTool(tool, `tools.${index}`)),
+    ...readToolChoice(optionalObject(body.tool_choice, 'tool_choice'), body.tools),
     thinking: readThinking(optionalObject(body.thinking, 'thinking'), outputConfig),
     showReasoning: readDisplay(optionalObject(body.thinking, 'thinking')),
     format: readFormat(body, outputConfig),
@@ -310,8 +311,11 @@ function readAssistant(content: Json | undefined, at: string): AssistantPart[] {
       }
       case 'redacted_thinking':
         return [];
-      default:
-        return refuseType(block, place, 'blocks');
+      default: {
+        const text = textOfBlock(block);
+        if (text === null) return refuseType(block, place, 'blocks');
+        return text === '' ? [] : [{ kind: 'text', text: `${text}\n`, cache: readCache(block), at: place }];
+      }
     }
   });
 }
@@ -328,21 +332,24 @@ function readCall(block: JsonObject, at: string): AssistantPart {
   };
 }
 
-function readTool(value: Json, at: string): FunctionTool {
+function readTool(value: Json, at: string): FunctionTool[] {
   const tool = requireObject(value, at);
+  if (isSearchTool(tool.type)) return [];
   if (tool.type !== undefined && tool.type !== null && tool.type !== 'custom') {
     refuseType(tool, at, 'tools');
   }
   refuseOtherCallers(tool.allowed_callers, `${at}.allowed_callers`);
-  return {
-    kind: 'function',
-    name: requireString(tool.name, `${at}.name`),
-    description: optionalString(tool.description, `${at}.description`),
-    schema: requireObject(tool.input_schema, `${at}.input_schema`),
-    strict: optionalBoolean(tool.strict, `${at}.strict`),
-    cache: readCache(tool),
-    at,
-  };
+  return [
+    {
+      kind: 'function',
+      name: requireString(tool.name, `${at}.name`),
+      description: optionalString(tool.description, `${at}.description`),
+      schema: requireObject(tool.input_schema, `${at}.input_schema`),
+      strict: optionalBoolean(tool.strict, `${at}.strict`),
+      cache: readCache(tool),
+      at,
+    },
+  ];
 }
 
 /** A tool that only the vendor's own programs may call must not be handed to the model itself. */
@@ -353,14 +360,21 @@ function refuseOtherCallers(allowed: Json | undefined, at: string): void {
   }
 }
 
-function readToolChoice(choice: JsonObject | null): { toolChoice: ToolChoice | null; parallelCalls: boolean | null } {
+function readToolChoice(
+  choice: JsonObject | null,
+  tools: Json | undefined,
+): { toolChoice: ToolChoice | null; parallelCalls: boolean | null } {
   if (choice === null) return { toolChoice: null, parallelCalls: null };
   const at = 'tool_choice';
   const single = optionalBoolean(choice.disable_parallel_tool_use, `${at}.disable_parallel_tool_use`);
   const parallelCalls = single === null ? null : !single;
   const kind = oneOf(choice.type, ['auto', 'any', 'tool', 'none'], `${at}.type`);
   if (kind !== 'tool') return { toolChoice: { kind, at }, parallelCalls };
-  return { toolChoice: { kind, name: requireString(choice.name, `${at}.name`), custom: false, at }, parallelCalls };
+  const name = requireString(choice.name, `${at}.name`);
+  const isForced = (tool: Json): boolean => isObject(tool) && tool.name === name && isSearchTool(tool.type);
+  if (Array.isArray(tools) && tools.some(isForced))
+    refuse(at, "demands a search at the vendor, which this model's has not");
+  return { toolChoice: { kind, name, custom: false, at }, parallelCalls };
 }
 
 /** A stated effort wins over a budget; thinking that is switched off stays off. */

@@ -87,6 +87,9 @@ function writeTurns(turns: readonly Turn[]): Body[] {
     }
     index = end;
   }
+  if (messages.length === 0) {
+    refuse(turns.at(-1)?.at ?? 'messages', 'says nothing: this model needs a message with text or media in it');
+  }
   return messages;
 }
 

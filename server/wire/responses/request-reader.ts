@@ -30,6 +30,7 @@ import {
   requireString,
 } from '../dialogue/refusal.ts';
 import { appendResult } from '../dialogue/turns.ts';
+import { isSearchTool, textOfItem } from '../dialogue/vendor-tools.ts';
 import { translationRules } from '../members.ts';
 import type { RequestFacts } from '../protocol.ts';
 
@@ -49,14 +50,7 @@ const REASONING_FIELDS: Readonly<Record<string, FieldRule>> = {
 const TEXT_FIELDS: Readonly<Record<string, FieldRule>> = { format: 'read', verbosity: 'read' };
 
 /** Tools of the vendor's own that a coding agent always offers; the model works without them. */
-const SKIPPED_TOOLS = new Set<Json | undefined>([
-  'namespace',
-  'tool_search',
-  'web_search',
-  'web_search_2025_08_26',
-  'web_search_preview',
-  'web_search_preview_2025_03_11',
-]);
+const SKIPPED_TOOLS = new Set<Json | undefined>(['namespace', 'tool_search']);
 
 /** Reads a Responses request. Throws `Untranslatable` for what the other protocols have no words for. */
 export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, upstream: string): Dialogue {
@@ -158,10 +152,16 @@ function readItem(item: JsonObject, turns: Turn[], answer: OpenAnswer, at: strin
       addAssistant(turns, answer, [readReasoning(item, at)], at);
       break;
     case 'web_search_call':
-      // Says only that a search took place; what it found is in the text that follows.
+    case 'mcp_list_tools':
+      // Say only that a search took place, or what there was to call; what was found is in the text that follows.
       break;
-    default:
-      refuseType(item, at, 'items');
+    default: {
+      const told = textOfItem(item);
+      if (told === null) refuseType(item, at, 'items');
+      const parts = [textPart(`${told.text}\n`, at)];
+      if (told.role === 'user') turns.push({ role: 'user', parts, at });
+      else addAssistant(turns, answer, parts, at);
+    }
   }
 }
 
@@ -266,7 +266,7 @@ function readTools(tools: Json | undefined): FunctionTool[] {
   return optionalList(tools, 'tools').flatMap((value, index): FunctionTool[] => {
     const at = `tools.${index}`;
     const tool = requireObject(value, at);
-    if (SKIPPED_TOOLS.has(tool.type)) return [];
+    if (SKIPPED_TOOLS.has(tool.type) || isSearchTool(tool.type)) return [];
     if (tool.type === 'custom') return [readFreeTextTool(tool, at)];
     if (tool.type !== 'function') refuseType(tool, at, 'tools');
     return [

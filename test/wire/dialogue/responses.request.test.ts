@@ -165,7 +165,7 @@ describe('responses to chat completions', () => {
 
   const refusedItems: [string, unknown, string][] = [
     ['a reference to a stored item', { type: 'item_reference', id: 'x' }, 'input.0.type'],
-    ["a vendor's shell", { type: 'local_shell_call', call_id: 'x' }, 'input.0.type'],
+    ['a picture that was made', { type: 'image_generation_call', result: 'x' }, 'input.0.type'],
     ['an uploaded image', message('user', { type: 'input_image', file_id: 'f' }), 'input.0.content.0.file_id'],
     ['an uploaded file', message('user', { type: 'input_file', file_id: 'f' }), 'input.0.content.0.file_id'],
     ['audio', message('user', { type: 'input_audio' }), 'input.0.content.0.type'],

@@ -217,7 +217,13 @@ const withText = (events: unknown[], pieces: string[]) => {
   return [...events.slice(0, at), ...said, named(stop(1)), ...events.slice(at + 1)];
 };
 
-const chatHead = { id: 'chatcmpl-01', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'cat-1' };
+const chatHead = {
+  id: 'chatcmpl-01',
+  object: 'chat.completion.chunk',
+  created: 1_700_000_000,
+  model: 'cat-1',
+  system_fingerprint: null,
+};
 const chunk = (member: Record<string, unknown>, finish_reason: string | null = null) => ({
   ...chatHead,
   choices: [{ index: 0, delta: member, logprobs: null, finish_reason }],

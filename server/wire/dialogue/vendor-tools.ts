@@ -1,0 +1,116 @@
+import {
+  isNumber,
+  isObject,
+  type Json,
+  type JsonObject,
+  numberValue,
+  stringifyJson,
+  stringMember,
+  typeOf,
+} from './json.ts';
+
+/**
+ * What tools that ran at a vendor did in earlier turns, as text for a model of another vendor: a conversation goes on after
+ * a switch of model. Their calls and what they found is readable; what is sealed for its vendor is left out.
+ */
+
+/**
+ * Search at the vendor, which coding agents offer with every request and do well without: where another vendor's model
+ * answers it is left out, and the answer says so. Types of other tools are refused.
+ */
+const searchTool = /^web_search(_preview)?(_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
+
+export function isSearchTool(type: Json | undefined): boolean {
+  return typeof type === 'string' && searchTool.test(type);
+}
+
+/** The types of the vendor's search tools that a request offers, each once: what an answer says was left out. */
+export function offeredSearchTools(tools: Json | undefined): string[] {
+  if (!Array.isArray(tools)) return [];
+  return [...new Set(tools.flatMap((tool) => (isObject(tool) && isSearchTool(tool.type) ? [typeOf(tool)] : [])))];
+}
+
+/** Members in which vendors say what a tool found, in the order in which they are told. */
+const told = [
+  'title',
+  'filename',
+  'url',
+  'error_code',
+  'error',
+  'message',
+  'stdout',
+  'stderr',
+  'output',
+  'logs',
+  'text',
+];
+
+/** A Messages block of an answer in the history; null for one that has no words. */
+export function textOfBlock(block: JsonObject): string | null {
+  const type = typeOf(block);
+  if (type === 'server_tool_use' || type === 'mcp_tool_use') {
+    return callText(stringMember(block, 'name') ?? type, block.input);
+  }
+  if (type.endsWith('_tool_result')) return resultText(type.slice(0, -'_tool_result'.length), block.content);
+  // The vendor's own summary of what came before it; without content it failed and stands for nothing.
+  return type === 'compaction' ? (stringMember(block, 'content') ?? '') : null;
+}
+
+/** What is told of an item of a response's history: who said it, in which words. */
+export interface ToldItem {
+  role: 'assistant' | 'user';
+  text: string;
+}
+
+/** The members of an item that say what was asked of its tool. */
+const asked = ['arguments', 'queries', 'code', 'action', 'operation', 'input'];
+
+/** An item of a response's history; null for one that has no words. */
+export function textOfItem(item: JsonObject): ToldItem | null {
+  const type = typeOf(item);
+  if (type.endsWith('_call_output')) {
+    return { role: 'user', text: resultText(type.slice(0, -'_call_output'.length), item.output ?? null) };
+  }
+  const known = ['file_search_call', 'code_interpreter_call', 'mcp_call', 'local_shell_call', 'shell_call'];
+  if (!known.includes(type) && type !== 'apply_patch_call') return null;
+  const name = stringMember(item, 'name') ?? type.slice(0, -'_call'.length);
+  const call = callText(
+    name,
+    asked.map((member) => item[member]).find((value) => value !== undefined && value !== null),
+  );
+  const found = [item.results, item.outputs, item.output, item.error].filter(
+    (value) => value !== undefined && value !== null,
+  );
+  return { role: 'assistant', text: found.length === 0 ? call : `${call}\n${resultText(name, found)}` };
+}
+
+function callText(name: string, input: Json | undefined): string {
+  if (input === undefined) return `[${name}]`;
+  return `[${name}: ${typeof input === 'string' ? input : stringifyJson(input)}]`;
+}
+
+function resultText(name: string, content: Json | undefined): string {
+  const lines: string[] = [];
+  collect(content ?? null, lines);
+  return [`[${name} result]`, ...lines].join('\n');
+}
+
+function collect(value: Json, lines: string[]): void {
+  if (typeof value === 'string') lines.push(value);
+  else if (Array.isArray(value)) for (const item of value) collect(item, lines);
+  else if (isObject(value)) {
+    for (const name of told) {
+      const member = value[name];
+      if (typeof member === 'string' && member !== '') lines.push(member);
+    }
+    const code = value.return_code ?? value.exit_code;
+    if (isNumber(code) && numberValue(code) !== 0) lines.push(`exit code ${numberValue(code)}`);
+    // A document that was fetched has its text one level deeper, beside what says that it is text.
+    if (typeof value.data === 'string' && value.type === 'text') lines.push(value.data);
+    for (const name of ['content', 'source', 'output', 'outcome']) {
+      const member = value[name];
+      if (typeof member === 'object' && member !== null && !isNumber(member)) collect(member, lines);
+      else if (name === 'content' && typeof member === 'string') lines.push(member);
+    }
+  }
+}
