@@ -155,6 +155,8 @@ describe('keys', () => {
       keyId: made.key.id,
       models: new Set(['small', 'other']),
       suspended: false,
+      trial: true,
+      requestsPerMinute: null,
     });
   });
 
