@@ -17,26 +17,26 @@ import { addCharged, addHeld, type KeyLimits, type KeySpend, keyRoom, noSpend, r
 import type { AdmitAsk, Admitted, Refused, RequestRef, Settled, Settlement } from './types.ts';
 
 /**
- * One batch of the ledger: what was asked and what was read under lock goes in, what to answer and what to write comes
- * out. Pure. Everything that was asked for the same account sees what came before it in the batch.
+ * Decides one batch of the ledger: operations and facts read under lock in, results and changes out. Pure. Operations
+ * of the same account see the effects of the ones before them in the batch.
  */
 export type Operation =
   /**
-   * `final`: what is there is charged even if it is less than the cost. Otherwise such a settlement is put off while some
-   * escrow of the account may have idle money.
+   * `final`: charges the available money even if it is less than the cost. Otherwise such a settlement is put off while
+   * an escrow of the account may have idle money.
    */
   | { kind: 'settle'; settlement: Settlement; final?: boolean }
-  /** Gives back what an escrow has beyond `keep`. May be repeated. */
+  /** Returns an escrow's money beyond `keep` to the account. Idempotent. */
   | { kind: 'trim'; accountId: string; escrowId: string; keep: readonly budget.Part[] }
   | Refill
   /** `onlyIfOrphaned`: only when the lease of the hold's process has ended. */
   | ({ kind: 'release'; onlyIfOrphaned: boolean } & RequestRef)
   | ({ kind: 'extend'; morePico: PicoUsd } & RequestRef)
-  /** Ends what is free of the account's grants that have ended. */
+  /** Expires the free money of the account's ended grants. */
   | { kind: 'expire'; accountId: string }
   | { kind: 'admit'; ask: AdmitAsk };
 
-/** Adds to an escrow, or opens it: what a request needs beyond it, and what can be held in advance. */
+/** Adds to an escrow, or opens it: the money that a request needs beyond it, and an advance. */
 export interface Refill {
   kind: 'refill';
   accountId: string;
@@ -45,7 +45,7 @@ export interface Refill {
   /** The escrow has no row yet. */
   isNew: boolean;
   priceId: string;
-  /** What a running request needs, as far as it is free. */
+  /** Money for a running request, as far as it is free. */
   exact: PicoUsd;
   /** As in `AdvanceAsk`. */
   need: PicoUsd;
@@ -53,13 +53,13 @@ export interface Refill {
 }
 
 export type Result =
-  /** `own`: what its promise has paid. Null: it had been settled before, and what it took then is not known. */
+  /** `own`: the parts that its promise has paid. Null: it was settled before, and those parts are unknown. */
   | { kind: 'settled'; settled: Settled; own: readonly budget.Part[] | null }
-  /** It would be charged less than its cost although other escrows of the account may have idle money. */
+  /** Put off: the charge would be below the cost although other escrows of the account may have idle money. */
   | { kind: 'put_off' }
   | { kind: 'trimmed' }
-  /** `lost`: the escrow's row is gone, so what it promised is not held any more. `mayReturn` as in `Refused`. */
-  /** `uncertain`: it may have been committed although the answer was lost. */
+  /** `lost`: the escrow's row is gone, so its promises are no longer held. `mayReturn` as in `Refused`. */
+  /** `uncertain`: it may have been committed although its answer was lost. */
   | {
       kind: 'refilled';
       /** As in `Admitted`. */
@@ -76,28 +76,30 @@ export type Result =
   | Admitted
   | Refused;
 
-/** What was read under lock. Grants are those that are not used up, in the order of consumption. */
+/** Facts that were read under lock. Grants are those that are not used up, in the order of consumption. */
 export interface Facts {
   /** The database's day in UTC, `2026-11-21`. */
   today: string;
   /** The moment of the transaction by the database's clock, milliseconds. */
   nowMs: number;
-  /** The number of changes that admissions rely on, read before anything of them. */
+  /** The change counter that admissions rely on, read before everything that it covers. */
   change: string;
   /** When each of the grants ends, in milliseconds; null: never. */
   grantEnds: ReadonlyMap<string, number | null>;
-  /** Accounts that have an escrow with money. Read when it makes a difference: see `unsure`. */
+  /** Accounts that have an escrow with money. Read only when an answer depends on it: see `unsure`. */
   escrowed: ReadonlySet<string>;
   grants: ReadonlyMap<string, readonly budget.Grant[]>;
   /** By `pairKey(accountId, keyId)`. */
   keySpend: ReadonlyMap<string, KeySpend>;
   /** By `pairKey(accountId, requestId)`, as are the entries. */
   holds: ReadonlyMap<string, Hold>;
-  /** By account: the request whose hold is less than it can cost although nothing can stop it. Read for admissions. */
+  /**
+   * By account: the request whose hold is below its maximum cost although it cannot be stopped. Read for admissions.
+   */
   uncovered: ReadonlyMap<string, string>;
   /** Entries of the settlements that have no hold. */
   entries: ReadonlyMap<string, EntryFigures>;
-  /** Accounts of settlements without a hold, as far as there is such an account. */
+  /** Existing accounts of settlements without a hold. */
   accounts: ReadonlySet<string>;
   keys: ReadonlyMap<string, KeyTruth>;
   /** The models that can be called now. */
@@ -110,9 +112,9 @@ export interface Hold {
   keyId: string;
   escrow: boolean;
   parts: readonly budget.Part[];
-  /** As the database wrote it. */
+  /** As the database formatted it. */
   heldAt: string;
-  /** The lease of its process has ended. */
+  /** Its process's lease has ended. */
   orphaned: boolean;
   /** The limits of its key. */
   limits: KeyLimits;
@@ -142,7 +144,7 @@ export interface EntryFigures {
   freeAfter: PicoUsd;
 }
 
-/** What to write. */
+/** The rows to write. */
 export interface Changes {
   grants: { accountId: string; grant: budget.Grant }[];
   keySpend: { accountId: string; keyId: string; spend: KeySpend }[];
@@ -174,7 +176,7 @@ interface Posting {
   heldAt: string | null;
 }
 
-/** What the entries of this batch add to one row of usage by hour. */
+/** Addition of this batch's entries to one row of hourly usage. */
 interface UsageDelta extends TokenPools {
   accountId: string;
   model: string;
@@ -187,8 +189,8 @@ interface UsageDelta extends TokenPools {
 }
 
 /**
- * Postings of a request lie where the request does in the order of time: the first has its id, the others the same with
- * their number added to the random end.
+ * Postings sort by time like their request: the first has the request's id, further ones the same id with their index
+ * added to its random end.
  */
 function postingId(requestId: string, index: number): string {
   if (index === 0) return requestId;
@@ -196,7 +198,7 @@ function postingId(requestId: string, index: number): string {
   return requestId.slice(0, -8) + end.toString(16).padStart(8, '0');
 }
 
-/** An escrow that got nothing, as far as is known. */
+/** The result of a refill that is not known to have added anything. */
 export const notRefilled: Result = {
   kind: 'refilled',
   freeAfter: 0n,
@@ -212,9 +214,9 @@ export function pairKey(accountId: string, id: string): string {
 }
 
 /**
- * Answers the operations in their order and says what to write. `unsure`: accounts for which an answer may depend on
- * `Facts.escrowed`. Throws when an operation makes no sense (a pool that is
- * no whole number, money that is not there): such an operation must be taken out of the batch.
+ * Answers the operations in order and returns the rows to write. `unsure`: accounts whose answers may depend on
+ * `Facts.escrowed`. Throws for an invalid operation (a pool that is not a whole number, money that does not exist): it
+ * must be removed from the batch.
  */
 export function decide(
   operations: readonly Operation[],
@@ -239,7 +241,7 @@ function answer(operation: Operation, facts: Facts, book: Book): Result {
     case 'extend':
       return extend(operation, operation.morePico, book);
     case 'expire':
-      // Opening the book ended what had to end.
+      // Opening the book has expired the ended grants.
       return { kind: 'expired' };
     case 'admit':
   }
@@ -254,7 +256,7 @@ function settle(settlement: Settlement, final: boolean, facts: Facts, book: Book
   const escrow = promise === undefined ? undefined : book.hold({ accountId, requestId: promise.escrowId });
   const hold = promise === undefined ? book.hold(settlement) : undefined;
   const heldBy = hold ?? escrow;
-  // A line of a spool that was damaged or came from elsewhere: it is no account's request.
+  // A damaged or foreign line of a spool: it belongs to no account.
   if (heldBy === undefined && !facts.accounts.has(accountId)) throw new Error('a settlement of an unknown account');
   const grants = book.grants(accountId);
   const own = budget.owedFrom(grants, common(promise?.parts ?? [], escrow?.parts ?? []), owed);
@@ -284,7 +286,7 @@ function trim({ accountId, escrowId, keep }: Extract<Operation, { kind: 'trim' }
   else if (given.length > 0) book.extendHold(escrow, kept);
 }
 
-/** Never refuses: what is not free is not added. */
+/** Never refuses: adds only free money. */
 function refill(operation: Refill, facts: Facts, book: Book): Result {
   const { accountId, keyId, escrowId, isNew, priceId, exact, need, wanted } = operation;
   const grants = book.grants(accountId);
@@ -350,7 +352,7 @@ function extend(ref: RequestRef, morePico: PicoUsd, book: Book): Result {
   return extended(amount);
 }
 
-/** The order of the refusals is part of the contract: what a client hears first must not depend on chance. */
+/** The order of the refusals is part of the contract: the first refusal must not depend on chance. */
 function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   const { accountId, requestId, keyId } = ask;
   const grants = book.grants(accountId);
@@ -397,7 +399,7 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
     });
   }
   const chosen = chooseHold(size, cover, available, book.hasUncovered(accountId));
-  // Waiting helps: when the other one has ended, this one may run alone on what is free.
+  // Waiting helps: after the other uncovered request has ended, this one may run alone on the free money.
   if (chosen === null) return refused('reserved', { required: size.maxCost, ...covered() });
 
   const placed = budget.place(grants, chosen.amount);
@@ -432,7 +434,7 @@ function maxTokens(affordable: number | null): Pick<Refused, 'affordableMaxToken
 
 type Book = ReturnType<typeof openBook>;
 
-/** The state of a batch: starts as what was read, remembers what has to be written. */
+/** The state of a batch: starts with the facts, and collects the rows to write. */
 function openBook(facts: Facts) {
   const grants = new Map(facts.grants);
   const spends = new Map<string, { accountId: string; keyId: string; spend: KeySpend }>();
@@ -468,14 +470,14 @@ function openBook(facts: Facts) {
     return ended.has(key) ? undefined : (extended.get(key) ?? facts.holds.get(key));
   };
 
-  // Grants that have ended are closed by whoever sees them first: no balance is ever wrong until a sweep comes by.
+  // Ended grants are expired by the first batch that reads them: balances are correct without waiting for a sweep.
   for (const [accountId, list] of facts.grants) move(accountId, budget.expire(list));
 
   return {
     today: facts.today,
     unsure,
 
-    /** Whether an escrow of the account may have idle money, which can be called in. */
+    /** Whether an escrow of the account may have idle money that can be called in. */
     mayReturn(accountId: string): boolean {
       unsure.add(accountId);
       return facts.escrowed.has(accountId);
@@ -487,13 +489,13 @@ function openBook(facts: Facts) {
     hold: holdOf,
 
     spend(accountId: string, keyId: string, change: (spend: KeySpend) => KeySpend): void {
-      // The grants are the lock. Where there are none, nothing was locked, nothing can move, and nothing is written.
+      // The grants are the lock. Without grants nothing was locked and no money can move, so nothing is written.
       if (!grants.has(accountId)) return;
       const spend = change(spendOf(accountId, keyId));
       spends.set(pairKey(accountId, keyId), { accountId, keyId, spend });
     },
 
-    /** Marks what running requests may give back: an answer that could not be stopped cost more than there was. */
+    /** Marks the held grants as overdrawn: an answer that could not be stopped cost more than the account had. */
     overdraw(accountId: string): void {
       const marked = grantsOf(accountId).map((grant) =>
         grant.held === 0n || grant.overdrawn ? grant : { ...grant, overdrawn: true },
@@ -515,7 +517,7 @@ function openBook(facts: Facts) {
       extended.set(pairKey(hold.accountId, hold.requestId), { ...hold, parts });
     },
 
-    /** Takes the hold out of the book; a second settlement or release does not find it. */
+    /** Removes the hold from the book; a second settlement or release does not find it. */
     endHold(ref: RequestRef): Hold | undefined {
       const hold = holdOf(ref);
       if (hold !== undefined) ended.add(pairKey(hold.accountId, hold.requestId));
@@ -548,7 +550,7 @@ function openBook(facts: Facts) {
   };
 }
 
-/** What movements leave in writing; holds and releases leave nothing. */
+/** Postings of movements; holds and releases have none. */
 function postingsOf(
   accountId: string,
   movements: readonly budget.Movement[],
@@ -592,7 +594,7 @@ const nothingUsed = {
 
 function addUsage(usage: Map<string, UsageDelta>, settlement: Settlement, figures: EntryFigures): void {
   const { accountId, keyId, model, outcome } = settlement;
-  // Only the model is free text: it comes last.
+  // Only the model is free text, so it comes last in the key.
   const key = `${accountId}${keyId}${outcome} ${model}`;
   const sum = usage.get(key);
   const delta: UsageDelta = sum ?? { accountId, model, keyId, outcome, ...nothingUsed };

@@ -1,82 +1,85 @@
 import type { PicoUsd } from '../core/money.ts';
 
 /**
- * The rules of the budget: grants in, movements out. Nothing here reads a clock, a database or a setting; whoever calls
- * has locked the grants and applies what comes out.
+ * The rules of the budget: grants in, movements out. Pure: no clock, database or setting is read; the caller has locked
+ * the grants and applies the movements.
  *
- * Lists of grants are in the order of consumption: soonest expiry first, those that never expire last, then by id. What
- * would be lost first is used first.
+ * Lists of grants are in the order of consumption: soonest expiry first, grants without expiry last, then by id, so
+ * that the money that would expire first is used first.
  */
 export interface Grant {
   readonly id: string;
-  /** It was given for trying the service out, not paid for. Makes no difference to any rule here. */
+  /** A trial grant, which was not paid for. Makes no difference to the rules here. */
   readonly trial: boolean;
   readonly amount: PicoUsd;
   readonly spent: PicoUsd;
   readonly held: PicoUsd;
   readonly expired: PicoUsd;
-  /** The moment it expires has passed: nothing can be taken from it any more, except what is held already. */
+  /** Its expiry has passed: only money that is already held can still be charged to it. */
   readonly ended: boolean;
   /**
-   * While some of it was held, an answer that could not be stopped cost more than the account had left. Makes no
-   * difference to any rule here: `hold-size.ts` gives such an account no credit for another one.
+   * While some of it was held, an answer that could not be stopped cost more than the account had. Makes no difference
+   * to the rules here: `hold-size.ts` gives such an account no credit for another one.
    */
   readonly overdrawn: boolean;
 }
 
-/** How much of a hold came from which grant. */
+/** The part of a hold that is reserved in one grant. */
 export interface Part {
   readonly grantId: string;
   readonly amount: PicoUsd;
 }
 
 /**
- * One step of money within a grant. `hold` reserves what is free, `release` gives it back, `charge` spends what is free,
- * `expire` ends what is free. A settlement first releases its own hold and then charges, so that four steps are enough.
+ * One movement within a grant. `hold` reserves free money, `release` frees it, `charge` spends free money, `expire`
+ * ends free money. A settlement first releases its own hold and then charges, so that four kinds are enough.
  */
 export interface Movement {
   readonly kind: 'hold' | 'release' | 'charge' | 'expire';
   readonly grantId: string;
   readonly amount: PicoUsd;
-  /** A charge that was reserved beforehand: it may come from a grant that has ended since. */
+  /** A charge of money that was held: it may come from a grant that has ended since. */
   readonly fromHold: boolean;
 }
 
-/** What is free of one grant, ended or not. Derived, never stored. */
+/** Free money of one grant, ended or not. Derived, never stored. */
 function freeOf(grant: Grant): PicoUsd {
   return grant.amount - grant.spent - grant.held - grant.expired;
 }
 
-/** What can be taken: the free parts of the grants that have not ended. */
+/** Free money: the free parts of the grants that have not ended. */
 export function freeIn(grants: readonly Grant[]): PicoUsd {
   return sum(grants, (grant) => (grant.ended ? 0n : freeOf(grant)));
 }
 
-/** What running requests may give back: what is held of an ended grant does not come back, it expires. */
+/**
+ * Held money that running requests may free again. The held money of an ended grant is excluded: it expires when it is
+ * freed.
+ */
 export function heldIn(grants: readonly Grant[]): PicoUsd {
   return sum(grants, (grant) => (grant.ended ? 0n : grant.held));
 }
 
-/** What was placed: the parts of the hold and the movements that reserve them. */
+/** A hold's parts and the movements that reserve them. */
 export interface Placed {
   readonly amount: PicoUsd;
   readonly parts: readonly Part[];
   readonly movements: readonly Movement[];
 }
 
-/** Reserves `wanted`, or all that is free when there is less. */
+/** Reserves `wanted`, or all free money if that is less. */
 export function place(grants: readonly Grant[], wanted: PicoUsd): Placed {
   const parts = take(grants, wanted);
   return { amount: sum(parts, (part) => part.amount), parts, movements: moves('hold', parts) };
 }
 
-/** Adds `more` to a hold, or all that is free when there is less. The result's parts are those of the whole hold. */
+/** Adds `more` to a hold, or all free money if that is less. The result has the parts of the whole hold. */
 export function extend(grants: readonly Grant[], held: readonly Part[], more: PicoUsd): Placed {
   const added = place(grants, more);
   return { ...added, parts: merge(held, added.parts) };
 }
 
-/** What a settlement does. */
+/** The effect of a settlement. */
 export interface Charged {
   readonly charged: PicoUsd;
   readonly freeAfter: PicoUsd;
@@ -84,11 +87,11 @@ export interface Charged {
 }
 
 /**
- * Charges a cost. The request's own hold pays first, even from a grant that has ended meanwhile, because the hold pinned
- * it; then what is free. What the cost does not need goes back, and what goes back to an ended grant expires.
+ * Charges a cost. The request's own hold pays first, even from a grant that has ended since, because the hold pinned
+ * it; then free money. The rest of the hold is freed, and expires if its grant has ended.
  *
- * `held` is empty when the hold was swept or never was: then free funds pay. When nothing is left, less than the cost is
- * charged and the difference is the operator's loss: a balance never becomes negative.
+ * `held` is empty when the hold was swept or never existed: then free money pays. When nothing is left, less than the
+ * cost is charged and the difference is the operator's loss: a balance never becomes negative.
  */
 export function settle(grants: readonly Grant[], held: readonly Part[], owed: PicoUsd): Charged {
   const released = moves('release', held);
@@ -110,21 +113,21 @@ export function owedFrom(grants: readonly Grant[], held: readonly Part[], owed: 
   return limit(inOrder(grants, held), owed);
 }
 
-/** Gives a hold back: nothing was used. */
+/** Releases a whole hold: nothing was used. */
 export function release(grants: readonly Grant[], held: readonly Part[]): readonly Movement[] {
   const released = moves('release', held);
   return [...released, ...expire(apply(grants, released))];
 }
 
-/** Ends what is free of the grants that have ended. What is held of them waits for its request. */
+/** Expires the free money of ended grants. Their held money stays until its request ends. */
 export function expire(grants: readonly Grant[]): readonly Movement[] {
   const parts = grants.filter((grant) => grant.ended).map((grant) => ({ grantId: grant.id, amount: freeOf(grant) }));
   return moves('expire', parts);
 }
 
 /**
- * The grants after the movements. Throws when a movement takes what is not there: that is a fault of the program, and
- * the database's CHECKs would refuse it too.
+ * The grants after the movements. Throws when a movement takes money that does not exist: a programming error, which
+ * the database's CHECKs would refuse too.
  */
 export function apply(grants: readonly Grant[], movements: readonly Movement[]): readonly Grant[] {
   if (movements.length === 0) return grants;
@@ -146,16 +149,16 @@ const steps: Record<Movement['kind'], (grant: Grant, amount: PicoUsd) => Grant> 
   expire: (grant, amount) => ({ ...grant, expired: grant.expired + amount }),
 };
 
-/** Up to `wanted` from what is free, in the order of consumption. */
+/** Takes up to `wanted` of the free money, in the order of consumption. */
 function take(grants: readonly Grant[], wanted: PicoUsd): Part[] {
   const free = grants.filter((grant) => !grant.ended).map((grant) => ({ grantId: grant.id, amount: freeOf(grant) }));
   return limit(free, wanted);
 }
 
 /** The first parts up to a sum. */
-function limit(parts: readonly Part[], most: PicoUsd): Part[] {
+function limit(parts: readonly Part[], max: PicoUsd): Part[] {
   const taken: Part[] = [];
-  let left = most;
+  let left = max;
   for (const part of parts) {
     const amount = part.amount < left ? part.amount : left;
     if (amount > 0n) taken.push({ grantId: part.grantId, amount });
@@ -164,7 +167,7 @@ function limit(parts: readonly Part[], most: PicoUsd): Part[] {
   return taken;
 }
 
-/** The parts of a hold in the order of consumption, which extensions may have left. */
+/** The parts of a hold in the order of consumption, which extensions may have broken. */
 function inOrder(grants: readonly Grant[], parts: readonly Part[]): Part[] {
   if (parts.length < 2) return [...parts];
   const byGrant = new Map(parts.map((part) => [part.grantId, part]));

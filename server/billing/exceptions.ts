@@ -1,8 +1,8 @@
 import type { Queryable } from './usage.ts';
 
-/** What an operator looks for in the money: what was not paid for, what was only estimated, what is still held. */
+/** Queries for the operator: charges below their cost, doubtful token counts, open holds. */
 
-/** A request whose cost could not be charged in full: nothing was left. */
+/** A request whose cost could not be charged in full, because no budget was left. */
 export interface Shortfall {
   accountId: string;
   requestId: string;
@@ -33,10 +33,10 @@ export interface OpenHold {
   heldAt: Date;
 }
 
-/** A request id has its time in it, so a range of time is a range of ids. */
+/** A request id contains its time, so a range of time is a range of ids. */
 interface Window {
   from: Date;
-  /** Newest first; the page after this request. */
+  /** Cursor of a list that is sorted newest first: the last request of the previous page. */
   after: string | null;
   limit: number;
 }
@@ -66,7 +66,7 @@ export async function listDoubtful(db: Queryable, { from, after, limit }: Window
   return rows;
 }
 
-/** The oldest first: what is stuck stands at the top. */
+/** Oldest first, so that stuck holds come first. */
 export async function listHolds(db: Queryable, limit: number): Promise<OpenHold[]> {
   const { rows } = await db.query<OpenHold>(
     `SELECT account_id AS "accountId", request_id AS "requestId", key_id AS "keyId", amount, held_at AS "heldAt"

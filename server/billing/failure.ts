@@ -2,9 +2,9 @@ import { isSaidByDatabase } from '../database/lane.ts';
 
 /**
  * What a failed batch means for the operations in it:
- * - `outage`: the database is out of reach or cannot work. Nobody's fault; everything waits.
- * - `contention`: somebody else was faster. The same batch succeeds a moment later.
- * - `poison`: one of the operations can never succeed, and takes the whole batch with it.
+ * - `outage`: the database is unreachable or cannot work. All operations wait.
+ * - `contention`: a conflict with another transaction. A retry of the same batch succeeds.
+ * - `poison`: one of the operations can never succeed, and fails the whole batch.
  */
 export type DatabaseFailure = 'outage' | 'contention' | 'poison';
 
@@ -18,14 +18,17 @@ const contention: ReadonlySet<string> = new Set([
   '40P01', // deadlock
   '55P03', // lock not available
   '57014', // statement timeout
-  '22012', // division by zero: how a statement says that a row it read is not there any more
-  '23505', // unique violation: the same thing was written elsewhere a moment ago
+  '22012', // division by zero: a statement's signal that a row it read has vanished
+  '23505', // unique violation: another process has just written the same row
 ]);
 
-/** Data exceptions, constraint violations, limits of the program: about what was sent, not about the server. */
+/**
+ * SQLSTATE classes of data exceptions, constraint violations and program limits: caused by the input, not by the
+ * server.
+ */
 const poison: ReadonlySet<string> = new Set(['22', '23', '54']);
 
-/** What went wrong, by PostgreSQL's error code. Everything without one is the connection's end. */
+/** Classifies an error by its SQLSTATE. An error without one means that the connection was lost. */
 export function classify(error: unknown): DatabaseFailure {
   if (error instanceof Unworkable) return 'poison';
   const code = sqlState(error);
@@ -34,12 +37,12 @@ export function classify(error: unknown): DatabaseFailure {
   return poison.has(code.slice(0, 2)) ? 'poison' : 'outage';
 }
 
-/** The five characters that PostgreSQL gives every error; null for errors that did not come from it. */
+/** The SQLSTATE of an error; null for errors that did not come from PostgreSQL. */
 function sqlState(error: unknown): string | null {
   return isSaidByDatabase(error) && typeof error.code === 'string' ? error.code : null;
 }
 
-/** What a log line may say of an error: its kind, never its message, which may quote data. */
+/** The loggable part of an error: its kind, never its message, which may quote data. */
 export function describe(error: unknown): { error: string; code: string | null; constraint?: string } {
   if (!(error instanceof Error)) return { error: typeof error, code: null };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null;

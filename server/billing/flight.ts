@@ -1,28 +1,28 @@
 import type { ClientBase, Submittable } from 'pg';
 
 /**
- * Several statements in one message to the database and one answer back. pg sends and awaits each query by itself, and
- * even when it pipelines them, both sides wake up for each: at thousands of requests a second, most of the time between
- * this process and its database went into that.
+ * Sends several statements in one message and receives one answer. pg awaits each query by itself, and even in its
+ * pipeline mode both sides wake up for each query: at thousands of requests a second, most of the round trip's time was
+ * spent on that.
  */
 
-/** A statement that a connection prepares once, under its name. Values are what PostgreSQL reads as text. */
+/** A statement that a connection prepares once, under its name. Values are in PostgreSQL's text format. */
 export interface Statement {
   name: string;
   text: string;
   values: readonly string[];
 }
 
-/** The columns of a row, in the order of the statement, as PostgreSQL writes them as text. */
+/** The columns of a row, in the order of the statement, in PostgreSQL's text format. */
 export type Row = readonly (string | null)[];
 
 export interface StatementResult {
-  /** What PostgreSQL says it did: `COMMIT`, `INSERT 0 3`. */
+  /** PostgreSQL's command tag: `COMMIT`, `INSERT 0 3`. */
   command: string;
   rows: Row[];
 }
 
-/** What pg calls on whatever it is given to run; the part of its protocol that a flight speaks. */
+/** The methods that pg calls on a submittable; the part of its protocol that a flight implements. */
 interface Wire {
   stream: { cork(): void; uncork(): void };
   parse(statement: { name: string; text: string }): void;
@@ -32,12 +32,12 @@ interface Wire {
   sync(): void;
 }
 
-/** What each connection has prepared. */
+/** Names of the statements that each connection has prepared. */
 const prepared = new WeakMap<object, Set<string>>();
 
 /**
- * Runs statements one after the other. A failure ends the flight: what comes after it is not run, and nothing else is
- * told. Within a transaction that is what a failure does anyway; outside of one, the whole flight is a transaction.
+ * Runs statements one after the other. A failure ends the flight: later statements are not run, and only the failure is
+ * reported. A failed transaction behaves so anyway; outside of one, the whole flight is a transaction.
  */
 export function flight(client: ClientBase, statements: readonly Statement[]): Promise<StatementResult[]> {
   return new Promise((resolve, reject) => {
@@ -47,7 +47,7 @@ export function flight(client: ClientBase, statements: readonly Statement[]): Pr
     prepared.set(client, known);
 
     const query = {
-      /** pg puts its own time limit around this. */
+      /** pg wraps this with its own timeout. */
       callback(error: Error | null): void {
         if (error !== null) return reject(error);
         for (const { name } of statements) known.add(name);
@@ -57,7 +57,7 @@ export function flight(client: ClientBase, statements: readonly Statement[]): Pr
         connection.stream.cork();
         for (const { name, text, values } of statements) {
           if (!known.has(name)) {
-            // A flight that failed may have prepared it or not; closing what is not there is no error.
+            // A failed flight may or may not have prepared it; closing an unknown statement is no error.
             connection.close({ type: 'S', name });
             connection.parse({ name, text });
           }
@@ -80,7 +80,7 @@ export function flight(client: ClientBase, statements: readonly Statement[]): Pr
       handleError(error: Error): void {
         query.callback(error);
       },
-      // Nothing below comes to statements that were bound like these.
+      // Statements bound this way never produce the messages below.
       handleRowDescription(): void {},
       handleEmptyQuery(): void {},
       handlePortalSuspended(): void {},

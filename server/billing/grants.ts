@@ -2,31 +2,33 @@ import { randomUUID } from 'node:crypto';
 import type { PicoUsd } from '../core/money.ts';
 import type { Queryable } from './usage.ts';
 
+/** Adds grants to accounts and ends them early. */
+
 export type GrantKind = 'trial' | 'purchase' | 'adjustment' | 'refund';
 
-/** A grant to be given. */
+/** A grant to add. */
 export interface GrantToAdd {
   accountId: string;
   kind: GrantKind;
-  /** Pico-USD, more than nothing. */
+  /** Pico-USD, above zero. */
   amount: PicoUsd;
-  /** The moment it ends, which should come from the database's clock; null: never. */
+  /** Its expiry, which should come from the database's clock; null: never. */
   expiresAt: Date | null;
-  /** What it is given for, once per account: `trial:<account>`, `order:<id>`, `adjustment:<uuid>`. */
+  /** Its source, unique per account: `trial:<account>`, `order:<id>`, `adjustment:<uuid>`. */
   sourceRef: string;
-  /** Why an operator gave it. */
+  /** The operator's reason. */
   reason?: string | null;
 }
 
-/** Thrown when the same source was to give something else before. */
+/** Thrown when a grant of the same source exists with other values. */
 export class GrantConflict extends Error {
   override name = 'GrantConflict';
 }
 
 /**
- * Gives a grant, once for each source: the second call finds the first one's. Runs on any connection, so that it can be
+ * Adds a grant, once for each source: a second call returns the existing one. Runs on any connection, so that it can be
  * part of another domain's transaction (an account and its trial, an order and its budget); without one it commits by
- * itself. It inserts and never locks what exists, so it cannot get in the ledger's way.
+ * itself. It inserts and locks no existing row, so it cannot block the ledger.
  */
 export async function addGrant(db: Queryable, grant: GrantToAdd): Promise<{ id: string; added: boolean }> {
   const { accountId, kind, amount, expiresAt, sourceRef, reason = null } = grant;
@@ -48,22 +50,22 @@ export async function addGrant(db: Queryable, grant: GrantToAdd): Promise<{ id: 
   return { id: existing.id, added: false };
 }
 
-/** What ending a grant came to. */
+/** Outcome of ending a grant. */
 export type GrantEnd =
-  /** What was free of it is lost; what was held of it (both pico-USD) goes on to its requests, and no further. */
+  /** `free` has expired; `held` (both pico-USD) can still be charged by the requests that hold it. */
   | { kind: 'ended'; free: PicoUsd; held: PicoUsd; endedAt: Date; expiresAt: Date | null }
-  /** It has ended before, or nothing of it is left. */
+  /** It had ended before, or is used up. */
   | { kind: 'over' }
   | { kind: 'unknown_grant' };
 
 /**
- * Lets a grant end now instead of at its time: the only way to take budget back, because what was given and what was
- * spent stay written as they are. It moves no money itself; the ledger and its sweep expire what is free, as they do with
- * every grant that has ended. Running requests keep what they hold.
+ * Ends a grant now: the only way to take budget back, because grants and charges are immutable. It moves no money
+ * itself; the ledger and its sweep expire the free money, as with every ended grant. Running requests keep their holds.
  *
- * Must be the last thing that its transaction locks: it waits for a batch of the ledger and then makes others wait, so the
- * transaction is ended by the database if its process stops in the middle of it. The moment is taken behind the lock and lies after every moment at which anything was taken from the grant, so that I7
- * holds: transactions that began before and waited see a grant that has not ended for them.
+ * Must be the last lock of its transaction: it waits for a batch of the ledger and then blocks others, so the database
+ * aborts the transaction if its process stops in between. The moment is taken under the lock and is later than every
+ * charge or hold of the grant, so that I7 holds: transactions that began before and waited see a grant that has not
+ * ended for them.
  */
 export async function endGrant(db: Queryable, ref: { accountId: string; grantId: string }): Promise<GrantEnd> {
   await db.query(`SELECT set_config('idle_in_transaction_session_timeout', '4s', true)`);

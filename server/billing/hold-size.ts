@@ -3,26 +3,26 @@ import type { UnitPrices } from '../core/price.ts';
 import type { CacheWrite } from '../core/request.ts';
 import { heldBytesPerToken } from '../core/tokens.ts';
 
-/** How much budget a request has to find free, and how much of it is reserved. Pure. */
+/** Computes how much free budget a request needs, and how much of it is held. Pure. */
 
-/** What is known of a request before it runs, as far as it decides how much to hold. */
+/** The properties of a request that decide the size of its hold. */
 export interface RequestSize {
   /** Bytes of the text in the request. */
   textBytes: number;
   /** A bound on the tokens of its images and documents. */
   mediaTokens: number;
   cacheWrite: CacheWrite;
-  /** The caller's own cap on the answer, however large; null without one. */
+  /** The client's cap on the answer, however large; null without one. */
   maxTokens: number | null;
-  /** How many answers are asked for at once (`n`). */
+  /** Number of answers (`n`). */
   answers: number;
-  /** A stream can be stopped when its budget is used up; an answer in one piece cannot. */
+  /** A stream can be stopped when its budget is used up; an unstreamed answer cannot. */
   stream: boolean;
-  /** How often the model may read its context for this one request: once, or more where the vendor runs tools for it. */
+  /** How often the model may read its context for this request: once, or more if the vendor runs tools. */
   contextRuns: number;
 }
 
-/** What the model can take and give, in tokens. */
+/** Limits of the model, in tokens. */
 export interface ModelSize {
   contextWindow: number;
   maxOutputTokens: number;
@@ -31,27 +31,27 @@ export interface ModelSize {
 /** How much to hold for a request. */
 export interface HoldSize {
   estimatedInputTokens: number;
-  /** What is held when it is there. */
+  /** The amount that is held if it is free. */
   target: PicoUsd;
-  /** The least that the request can plausibly cost. Who has less cannot start it. Never above the target. */
+  /** The request's lowest plausible cost, required for admission. Never above the target. */
   floor: PicoUsd;
   /** The part of the floor that does not depend on the length of the answer. */
   contextFloor: PicoUsd;
-  /** What the request can cost at most. Rests on bytes, which no text has fewer of than tokens. Never below the target. */
+  /** The request's maximum cost, from bytes: a text never has more tokens than bytes. Never below the target. */
   maxCost: PicoUsd;
-  /** The part of the most it can cost that does not depend on the length of the answer. */
+  /** The part of the maximum cost that does not depend on the length of the answer. */
   maxContextCost: PicoUsd;
 }
 
-/** What a hold reserves of an answer at first, and what an extension adds. */
+/** Output tokens that a hold reserves at first, and that an extension adds. */
 const stepTokens = 4_096;
-/** The shortest answer worth starting a request for. */
+/** Output tokens of the shortest answer that is worth starting a request for. */
 const minAnswerTokens = 16;
 
 /**
- * Sizes a hold. It is an estimate on purpose: reserving the worst case would refuse a customer who has money, only
- * because a request without a cap could in theory produce a very long answer. A running answer that needs more extends
- * its hold; what cannot be extended is stopped.
+ * Sizes a hold. An estimate on purpose: reserving the worst case would refuse customers who have money, because a
+ * request without a cap could produce a very long answer. A running answer that needs more extends its hold, or is
+ * stopped.
  */
 export function holdSize(request: RequestSize, model: ModelSize, prices: UnitPrices): HoldSize {
   const estimatedInputTokens = Math.min(
@@ -77,43 +77,43 @@ export function holdSize(request: RequestSize, model: ModelSize, prices: UnitPri
   };
 }
 
-/** How a request that is not streamed may be held; a stream is always held for its target. */
+/** How an unstreamed request may be held; a stream is always held for its target. */
 export type Cover =
-  /** For all that it can cost: nothing can stop it on the way. */
+  /** For its maximum cost: it cannot be stopped. */
   | 'required'
-  /** For its target where no other request of the account is held for less than it can cost, else for all. */
+  /** For its target if no other request of the account is held below its maximum cost; else for its maximum cost. */
   | 'preferred'
   | 'none';
 
-/** An account that can pay a request so many times over has it covered without anyone being refused for it. */
+/** An account with this many times a request's maximum cost gets it covered, which causes no refusals. */
 const richAccountFactor = 8n;
 
 /**
- * Which cover a request needs. Answers in one piece cannot be stopped when the budget is used up, so they are covered,
- * except for one at a time: a customer with little money is not refused for an answer that might be long. An account
- * whose budget did not pay for such an answer (`overdrawn`) is not given that credit again, and several answers at
- * once never are: they would overrun as many times.
+ * The cover that a request needs. Unstreamed answers cannot be stopped when the budget is used up, so they are covered,
+ * except for one at a time: a customer with little money is not refused because an answer might be long. An account
+ * whose budget did not pay for such an answer (`overdrawn`) gets no such credit again, and requests for several answers
+ * never do: each answer could overrun.
  */
 export function coverOf(request: Pick<RequestSize, 'stream' | 'answers'>, overdrawn: boolean): Cover {
   if (request.stream) return 'none';
   return overdrawn || request.answers > 1 ? 'required' : 'preferred';
 }
 
-/** What must be free for a request to be admitted at all, whatever else is running. */
+/** Free money that admission requires, whatever else is running. */
 export function requiredFor(size: HoldSize, cover: Cover): PicoUsd {
   return cover === 'required' ? size.maxCost : size.floor;
 }
 
-/** What to hold when `available`, at least what is required, can be held. */
+/** The amount to hold of `available`, which is at least the required amount. */
 export interface HoldChoice {
   amount: PicoUsd;
-  /** The request may cost more than its hold, and nothing can stop it. */
+  /** The request may cost more than its hold, and cannot be stopped. */
   uncovered: boolean;
 }
 
 /**
- * The hold of a request, or null: it has to wait until the account's other uncovered request ends
- * (`hasUncovered`), unless as much becomes free as it can cost.
+ * The hold of a request. Null: it has to wait until the account's other uncovered request ends (`hasUncovered`), or
+ * until its maximum cost is free.
  */
 export function chooseHold(size: HoldSize, cover: Cover, available: PicoUsd, hasUncovered: boolean): HoldChoice | null {
   const ordinary = least(size.target, available);
@@ -124,14 +124,14 @@ export function chooseHold(size: HoldSize, cover: Cover, available: PicoUsd, has
   return hasUncovered ? null : { amount: ordinary, uncovered: true };
 }
 
-/** What a running answer adds to its hold at a time. */
+/** Amount of one extension of a running answer's hold. */
 export function extension(prices: UnitPrices): PicoUsd {
   return BigInt(stepTokens) * prices.output;
 }
 
 /**
- * The longest answer that an amount pays for, so that a refusal can say what would fit; null: any length. Tokens are
- * rounded down: this is advice about a length, not money.
+ * The longest answer that an amount pays for, as advice in a refusal; null: any length. Tokens are rounded down: this
+ * is a length, not money.
  */
 export function affordableTokens(amount: PicoUsd, size: HoldSize, prices: UnitPrices): number | null {
   if (amount < size.contextFloor) return 0;
@@ -139,7 +139,7 @@ export function affordableTokens(amount: PicoUsd, size: HoldSize, prices: UnitPr
   return Number((amount - size.contextFloor) / prices.output);
 }
 
-/** The same for answers that have to be covered: the longest that an amount covers, each of them. */
+/** The same for answers that have to be covered: the maximum length of each. */
 export function coveredTokens(amount: PicoUsd, size: HoldSize, answers: number, prices: UnitPrices): number | null {
   if (amount < size.maxContextCost) return 0;
   if (prices.output === 0n) return null;

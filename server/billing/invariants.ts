@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import { transaction } from '../database/lane.ts';
 
 /**
- * What must always be true of the money, as queries that return the rows for which it is not. They see one moment of the
- * database, and running requests do not disturb them: every commit leaves them empty.
+ * The invariants of the money, as queries that return violating rows. They read one snapshot of the database, and
+ * return nothing after every commit, also while requests run.
  */
 export interface BrokenInvariant {
   /** `I1` to `I10`, `usage_hour` or `key_spend`. */
@@ -14,14 +14,14 @@ export interface BrokenInvariant {
 export interface InvariantScope {
   /** Null: all accounts. */
   accounts: readonly string[] | null;
-  /** A hold may be as old as the longest stream plus grace. */
+  /** Maximum age of a hold: the longest stream plus grace. */
   maxHoldMs?: number;
-  /** How long one query may take. */
+  /** Timeout of one query. */
   limitMs?: number;
   /**
-   * For accounts with more rows than can be read every minute: rows that were written before it are taken for granted,
-   * and so are the sums by hour of earlier hours. What it cannot see then: a posting of before that vanished or was
-   * added, and what single grants (not all of an account together) say that they have paid.
+   * For accounts with more rows than can be read every minute: rows written before this moment, and the hourly sums of
+   * earlier hours, are assumed correct. Not detected then: older postings that vanished or were added, and wrong
+   * charges of single grants (their sum per account is checked).
    */
   since?: Date;
   /** Ends the check, which then throws. */
@@ -30,19 +30,19 @@ export interface InvariantScope {
 
 const defaultMaxHoldMs = 6 * 3_600_000;
 const noLimitMs = 24 * 3_600_000;
-/** Enough to see what is wrong; a broken rule can break for every row there is. */
+/** Enough for a diagnosis; a broken invariant can affect every row. */
 const maxRows = 20;
 
-/** `$1`: accounts or null. `$2`: the oldest that a hold may be, in milliseconds. */
+/** `$1`: accounts or null. `$2`: maximum age of a hold, in milliseconds. */
 const inScope = (column: string): string => `($1::uuid[] IS NULL OR ${column} = ANY ($1::uuid[]))`;
 
-/** What is read of the rows that every request leaves behind: all of them, or the new ones and the sums of the others. */
+/** Which per-request rows are read: all of them, or the new ones and the sums of the others. */
 interface Reading {
   /** Condition on entries and postings, whose id is in the column. */
   written(column: string): string;
   /** Condition on the sums by hour. */
   hours: string;
-  /** Where it says what was charged to a key, and when. */
+  /** Source and time column of a key's charges. */
   charged: { from: string; at: string };
 }
 
@@ -53,7 +53,7 @@ const everything: Reading = {
 };
 
 /**
- * Rows since the beginning of that hour are found by their ids, which begin with the moment of the request: at most the
+ * Rows since the beginning of that hour are found by their ids, which begin with the time of the request: at most the
  * longest stream earlier.
  */
 function newSince(since: Date, maxHoldMs: number): Reading {
@@ -69,11 +69,11 @@ function newSince(since: Date, maxHoldMs: number): Reading {
 
 function invariantsOf({ written, hours, charged }: Reading): Record<string, string> {
   return {
-    // Nothing is spent, held or expired that was not granted.
+    // Money that is spent, held or expired was granted.
     I1: `SELECT account_id, id AS grant_id, amount::text, spent::text, held::text, expired::text FROM "grant"
          WHERE ${inScope('account_id')} AND (spent + held + expired > amount OR least(spent, held, expired) < 0)`,
 
-    // What a grant says of itself is the sum of what moved.
+    // The figures of a grant are the sums of its movements.
     I2: `WITH posted AS (
            SELECT account_id, grant_id, coalesce(sum(amount) FILTER (WHERE kind = 'charge'), 0) AS spent,
                   coalesce(sum(amount) FILTER (WHERE kind = 'expire'), 0) AS expired
@@ -132,11 +132,11 @@ function invariantsOf({ written, hours, charged }: Reading): Record<string, stri
          WHERE coalesce(granted.amount, 0) - coalesce(charged.amount, 0) - coalesce(expired.amount, 0)
                <> coalesce(granted.free, 0) + coalesce(reserved.amount, 0)`,
 
-    // Less than the cost is charged only when nothing was left.
+    // A charge is below the cost only when nothing was left.
     I6: `SELECT account_id, request_id, cost::text, charged::text, free_after::text FROM ledger_entry
          WHERE ${inScope('account_id')} AND ${written('request_id')} AND charged < cost AND free_after <> 0`,
 
-    // A grant that has ended pays only for what it had reserved before.
+    // An ended grant pays only from holds that were placed before its end.
     I7: `SELECT p.account_id, p.request_id, p.grant_id, p.held_at, p.created_at, g.expires_at
          FROM (SELECT * FROM posting WHERE ${inScope('account_id')} AND ${written('id')} AND kind = 'charge') AS p
          JOIN "grant" g ON g.account_id = p.account_id AND g.id = p.grant_id
@@ -156,12 +156,12 @@ function invariantsOf({ written, hours, charged }: Reading): Record<string, stri
          FROM paid FULL JOIN bought ON bought.account_id = paid.account_id AND bought.source_ref = 'order:' || paid.id
          WHERE paid.id IS NULL OR bought.source_ref IS NULL OR paid.received < paid.price_vnd OR paid.budget <> bought.amount`,
 
-    // No hold outlives the longest stream. An escrow lives as long as its key is busy.
+    // No hold is older than the longest stream. An escrow lives as long as its key is busy.
     I9: `SELECT account_id, request_id, held_at FROM hold
          WHERE ${inScope('account_id')} AND NOT escrow AND held_at < now() - $2::bigint * interval '1 millisecond'`,
 
-    // What is promised from an escrow is never more than the escrow, as far as the database can see it: it has a process
-    // that keeps account of its promises, and gives it back, or has it taken back, when it ends.
+    // Promises never exceed their escrow, as far as the database can tell: every escrow has a process that accounts for
+    // its promises, and is returned or swept when that process ends.
     I10: `SELECT account_id, request_id, key_id, process_id, amount::text FROM hold
           WHERE ${inScope('account_id')} AND escrow
             AND NOT EXISTS (SELECT FROM process p WHERE p.id = hold.process_id
@@ -183,7 +183,7 @@ function invariantsOf({ written, hours, charged }: Reading): Record<string, stri
                IS DISTINCT FROM
                (e.requests, e.input, e.cache_hit, e.cache_write_5m, e.cache_write_1h, e.output, e.cost, e.charged, e.upstream_cost)`,
 
-    // What a key has spent and holds is what its requests were charged and hold.
+    // The figures of a key are the sums of its requests' charges and holds.
     key_spend: `WITH spent AS (
            SELECT account_id, key_id, sum(charged) AS charged,
                   coalesce(sum(charged) FILTER (WHERE ${charged.at} >= date_trunc('day', now(), 'UTC')), 0) AS today,
@@ -204,9 +204,9 @@ function invariantsOf({ written, hours, charged }: Reading): Record<string, stri
   };
 }
 
-/** What can be said in place of the two that read every posting of an account. */
+/** Replacements of the two invariants that read every posting of an account. */
 const withoutPostings: Record<string, string> = {
-  // What expired, and what single grants have paid, is not seen without postings; what they hold is.
+  // Expired money and charges of single grants cannot be checked without postings; held money can.
   I2: `WITH reserved AS (
          SELECT account_id, part.grant_id, sum(part.amount) AS held
          FROM hold, unnest(grant_ids, grant_amounts) AS part (grant_id, amount)
@@ -217,7 +217,7 @@ const withoutPostings: Record<string, string> = {
        FULL JOIN reserved USING (account_id, grant_id)
        WHERE g.held IS DISTINCT FROM coalesce(reserved.held, 0)`,
 
-  // What expired is in the grants themselves, so that this says: all that grants have spent is all that was charged.
+  // Expired money is in the grants themselves, so this checks that the grants' spent money equals the charges.
   I5: `WITH granted AS (
          SELECT account_id, sum(spent) AS spent, sum(held) AS held FROM "grant" WHERE ${inScope('account_id')} GROUP BY account_id
        ), charged AS (
@@ -231,9 +231,7 @@ const withoutPostings: Record<string, string> = {
              (coalesce(charged.amount, 0), coalesce(reserved.amount, 0))`,
 };
 
-/**
- * Those of the accounts that have more requests than a check of all their rows should read, by the sums that are kept.
- */
+/** Accounts with more than `above` requests, by the hourly sums: a check should not read all their rows. */
 export async function listLongAccounts(pool: Pool, accounts: readonly string[], above: number): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT account_id AS id FROM usage_hour WHERE account_id = ANY ($1::uuid[]) GROUP BY account_id HAVING sum(requests) > $2`,
@@ -243,8 +241,8 @@ export async function listLongAccounts(pool: Pool, accounts: readonly string[], 
 }
 
 /**
- * Runs every invariant in one snapshot and returns the broken ones: none, when all is well. The full run reads the whole
- * ledger, which takes long and disturbs nobody.
+ * Runs every invariant in one snapshot and returns the broken ones. The full run reads the whole ledger, which takes
+ * long but blocks nothing.
  */
 export async function checkInvariants(
   pool: Pool,
@@ -271,7 +269,7 @@ export async function checkInvariants(
         const query = {
           text: `SELECT * FROM (${text}) AS broken LIMIT ${maxRows}`,
           values: text.includes('$2') ? [accounts, maxHoldMs] : [accounts],
-          // The pool may be one whose queries have to be fast.
+          // The pool's own query timeout may be shorter.
           query_timeout: limitMs + 1_000,
         };
         const { rows } = await client.query(query);

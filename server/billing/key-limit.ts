@@ -1,8 +1,8 @@
 import type { PicoUsd } from '../core/money.ts';
 
 /**
- * What a key may spend by itself, beside the budget of its account. Periods are calendar days and months in UTC, by the
- * database's clock. Pure, like `budget.ts`.
+ * The rules of a key's own spending limits, beside its account's budget. Periods are calendar days and months in UTC,
+ * by the database's clock. Pure, like `budget.ts`.
  */
 export interface KeyLimits {
   day: PicoUsd | null;
@@ -10,7 +10,7 @@ export interface KeyLimits {
   lifetime: PicoUsd | null;
 }
 
-/** What a key has spent, and what its running requests hold. */
+/** Charges of a key, and holds of its running requests. */
 export interface KeySpend {
   charged: PicoUsd;
   held: PicoUsd;
@@ -22,13 +22,13 @@ export interface KeySpend {
   monthCharged: PicoUsd;
 }
 
-/** The limit that leaves the least room. */
+/** The tightest limit of a key. */
 export interface KeyRoom {
   period: 'day' | 'month' | 'lifetime';
   limit: PicoUsd;
   charged: PicoUsd;
   held: PicoUsd;
-  /** What the limit still lets the key reserve. Zero when it is used up. */
+  /** Amount that the key may still hold. Zero when the limit is used up. */
   room: PicoUsd;
 }
 
@@ -37,7 +37,7 @@ export function noSpend(today: string): KeySpend {
   return { charged: 0n, held: 0n, day: today, dayCharged: 0n, month: monthOf(today), monthCharged: 0n };
 }
 
-/** The sums as of today: those of a period that is over are zero. A clock that went back changes nothing. */
+/** The sums as of today: those of a past period are zero. A clock that went back changes nothing. */
 export function roll(spend: KeySpend, today: string): KeySpend {
   const month = monthOf(today);
   return {
@@ -53,8 +53,8 @@ export function addHeld(spend: KeySpend, amount: PicoUsd): KeySpend {
 }
 
 /**
- * Adds a charge of `today` to every period that it belongs to. A transaction that began before midnight may come after
- * one that began later: its charge belongs to the day that is over.
+ * Adds a charge of `today` to every period that it belongs to. A transaction that began before midnight may follow one
+ * that began later: its charge belongs to the past day.
  */
 export function addCharged(spend: KeySpend, amount: PicoUsd, today: string): KeySpend {
   const rolled = roll(spend, today);
@@ -66,7 +66,7 @@ export function addCharged(spend: KeySpend, amount: PicoUsd, today: string): Key
   };
 }
 
-/** The tightest limit of a key; null when it has none. Running requests count with what they hold. */
+/** The tightest limit of a key; null without limits. Running requests count with their holds. */
 export function keyRoom(spend: KeySpend, limits: KeyLimits): KeyRoom | null {
   const rooms = [
     roomOf('day', limits.day, spend.dayCharged, spend.held),

@@ -1,17 +1,17 @@
-/** Where billing writes what happened. Ids, counts and kinds of errors only. */
+/** The log and the metrics of billing. Ids, counts and kinds of errors only. */
 export interface BillingLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** `quarantine`: a settlement that the database refused, or a line that cannot be read, was set aside. */
+/** `quarantine`: a settlement that the database refused, or an unreadable line, was set aside. */
 export type BillingFault = 'ledger_quarantine' | 'spool_quarantine' | 'spool_unwritable' | 'invariant_broken';
 
-/** What billing counts. */
+/** Metrics of billing. */
 export interface BillingMetrics {
-  /** Something that a person has to look at. */
+  /** A fault that an operator has to look at. */
   fault(where: BillingFault): void;
-  /** So many operations were committed together. */
+  /** A batch of `operations` was committed. */
   batch?(operations: number): void;
 }

@@ -17,44 +17,44 @@ import type { BillingLog, BillingMetrics } from './log.ts';
 import type { EscrowPromise, Settlement } from './types.ts';
 
 /**
- * Settlements on disk until the database has them. A process appends one line per settlement to a file of its own, before
- * the client gets its last bytes; whatever happens afterwards, the line is there. Ids, token counts and prices only.
+ * Keeps settlements on disk until the database has them. A process appends one line per settlement to its own file
+ * before the client gets its last bytes, so that a crash loses none. Ids, token counts and prices only.
  *
- * Files are append-only and written in segments. Nothing marks a line as done: a segment whose settlements are all in the
- * database is deleted, and one that is found is replayed whole, because settling twice charges once. So a busy process
- * leaves at most two segments behind, and an idle one none.
+ * Files are append-only and written in segments. Lines are not marked as done: a segment whose settlements are all in
+ * the database is deleted, and a leftover one is replayed whole, because settling is idempotent. A busy process
+ * therefore leaves at most two segments, an idle one none.
  */
 export interface Spool {
-  /** Writes a line. Synchronous: when it returns, a kill of this process loses nothing. Never throws. */
+  /** Writes a line. Synchronous: once it returns, killing this process does not lose the line. Never throws. */
   append(settlement: Settlement): SpoolReceipt;
   /**
-   * Writes a line at the end of this turn of the event loop, together with the others of the turn, and calls `written`
-   * after that: what a call of the disk costs does not depend on how many lines it takes. `written` must not throw.
+   * Writes a line at the end of this turn of the event loop, together with the turn's other lines, then calls
+   * `written`: one write costs the same for any number of lines. `written` must not throw.
    */
   appendSoon(settlement: Settlement, written: (receipt: SpoolReceipt) => void): void;
-  /** The database has it. */
+  /** The database has the settlement. */
   acknowledge(receipt: SpoolReceipt): void;
-  /** Keeps something aside that cannot be settled, for a person. False when not even that works. */
+  /** Sets a settlement that cannot be committed aside for an operator. False when that fails too. */
   quarantine(settlement: Settlement | string, reason: string): boolean;
-  /** False while the disk takes no lines. Lines that wait are written as soon as it does. */
+  /** False while writes to the disk fail. Waiting lines are written as soon as they succeed again. */
   readonly writable: boolean;
-  /** Lines that the database does not have yet, on disk or waiting for it. */
+  /** Number of lines that the database does not have yet, on disk or waiting to be written. */
   readonly depth: number;
   /** Files of other processes. */
   others(): SpoolFile[];
   /**
-   * Settles what a file holds and deletes it. `replay` resolves when a settlement is in the database or set aside. What
-   * cannot be read goes to quarantine. Safe even if its process turns out to be alive.
+   * Settles the lines of a file and deletes it. `replay` resolves when a settlement is in the database or set aside.
+   * Unreadable lines go to quarantine. Safe even if its process turns out to be alive.
    */
   adopt(file: SpoolFile, replay: (settlement: Settlement) => Promise<void>): Promise<number>;
-  /** Deletes what is not needed any more. Lines that come later are written all the same. */
+  /** Deletes files that are no longer needed. Later lines are still written. */
   close(): void;
 }
 
 /** A spool file, by its name. */
 export interface SpoolFile {
   path: string;
-  /** Null for a file that somebody put there by hand. */
+  /** Null for a file that was put there by hand. */
   processId: string | null;
 }
 
@@ -73,16 +73,16 @@ interface Segment {
 }
 
 export interface SpoolParts {
-  /** Made when it does not exist. May be shared by processes of one machine. */
+  /** Created if missing. May be shared by processes of one machine. */
   directory: string;
   processId: string;
   log: BillingLog;
   metrics?: BillingMetrics;
-  /** A segment that has grown to this size is followed by the next. */
+  /** A segment of this size is closed, and the next one begins. */
   segmentBytes?: number;
 }
 
-/** A segment this large is worth deleting as soon as it is done; smaller ones are kept and appended to. */
+/** A segment of this size is deleted as soon as it is done; smaller ones are appended to. */
 const worthDeletingBytes = 512 * 1_024;
 const retryMs = 1_000;
 const quarantineName = 'quarantine.log';
@@ -90,7 +90,7 @@ const quarantineName = 'quarantine.log';
 export function createSpool(parts: SpoolParts): Spool {
   const { directory, processId, log, metrics, segmentBytes = 4 * 2 ** 20 } = parts;
   const quarantinePath = join(directory, quarantineName);
-  /** Lines that the disk did not take. */
+  /** Lines whose write failed. */
   const unwritten = new Set<SpoolReceipt>();
   /** Lines of this turn. */
   let soon: { receipt: SpoolReceipt; written: (receipt: SpoolReceipt) => void }[] = [];
@@ -115,7 +115,7 @@ export function createSpool(parts: SpoolParts): Spool {
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(segment.fd, bytes, at);
     } catch (error) {
-      // Half a line would look like a fault to whoever reads the file.
+      // A partial line would look like corruption to a reader of the file.
       attempt(() => ftruncateSync(segment.fd, segment.bytes));
       throw error;
     }
@@ -126,7 +126,7 @@ export function createSpool(parts: SpoolParts): Spool {
     try {
       current ??= openSegment();
       put(current, linesOf(receipts));
-      // Somebody who took this process for dead has settled the file and deleted it: the lines need another one.
+      // Another process took this one for dead, settled the file and deleted it: the lines need another file.
       if (fstatSync(current.fd).nlink === 0) {
         moveOut(current);
         current = openSegment();
@@ -140,7 +140,7 @@ export function createSpool(parts: SpoolParts): Spool {
       if (current.bytes >= segmentBytes) current = null;
     } catch (error) {
       for (const receipt of receipts) unwritten.add(receipt);
-      // What failed once is not appended to again.
+      // A segment whose write failed is not appended to again.
       if (current?.waiting.size === 0) remove(current);
       current = null;
       if (retry === null) {
@@ -158,7 +158,7 @@ export function createSpool(parts: SpoolParts): Spool {
     segment.waiting.add(receipt);
   };
 
-  /** The segment's file is gone: what waits in it is not on disk. */
+  /** The segment's file was deleted: its waiting lines are not on disk. */
   const moveOut = (segment: Segment): void => {
     for (const receipt of segment.waiting) {
       receipt.segment = null;
@@ -172,7 +172,7 @@ export function createSpool(parts: SpoolParts): Spool {
     const lines = [...unwritten];
     unwritten.clear();
     try {
-      // An empty directory is no proof of room: try, even when nothing waits.
+      // Opens a segment even when no line waits, as proof that the disk is writable.
       current ??= openSegment();
     } catch {
       for (const line of lines) unwritten.add(line);
@@ -186,7 +186,7 @@ export function createSpool(parts: SpoolParts): Spool {
   };
 
   const writeOrKeep = (receipts: readonly SpoolReceipt[]): void => {
-    // While the disk is full every try costs time; the retry writes what waits.
+    // While the disk is full every write costs time; the retry writes the waiting lines.
     if (retry === null) write(receipts);
     else for (const receipt of receipts) unwritten.add(receipt);
   };
@@ -279,12 +279,12 @@ export function createSpool(parts: SpoolParts): Spool {
         settled += 1;
       };
       try {
-        // What was appended while the rest was settled is read in the next round.
+        // Lines that were appended meanwhile are read in the next round.
         do await Promise.all(reader.lines().map(settleLine));
         while (reader.hasMore());
         attempt(() => unlinkSync(file.path));
-        // If its process was alive after all, it sees that the file is gone after its next line; what it wrote just
-        // before that is read here. What never got its end is half a line.
+        // If its process is alive after all, it notices after its next line that the file is gone; lines written just
+        // before are read here. A line without its end is partial.
         await Promise.all([...reader.lines(), ...reader.tail()].map(settleLine));
         return settled;
       } finally {
@@ -295,7 +295,7 @@ export function createSpool(parts: SpoolParts): Spool {
     close() {
       writeSoon();
       if (retry !== null) clearInterval(retry);
-      // A straggler gets a file of its own.
+      // A later line gets a new file.
       current = null;
       for (const segment of segments) {
         if (segment.waiting.size === 0) remove(segment);
@@ -305,11 +305,11 @@ export function createSpool(parts: SpoolParts): Spool {
   };
 }
 
-/** The process that wrote a file ran on this machine and does not any more. False when that cannot be told. */
+/** Whether the process that wrote a file ran on this machine and has exited. False when unknown. */
 export function writerIsGone(file: SpoolFile): boolean {
   const header = parse(firstLine(file.path));
   if (header === null || header['host'] !== hostname() || typeof header['pid'] !== 'number') return false;
-  // The file is not ours, so whoever had our number before us is gone: a container starts counting anew.
+  // Not our file, so the earlier process with our pid has exited: pids are reused after a container's restart.
   if (header['pid'] === process.pid) return true;
   try {
     process.kill(header['pid'], 0);
@@ -333,7 +333,7 @@ function firstLine(path: string): string {
   }
 }
 
-/** Reads a file line by line that may grow, or that may be deleted meanwhile. Null when it is gone. */
+/** Reads lines of a file that may grow or be deleted meanwhile. Null when it does not exist. */
 function openReader(path: string) {
   let fd: number;
   try {
@@ -345,7 +345,7 @@ function openReader(path: string) {
   /** Bytes, because it may end in the middle of a character. */
   let rest = Buffer.alloc(0);
   return {
-    /** The whole lines that were not read yet. */
+    /** The complete lines that were not read yet. */
     lines(): string[] {
       const buffer = Buffer.alloc(Math.max(0, fstatSync(fd).size - at));
       const read = readSync(fd, buffer, 0, buffer.length, at);
@@ -356,7 +356,7 @@ function openReader(path: string) {
       const lines = unread.toString('utf8', 0, end).split('\n');
       return lines.filter((line) => line !== '');
     },
-    /** What comes after the last end of a line. */
+    /** The partial line at the end. */
     tail: (): string[] => (rest.length === 0 ? [] : [rest.toString()]),
     hasMore: (): boolean => fstatSync(fd).size > at,
     close: (): void => closeSync(fd),
@@ -388,7 +388,7 @@ function encode(settlement: Settlement): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** A line as a settlement; null for a line that is none. */
+/** Decodes a line to a settlement; null for an invalid line. */
 function decode(line: string): Settlement | 'header' | null {
   const value = parse(line);
   if (value === null) return null;
@@ -445,7 +445,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** For what does no harm when it fails. */
+/** Runs an action whose failure does no harm. */
 function attempt(action: () => void): void {
   try {
     action();

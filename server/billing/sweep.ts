@@ -10,9 +10,9 @@ import { type Spool, type SpoolFile, writerIsGone } from './spool.ts';
 import type { Settlement } from './types.ts';
 
 /**
- * What somebody has to do although nobody asks for it: settle what processes that are gone left on disk, give back what
- * they held, end what has expired, check the invariants, make room for the next months. Whatever moves money goes through
- * the ledger, like everything else: the sweep only finds out what there is to do.
+ * The periodic duties of billing: settles the spools of dead processes, releases their holds, expires ended grants,
+ * checks the invariants, creates partitions for the next months. Money moves only through the ledger; the sweep finds
+ * the work.
  */
 export interface Sweep {
   /** One round now, beside those of the timer. */
@@ -28,7 +28,7 @@ export interface SweepParts {
   log: BillingLog;
   metrics?: BillingMetrics;
   invariantsEveryMs?: number;
-  /** Accounts with more requests than this are checked by what is new. */
+  /** Accounts with more requests than this are checked by their new rows. */
   longRequests?: number;
 }
 
@@ -37,23 +37,23 @@ const invariantLimitMs = 20_000;
 const monthsAhead = 3;
 /** The full check of the invariants runs in this hour (UTC). */
 const quietHour = 19;
-/** How long it keeps others from doing the same. */
+/** How long it keeps other processes from running it. */
 const maxFullCheckMs = 6 * 3_600_000;
 const expiriesEveryMs = 30_000;
 const holdsAtOnce = 1_000;
 const accountsAtOnce = 1_000;
 
-/** A check that takes longer than this is made less often. */
+/** A check that takes longer than this runs less often. */
 const quickCheckMs = 1_200;
 
-/** Of accounts with more requests only what is new is read every minute; all of it at night. */
+/** For accounts with more requests, only new rows are read every minute, and all rows at night. */
 const longAccountRequests = 50_000;
-/** What is new: a check that failed or came late is made up for. */
+/** Age of new rows: includes those of a failed or late check. */
 const recentMs = 600_000;
 
 /**
- * How long after the beginning of a check the next one begins. Nobody shall wait because others are counted: it takes a
- * fiftieth of the time at most.
+ * Interval between the beginnings of checks: they take at most a fiftieth of the time, so that requests do not wait for
+ * them.
  */
 export function pauseAfterCheck(everyMs: number, tookMs: number): number {
   return everyMs * Math.max(1, tookMs / quickCheckMs);
@@ -78,14 +78,14 @@ export function startSweep(parts: SweepParts): Sweep {
   let current: Promise<void> = Promise.resolve();
 
   const round = async (): Promise<void> => {
-    // What is on disk comes first: money that was spent should be charged before the hold for it is given back.
+    // Spools come first: spent money should be charged before its hold is released.
     await adoptSpools();
     await oncePerCluster(pool, async (client) => {
       await releaseDeadHolds(client);
       await endGrants(client);
       await client.query(`DELETE FROM process p WHERE lease_until < now() - interval '1 hour'
                           AND NOT EXISTS (SELECT FROM hold WHERE process_id = p.id)`);
-      // Processes that are gone hear no calls.
+      // Dead processes cannot answer call-ins.
       await client.query(`DELETE FROM escrow_call c
                           WHERE NOT EXISTS (SELECT FROM process p WHERE p.id = c.process_id AND p.lease_until >= now())`);
     });
@@ -106,14 +106,14 @@ export function startSweep(parts: SweepParts): Sweep {
 
   const replay = async (settlement: Settlement): Promise<void> => {
     await ledger.replay(settlement).catch((error: unknown) => {
-      // It has been set aside, so it need not stay in this file.
+      // It was set aside, so it need not stay in this file.
       if (!(error instanceof Quarantined)) throw error;
     });
   };
 
   /**
-   * The leases of processes that live may have run out while nobody could reach the database, or while it was down: they
-   * get one full lease to renew them.
+   * Leases of live processes may have expired while the database was down or unreachable: they get one full lease to
+   * renew them.
    */
   const releaseDeadHolds = async (client: PoolClient): Promise<void> => {
     if (ledger.calmForMs < leaseMs) return;
@@ -129,7 +129,7 @@ export function startSweep(parts: SweepParts): Sweep {
     if (rows.length > 0) log.warn({ holds: rows.length }, 'gave back what processes that are gone had held');
   };
 
-  /** Whoever uses an account ends its grants; this is for accounts that nobody uses, so there is no hurry. */
+  /** Batches expire the grants of used accounts; this is for unused ones, so it is not urgent. */
   const endGrants = async (client: PoolClient): Promise<void> => {
     if (performance.now() - expiredAt < expiriesEveryMs) return;
     expiredAt = performance.now();
@@ -148,7 +148,7 @@ export function startSweep(parts: SweepParts): Sweep {
     if (rows[0]?.made > 0) log.info({ made: rows[0].made }, 'made partitions of the ledger');
   };
 
-  /** Every process checks the accounts that it wrote to itself. */
+  /** Every process checks the accounts that it has written to. */
   const checkTouched = async (): Promise<void> => {
     const now = performance.now();
     if (now < nextCheckAt) return;
@@ -173,7 +173,7 @@ export function startSweep(parts: SweepParts): Sweep {
     const limitMs = invariantLimitMs;
     report(await checkInvariants(pool, { accounts: accounts.filter((id) => !long.has(id)), limitMs, signal }));
     if (long.size === 0) return;
-    // By the database's clock, which dated what is new: one of ours that is ahead would pass over it.
+    // By the database's clock, which dated the rows: a process's clock that is ahead would skip some.
     const { rows } = await pool.query<{ since: Date }>(`SELECT now() - $1 * interval '1 millisecond' AS since`, [
       recentMs,
     ]);
@@ -188,7 +188,7 @@ export function startSweep(parts: SweepParts): Sweep {
   };
 
   const guarded = (): Promise<void> => {
-    // One round after the other, also when somebody asks for one.
+    // Rounds are serialised, including requested ones.
     current = current.then(round).catch((error: unknown) => {
       if (!signal.aborted) log.warn(describe(error), 'a sweep did not get through');
     });
@@ -213,12 +213,12 @@ export function startSweep(parts: SweepParts): Sweep {
   };
 }
 
-/** Ids and amounts, for a line of the log: it takes no objects. */
+/** Ids and amounts as text, because the log takes no objects. */
 function textOf(rows: readonly Record<string, unknown>[]): string {
   return JSON.stringify(rows, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 }
 
-/** Files whose processes do not run any more: their lease has ended, or they ran here and are gone. */
+/** Files of dead processes: their lease has ended, or they ran on this machine and have exited. */
 async function orphansOf(pool: Pool, files: readonly SpoolFile[]): Promise<SpoolFile[]> {
   const { rows } = await pool.query('SELECT id FROM process WHERE id = ANY ($1::uuid[]) AND lease_until >= now()', [
     files.map((file) => file.processId).filter((id) => id !== null),
@@ -228,8 +228,8 @@ async function orphansOf(pool: Pool, files: readonly SpoolFile[]): Promise<Spool
 }
 
 /**
- * Runs `work` unless another process does at this moment. `maxMs`: for work that leaves the connection alone for
- * longer than the pool lets a transaction be idle, which would end it and let others begin.
+ * Runs `work` unless another process is running it. `maxMs`: for work during which the connection is idle for longer
+ * than the pool's idle-in-transaction timeout, which would end the lock and let others begin.
  */
 async function oncePerCluster(
   pool: Pool,

@@ -6,6 +6,8 @@ import type { CacheWrite } from '../core/request.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import type { Part } from './budget.ts';
 
+/** The values that the ledger takes and returns. */
+
 /** A request, as the money path names it. Ids are lower-case UUIDs; `requestId` is a UUIDv7, used once. */
 export interface RequestRef {
   accountId: string;
@@ -22,9 +24,9 @@ export interface AdmitAsk extends RequestRef {
   /** A bound on the tokens of images and documents. */
   mediaTokens: number;
   cacheWrite: CacheWrite;
-  /** The caller's cap on the answer; null without one. */
+  /** The client's cap on the answer; null without one. */
   maxTokens: number | null;
-  /** Answers asked for at once. */
+  /** Number of answers. */
   answers: number;
   stream: boolean;
   /** As in `RequestSize`. */
@@ -34,15 +36,15 @@ export interface AdmitAsk extends RequestRef {
 /** The request may run: its hold is committed. */
 export interface Admitted {
   kind: 'admitted';
-  /** What is held. */
+  /** The held amount. */
   amount: PicoUsd;
-  /** What the account (or the key's limit) left free beside it. */
+  /** Free money of the account (or room of the key's limit) beside the hold. */
   freeAfter: PicoUsd;
-  /** What the request is charged at, whatever the catalog says later. */
+  /** The price of the request, whatever changes in the catalog later. */
   price: FrozenPrice;
   contextWindow: number;
   maxOutputTokens: number;
-  /** Nothing but a trial pays for this account. */
+  /** The account has only trial budget. */
   trialOnly: boolean;
 }
 
@@ -50,29 +52,29 @@ type RefusalReason =
   /** Unknown, deleted or expired, or of another account. */
   | 'key_invalid'
   | 'suspended'
-  /** Nothing is free and nothing will come back. */
+  /** Nothing is free and no hold will be freed. */
   | 'exhausted'
   /** Not in the catalog, switched off, or without a valid price. */
   | 'model'
   | 'model_not_allowed'
   /** The key's own limit. */
   | 'key_limit'
-  /** There is budget, but less than the request needs at the very least. */
+  /** The budget is below the minimum that the request needs. */
   | 'budget_below_minimum'
-  /** There is enough, but running requests of this account (or key) hold it. */
+  /** The budget is sufficient, but running requests of this account (or key) hold it. */
   | 'reserved'
-  /** The database or the disk is out of reach, or the queue is too long: nothing can be promised. */
+  /** The database or the disk is out of reach, or the queue is too long. */
   | 'unavailable';
 
 export interface Refused {
   kind: 'refused';
   reason: RefusalReason;
-  /** Grants that have ended do not count. Zero when it is not known (`unavailable`). */
+  /** Ended grants do not count. Zero when unknown (`unavailable`). */
   balance: { free: PicoUsd; held: PicoUsd };
-  /** With `reserved`: escrows of the account have money that they may give back. Of no meaning outside of billing. */
+  /** With `reserved`: escrows of the account have money that they may return. Internal to billing. */
   mayReturn?: boolean;
   /**
-   * With `key_limit`, `budget_below_minimum`, `reserved`, and `exhausted` if the model is known: the least that the
+   * With `key_limit`, `budget_below_minimum`, `reserved`, and `exhausted` if the model is known: the minimum that the
    * request needs.
    */
   required?: PicoUsd;
@@ -85,13 +87,13 @@ export interface Refused {
   keyLimit?: { period: 'day' | 'month' | 'lifetime'; limit: PicoUsd; spent: PicoUsd; held: PicoUsd };
 }
 
-/** What a request was promised out of an escrow: it pays from there first. */
+/** The parts of an escrow that were promised to a request, which pay first. */
 export interface EscrowPromise {
   escrowId: string;
   parts: readonly Part[];
 }
 
-/** How a request ended: everything that its ledger entry says. No content. */
+/** The end of a request: everything in its ledger entry. No content. */
 export interface Settlement extends RequestRef {
   keyId: string;
   model: string;
@@ -100,13 +102,13 @@ export interface Settlement extends RequestRef {
   stream: boolean;
   usage: TokenPools;
   price: FrozenPrice;
-  /** What the operator pays the upstream; null when the route does not say. */
+  /** Cost of the upstream for the operator; null when the route has no costs. */
   upstreamCost: PicoUsd | null;
   latencyMs: number;
   timeToFirstByteMs: number | null;
   outcome: Outcome;
   usageSource: UsageSource;
-  /** Without it, the request has a hold of its own, or none any more. */
+  /** Without it, the request has its own hold, or no longer any. */
   promise?: EscrowPromise;
 }
 
@@ -114,18 +116,18 @@ export interface Settled {
   cost: PicoUsd;
   /** Less than the cost only when nothing was left. */
   charged: PicoUsd;
-  /** What the account could still spend right after this charge. */
+  /** Free money of the account right after this charge. */
   freeAfter: PicoUsd;
-  /** The request had been settled before; the figures are those of that time. */
+  /** The request was settled before; the figures are from then. */
   duplicate: boolean;
 }
 
-/** A projection of the grants of an account. */
+/** Sums over the grants of an account. */
 export interface Balance {
   granted: PicoUsd;
   charged: PicoUsd;
   held: PicoUsd;
-  /** Includes what has ended and waits to be posted. */
+  /** Includes ended grants whose expiry is not posted yet. */
   expired: PicoUsd;
   free: PicoUsd;
 }

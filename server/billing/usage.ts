@@ -7,16 +7,16 @@ import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import type { GrantKind } from './grants.ts';
 import type { Balance } from './types.ts';
 
-/** What can be asked of a pool or of one connection. */
+/** A pool or a connection. */
 export type Queryable = Pick<Pool | ClientBase, 'query'>;
 
 /**
- * What can be read of the money, for people, programs and the operator. Nothing here locks anything, and nothing scans
- * the ledger: sums come from the hourly rows that are written with every entry, pages from the ledger's own order.
- * Amounts are pico-USD, moments the database's. Ranges of time include `from` and exclude `to`.
+ * Read access to money and usage, for people, programs and the operator. Nothing here locks rows or scans the ledger:
+ * sums come from the hourly rows that are written with every entry, pages from the ledger's primary key. Amounts are
+ * pico-USD, moments the database's. Ranges of time include `from` and exclude `to`.
  */
 
-/** The balance of an account: a projection of its grants. What has ended counts as expired, posted or not. */
+/** The balance of an account, from its grants. Ended grants count as expired, posted or not. */
 export async function readBalance(db: Queryable, accountId: string): Promise<Balance> {
   const { rows } = await db.query({
     name: 'usage_balance',
@@ -49,7 +49,7 @@ export interface GrantRecord {
   reason: string | null;
 }
 
-/** The grants of an account, in the order in which they are used; those that are used up or over come last. */
+/** The grants of an account, in the order of consumption; used up and ended ones come last. */
 export async function listGrants(db: Queryable, accountId: string): Promise<GrantRecord[]> {
   const { rows } = await db.query({
     name: 'usage_grants',
@@ -78,10 +78,10 @@ export async function listGrants(db: Queryable, accountId: string): Promise<Gran
 
 type Four = [PicoUsd, PicoUsd, PicoUsd, PicoUsd];
 
-/** What of a grant is expired now, whether or not a posting says so already. */
+/** The expired part of a grant, posted or not. */
 const expiredOf = '(CASE WHEN expires_at <= now() THEN amount - spent - held ELSE expired END)';
 
-/** What a key has spent and holds. A period that is over counts nothing. */
+/** Charges and holds of a key. Past periods count as zero. */
 export interface KeySpendRecord {
   keyId: string;
   today: PicoUsd;
@@ -91,7 +91,7 @@ export interface KeySpendRecord {
   lastUsedAt: Date | null;
 }
 
-/** Keys that were never used have no record. */
+/** Unused keys have no record. */
 export async function readKeySpend(db: Queryable, accountId: string): Promise<KeySpendRecord[]> {
   const { rows } = await db.query({
     name: 'usage_key_spend',
@@ -117,7 +117,7 @@ export interface Page<Item> {
   next: string | null;
 }
 
-/** Thrown for a cursor that this server has not given out for such a list. */
+/** Thrown for a cursor that does not belong to this list. */
 export class BadCursor extends Error {
   override name = 'BadCursor';
 }
@@ -125,7 +125,7 @@ export class BadCursor extends Error {
 export interface UsageQuery {
   /** Null: all accounts, for the operator. */
   accountId: string | null;
-  /** With all accounts: only those of customers, or only those that uptime is measured with. */
+  /** With all accounts: only customers' accounts, or only those of uptime probes. */
   kind?: 'customer' | 'probe';
   /** Length of the periods; null: one for all time. */
   period: 'hour' | 'day' | 'month' | null;
@@ -136,9 +136,9 @@ export interface UsageQuery {
   to?: Date | null;
   model?: string | null;
   keyId?: string | null;
-  /** Only requests that ended in one of these ways; null: all. */
+  /** Only requests with one of these outcomes; null: all. */
   outcomes?: readonly Outcome[] | null;
-  /** Where days and months begin. Zones that are not whole hours off UTC are cut to the hour. */
+  /** Time zone of days and months. Offsets are truncated to whole hours. */
   timeZone?: string;
   limit: number;
   after?: string | null;
@@ -152,14 +152,14 @@ export interface UsageRecord extends TokenPools {
   keyId: string | null;
   outcome: Outcome | null;
   requests: number;
-  /** Those that the service failed at: neither the customer's choice nor their budget ended them. */
+  /** Failed requests: neither the client nor the budget ended them. */
   failures: number;
   cost: PicoUsd;
   charged: PicoUsd;
   upstreamCost: PicoUsd;
 }
 
-/** Usage added up: newest period first, then by model, key and outcome. */
+/** Sums of usage: newest period first, then by model, key and outcome. */
 export async function readUsage(db: Queryable, query: UsageQuery): Promise<Page<UsageRecord>> {
   const { period, byModel, byKey, byOutcome = false, limit } = query;
   const after = query.after ? decodeCursor(query.after, [startPattern, /^/, /^$|^[0-9a-f-]{36}$/, /^[a-z_]*$/]) : null;
@@ -208,7 +208,7 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Page<
   ]);
 }
 
-/** Where a row stands among those of its period. */
+/** Sort key of a row within its period. */
 const place = ['model', 'key_id::text', 'outcome'].map((column) => `coalesce(${column}, '') COLLATE "C"`).join(', ');
 /** Outcomes that are the service's failures, as SQL. */
 const failures = (['upstream_error', 'upstream_cut', 'timeout', 'shutdown'] satisfies Outcome[])
@@ -240,7 +240,7 @@ function usageOf(row: Row): UsageRecord {
 
 export interface LedgerQuery {
   accountId: string;
-  /** By the moment the request came in, which its id carries. */
+  /** By the time the request arrived, which its id contains. */
   from?: Date | null;
   to?: Date | null;
   keyId?: string | null;
@@ -252,7 +252,7 @@ export interface LedgerQuery {
   after?: string | null;
 }
 
-/** By when the request came in, by cost, by the sum of the token pools, or by milliseconds to the last byte. */
+/** By arrival of the request, cost, sum of the token pools, or milliseconds to the last byte. */
 export interface LedgerOrder {
   by: 'time' | 'cost' | 'tokens' | 'latency';
   ascending: boolean;
@@ -280,9 +280,9 @@ export interface LedgerRecord {
 }
 
 /**
- * Entries of an account in the order asked for, by default the newest request first. By time the primary key is the
- * order. No other index is kept, because every settlement would pay for it: by anything else the range of time is read
- * and sorted, so the range may hold `maxSorted` requests, and `RangeTooWide` is thrown where it holds more.
+ * Entries of an account in the given order, by default newest first. The order by time is that of the primary key.
+ * There is no other index, because every settlement would pay for it: for other orders the range of time is read and
+ * sorted, so it may contain `maxSorted` requests; `RangeTooWide` is thrown above that.
  */
 export async function readLedger(db: Queryable, query: LedgerQuery): Promise<Page<LedgerRecord>> {
   const { order = newestFirst } = query;
@@ -315,7 +315,7 @@ export async function readLedger(db: Queryable, query: LedgerQuery): Promise<Pag
   return page(rows.map(entryOf), query.limit, (entry) => ledgerPosition(entry, order));
 }
 
-/** The cursor after an entry, as the pages of `readLedger` end with in that order. */
+/** The cursor after an entry in pages of `readLedger` with that order. */
 export function ledgerCursor(entry: LedgerRecord, order: LedgerOrder = newestFirst): string {
   return encodeCursor(ledgerPosition(entry, order));
 }
@@ -328,7 +328,7 @@ function orderName({ by, ascending }: LedgerOrder): [string, string] {
   return [by, ascending ? 'up' : 'down'];
 }
 
-/** What entries are sorted by: as the database and as this page count it. */
+/** The sort keys of entries, in SQL and for cursors. */
 const ledgerOrders: Record<LedgerOrder['by'], { sql: string | null; read: (entry: LedgerRecord) => bigint | number }> =
   {
     time: { sql: null, read: () => 0 },
@@ -342,15 +342,15 @@ const ledgerOrders: Record<LedgerOrder['by'], { sql: string | null; read: (entry
 
 const newestFirst: LedgerOrder = { by: 'time', ascending: false };
 
-/** What one page may have to sort: some tenths of a second for the database. */
+/** Maximum requests that one page may sort: some tenths of a second for the database. */
 export const maxSorted = 100_000;
 
-/** Thrown where a list that is not sorted by time would have to sort more than `maxSorted` requests. */
+/** Thrown when a list that is not sorted by time would have to sort more than `maxSorted` requests. */
 export class RangeTooWide extends Error {
   override name = 'RangeTooWide';
 }
 
-/** Told by the hourly rows, of which at most one more than the limit is read: each counts a request at least. */
+/** Decided by the hourly rows, of which at most one above the limit is read: each counts at least one request. */
 async function isRangeTooWide(db: Queryable, { accountId, from, to }: LedgerQuery): Promise<boolean> {
   const { rows } = await db.query({
     name: 'usage_range',
@@ -419,7 +419,7 @@ function poolsOf(row: Row): TokenPools {
   };
 }
 
-/** One more row than asked for was read: it only tells that there is a next page. */
+/** One row above the limit is read, only to know whether there is a next page. */
 function page<Item>(items: Item[], limit: number, keyOf: (item: Item) => string[]): Page<Item> {
   const kept = items.slice(0, limit);
   const last = kept.at(-1);
@@ -431,7 +431,7 @@ function encodeCursor(key: readonly string[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-/** Whatever a client makes up must be refused here: the database would call it a fault of ours. */
+/** Refuses made-up cursors, which would otherwise be database errors. */
 function decodeCursor(cursor: string, shapes: readonly RegExp[]): string[] {
   const key = parseCursor(cursor);
   const fits =

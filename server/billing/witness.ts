@@ -4,24 +4,26 @@ import { flight } from './flight.ts';
 import { readWitness, takeCalls } from './statements.ts';
 
 /**
- * Tells admissions whether what this process knows is still true. All that wait at a moment share one read of the primary:
- * one round trip, no write, no lock. The read begins after each of them has arrived, so a change that was committed before
- * a request arrived is seen by it.
+ * Validates the cached facts of admissions. All admissions that wait at a moment share one read of the primary: one
+ * round trip, no write, no lock. The read begins after all of them have arrived, so each sees every change that was
+ * committed before its arrival.
  */
 export interface Witness {
-  /** Null: the database cannot be asked, or not in time. */
+  /** Null: the database did not answer in time. */
   ask(): Promise<Testimony | null>;
   close(): void;
 }
 
 export interface Testimony {
-  /** The number of changes that admissions rely on. */
+  /** The change counter that admissions rely on. */
   change: string;
   /** The database's clock, milliseconds. */
   nowMs: number;
-  /** Since when and until when this process holds its lease; null without one. */
+  /** Period of this process's lease; null without one. */
   lease: { sinceMs: number; untilMs: number } | null;
-  /** How long ago the read began, by whichever of this machine's clocks has moved more: it may have been stopped since. */
+  /**
+   * Time since the read began, by the machine's clock that has advanced more: the process may have been stopped since.
+   */
   ageMs(): number;
 }
 
@@ -32,9 +34,9 @@ export interface WitnessParts {
     close(): void;
   };
   processId: string;
-  /** How long an admission waits for it. */
+  /** Timeout of an admission's wait. */
   limitMs: number;
-  /** Other processes ask for what is idle of this account. */
+  /** Other processes call in the idle money of this account. */
   onCalled(accountId: string): void;
 }
 
@@ -56,7 +58,7 @@ export function createWitness({ connection, processId, limitMs, onCalled }: Witn
       const [answer] = await flight(client, [readWitness(processId)]);
       const [change, nowMs, isStandby, sinceMs, untilMs, called] = answer?.rows[0] ?? [];
       if (typeof change !== 'string' || typeof nowMs !== 'string') throw new Error('there is no number of changes');
-      // A standby answers with what was true some time ago.
+      // A standby's answer may be outdated.
       if (isStandby !== 'f') throw new Error('the database is no primary');
       if (called === 't') await hearCalls(client);
       return {
@@ -81,7 +83,7 @@ export function createWitness({ connection, processId, limitMs, onCalled }: Witn
 
   const run = async (): Promise<void> => {
     while (waiting.length > 0 && !state.closed) {
-      // Requests that arrived in the same turn of the event loop come along.
+      // Includes the requests that arrive in the same turn of the event loop.
       await yieldToEventLoop();
       asking = waiting;
       waiting = [];

@@ -6,7 +6,7 @@ import type { ClientCall, ModelRequest } from './call.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import type { Slots } from './slots.ts';
 
-/** Step two: a hold on the budget, or the refusal that says what is missing. */
+/** Step two of a request: admits it with a hold on the budget, or refuses it with the figures of the budget. */
 
 /** Labels of `gateway_budget_refusals_total` that differ from the ledger's reasons: operators' dashboards rely on them. */
 const metricLabels: Partial<Record<Refused['reason'], string>> = { key_invalid: 'key', budget_below_minimum: 'short' };
@@ -74,7 +74,7 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       return refusalOf(admission, request);
     }
     if (admission.trialOnly && slots.running(call.principal.accountId) > trialSlots) {
-      // Not waited for: it is never given up, so it would wait as long as the database is away.
+      // Not awaited: a release is retried until it succeeds, so it would wait for the whole outage of the database.
       ledger.release({ accountId: call.principal.accountId, requestId: call.requestId }).catch(() => undefined);
       return refusals.tooManyRequests('trial account');
     }

@@ -1,24 +1,24 @@
 /**
- * Bytes of unstreamed answers in memory: those that come from an upstream, and whole ones that wait for a client to take
- * them. An account over its bound is slowed down at its upstreams; an account below its share never waits for others.
+ * Bounds the bytes of unstreamed answers in memory: partly received ones, and whole ones that wait for their client. An
+ * account above its bound is slowed down at its upstreams; an account below its share never waits for others.
  */
 export interface AnswerRoom {
-  /** The account's answers in memory have reached its bound: a further request would only wait behind them. */
+  /** The account's answers have reached its bound: a further request would only wait for them. */
   isFull(accountId: string): boolean;
-  /** The share of one request. To be closed when its answer has left the memory. */
+  /** The share of one request. To be closed when its answer is no longer in memory. */
   open(accountId: string): AnswerShare;
   /** Bytes of all accounts in memory. */
   readonly bytes: number;
 }
 
 export interface AnswerShare {
-  /** Called when reading may go on after `collect` said false. */
+  /** Called when reading may continue after `collect` returned false. */
   onRoom(listener: () => void): void;
-  /** Counts bytes that have come from the upstream. False: read no further until `onRoom`. */
+  /** Counts bytes received from the upstream. False: read no further until `onRoom`. */
   collect(bytes: number): boolean;
-  /** The try failed: what was collected is no longer in memory. */
+  /** The try failed: its bytes are no longer in memory. */
   discard(): void;
-  /** The answer is complete: so many bytes wait for the client now, in place of what was collected. */
+  /** The answer is complete: `bytes` wait for the client now, instead of the collected ones. */
   handOver(bytes: number): void;
   close(): void;
 }
@@ -26,7 +26,10 @@ export interface AnswerShare {
 export interface AnswerRoomBounds {
   perAccountBytes: number;
   totalBytes: number;
-  /** The largest answer. One answer at a time may exceed the bounds by so much, or all could wait for one another. */
+  /**
+   * Size of the largest answer. One answer at a time may exceed the bounds by this much, or all could wait for each
+   * other.
+   */
   maxAnswerBytes: number;
 }
 
@@ -45,8 +48,8 @@ interface Share {
 }
 
 /**
- * The total may be exceeded by accounts below their equal share of it, so all together hold less than twice the total,
- * and by one answer that is let through (`maxAnswerBytes`).
+ * Accounts below their equal share may exceed the total, so that all together hold less than twice the total, plus one
+ * privileged answer (`maxAnswerBytes`).
  */
 export function createAnswerRoom({ perAccountBytes, totalBytes, maxAnswerBytes }: AnswerRoomBounds): AnswerRoom {
   const accounts = new Map<string, Account>();
@@ -59,8 +62,8 @@ export function createAnswerRoom({ perAccountBytes, totalBytes, maxAnswerBytes }
     account.bytes < perAccountBytes && (total < totalBytes || account.bytes < totalBytes / accounts.size);
 
   /**
-   * The oldest answer whose account leaves room for a whole one besides those that wait for clients, which leave in
-   * bounded time: without it, answers that are all half collected would wait for one another for ever.
+   * The oldest answer whose account has room for a whole one beside those that wait for clients (which leave in bounded
+   * time). Without this privilege, partly received answers could wait for each other forever.
    */
   const privileged = (): Share | null => {
     if (totalWaiting >= totalBytes) return null;
@@ -73,7 +76,7 @@ export function createAnswerRoom({ perAccountBytes, totalBytes, maxAnswerBytes }
   const mayRead = (share: Share): boolean => hasRoom(share) || share === privileged();
 
   const wake = (): void => {
-    // Resuming may bring bytes at once, so each share is asked at its turn.
+    // Resuming may deliver bytes synchronously, so each share is checked when its turn comes.
     for (const share of collecting) {
       if (!share.isPaused || !mayRead(share)) continue;
       share.isPaused = false;
@@ -96,7 +99,7 @@ export function createAnswerRoom({ perAccountBytes, totalBytes, maxAnswerBytes }
       let waiting = 0;
       const add = (collected: number, handedOver: number): void => {
         if (share.collected + waiting === 0) {
-          // Accounts without bytes are not kept: most requests are streams and never count any.
+          // Accounts without bytes are not stored: most requests are streams, which count none.
           share.account = accounts.get(accountId) ?? share.account;
           accounts.set(accountId, share.account);
         }

@@ -3,17 +3,17 @@ import type { Keyring, Principal } from '../keys/keyring.ts';
 import { parseKey } from '../keys/secret.ts';
 
 /**
- * Turns a credential into a Principal before the body is read. The checksum of a key rejects garbage without a query, and
- * a wrong key that comes again (a tool that retries with a deleted key) is answered from memory.
+ * Resolves a credential to a Principal before the body is read. The checksum of a key rejects garbage without a query,
+ * and a repeated wrong key (a tool that retries with a deleted key) is answered from a cache.
  */
 
-/** The first of these that is present is the credential; the other is never looked at, and neither goes upstream. */
+/** `authorization` is the credential, else `x-api-key`. Neither is sent upstream. */
 export function credentialOf(headers: IncomingHttpHeaders): string | null {
   const { authorization } = headers;
   if (authorization !== undefined) {
     const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
     if (bearer !== undefined) return bearer;
-    // "Bearer" with nothing usable behind it is a broken credential, not an absent one.
+    // `Bearer` without a token is a malformed credential, not an absent one.
     if (/^bearer\b/i.test(authorization)) return null;
   }
   const key = headers['x-api-key'];
@@ -21,11 +21,11 @@ export function credentialOf(headers: IncomingHttpHeaders): string | null {
 }
 
 export interface Authenticator {
-  /** Null: 401. May answer from memory; the admission asks the database again. */
+  /** Null: 401. May answer from the cache; the admission checks the database again. */
   authenticate(headers: IncomingHttpHeaders): Promise<Principal | null>;
-  /** The same, never from memory: for routes that make no admission. */
+  /** The same, never from the cache: for routes without an admission. */
   authenticateNow(headers: IncomingHttpHeaders): Promise<Principal | null>;
-  /** Forgets what is known of wrong keys; called when any key changes. */
+  /** Clears the cache of wrong keys; called when any key changes. */
   drop(): void;
 }
 
@@ -39,7 +39,7 @@ export function createAuthenticator({ keyring }: { keyring: Keyring }): Authenti
     const parsed = credential === null ? null : parseKey(credential);
     if (parsed === null) return null;
     const hash = parsed.hash.toString('base64');
-    // A lookup that began before a drop remembers in the set of its time: its key may have become valid meanwhile.
+    // A lookup that began before a drop writes to the set of that time: its key may have become valid since.
     const remembered = wrong;
     if (remembered.has(hash)) return null;
     const principal = fresh ? await keyring.findNow(parsed.hash) : await keyring.find(parsed.hash);

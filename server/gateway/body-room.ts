@@ -1,21 +1,21 @@
 /**
- * Bounds the bytes of request bodies in memory, for an account and for all. A body is read before anything else is known
- * about its request, and stays until the answer is over.
+ * Bounds the bytes of request bodies in memory, per account and in total. A body is read before the request is
+ * admitted, and stays in memory until the answer has ended.
  *
- * Only bytes that have arrived count: announcing costs nothing. What is left is shared: an account may keep as much as is
- * still free for everybody, so that n accounts that take all they can leave the next one a share as large as their own
- * (dynamic thresholds, as switches share one buffer among their ports).
+ * Only received bytes count, not announced ones. An account may keep as many bytes as are still free in total, so that
+ * n accounts at their limit leave the next one an equal share (dynamic thresholds, as switches share one buffer among
+ * their ports).
  */
 export interface BodyRoom {
-  /** Null when there is room (the bytes are taken), else whose room is full. */
+  /** Null: the bytes are taken; else the scope whose room is full. */
   take(accountId: string, bytes: number): 'account' | 'server' | null;
   give(accountId: string, bytes: number): void;
 }
 
-/** Four of the largest bodies, or a hundred of a long conversation's. */
+/** Four of the largest bodies, or a hundred of a long conversation. */
 const defaultPerAccountBytes = 128 * 1_048_576;
 const defaultTotalBytes = 512 * 1_048_576;
-/** What every account may keep, however full it is. */
+/** Minimum of every account, however full the room is. */
 const guaranteedBytes = 1_048_576;
 
 export function createBodyRoom({

@@ -6,7 +6,7 @@ import type { RequestFacts, WireExchange } from '../wire/protocol.ts';
 import type { Client } from './client.ts';
 import type { RequestBytes } from './request-bytes.ts';
 
-/** The values that the steps of the data plane hand on. */
+/** The values that the steps of the data plane pass on. */
 
 /** One request as it arrived, authenticated. */
 export interface ClientCall {
@@ -20,20 +20,20 @@ export interface ClientCall {
   version: string | undefined;
   /** Monotonic milliseconds. */
   receivedAt: number;
-  /** The same, of the moment when its body was complete. */
+  /** Monotonic milliseconds at which the body was complete. */
   readAt: number;
 }
 
-/** What was asked for, and the first route that can run it. */
+/** The requested model and its facts, and the first route that can run it. */
 export interface ModelRequest {
   facts: RequestFacts;
   model: CatalogModel;
   first: Prepared;
-  /** The next route that can express the request, after one that failed. Null: none is left. */
+  /** The next route that can express the request, after a failure. Null: none is left. */
   next(after: 'failure' | 'no_connection'): Prepared | null;
 }
 
-/** The request in the words of one route. */
+/** The request in the protocol of one route. */
 export interface Prepared {
   target: Target;
   exchange: WireExchange;

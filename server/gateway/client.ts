@@ -2,19 +2,19 @@ import type { ServerResponse } from 'node:http';
 import { requestIdHeaders } from '../runtime/http.ts';
 
 /**
- * The client's side of one request: a response that is written at most once, streamed or whole, and a socket that may
+ * The client's side of one request: a response that is written at most once, streamed or whole, on a socket that may
  * close at any moment.
  */
 export interface Client {
-  /** The socket is closed and the answer did not get through. */
+  /** The socket closed before the answer was complete. */
   readonly gone: boolean;
-  /** The status line of a stream has been sent: a refusal can no longer have a status of its own. */
+  /** The status line of a stream was sent: a refusal can no longer have its own status. */
   readonly streaming: boolean;
   /** Milliseconds (monotonic) of the first byte of content; null before. */
   readonly firstByteAt: number | null;
-  /** Milliseconds (monotonic) when something was last handed to the socket. */
+  /** Milliseconds (monotonic) of the last write to the socket. */
   readonly lastWriteAt: number;
-  /** Milliseconds (monotonic) since which the socket takes nothing; null when it takes. */
+  /** Milliseconds (monotonic) since which the socket has been full; null when it is not. */
   readonly stalledSince: number | null;
   /** Headers that an answer of 200 carries besides its own. */
   more: Readonly<Record<string, string>>;
@@ -28,9 +28,11 @@ export interface Client {
   end(): void;
   /** Sends a whole answer. */
   answer(status: number, headers: Record<string, string>, body: Uint8Array | string): void;
-  /** Cuts the connection: the answer cannot be completed honestly. */
+  /** Destroys the connection: the answer cannot be completed correctly. */
   destroy(): void;
-  /** Null: the system has every byte that was sent. Otherwise resolves when it has, or when the client is given up. */
+  /**
+   * Null: the system has every byte that was sent. Otherwise resolves when it has, or when the client is disconnected.
+   */
   flushed(): Promise<void> | null;
   onDrain(listener: () => void): void;
   onGone(listener: () => void): void;
@@ -42,11 +44,11 @@ const streamHead = {
   'x-accel-buffering': 'no',
 };
 
-/** What a client must read of its last bytes, on average. */
+/** Minimum average rate at which a client must read the last bytes. */
 const minBytesPerSecond = 65_536;
 
 export interface ClientSettings {
-  /** How long the last bytes may wait for a client that takes nothing; then it is disconnected. */
+  /** How long the last bytes may wait for a client that reads nothing; then it is disconnected. */
   stallMs?: number;
   /** Monotonic milliseconds. */
   now?: () => number;
@@ -60,7 +62,7 @@ export function createClient(
   let goneListener: (() => void) | undefined;
   let drainListener: (() => void) | undefined;
 
-  // 'close' also follows a normal end: only an answer that did not finish means that the client has left.
+  // 'close' also follows a normal end: the client has left only if the answer is unfinished.
   response.on('close', () => {
     if (response.writableFinished || client.gone) return;
     client.gone = true;
@@ -72,7 +74,7 @@ export function createClient(
     drainListener?.();
   });
 
-  /** Pieces of one read of the upstream, which become one write: writes are dear. */
+  /** Pieces of one upstream read, which become one write: writes are expensive. */
   let unsent: Uint8Array[] = [];
 
   const flush = (): void => {
@@ -83,7 +85,7 @@ export function createClient(
     if (!client.gone && !response.write(bytes)) client.stalledSince ??= client.lastWriteAt;
   };
 
-  /** Queues bytes for the socket, which are written before the event loop goes on. */
+  /** Queues bytes, which are written before the next turn of the event loop. */
   const send = (bytes: Uint8Array): boolean => {
     if (client.gone) return true;
     client.lastWriteAt = now();
@@ -92,8 +94,8 @@ export function createClient(
   };
 
   /**
-   * Gives a client up that does not take the rest of its answer: when nothing moves for `stallMs` (the socket's own timer,
-   * which Node sets anew when the answer is through), or when it reads slower than the floor rate all in all.
+   * Disconnects a client that does not read the rest of its answer: after `stallMs` without progress (the socket's
+   * timer, which Node resets after the answer), or when its average rate is below the minimum.
    */
   const boundTheRest = (): void => {
     const bytes = response.writableLength;
@@ -104,7 +106,7 @@ export function createClient(
     response.once('close', () => clearTimeout(giveUp));
   };
 
-  // Plain members: an object with getters of its own takes ten times the memory for as long as it streams.
+  // Plain members: an object with its own getters takes ten times the memory while it streams.
   const client: { -readonly [K in keyof Client]: Client[K] } = {
     gone: response.destroyed,
     streaming: false,
@@ -124,7 +126,7 @@ export function createClient(
       return send(bytes);
     },
     keepAlive(bytes) {
-      // A full socket needs no sign of life, and buffering more would only grow memory.
+      // A full socket needs no keep-alive, and buffering more would only grow memory.
       if (client.stalledSince === null) send(bytes);
       else client.lastWriteAt = now();
     },

@@ -1,18 +1,18 @@
 /**
- * Finds the texts of a messages request that become context, in the raw body: one walk over its bytes, without recursion
- * and without a parsed copy, so that the cost is that of its length and the walk can stop anywhere. The body has been
- * scanned before: it is JSON of bounded depth.
+ * Finds the texts of a messages request that become context, in the raw body. One pass over the bytes, without
+ * recursion or a parsed copy, so that the cost is linear and the pass can be paused anywhere. The body was scanned
+ * before: it is JSON of bounded depth.
  */
 
 /** Top-level members whose texts a vendor counts. */
 const counted: ReadonlySet<string> = new Set(['system', 'messages', 'tools']);
-/** Types whose `data` is no text: media, which are counted as such, and reasoning that only the vendor can read. */
+/** Types whose `data` is not text: media, which are counted separately, and encrypted reasoning. */
 const withoutText: ReadonlySet<string> = new Set(['base64', 'redacted_thinking']);
-/** No name or type that means anything here is longer. */
+/** Upper bound on the names and types that matter here. */
 const maxNameBytes = 64;
-/** A text is handed on in parts of about so many bytes. */
+/** Approximate size of the parts that a text is yielded in. */
 const partBytes = 2_048;
-/** After so many bytes without a text, an empty one is handed on: the caller may want to yield. */
+/** After this many bytes without a text, an empty one is yielded, so that the caller can yield to the event loop. */
 const silentBytes = 65_536;
 
 const quote = 0x22;
@@ -21,19 +21,19 @@ const [openObject, closeObject, openArray, closeArray, comma, colon] = [0x7b, 0x
 
 interface Container {
   isObject: boolean;
-  /** The member of the enclosing object that it is the value of, or belongs to as an item. */
+  /** The member of the enclosing object that holds this value or its list. */
   name: string;
-  /** Content blocks, and their media sources, where a vendor reads them as such; anything else is text. */
+  /** Content blocks and their media sources, where a vendor parses them; everything else is text. */
   role: 'root' | 'messages' | 'message' | 'content' | 'block' | 'source' | 'other';
   /** The next string is a member's name. */
   isName: boolean;
   member: string;
-  /** Of a block or source: whether its `data` is text follows from its type, which may stand behind it. */
+  /** Type of a block or source. It decides whether `data` is text, and may follow it. */
   type: string | null;
   data: [number, number] | null;
 }
 
-/** Yields the texts, member names included, in parts; `''` where it has walked for long without one. */
+/** Yields the texts, member names included, in parts; `''` after `silentBytes` without one. */
 export function* contextTexts(raw: Buffer): Generator<string> {
   const stack: Container[] = [];
   let top: Container | undefined;
@@ -84,14 +84,14 @@ function roleOf(parent: Container | undefined, isObject: boolean, name: string):
   if (parent.role === 'root' && !isObject)
     return name === 'messages' ? 'messages' : name === 'system' ? 'content' : 'other';
   if (parent.role === 'messages' && isObject) return 'message';
-  // A tool's result has content blocks of its own; a tool's input has none, whatever its members are called.
+  // A tool result contains content blocks; a tool input does not, whatever its members are called.
   if ((parent.role === 'message' || parent.role === 'block') && !isObject)
     return name === 'content' ? 'content' : 'other';
   if (parent.role === 'content' && isObject) return 'block';
   return parent.role === 'block' && isObject && name === 'source' ? 'source' : 'other';
 }
 
-/** The place of the closing quote of a string that begins here. */
+/** Offset of the closing quote of the string that begins at `start`. */
 function endOfString(raw: Buffer, start: number): number {
   for (let from = start; ; ) {
     const at = raw.indexOf(quote, from);
@@ -101,7 +101,7 @@ function endOfString(raw: Buffer, start: number): number {
   }
 }
 
-/** An odd number of backslashes stands before it. */
+/** Whether an odd number of backslashes precedes the byte. */
 function isEscaped(raw: Buffer, at: number, start: number): boolean {
   let first = at;
   while (first > start && raw[first - 1] === backslash) first -= 1;
@@ -116,7 +116,7 @@ function* parts(raw: Buffer, start: number, end: number): Generator<string> {
   }
 }
 
-/** Where a part may end: not inside a character, and not inside an escape. */
+/** Offset at which a part may end: not inside a character or an escape. */
 function endOfPart(raw: Buffer, start: number, end: number): number {
   let at = start + partBytes;
   if (at >= end) return end;

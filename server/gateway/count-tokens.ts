@@ -22,9 +22,9 @@ import { tokenize } from './tokenize.ts';
 import { readVendorError, troubleOf } from './vendor-errors.ts';
 
 /**
- * `POST /v1/messages/count_tokens`: forwarded where the upstream counts, otherwise counted here with a published
- * tokenizer and rounded up, which the header `x-token-count: estimated` says. Free, without a ledger row, and allowed
- * when the budget is used up; what a request may contain is the same as for an answer.
+ * `POST /v1/messages/count_tokens`: forwarded to upstreams that count; otherwise estimated with a published tokenizer,
+ * rounded up and marked with the header `x-token-count: estimated`. Free, without a ledger row, and allowed with an
+ * exhausted budget; the same gates apply as for a model request.
  */
 
 export interface CountTokensParts {
@@ -36,7 +36,7 @@ export interface CountTokensParts {
 }
 
 const answerLimitBytes = 65_536;
-/** Longer than any count takes. */
+/** Timeout of a count, longer than any takes. */
 const maxWaitMs = 30_000;
 /** Other vendors' tokenizers need more tokens for the same text; an estimate should not be too low. */
 const margin = 1.1;
@@ -48,7 +48,7 @@ interface Counting {
   body: Uint8Array;
   rawHeaders: readonly string[];
   timeouts: GatewayTimeouts;
-  /** Called with what ends the exchange when the client has left. */
+  /** Registers the callback that ends the exchange when the client leaves. */
   onLeave: (leave: () => void) => void;
 }
 
@@ -99,7 +99,7 @@ export function registerCountTokens(
 ): void {
   const shares = createCpuShares();
 
-  /** What the vendor says, or null when it has to be estimated. */
+  /** The vendor's count; null when it has to be estimated. */
   const counted = async (
     target: Target,
     raw: Buffer,
@@ -116,7 +116,7 @@ export function registerCountTokens(
     });
     if (typeof answer !== 'object') return null;
     if (answer.status === 200) return answer;
-    // What the vendor finds wrong with a request is the customer's to read.
+    // The vendor's error about the request itself is passed to the customer.
     if (answer.status !== 400 && answer.status !== 413) return null;
     if (troubleOf(answer.status, readVendorError(answer.body), target.route.upstreamModel) !== null) return null;
     return nativeError(answer.status, bytesWithoutSecret(target.key?.secret ?? null, answer.body), id);

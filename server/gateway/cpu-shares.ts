@@ -1,24 +1,24 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 /**
- * CpuShares the event loop among long computations: one slice of a few milliseconds in each turn of the loop, account by
- * account, and no more CPU time for an account or for all than their budgets say.
+ * Shares the event loop among long computations: one slice of a few milliseconds per turn of the loop, round-robin over
+ * accounts, within CPU budgets per account and in total.
  */
 export interface CpuShares {
-  /** For one computation of an account. */
+  /** Opens the slices of one computation of an account. */
   open(accountId: string): CpuSlices;
 }
 
 /** The slices of one computation. */
 export interface CpuSlices {
-  /** Waits for the next slice. False: the budget is used up; what follows must be cheap, and still in slices. */
+  /** Waits for the next slice. False: the budget is used up; the rest must be cheap, and still run in slices. */
   next(): Promise<boolean>;
-  /** The slice has lasted long enough. */
+  /** Whether the current slice has used its time. */
   isOver(): boolean;
   end(): void;
 }
 
-/** A budget fills up evenly to its burst. Milliseconds of CPU time. */
+/** A token bucket of CPU milliseconds. */
 interface Budget {
   leftMs: number;
   at: number;
@@ -40,7 +40,7 @@ export function createCpuShares({
 }: CpuSharesParts = {}): CpuShares {
   const accounts = new Map<string, Budget>();
   const all: Budget = { leftMs: total.burstMs, at: now() };
-  /** Computations that wait for a slice, by account; the account that waits longest is the first. */
+  /** Computations that wait for a slice, by account; the account that has waited longest comes first. */
   const waiting = new Map<string, (() => void)[]>();
   let isPumping = false;
 

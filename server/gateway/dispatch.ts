@@ -3,13 +3,13 @@ import type { Dispatcher } from 'undici';
 import type { LentBody } from './request-bytes.ts';
 
 /**
- * One call of an upstream through an injected dispatcher. It follows no redirect, asks for no compression and retries
- * nothing: the caller decides what an answer means.
+ * One call of an upstream through an injected dispatcher. It follows no redirects, requests no compression and does not
+ * retry: the caller decides what an answer means.
  */
 
-/** What went wrong; never carries the upstream's own text. */
+/** Fault of a call; never contains the upstream's text. */
 export type DispatchFault =
-  /** No connection: the upstream has nothing of the request. */
+  /** No connection: the upstream received nothing of the request. */
   | 'connect'
   /** No headers within the limit. */
   | 'headers_timeout'
@@ -19,7 +19,7 @@ export type DispatchFault =
   | 'dropped'
   /** The connection ended in the middle of the answer. */
   | 'cut'
-  /** The answer is larger than any answer of a model. */
+  /** The answer is larger than the maximum of any model. */
   | 'too_large';
 
 export interface DispatchRequest {
@@ -34,36 +34,36 @@ export interface DispatchRequest {
 
 export interface Receiver {
   /**
-   * The upstream's status and headers. Returns how the body is wanted: in pieces, whole up to a number of bytes, or not
-   * at all (then `end` follows at once, and the connection is not used again).
+   * The upstream's status and headers. Returns how to read the body: in pieces, whole up to a number of bytes, or not
+   * at all (then `end` follows at once, and the connection is not reused).
    */
   head(status: number, headers: IncomingHttpHeaders): 'pieces' | 'nothing' | number;
   /** A piece of the body. False: read no further until `resume`. */
   piece(bytes: Buffer): boolean;
-  /** So many more bytes of a body that is wanted whole are in memory. False: read no further until `resume`. */
+  /** `bytes` more of a body that is read whole are in memory. False: read no further until `resume`. */
   collected(bytes: number): boolean;
-  /** The body is complete; `whole` carries it unless it went out in pieces. */
+  /** The body is complete; `whole` contains it unless it was read in pieces. */
   end(whole: Buffer): void;
   fault(fault: DispatchFault): void;
 }
 
 export interface UpstreamCall {
-  /** The request reached the upstream whole, so the upstream may have worked on it. */
+  /** The whole request was sent, so the upstream may have processed it. */
   readonly sent: boolean;
   resume(): void;
-  /** Ends the call; the receiver hears nothing more. */
+  /** Ends the call; the receiver gets no further events. */
   abort(): void;
 }
 
 /**
- * Smaller bodies are given to the dispatcher whole. Sockets of a dispatcher keep no more than this without saying that
- * they are full.
+ * Smaller bodies are passed to the dispatcher whole. A dispatcher's socket buffers at most this much before it reports
+ * back-pressure.
  */
 const largeBodyBytes = 65_536;
 
 /**
- * A dispatcher keeps a buffer that it was given until the answer is over, which a stream takes long to be. A large body
- * therefore goes out of an iterator, which is asked for more when the socket is empty again: then the body is `taken`.
+ * A dispatcher keeps a buffer until the answer has ended, which takes long for a stream. A large body is therefore sent
+ * from an iterator, whose next value is requested when the socket is empty: then the body is `taken`.
  */
 function sendable({ headers, body }: DispatchRequest): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
   const { bytes } = body;
@@ -79,18 +79,18 @@ function sendable({ headers, body }: DispatchRequest): Pick<Dispatcher.DispatchO
   };
   return {
     headers: { ...headers, 'content-length': String(bytes.length) },
-    // The dispatcher takes any iterable; its types leave that out.
+    // The dispatcher accepts any iterable, although its types do not say so.
     body: iterator as unknown as Uint8Array,
   };
 }
 
 const empty = Buffer.alloc(0);
-/** What a body that is gathered whole begins with. */
+/** Initial capacity of a body that is read whole. */
 const firstBodyBytes = 262_144;
 
 /**
- * A body that is gathered whole. Each piece is copied as it comes: joined at the end, a large answer would be in memory
- * twice, and the copy would hold the event loop.
+ * Collects a body that is read whole. Each piece is copied when it arrives: joined at the end, a large answer would be
+ * in memory twice, and the copy would block the event loop.
  */
 function createWholeBody() {
   let buffer: Buffer = empty;
@@ -98,16 +98,16 @@ function createWholeBody() {
   let expected = 0;
   return {
     length: () => length,
-    /** So many bytes are announced; NaN when the upstream does not say. */
+    /** The announced length; NaN when the upstream does not send one. */
     expect(bytes: number): void {
       if (bytes > 0) expected = bytes;
     },
     add(piece: Buffer): void {
-      // Most answers come in one piece.
+      // Most answers arrive in one piece.
       if (length === 0 && piece.length >= expected) buffer = piece;
       else {
         if (length + piece.length > buffer.length) {
-          // Not all at once: an answer that is held back keeps no more memory than has come.
+          // Grows by doubling: an answer that is held back takes only the memory of its received bytes.
           const doubled = Math.max((length + piece.length) * 2, firstBodyBytes);
           const larger = Buffer.allocUnsafeSlow(
             expected >= length + piece.length ? Math.min(doubled, expected) : doubled,
@@ -133,7 +133,7 @@ function faultOf(error: Error, connected: boolean, headed: boolean): DispatchFau
   return connected ? 'dropped' : 'connect';
 }
 
-/** Starts the call; the receiver hears of it after this function has returned. */
+/** Starts the call; the receiver gets events only after this function has returned. */
 export function dispatch(request: DispatchRequest, receiver: Receiver): UpstreamCall {
   let controller: Dispatcher.DispatchController | undefined;
   let connected = false;
@@ -200,7 +200,7 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Upstream
     },
     onResponseError(_controller, error) {
       const report = (): void => finish(() => receiver.fault(faultOf(error, connected, headed)));
-      // A dispatcher that refuses does so before `dispatch` returns, when the receiver does not have the call yet.
+      // A dispatcher may fail before `dispatch` returns, when the receiver does not have the call yet.
       if (starting) queueMicrotask(report);
       else report();
     },

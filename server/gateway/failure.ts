@@ -7,31 +7,32 @@ import type { Refusal, Refusals } from './refusals.ts';
 import { type ReportedError, readVendorError, troubleOf, type VendorTrouble } from './vendor-errors.ts';
 
 /**
- * What a failed try means to the customer. An upstream's trouble with the operator's key, funds, limits or model names is
- * never shown as the customer's own: a 401, 402 or 429 would send people looking for a mistake that is not theirs.
+ * Judges failed tries: the refusal for the customer and the verdict for the router. An upstream's trouble with the
+ * operator's key, funds, limits or model names is never shown as the customer's: a 401, 402 or 429 would make people
+ * look for their own mistake.
  */
 export interface UpstreamFailure {
   /** For the ledger. */
   outcome: 'upstream_error' | 'timeout' | 'shutdown';
-  /** Another route of the same model may be tried: nothing has been relayed and the fault is not in the request. */
+  /** Another route of the same model may be tried: nothing was relayed and the request is not at fault. */
   elsewhere: boolean;
-  /** What the choice of routes learns from it. */
+  /** Reported to the router. */
   verdict: UpstreamVerdict;
-  /** What the operator has to mend. */
+  /** Trouble that the operator has to fix. */
   trouble?: Exclude<VendorTrouble, 'content'>;
   /** Seconds the upstream asked to wait, at most 60. */
   retryAfterS?: number;
-  /** The upstream's own words about the request, for the client as they are. */
+  /** The upstream's error about the request, passed to the client unchanged. */
   passthrough?: WireError;
   refusal: Refusal;
 }
 
 const maxRetryAfterS = 60;
 
-/** Failures are ends that relayed nothing; the others are not for this function. */
+/** Ends of tries that relayed nothing. */
 export type FailedEnd = Extract<AttemptEnd, { kind: 'status' | 'error_event' | 'fault' | 'shutdown' }>;
 
-/** Seconds or a date, as HTTP allows; undefined when it is neither or already over. */
+/** Parses seconds or an HTTP date; undefined when it is neither, or in the past. */
 function retryAfter(header: string | string[] | undefined): number | undefined {
   const text = Array.isArray(header) ? header[0] : header;
   if (text === undefined || text.trim() === '') return undefined;
@@ -40,7 +41,7 @@ function retryAfter(header: string | string[] | undefined): number | undefined {
   return seconds > 0 ? Math.min(maxRetryAfterS, Math.ceil(seconds)) : undefined;
 }
 
-/** Answers that say the fault is in the request: every route would say the same, and clients act on the vendor's wording. */
+/** Statuses that blame the request: every route would answer the same, and clients act on the vendor's wording. */
 const requestFaults: ReadonlySet<number> = new Set([400, 413, 422]);
 
 function requestFault(passthrough: WireError, refusals: Refusals): UpstreamFailure {
@@ -80,7 +81,7 @@ function judgeStatus(status: number, retryAfterS: number | undefined, refusals: 
   }
 }
 
-/** An error that means something else than its status says. */
+/** A vendor's trouble, whatever its status is. */
 function judgeTrouble(trouble: VendorTrouble, refusals: Refusals): UpstreamFailure {
   switch (trouble) {
     case 'key':
@@ -105,7 +106,7 @@ export interface JudgeContext {
 interface ErrorAnswer {
   status: number;
   error: ReportedError | null;
-  /** The error for the client as the vendor worded it; null where it cannot be read. */
+  /** The error for the client in the vendor's wording; null when it cannot be parsed. */
   passthrough(): WireError | null;
   retryAfterS: number | undefined;
 }
@@ -116,8 +117,8 @@ function judgeAnswer(answer: ErrorAnswer, { refusals, upstreamModel }: JudgeCont
   if (!requestFaults.has(answer.status)) return judgeStatus(answer.status, answer.retryAfterS, refusals);
   const passthrough = answer.passthrough();
   if (passthrough !== null) return requestFault(passthrough, refusals);
-  // Something before the vendor refused in words of its own (a proxy's page about a large body, say): another route may
-  // take the request, and if none does, the client should not send it again unchanged.
+  // An intermediary refused (a proxy's page about a large body, for example): another route may accept the request, and
+  // if none does, the client should not repeat it unchanged.
   return {
     outcome: 'upstream_error',
     elsewhere: true,
@@ -155,12 +156,11 @@ export function judge(end: FailedEnd, context: JudgeContext): UpstreamFailure {
     case 'fault':
   }
   if (end.fault === 'headers_timeout' || end.fault === 'idle_timeout') {
-    // Not tried elsewhere: the customer has waited the whole limit already, and the first upstream may still work.
+    // No further try: the client has already waited the whole timeout, and the first upstream may still be working.
     return { outcome: 'timeout', elsewhere: false, verdict: 'failed', refusal: refusals.upstreamTimeout() };
   }
   if (end.fault === 'connect') return failed(refusals.upstreamUnreachable());
-  // Once a 2xx status has come, the vendor may have served the request and will charge for it: a second try would be
-  // paid twice.
+  // After a 2xx status the vendor may have served the request and charge for it: a second try would be paid twice.
   return { ...failed(refusals.upstreamError()), elsewhere: end.fault === 'dropped' };
 }
 

@@ -38,7 +38,7 @@ export function registerGateway(app: FastifyInstance, parts: GatewayParts): void
   );
 }
 
-/** Coding agents probe the server before they send; any quick answer will do that does not look like a failed sign-in. */
+/** Coding agents probe the server before the first request; any quick answer except a 401 will do. */
 function registerProbes(scope: FastifyInstance): void {
   for (const path of ['/hello', '/api/hello']) {
     scope.route({
@@ -49,7 +49,7 @@ function registerProbes(scope: FastifyInstance): void {
   }
 }
 
-/** Unknown addresses are answered before a body is read, with or without a key. */
+/** Unknown paths are answered before a body is read, with or without a key. */
 function registerMissing(scope: FastifyInstance, refusals: Refusals, baseUrl: string): void {
   const answer = (request: FastifyRequest, response: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0] ?? '';

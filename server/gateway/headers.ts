@@ -1,8 +1,8 @@
 import { credentialHeaders, messagesVersion, type Protocol } from '../core/protocol.ts';
 
 /**
- * Headers on their way up are built from an allow-list, never copied: what a client sends may name hops, hosts and
- * credentials that must not travel. The few that vendors act upon go through byte for byte.
+ * Builds the upstream request's headers from an allow-list: a client's headers may name hops, hosts and credentials
+ * that must not be forwarded. The few that vendors act upon are forwarded byte for byte.
  */
 
 const forwarded = new Set(['accept', 'user-agent']);
@@ -13,7 +13,7 @@ const forwardedNatively: Record<Protocol, (name: string) => boolean> = {
 };
 
 export interface UpstreamHeaderParts {
-  /** Names and values in turn, as they arrived. */
+  /** Names and values alternating, as received. */
   rawHeaders: readonly string[];
   client: Protocol;
   upstream: Protocol;

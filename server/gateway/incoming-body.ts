@@ -2,36 +2,36 @@ import type { Readable } from 'node:stream';
 import { freeBytes } from './free-bytes.ts';
 
 /**
- * Reads a request's body into one buffer while it comes. Each piece is copied and its memory given back at once: pieces
- * that wait for the last one are promoted to the old generation, and every few dozen large bodies then cost a full
- * collection of the whole heap.
+ * Reads a request's body into one buffer while it arrives. Each piece is copied and its memory freed at once: pieces
+ * that wait for the last one are promoted to the old generation, and every few dozen large bodies would then cost a
+ * full garbage collection.
  */
 export interface IncomingBody {
   payload: Readable;
-  /** Bytes that the request has announced; null when it comes in chunks of unknown number. */
+  /** Announced length; null for a chunked body. */
   announcedBytes: number | null;
-  /** Called for the bytes of each piece before they are kept; an error ends the reading. */
+  /** Called for each piece before it is stored; an error ends the reading. */
   takeRoom(bytes: number): Error | null;
-  /** The error that ends a body which comes too slowly. */
+  /** The error that ends a body which arrives too slowly. */
   tooSlow(): Error;
   floor?: BodyFloor;
 }
 
-/** The slowest that a body may come: so many bytes in each such time, or its end. */
+/** Minimum rate of a body: `bytes` in each `everyMs`, or its end. */
 export interface BodyFloor {
   bytes: number;
   everyMs: number;
 }
 
-/** About the speed of a modem; the time of a whole request is limited by the server. */
+/** About the speed of a modem; the duration of a whole request is limited by the server. */
 export const defaultBodyFloor: BodyFloor = { bytes: 16_384, everyMs: 5_000 };
 
-/** What a body of unknown length begins with. */
+/** Initial capacity of a body of unknown length. */
 const firstBytes = 16_384;
-/** Memory that is set aside for an announced body at once; beyond it, buffers grow as bytes arrive. */
+/** Maximum memory that is allocated for an announced body at once; beyond it, buffers grow as bytes arrive. */
 const maxFirstBytes = 1_048_576;
 
-/** Rejects with what `takeRoom` or `tooSlow` said, or with the error of the connection (status 400: the client left). */
+/** Rejects with the error of `takeRoom` or `tooSlow`, or with that of the connection (status 400: the client left). */
 export function readIncomingBody(incoming: IncomingBody): Promise<Buffer> {
   const { payload, announcedBytes, takeRoom, tooSlow, floor = defaultBodyFloor } = incoming;
   return new Promise((resolve, reject) => {
@@ -89,7 +89,7 @@ export function readIncomingBody(incoming: IncomingBody): Promise<Buffer> {
   });
 }
 
-/** A body that was read into more room than it needs; a large one in memory of its own size, which can be given back. */
+/** Trims a body's unused capacity; a large body gets a buffer of its own size, which can be freed. */
 function fitted(body: Buffer): Buffer {
   if (body.length < firstBytes) return body;
   const own = Buffer.allocUnsafeSlow(body.length);

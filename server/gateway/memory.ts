@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
-/** Watches the memory of this process, so that load is shed before the system or V8 ends it. */
+/** Watches the memory of this process, so that load is shed before the system or V8 kills it. */
 export interface MemoryWatch {
   /** New work is refused until memory is free again. */
   readonly scarce: boolean;
@@ -10,19 +10,19 @@ export interface MemoryWatch {
 
 export interface MemoryReading {
   rssBytes: number;
-  /** Share of what the heap may grow to. */
+  /** Heap in use, as a share of V8's limit. */
   heapShare: number;
 }
 
-/** Above it a full collection may not free enough in time; V8 ends the process at 1. */
+/** Above it a full garbage collection may not free enough in time; V8 aborts at 1. */
 const maxHeapShare = 0.9;
-/** The rest is for the system, its caches and the database that may run beside. */
+/** The rest is for the system, its caches and a database on the same machine. */
 const usableShare = 0.8;
 
-/** What one of so many processes may use of the machine, or of the container's limit. */
+/** Memory limit of one of `processes` processes, by the machine or the container's limit. */
 export function defaultMaxRssBytes(processes: number): number {
   const limit = process.constrainedMemory();
-  // Without a limit Node says 0 or a number beyond every machine.
+  // Without a limit Node returns 0 or a number larger than any machine's memory.
   const available = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
   return (available * usableShare) / processes;
 }

@@ -6,8 +6,8 @@ import { reply } from './model-routes.ts';
 import type { Refusals } from './refusals.ts';
 
 /**
- * `GET /v1/models` and `/v1/models/{id}`: one envelope that the clients of every protocol parse, restricted to what the
- * calling key may call. Prices are extension members; clients that do not know them ignore them.
+ * `GET /v1/models` and `/v1/models/{id}`: one envelope that the clients of every protocol parse, restricted to the
+ * models of the calling key. Prices are extension members, which other clients ignore.
  */
 
 export interface ModelsParts {
@@ -22,14 +22,17 @@ function usdPerToken(picoPerToken: bigint): string {
   return rest === '' ? digits.slice(0, -12) : `${digits.slice(0, -12)}.${rest}`;
 }
 
-/** In the shape of OpenRouter's clients, the strongest first; absent where the entry names no effort, or only `none`. */
+/**
+ * Reasoning in the shape of OpenRouter's clients, strongest effort first; absent when the entry names no effort, or
+ * only `none`.
+ */
 function reasoningOf({ efforts }: CatalogModel): Record<string, unknown> {
   const mandatory = !efforts.includes('none');
   if (efforts.length === 0 || (efforts.length === 1 && !mandatory)) return {};
   return { reasoning: { mandatory, supported_efforts: efforts.toReversed() } };
 }
 
-/** Request parameters of chat completions that every model takes, in OpenRouter's words. */
+/** Chat completions parameters that every model accepts, by OpenRouter's names. */
 const commonParameters = ['max_tokens', 'max_completion_tokens', 'stop', 'temperature', 'top_p'];
 const toolParameters = ['tools', 'tool_choice', 'parallel_tool_calls'];
 const thinkingParameters = ['reasoning', 'include_reasoning', 'reasoning_effort'];
@@ -126,7 +129,7 @@ export function registerModelsRoutes(app: FastifyInstance, { catalog, refusals }
       const id = (request.params as { '*': string })['*'];
       if (id === '') return reply(response, 'chat-completions', refusals.notFound());
       const models = await callable(request.principal?.models ?? null);
-      // Whatever name a request may be made under can be looked up under it.
+      // A model can be looked up by every name that requests may use.
       const named = await catalog.resolve(id);
       const model = models.find((candidate) => candidate.id === named?.id);
       if (model === undefined) {

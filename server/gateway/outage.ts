@@ -1,4 +1,4 @@
-/** Tells a database that is away, restarting or too slow from every other error. */
+/** Whether an error means that the database is unreachable, restarting or too slow. */
 export function isDatabaseAway(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { code, message } = error as { code?: unknown; message?: unknown };

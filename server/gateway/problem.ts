@@ -4,7 +4,7 @@ import { mediaTokens } from '../metering/estimate.ts';
 import type { RequestFacts, WireProblem } from '../wire/protocol.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 
-/** What is wrong with a request as its protocol words it, as a refusal. */
+/** Converts a protocol's problem with a request to a refusal. */
 export function problemRefusal(refusals: Refusals, problem: WireProblem): Refusal {
   const { message, param, code, status, details } = problem;
   const refusal =
@@ -15,8 +15,8 @@ export function problemRefusal(refusals: Refusals, problem: WireProblem): Refusa
 }
 
 /**
- * The first field that may not pass to an upstream, because it could reach another customer's state at the shared vendor
- * account or costs what the catalog has no price for. Null: none. `translated`: what translation leaves out may stay.
+ * The first gated field of a request: it could reach another customer's state at the shared vendor account, or costs
+ * something that the catalog has no price for. Null: none. `translated`: fields that translation drops are allowed.
  */
 export function shutGate(
   facts: RequestFacts,
@@ -40,7 +40,7 @@ function unknownMember({ unknownMembers }: RequestFacts, allow: ReadonlySet<stri
   };
 }
 
-/** Up to so many tokens a prompt costs what every prompt costs; the beta below asks for more, at a price of its own. */
+/** Prompts up to this many tokens have the ordinary price; the beta below allows longer ones at another price. */
 const ordinaryPromptTokens = 200_000;
 const longPromptBeta = /^context-1m(?:-|$)/;
 
@@ -53,10 +53,10 @@ function hasLongPromptPrice({ allow, contextWindow }: LongPromptTerms, beta: str
 }
 
 /**
- * A header that changes the price: with it the vendor takes prompts of up to a million tokens, and of some models the long
- * ones are dearer. A prompt that is too long by the estimate is refused in the vendor's words, by which agents know that
- * they have to compact, unless the entry has a price for it. Null: nothing is wrong. Translated requests do not carry the
- * header.
+ * Checks the long-prompt beta, which changes the price: the vendor then accepts prompts of up to a million tokens, and
+ * charges more for them on some models. A prompt that is too long by the estimate is refused in the vendor's wording,
+ * which agents react to by compacting, unless the entry has a price for it. Null: no problem. Translated requests do
+ * not carry the header.
  */
 export function longPromptProblem(
   betas: readonly string[],
@@ -75,10 +75,10 @@ export function longPromptProblem(
 }
 
 /**
- * The headers without the long-prompt beta where the prompt could be long by its bytes, which no text has fewer of than
- * tokens, and the entry has no price for it: dense text beats every estimate. Without the beta the vendor itself refuses a
- * prompt beyond the ordinary length, and a shorter one is answered as with it. The very same headers where nothing is
- * withheld.
+ * Removes the long-prompt beta from the headers when the prompt could be long by its bytes (a text never has more
+ * tokens than bytes) and the entry has no price for it: dense text can exceed any estimate. Without the beta the vendor
+ * refuses prompts above the ordinary length, and answers shorter ones alike. Returns the same headers when nothing is
+ * removed.
  */
 export function withoutLongPromptBeta(
   rawHeaders: readonly string[],

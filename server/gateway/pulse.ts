@@ -1,6 +1,6 @@
 /**
- * One timer for all running streams: silence, stalls and deadlines are compared with timestamps a few times a second, so
- * that no chunk needs a timer of its own.
+ * One timer for all running streams: silence, stalls and deadlines are checked against timestamps a few times a second,
+ * so that no chunk needs its own timer.
  */
 export interface Pulse {
   /** Calls `beat` with the monotonic time until the returned function is called. */

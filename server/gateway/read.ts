@@ -12,23 +12,23 @@ import type { Standing } from './standing.ts';
 import { stickiness } from './stickiness.ts';
 
 /**
- * Step one: reads what is asked for, from one scan of the bytes, the catalog and the choice of routes. Nothing is held and
- * nothing is sent, so a refusal costs nothing.
+ * Step one of a request: resolves model and route, from one scan of the bytes, the catalog and the router. Nothing is
+ * held or sent yet, so a refusal costs nothing.
  */
 export interface ReaderParts {
   catalog: Catalog;
   router: Router;
   refusals: Refusals;
   standing: Pick<Standing, 'unlessDeleted' | 'unlessExhausted'>;
-  /** Keyed digest; `scope` keeps its uses apart. */
+  /** Keyed digest; `scope` separates its uses. */
   digest: (scope: string, text: string) => string;
   metrics: Pick<Metrics, 'unknownMember'>;
 }
 
-/** A body of this size takes milliseconds to scan. */
+/** Bodies above this size take milliseconds to scan. */
 const largeBytes = 1_048_576;
 
-/** The version of the messages protocol that took the sampling fields away. */
+/** The version of the messages protocol that removed the sampling fields. */
 const versionWithoutSampling = '2026-10-21';
 const samplingFields = ['temperature', 'top_p', 'top_k'];
 
@@ -62,7 +62,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
     return request.ok ? { target, exchange: request.exchange } : request.problem;
   };
 
-  /** The best route that can express the request; else what the best route of all found wrong with it. */
+  /** The best route that can express the request; else the problem that the first route found. */
   const firstFit = (
     call: ClientCall,
     facts: RequestFacts,
@@ -83,7 +83,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
     const scanned = scanBody(call.bytes.raw, call.protocol);
     if (!scanned.ok) return standing.unlessDeleted(principal, fromProblem(scanned.problem));
     const { facts } = scanned;
-    // Scanning and translating a large body take milliseconds each; other requests get their turn in between.
+    // Scanning and translating a large body take milliseconds each: yield to other requests in between.
     if (call.bytes.raw.length > largeBytes) await yieldToEventLoop();
     const model = await catalog.resolve(facts.model);
     if (model === null) return standing.unlessExhausted(principal, refusals.modelNotFound(facts.model));
@@ -113,7 +113,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
   };
 }
 
-/** What the messages protocol's header asks for, which may come several times; the other protocols have no such header. */
+/** The betas of the messages protocol's header, which may be repeated; other protocols have none. */
 function betasOf({ protocol, rawHeaders }: ClientCall): string[] {
   if (protocol !== 'messages') return [];
   return rawHeaders.flatMap((name, index) =>
@@ -123,7 +123,10 @@ function betasOf({ protocol, rawHeaders }: ClientCall): string[] {
   );
 }
 
-/** What the vendor would say of fields that a version no longer has; on the native path it says so itself. */
+/**
+ * The vendor's error for fields that a version has removed, on translated routes; on the native path the vendor sends
+ * it.
+ */
 function versionProblem(call: ClientCall, facts: RequestFacts): WireProblem | null {
   if (call.protocol !== 'messages' || call.version !== versionWithoutSampling) return null;
   const field = samplingFields.find((name) => facts.members.has(name));

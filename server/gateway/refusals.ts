@@ -1,6 +1,6 @@
 /**
- * Every refusal of the data plane in one closed table: name, status, code and the sentence that people read.
- * Private detail (what a parser or an upstream said) is logged by kind and never put into these sentences.
+ * Every refusal of the data plane in one closed table: name, status, code and the sentence that people read. Private
+ * detail (of a parser or an upstream) is logged by kind and never part of these sentences.
  *
  * Each protocol renders a refusal in its own envelope (`server/wire`); GraphQL has its own result types.
  */
@@ -15,7 +15,7 @@ export interface Refusal {
   code: string | null;
   message: string;
   param?: string | null;
-  /** Clients that honour `x-should-retry` stop at once: another try cannot succeed. */
+  /** Sends `x-should-retry: false`: a retry cannot succeed. */
   final?: true;
   /** Seconds, for `retry-after`. */
   retryAfterS?: number;
@@ -61,15 +61,15 @@ export type RefusalName =
   | 'upstream_cut'
   | 'upstream_stalled';
 
-/** Addresses that sentences point to. */
+/** Public addresses in the sentences. */
 export interface Pointers {
-  /** Where a person buys budget. */
+  /** The page on which budget is bought. */
   topUpUrl: string;
-  /** Where a person sees whether a model is up. */
+  /** The status page. */
   statusUrl: string;
 }
 
-/** Figures that make a budget refusal actionable. Decimal USD strings. */
+/** Figures of a budget refusal. Decimal USD strings. */
 export interface BudgetFigures {
   balanceUsd: string;
   heldUsd: string;
@@ -84,11 +84,11 @@ const budgetExtra = (figures: BudgetFigures): Record<string, unknown> => ({
   ...(figures.affordableMaxTokens === undefined ? {} : { affordable_max_tokens: figures.affordableMaxTokens }),
 });
 
-/** Builds the refusals; one per process, because the sentences carry the public addresses. */
+/** Builds the refusals, once per process, because the sentences contain the public addresses. */
 export function createRefusals({ topUpUrl, statusUrl }: Pointers) {
   const seeStatus = `See ${statusUrl} for the current state of every model.`;
   return {
-    /** Where a person sees whether a model is up, for sentences that the wire words itself. */
+    /** The status page, for sentences of `wire/`. */
     statusUrl,
     invalidApiKey: (): Refusal => ({
       name: 'invalid_api_key',

@@ -5,7 +5,7 @@ import type { Client } from './client.ts';
 import { statusOf } from './failure.ts';
 import type { Refusal } from './refusals.ts';
 
-/** Refusals on the wire: the same facts in the envelope of whichever protocol was spoken. */
+/** Renders and sends refusals in the envelope of the request's protocol. */
 
 export interface Refusable {
   protocol: Protocol;
@@ -30,8 +30,8 @@ export function renderRefusal(protocol: Protocol, requestId: string, refusal: Re
       ...(refusal.retryAfterS === undefined ? {} : { 'retry-after': String(refusal.retryAfterS) }),
       ...(refusal.rateLimit === undefined ? {} : rateLimitHeaders(protocol, refusal.rateLimit)),
     },
-    // The outer members are those of the messages protocol. The other clients pass over them, and some addresses are
-    // shared by the clients of all protocols.
+    // The outer members are those of the messages protocol. Other clients ignore them, and some paths are shared by the
+    // clients of all protocols.
     body: JSON.stringify({
       type: 'error',
       ...errorEnvelope(protocol, {
@@ -75,10 +75,10 @@ export function sendRefusal(call: Refusable, refusal: Refusal): void {
   call.client.answer(status, headers, body);
 }
 
-/** The status line of a stream is out already: the refusal becomes the stream's error event, and the stream ends. */
+/** Sends a refusal as a stream's error event, after the status line was sent; the stream ends. */
 export function sendInStream(call: Refusable, passthrough: WireError | null, refusal: Refusal): void {
   const status = passthrough?.status ?? statusOf(refusal, call.protocol);
-  // The vendor's sentence is what clients act on; its envelope is an error body, so only the sentence fits an event.
+  // Clients act on the vendor's sentence; its envelope is an error body, so only the sentence fits an event.
   const message = passthrough === null ? refusal.message : (sentenceOf(passthrough.body) ?? refusal.message);
   call.client.keepAlive(
     Buffer.from(

@@ -1,7 +1,7 @@
 /**
- * Whether an upstream that says it ran `reported` ran what was asked for. Vendors answer with a dated name of the same
- * model (`name-2026-05-01`, `name@20260501`, `name-0613`), with a name in place of `-latest`, or without the path that
- * stands before it at a reseller. A name that only begins alike (`name-mini`, `name-4-1` for `name-4`) is another model.
+ * Whether a reported model name means the requested model. Vendors answer with a dated name of the same model
+ * (`name-2026-05-01`, `name@20260501`, `name-0613`), with a name in place of `-latest`, or without a reseller's path
+ * prefix. Other names with the same prefix (`name-mini`, `name-4-1` for `name-4`) are other models.
  */
 export function isSameModel(asked: string, reported: string): boolean {
   const [wanted, got] = [bare(asked), bare(reported)];
@@ -11,7 +11,7 @@ export function isSameModel(asked: string, reported: string): boolean {
   return got.startsWith(stem) && dated.test(got.slice(stem.length));
 }
 
-/** A date or a four-digit day, and what may follow it. */
+/** A date or a four-digit day, and an optional suffix. */
 const dated = /^[-@:](?:20\d{2}-?\d{2}-?\d{2}|\d{4})(?:[-@:].*)?$/;
 
 function bare(model: string): string {

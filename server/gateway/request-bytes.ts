@@ -1,31 +1,31 @@
 import { freeBytes } from './free-bytes.ts';
 
 /**
- * The one owner of a request's bytes: the body as it came, and the body of every try that was made from it. Contexts are
- * large and streams are long, so the memory is given back as soon as no further try can need it.
+ * The single owner of a request's bytes: the client's body, and the body of every try. Contexts are large and streams
+ * are long, so the memory is freed as soon as no further try can need it.
  */
 export interface RequestBytes {
-  /** The body as the client sent it; empty after `release`. */
+  /** The client's body; empty after `release`. */
   readonly raw: Buffer;
-  /** Takes over the body of one try, which may be `raw` itself, and lends it to a dispatcher. */
+  /** Takes ownership of one try's body, which may be `raw` itself, and lends it to a dispatcher. */
   lend(holder: { body: Uint8Array }): LentBody;
   /**
-   * No try follows and no code reads the bytes any more. Memory that a dispatcher may still read is left to the garbage
-   * collector.
+   * Frees the bytes: no try follows and no code reads them any more. Memory that a dispatcher may still read is left to
+   * the garbage collector.
    */
   release(): void;
 }
 
-/** A body on its way into a socket. */
+/** A body that is being written to a socket. */
 export interface LentBody {
   readonly bytes: Uint8Array;
-  /** The system has taken all of it: the dispatcher reads the memory no more. */
+  /** The system has taken all of it: the dispatcher no longer reads the memory. */
   taken(): void;
 }
 
 const empty = Buffer.alloc(0);
 
-/** `raw` must not be used by anybody else from here on. */
+/** Takes ownership of `raw`: no other code may use it afterwards. */
 export function createRequestBytes(raw: Buffer): RequestBytes {
   const holders: { body: Uint8Array }[] = [];
   let lent = 0;
@@ -46,7 +46,7 @@ export function createRequestBytes(raw: Buffer): RequestBytes {
       };
     },
     release() {
-      // Natively the bodies may share their memory with `raw`: one that is still read keeps them all.
+      // On the native path bodies may share memory with `raw`: one that is still read keeps them all.
       if (lent === 0) for (const { body } of [...holders, { body: owner.raw }]) freeBytes(body);
       for (const holder of holders) holder.body = empty;
       holders.length = 0;

@@ -2,14 +2,14 @@ import type { Pool } from 'pg';
 import { describeError } from '../runtime/http.ts';
 import { count, emptyRing, type Ring, turn } from './request-ring.ts';
 
-/** Counts requests in memory, and shares the counts of subjects that come near their limits among processes. */
+/** Counts requests in memory, and shares the counts of subjects near their limits among processes. */
 export interface RequestCounts {
   /** The counts of a key or an account, as of this second. */
   of(id: string): Subject;
-  /** Requests of other processes within the minute, as far as they are known. */
+  /** Known requests of other processes within the minute. */
   others(subject: Subject): number;
   add(id: string, subject: Subject, requests: number, limit: number): void;
-  /** Shares the count within a second, and learns that of the others. */
+  /** Shares the count within a second, and reads the other processes' counts. */
   shareSoon(id: string, subject: Subject): void;
   close(): Promise<void>;
 }
@@ -17,12 +17,12 @@ export interface RequestCounts {
 /** The part of a limit that a process may admit before it shares its count. */
 const unsharedShare = 1 / 32;
 const shareEveryMs = 1_000;
-/** From so many on, subjects that were idle for a minute are forgotten. */
+/** Above this number, subjects that were idle for a minute are removed. */
 const minSubjectsToForget = 10_000;
 
 export interface Subject {
   own: Ring;
-  /** Requests of other processes when the counts were shared last, and when that was. */
+  /** Requests of other processes at the last sharing, and its moment. */
   others: number;
   sharedAt: number;
   unshared: number;
@@ -44,7 +44,7 @@ export function createRequestCounts({ pool, log, now }: RequestCountsParts): Req
   let isClosed = false;
   let forgetAt = minSubjectsToForget;
 
-  /** What has left the minute is not shared any more. */
+  /** Counts that have left the minute are no longer shared. */
   const turnOn = (subject: Subject): void => {
     turn(subject.own, Math.floor(now() / 1_000));
     subject.unshared = Math.min(subject.unshared, subject.own.sum);
@@ -69,7 +69,7 @@ export function createRequestCounts({ pool, log, now }: RequestCountsParts): Req
     forgetAt = Math.max(minSubjectsToForget, subjects.size * 2);
   };
 
-  /** Requests of other processes leave the minute too; until the next sharing they are taken to do so evenly. */
+  /** Requests of other processes leave the minute too; until the next sharing, evenly by assumption. */
   const othersNow = ({ others, sharedAt }: Subject): number =>
     others === 0 ? 0 : Math.max(0, others * (1 - (now() - sharedAt) / 60_000));
 
@@ -93,7 +93,7 @@ export function createRequestCounts({ pool, log, now }: RequestCountsParts): Req
         subject.others = Math.max(0, (rows[index]?.total ?? 0) - (subject.own.sum - subject.unshared));
       }
     } catch (error) {
-      // They are shared with the next ones; without a database nothing is admitted anyway.
+      // The next sharing includes them; without a database nothing is admitted anyway.
       log.warn(describeError(error), 'request counts could not be shared among processes');
     }
   };

@@ -2,24 +2,24 @@ import type { Pool } from 'pg';
 import type { RateLimited } from './request-rate.ts';
 
 /**
- * Draws the requests of keys with a limit of their own from the database before they are admitted: however many processes
- * draw, no minute holds more than the limit. Requests that wait at the same moment share one statement.
+ * Draws requests of keys with their own limit from the database before they are admitted: no minute exceeds the limit,
+ * however many processes draw. Requests that wait at the same moment share one statement.
  */
 export interface RequestDraws {
-  /** Null: one more request may go on. */
+  /** Null: the request may proceed. */
   draw(keyId: string, limit: number): RateLimited | null | Promise<RateLimited | null>;
 }
 
-/** How long requests that were drawn ahead may be used. */
+/** Lifetime of requests that were drawn ahead. */
 const drawnForMs = 1_000;
-/** Below it, and above half of a limit, each request is drawn when it comes: what is drawn ahead and not used is lost. */
+/** Below this limit, and once half of a limit is used, each request is drawn when it arrives: unused draws are lost. */
 const minLimitToDrawAhead = 640;
-/** From so many on, keys that have nothing to remember are forgotten. */
+/** Above this number, keys without state are removed. */
 const minKeysToForget = 10_000;
-/** The part of a limit that may be drawn ahead. */
+/** Share of a limit that may be drawn ahead. */
 const aheadShare = 1 / 32;
 
-/** Requests of a key with a limit of its own, as this process draws them. */
+/** This process's draws for a key with its own limit. */
 interface Draws {
   waiting: ((limited: RateLimited | null) => void)[];
   failed: ((error: unknown) => void)[];
@@ -27,9 +27,9 @@ interface Draws {
   spare: number;
   spareUntil: number;
   fullUntil: number;
-  /** Requests within the ring, as the latest draw found it. */
+  /** Requests in the database's ring at the latest draw. */
   total: number;
-  /** Requests that came in the second before this one, and in it. */
+  /** Requests of the previous and of the current second. */
   usedBefore: number;
   used: number;
   usedSecond: number;
@@ -65,7 +65,7 @@ export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; n
       for (const [index, resolve] of waiting.entries()) resolve(index < granted ? null : { of: 'key', limit, resetS });
       draw.spare = Math.max(0, granted - waiting.length);
       draw.spareUntil = now() + drawnForMs;
-      // Nothing leaves the ring before, so nothing needs to be asked before.
+      // Nothing leaves the ring before then, so no statement is needed before then.
       if (granted < waiting.length) draw.fullUntil = now() + (resetS - 1) * 1_000;
     } catch (error) {
       for (const reject of failed) reject(error);

@@ -15,14 +15,14 @@ import { secondsUntilRoom } from './request-ring.ts';
  *   adds a 32nd, and all of them what they admit within a second.
  */
 export interface RequestRates {
-  /** Counts one request. Null: it may go on. A promise only for a key with a limit of its own. */
+  /** Counts one request. Null: it may proceed. A promise only for a key with its own limit. */
   take(principal: Principal): RateLimited | null | Promise<RateLimited | null>;
-  /** Counts a call that the vendor refused: it costs nothing, so its pace is all that bounds it. */
+  /** Counts a call that the vendor refused: it costs nothing, so only the request rate bounds it. */
   chargeRefusedCall(principal: Principal): void;
   close(): Promise<void>;
 }
 
-/** Whose limit is reached, and when it has room again. */
+/** The exhausted limit, and when it has room again. */
 export interface RateLimited {
   of: 'key' | 'account';
   /** Requests per minute. */
@@ -35,11 +35,13 @@ export interface RateLimited {
 export interface RequestRateLimits {
   perKey: number;
   perAccount: number;
-  /** Of an account that has nothing but trial budget, and of each of its keys. */
+  /** Of an account that has only trial budget, and of each of its keys. */
   trial: number;
 }
 
-/** A refused call counts for so many seconds of the pace: at most 60 of them a minute on a trial, 600 otherwise. */
+/**
+ * Seconds of the request rate that a refused call uses: at most 60 refused calls a minute on a trial, 600 otherwise.
+ */
 const refusedCallSeconds = { trial: 1, paid: 0.1 };
 export interface RequestRatesParts {
   pool: Pick<Pool, 'query'>;
@@ -58,11 +60,11 @@ export function createRequestRates({
   const counts = createRequestCounts({ pool, log, now });
   const draws = createRequestDraws({ pool, now });
 
-  /** By what this process knows. */
+  /** Checks a limit by this process's counts. */
   const limitedBy = (of: RateLimited['of'], id: string, subject: Subject, limit: number): RateLimited | null => {
     const others = counts.others(subject);
     if (subject.own.sum + others < limit) return null;
-    // What others had is perhaps over: the next try finds a fresh figure.
+    // The other processes' counts may be outdated: the next request finds fresh ones.
     if (others > 0) counts.shareSoon(id, subject);
     return { of, limit, resetS: subject.own.sum === 0 ? 1 : secondsUntilRoom(subject.own) };
   };
@@ -83,7 +85,7 @@ export function createRequestRates({
         counts.add(keyId, ofKey, 1, key);
         return null;
       }
-      // The key's own count is kept by its draws alone, which write to the same row.
+      // The draws keep the key's own count, in the same row.
       const drawn = draws.draw(keyId, requestsPerMinute);
       if (drawn === null) admitted();
       if (!(drawn instanceof Promise)) return drawn;

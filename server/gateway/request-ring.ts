@@ -14,7 +14,7 @@ export function emptyRing(): Ring {
   return { slots: new Uint32Array(ringSeconds), second: 0, sum: 0 };
 }
 
-/** Forgets the seconds that are over. */
+/** Clears the slots of past seconds. */
 export function turn(ring: Ring, second: number): void {
   for (let passed = Math.max(ring.second + 1, second - ringSeconds + 1); passed <= second; passed += 1) {
     const slot = passed % ringSeconds;
@@ -24,14 +24,14 @@ export function turn(ring: Ring, second: number): void {
   ring.second = Math.max(ring.second, second);
 }
 
-/** Counts requests of the ring's present second. */
+/** Counts requests in the ring's current second. */
 export function count(ring: Ring, requests: number): void {
   const slot = ring.second % ringSeconds;
   ring.slots[slot] = (ring.slots[slot] ?? 0) + requests;
   ring.sum += requests;
 }
 
-/** Until the oldest counted second is over. */
+/** Seconds until the oldest counted slot leaves the ring. */
 export function secondsUntilRoom({ slots, second }: Ring): number {
   for (let age = ringSeconds - 1; age > 0; age -= 1) {
     if ((slots[(second - age + ringSeconds) % ringSeconds] ?? 0) > 0) return ringSeconds - age;

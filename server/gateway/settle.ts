@@ -6,7 +6,7 @@ import { type ReportedUsage, type TokenPools, type UsageSource } from '../core/t
 import { estimateInput, usageSoFar } from '../metering/estimate.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
 
-/** What a finished exchange comes to: token pools, where the figures are from, and how it ended. */
+/** Metering result of a finished exchange: token pools, their source and the outcome. */
 export interface Metered {
   usage: TokenPools;
   usageSource: UsageSource;
@@ -21,8 +21,8 @@ export function unmetered(outcome: Outcome): Metered {
 }
 
 /**
- * A whole answer: its reported usage, with an estimate for what the vendor left out. Output that was delivered but not
- * counted is not free.
+ * Meters a whole answer: its reported usage, with estimates for pools that the vendor left out. Delivered output is
+ * never free.
  */
 export function meterWhole(
   account: ReportedUsage,
@@ -37,16 +37,16 @@ export function meterWhole(
 }
 
 /**
- * A stream, however it ended. When the upstream or this server failed before any output, it costs nothing. When it
- * failed later, context that nobody reported counts as cached, the least it can have cost; when the customer left or
- * the budget ran out, it counts as new.
+ * Meters a stream, however it ended. When the upstream or this server failed before any output, it costs nothing. When
+ * it failed later, unreported context counts as cached, its lowest possible cost; when the client left or the budget
+ * ran out, it counts as new.
  */
 export function meterStream(
   ending: Outcome,
   account: ReportedUsage,
   facts: RequestFacts,
   contextWindow: number,
-  /** Reasoning that was not shown and may be charged where nobody reports it. */
+  /** Hidden reasoning tokens that may be charged without a report. */
   hiddenTokens: number,
 ): Metered {
   // Also after the client has left: a drained answer is charged by its final report.
@@ -65,7 +65,10 @@ export function meterStream(
   return { usage, usageSource: estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial', outcome: ending };
 }
 
-/** The client left before anything came: what the upstream has been sent is paid as cached context, the least it can cost. */
+/**
+ * Meters a request whose client left before any answer: context that was sent upstream is charged as cached, its lowest
+ * possible cost.
+ */
 export function meterLeft(sent: boolean, facts: RequestFacts, contextWindow: number, hiddenTokens: number): Metered {
   if (!sent) return unmetered('client_closed');
   return {

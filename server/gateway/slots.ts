@@ -1,9 +1,9 @@
 /**
- * Counts the requests of a key and an account that run at once in this process, so that a runaway loop in one tool cannot
- * take every connection. Money is guarded by the ledger.
+ * Limits the concurrent requests of a key and an account in this process, so that a runaway loop in one tool cannot
+ * take every connection. The ledger guards the money.
  */
 export interface Slots {
-  /** Null: the slot is taken; else whose slots are full. */
+  /** Null: the slot is taken; else the scope whose slots are full. */
   take(accountId: string, keyId: string): 'key' | 'account' | null;
   give(accountId: string, keyId: string): void;
   running(accountId: string): number;

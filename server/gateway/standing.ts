@@ -5,24 +5,27 @@ import type { Refusal, Refusals } from './refusals.ts';
 import type { Slots } from './slots.ts';
 
 /**
- * Whether an account may spend at all: asked before a large request is read, and before a customer is told what is wrong
- * with a request. The admission decides anew, in its transaction.
+ * Checks whether an account may spend at all, before a large request is read and before a refusal names a fault of the
+ * request. The admission decides again, in its transaction.
  */
 export interface Standing {
   /**
-   * The refusal of an account that cannot call now; null: go on. Asks the database only for bodies that cost more to read
-   * than the question does, and only when no money was seen for some seconds.
+   * The refusal of an account that cannot call now; null: proceed. Queries the database only for bodies that are more
+   * expensive to read than the query, and only when no money was seen for some seconds.
    */
   look(principal: Principal, bodyBytes: number): Promise<Refusal | null>;
-  /** A refusal for malformed syntax, unless the key is gone. Always asks the database. */
+  /** A refusal for malformed syntax, unless the key was deleted. Always queries the database. */
   unlessDeleted(principal: Principal, refusal: Refusal): Promise<Refusal>;
-  /** A refusal for what is asked for, unless the key is gone, the account suspended or its budget exhausted. */
+  /**
+   * A refusal for the requested model or parameters, unless the key was deleted, the account suspended or its budget
+   * exhausted.
+   */
   unlessExhausted(principal: Principal, refusal: Refusal): Promise<Refusal>;
   /** An admission held budget for the account, or refused it. */
   note(accountId: string, admitted: boolean): void;
 }
 
-/** Reading a smaller body costs about as much as asking the database. */
+/** Reading a smaller body costs about as much as a query. */
 const largeBytes = 65_536;
 
 export interface StandingParts {
@@ -32,7 +35,7 @@ export interface StandingParts {
   slots: Pick<Slots, 'running'>;
   /** Requests a trial account may run at once. */
   trialSlots: number;
-  /** How long an account counts as one with money after its money was seen. */
+  /** How long an account counts as solvent after its money was seen. */
   maxAgeMs?: number;
   maxEntries?: number;
   /** Monotonic milliseconds. */
@@ -42,7 +45,7 @@ export interface StandingParts {
 export function createStanding(parts: StandingParts): Standing {
   const { keyring, ledger, refusals, slots, trialSlots } = parts;
   const { maxAgeMs = 5_000, maxEntries = 10_000, now = () => performance.now() } = parts;
-  /** By account: when money was seen there. */
+  /** When money was last seen, by account. */
   const seen = new Map<string, number>();
 
   const note = (accountId: string, admitted: boolean): void => {
@@ -71,7 +74,7 @@ export function createStanding(parts: StandingParts): Standing {
       if (bodyBytes < largeBytes) return null;
       const seenAt = seen.get(principal.accountId) ?? Number.NEGATIVE_INFINITY;
       if (now() - seenAt < maxAgeMs && !isFull(principal)) return null;
-      // Whether this is a trial may have changed since the key was remembered: a purchase counts at once.
+      // `trial` may have changed since the key was cached: a purchase counts at once.
       const current = await keyring.findById(principal.keyId);
       const refusal = await exhausted(current);
       return refusal ?? (current !== null && isFull(current) ? refusals.tooManyRequests('trial account') : null);

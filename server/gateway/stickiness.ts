@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { RequestFacts, Span } from '../wire/protocol.ts';
 
-/** Enough to tell beginnings apart; a vendor caches no prompt that is shorter than several times this. */
+/** Computes the text by which a conversation keeps its route, so that the vendor's prompt cache is hit. */
+
+/** Enough to distinguish prompts; vendors cache only prompts of several times this length. */
 const lengthBytes = 512;
-/** Room for what is taken out of a beginning before it is cut to its length. */
+/** Includes text that is removed from a beginning before it is cut to `lengthBytes`. */
 const windowBytes = 2 * lengthBytes;
-/** What a coding agent puts before everything else, different in every request. */
+/** A coding agent's first line, which differs in every request. */
 const billingHeader = /"x-anthropic-billing-header:[^"]*"/g;
 
 /**
- * A text that stays the same through a conversation, so that all of it lands where the vendor has its beginning in its
- * prompt cache: whose it is, the instructions, and the first message. Later messages are no part of it, however short the
- * first one is: the text must not change when the conversation grows.
+ * A text that is constant through a conversation: the account, the instructions and the first message. Later messages
+ * are excluded, however short the first one is: the text must not change when the conversation grows.
  */
 export function stickiness(accountId: string, raw: Uint8Array, { members }: Pick<RequestFacts, 'members'>): string {
   const hash = createHash('sha256').update(accountId);
@@ -33,7 +34,7 @@ function beginning(raw: Uint8Array, { start, end }: Span, most: number): string 
   return Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('latin1', start, Math.min(end, start + most));
 }
 
-/** The first object of a list as JSON, as far as it is there; any other value as it is. */
+/** The first object of a (possibly truncated) JSON list; any other value unchanged. */
 function firstItem(json: string): string {
   if (!json.startsWith('[')) return json;
   let depth = 0;

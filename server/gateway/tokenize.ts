@@ -3,21 +3,24 @@ import type { CpuSlices } from './cpu-shares.ts';
 /**
  * Counts tokens with a published tokenizer, in slices of a few milliseconds and within a budget of CPU time.
  *
- * The time a tokenizer takes grows with the square of a stretch without blanks, and a customer chooses the text: a piece
- * of 32,768 Chinese characters takes seconds. Such a stretch is cut, which costs a token at each cut and so errs on the
- * high side. What the budget does not cover is estimated by its bytes.
+ * A tokenizer's time is quadratic in the length of a run without blanks, and customers choose the text: 32,768 Chinese
+ * characters take seconds. Such a run is cut, which adds a token at each cut and so errs on the high side. Text beyond
+ * the CPU budget is estimated by its bytes.
  */
 
-/** Longer stretches without a blank are cut. */
+/** Longer runs without a blank are cut. */
 const pieceLength = 128;
 /** The rest of a longer text is estimated from the part that was counted: about the context of the largest models. */
 const maxCounted = 1_000_000;
-/** The least that the rest of a text is taken for, when most of what a model can read has been counted. */
+/** Bytes per token of the rest beyond `maxCounted`. */
 const bytesPerTokenBeyond = 3;
-/** The same where the budget ended the counting: texts of every script have fewer tokens, a Chinese character has three bytes. */
+/**
+ * Bytes per token of the rest beyond the CPU budget: texts of every script have fewer tokens (a Chinese character has
+ * three bytes).
+ */
 const bytesPerTokenUncounted = 2;
 
-/** Words that control other vendors' models are plain text here. */
+/** Control tokens of other vendors' models are plain text here. */
 const plainText = { disallowedSpecial: new Set<string>() };
 
 export async function tokenize(texts: Iterable<string>, turns: CpuSlices): Promise<number> {
@@ -46,7 +49,7 @@ export async function tokenize(texts: Iterable<string>, turns: CpuSlices): Promi
   return tokens + Math.ceil(uncountedBytes * density);
 }
 
-/** The last blank within reach, where tokenizers cut anyway; else the hard limit. */
+/** The last blank within `pieceLength`, where tokenizers cut anyway; else the hard limit. */
 function endOfPiece(text: string, at: number): number {
   const limit = at + pieceLength;
   if (limit >= text.length) return text.length;

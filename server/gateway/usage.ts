@@ -21,9 +21,9 @@ import { RefusalError } from './model-routes.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 
 /**
- * What an API key may read of its account: balance, grants, spending, requests one by one; and the two addresses that
- * OpenRouter's clients ask. Free, and answered with an exhausted budget too. Everywhere `cost_usd` is what requests came to
- * by their tokens and prices, and `charged_usd` what was taken from the budget: less where the budget ended first.
+ * Usage of an account, read with an API key: balance, grants, spending and single requests; and the two paths of
+ * OpenRouter's clients. Free, and available with an exhausted budget. `cost_usd` is always tokens x prices, and
+ * `charged_usd` the amount taken from the budget: less when the budget ran out.
  */
 export interface UsageParts {
   pool: Pool;
@@ -61,7 +61,7 @@ function queryRefusal(refusals: Refusals, { issues: [issue] }: z.ZodError): Refu
   return refusals.invalidRequest(`${param}: ${issue?.message ?? 'invalid'}`, param);
 }
 
-/** A request that has just been answered may still be on its way into the ledger: it is waited for, briefly. */
+/** Delays of lookups of an entry: a request that was just answered may not be in the ledger yet. */
 const entryWaitsMs = [0, 20, 60, 150, 400];
 
 export function registerUsageRoutes(app: FastifyInstance, { pool, keys, refusals }: UsageParts): void {
@@ -158,14 +158,14 @@ export function registerUsageRoutes(app: FastifyInstance, { pool, keys, refusals
 
   app.get('/v1/credits', { config }, async (request, response) => {
     const { granted, charged, expired } = await readBalance(pool, principalOf(request).accountId);
-    // Clients subtract the one from the other: what has expired can no longer be spent, so it is not among the total.
+    // Clients subtract usage from the total: expired budget can no longer be spent, so it is not part of the total.
     return response
       .headers(requestIdHeaders(request.id))
       .send({ data: { total_credits: toNumber(granted - expired), total_usage: toNumber(charged) } });
   });
 }
 
-/** For clients that want a JSON number of USD; the exact figure is the string of `/v1/usage`. */
+/** USD as a JSON number for OpenRouter's clients; `/v1/usage` has the exact string. */
 function toNumber(pico: bigint): number {
   return Number(pico) / 1e12;
 }

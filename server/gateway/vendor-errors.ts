@@ -1,8 +1,8 @@
 /**
- * Error wordings of vendors that mean something else than their HTTP status says: trouble with the operator's key, funds
- * or model names that comes as a 400 or 429, and refused content that comes as a 403.
+ * Vendor errors whose HTTP status is misleading: trouble with the operator's key, funds or model names as a 400 or 429,
+ * and refused content as a 403.
  *
- * A wording is matched from its beginning and never inside of a sentence, because vendors quote what customers send.
+ * A wording is matched from its beginning and never inside a sentence, because vendors quote customers' text.
  */
 
 export type VendorTrouble =
@@ -10,12 +10,12 @@ export type VendorTrouble =
   | 'key'
   /** The operator's account at the vendor has no money left. */
   | 'funds'
-  /** The vendor does not know the name that the catalog has for the model. */
+  /** The vendor does not know the catalog's name for the model. */
   | 'model'
-  /** The vendor's moderation refused what the customer sent. */
+  /** The vendor's moderation refused the customer's content. */
   | 'content';
 
-/** What a vendor says of an error, in whichever shape it comes. */
+/** A vendor's error, normalised from its different shapes. */
 export interface ReportedError {
   message: string;
   /** `code` and `type` of the error, and of the object around it; as text. */
@@ -28,7 +28,7 @@ interface Wording {
   means: VendorTrouble;
   /** One of the error's codes or types. */
   code?: string;
-  /** Its group, where it has one, must be the name that we have for the model. */
+  /** A capture group, if any, must equal our name for the model. */
   message?: RegExp;
   /** Where this wording was recorded. */
   source: string;
@@ -171,10 +171,10 @@ export const vendorWordings: readonly Wording[] = [
   },
 ];
 
-/** Statuses whose answers may mean something else than they say. */
+/** Statuses that may be misleading. */
 const ambiguous: ReadonlySet<number> = new Set(vendorWordings.flatMap(({ statuses }) => statuses));
 
-/** What an error answer really says. `upstreamModel`: our name for the model. Null: what its status says. */
+/** The real trouble of an error answer. `upstreamModel`: our name for the model. Null: as its status says. */
 export function troubleOf(status: number, error: ReportedError | null, upstreamModel: string): VendorTrouble | null {
   if (error === null || !ambiguous.has(status)) return null;
   const found = vendorWordings.find(({ statuses, code, message }) => {

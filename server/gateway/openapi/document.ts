@@ -290,7 +290,7 @@ function printComponents(): Json {
     uri: (id) => `#/components/schemas/${id}`,
     target: 'draft-2020-12',
     io: 'input',
-    // "An integer that a double holds exactly" goes without saying, on every count.
+    // The bounds of a safe integer are noise on every count.
     override: ({ jsonSchema }) => {
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

@@ -1,6 +1,6 @@
 import { escapeText, logo, pageStyle, policyFor } from '../../shared/page.ts';
 
-/** What this page reads of an OpenAPI 3.1 document: as much as ours has. */
+/** The subset of OpenAPI 3.1 that this page renders. */
 interface Document {
   info: { title: string; description: string };
   servers: readonly { url: string }[];
@@ -119,7 +119,7 @@ ${Object.entries(responses)
 </section>`;
 }
 
-/** As a person tries it out in a shell. */
+/** The operation as a curl command. */
 function curlOf(url: string, { parameters = [] }: Operation, example: unknown): string {
   const needed = parameters.filter((each) => each.in === 'header' && each.required === true);
   const headers = [
@@ -181,10 +181,10 @@ function meaningOf({ description = '', examples = [], minimum, maximum }: Schema
   return facts.join(' ');
 }
 
-/** Objects within objects are said in line so deep; deeper ones are only called objects. */
+/** Maximum depth of objects that are described inline; deeper ones are only called objects. */
 const deepest = 3;
 
-/** What a value may be, with links to objects that have a name. */
+/** The type of a value, with links to named objects. */
 function typeOf(schema: Schema, depth = 0): string {
   if (schema.$ref !== undefined) return schemaLink(schema.$ref.replace('#/components/schemas/', ''));
   if (schema.const !== undefined) return literal(schema.const);
@@ -211,7 +211,7 @@ function typeOf(schema: Schema, depth = 0): string {
 const anchorOf = (name: string) => `object-${escapeText(name)}`;
 const schemaLink = (name: string) => `<a href="#${anchorOf(name)}">${escapeText(name)}</a>`;
 const literal = (value: unknown) => `<code>${escapeText(JSON.stringify(value))}</code>`;
-/** Long names may go on in the next line where their parts end. */
+/** Allows line breaks in long names after their parts. */
 const breakable = (text: string) => escapeText(text).replaceAll(/[/_]/g, '$&<wbr>');
 
 function table(heads: readonly string[], rows: readonly string[], name: string): string {
@@ -235,7 +235,7 @@ function prose(text: string): string {
     .join('\n');
 }
 
-/** Text with what stands between backticks as code. */
+/** Text with backticks rendered as code. */
 function inline(text: string): string {
   return text
     .split('`')

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from './document.ts';
 import { referencePage, referencePolicy } from './page.ts';
 
-/** `/api/openapi.json` and the same for people at `/api/docs`: no request leaves for another host. */
+/** Serves `/api/openapi.json` and the reference page `/api/docs`, which loads nothing from other hosts. */
 export function registerOpenApi(app: FastifyInstance, baseUrl: string): void {
   const document = openApiDocument(baseUrl);
   const page = referencePage(document);
@@ -16,7 +16,7 @@ export function registerOpenApi(app: FastifyInstance, baseUrl: string): void {
         .header('content-security-policy', referencePolicy)
         .header('referrer-policy', 'no-referrer')
         .header('x-content-type-options', 'nosniff')
-        // It changes with a new version of the service alone.
+        // It changes only with a new version of the service.
         .header('cache-control', 'public, max-age=300')
         .send(page),
     );

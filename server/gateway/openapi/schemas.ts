@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
 /**
- * The bodies of the data plane, for people and generators. They document; they do not validate: the gateway scans
- * bodies as bytes and hands unknown members through, so every object here is open. Tests hold them against requests
- * that the published clients really send and answers that they really get.
+ * Schemas of the data plane's bodies, for people and generators. They document and do not validate: the gateway scans
+ * bodies as bytes and passes unknown members, so every object here is open. Tests check them against requests and
+ * answers of the published clients.
  *
- * What clients send allows for kinds that are not listed. What they receive lists the kinds there are today, so that
- * generated types can be told apart by `type`; clients have to pass over kinds that they do not know.
+ * Request schemas allow kinds that are not listed. Response schemas list today's kinds, so that generated types are
+ * discriminated by `type`; clients have to ignore unknown kinds.
  */
 
 const open = <T extends z.core.$ZodLooseShape>(shape: T) => z.looseObject(shape);
@@ -19,7 +19,7 @@ export const cacheControl = open({ type: z.literal('ephemeral'), ttl: z.enum(['5
 });
 
 const cached = { cache_control: cacheControl.nullish() };
-/** A kind that a vendor may add at any time, or one that is not spelled out here. */
+/** A kind that a vendor may add at any time, or that is not described here. */
 const otherKind = open({ type: text });
 
 export const textParam = open({ type: z.literal('text'), text, ...cached }).meta({ id: 'TextBlockParam' });
@@ -574,7 +574,7 @@ export const credits = open({ data: open({ total_credits: z.number(), total_usag
   description: "The account's budget, in the shape that OpenRouter's clients read.",
 });
 
-/** What makes a refusal for lack of budget, or at a key's own limit, something to act on. */
+/** Figures of a refusal for lack of budget, or at a key's own limit. */
 const figures = {
   balance_usd: usd.optional(),
   held_usd: usd.optional(),

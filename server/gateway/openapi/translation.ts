@@ -2,7 +2,7 @@ import type { Protocol } from '../../core/protocol.ts';
 import { memberTables } from '../../wire/members.ts';
 import { translatedFields } from '../../wire/wires.ts';
 
-/** What the documentation says beside the lists of fields, which come from the translation itself. */
+/** Remarks beside the lists of fields, which are generated from the translation. */
 const remarks: Readonly<Record<Protocol, readonly string[]>> = {
   messages: [
     'Left out within what is read: `cache_control`; `defer_loading`, `eager_input_streaming` and `input_examples` of tools; `top_k`; system blocks that begin with `x-anthropic-billing-header:`; `thinking` of earlier turns where the upstream does not take it back, and `redacted_thinking`.',
@@ -21,12 +21,12 @@ const remarks: Readonly<Record<Protocol, readonly string[]>> = {
   ],
 };
 
-/** Markdown: which members of a request of this protocol pass, and what becomes of it where the upstream speaks another one. */
+/** Markdown: which request members of this protocol are accepted, and what translation does with each. */
 export function describeTranslation(protocol: Protocol): string {
   return [describeMembers(protocol), describeTranslated(protocol)].join('\n\n');
 }
 
-/** Markdown: what is let through only where the model's catalog entry allows it, and what becomes of what is not known here. */
+/** Markdown: members that need the model's catalog entry to allow them, and the rule for unknown members. */
 function describeMembers(protocol: Protocol): string {
   const { members, parts } = memberTables[protocol];
   const gated = (table: Readonly<Record<string, { gate?: unknown }>>): string[] =>
