@@ -116,8 +116,17 @@ export async function startTarget(options: TargetOptions = {}): Promise<Target> 
 }
 
 /** Watches `/healthz` from another process until `stop` is called. */
-export async function watchHealth(url: string): Promise<{ stop(): Promise<HealthReport> }> {
-  const child = fork(join(import.meta.dirname, 'health-watch.ts'), [url], { execArgv: [], stdio: 'inherit' });
+export async function watchHealth({
+  url,
+  pid,
+}: {
+  url: string;
+  pid: number;
+}): Promise<{ stop(): Promise<HealthReport> }> {
+  const child = fork(join(import.meta.dirname, 'health-watch.ts'), [url, String(pid)], {
+    execArgv: [],
+    stdio: 'inherit',
+  });
   await once(child, 'message');
   return {
     async stop() {
@@ -175,6 +184,7 @@ export async function attack<Result>(
   recordFigures({
     attack: name,
     'delay ms': Math.round(best.worstDelayMs),
+    'by the clock ms': Math.round(best.worstClockMs),
     'noise ms': Math.round(best.noiseMs),
     'health failed': best.failed,
     'peak RSS MB': Math.round(best.peakRssMb),
@@ -184,9 +194,9 @@ export async function attack<Result>(
   return best;
 }
 
-async function measure<Result>({ server, url }: Target, run: () => Promise<Result>): Promise<AttackReport<Result>> {
+async function measure<Result>({ server }: Target, run: () => Promise<Result>): Promise<AttackReport<Result>> {
   resetPeakMemory(server.pid);
-  const watch = await watchHealth(url);
+  const watch = await watchHealth(server);
   const start = performance.now();
   let report: HealthReport;
   let result: Result;
