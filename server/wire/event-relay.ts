@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Edit } from './body.ts';
 import { asBuffer } from './json.ts';
-import type { DataEvent } from './native.ts';
 import type { Span, StreamError, StreamState } from './protocol.ts';
 import { createRepetition } from './repetition.ts';
 import { createSseReader, type SseEvent } from './sse.ts';
@@ -20,6 +19,9 @@ type EndState = Extract<StreamState, 'finished' | 'terminated'>;
  */
 export type Words = readonly Span[] | null;
 
+/** An event that carries data. */
+export type DataEvent = SseEvent & { data: Buffer };
+
 /** What a protocol decides about one event that carries data. */
 export type Verdict =
   /** Out it goes, as it came. */
@@ -33,10 +35,10 @@ export type Verdict =
   /** The upstream's error; goes out as `with`, or as it came when that is null, unless nothing has gone out before. */
   | { kind: 'error'; error: StreamError; with: Uint8Array | null };
 
-export interface Dialect {
+export interface EventReader {
   read(event: DataEvent): Verdict;
   /** Bytes of content in an event that is as the last one of which `words` were given, but for these. */
-  repeated?(bytes: number): void;
+  repeated(bytes: number): void;
   /** Bytes of an event that is too big to be read. */
   unread(bytes: number): void;
 }
@@ -63,12 +65,16 @@ const CR = 0x0d;
 /** Up to so many bytes are copied one by one, which is faster than a call into the runtime. */
 const SHORT_BYTES = 48;
 
-export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect; maxEventBytes: number }): EventRelay {
+export interface EventRelayParts {
+  reader: EventReader;
+  maxEventBytes: number;
+}
+
+export function createEventRelay({ reader, maxEventBytes }: EventRelayParts): EventRelay {
   let prelude: Uint8Array[] = [];
   let preludeBytes = 0;
   const output = createOutput();
-  const repetition =
-    dialect.repeated === undefined ? null : createRepetition({ output, count: (bytes) => dialect.repeated?.(bytes) });
+  const repetition = createRepetition({ output, count: (bytes) => reader.repeated(bytes) });
 
   const ended = (): boolean => relay.error !== null || relay.state === 'terminated' || relay.state === 'failed';
 
@@ -91,7 +97,7 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
     if (ended()) return;
     const { data } = event;
     if (data === null) return idle(event);
-    const verdict = dialect.read(Object.assign(event, { data }));
+    const verdict = reader.read(Object.assign(event, { data }));
     switch (verdict.kind) {
       case 'idle':
         return idle(event);
@@ -125,22 +131,18 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
     if (words == null || edits === undefined || dataStart === null || bytes[end - 1] !== LF) return;
     const shift = dataStart - start;
     const within = words.map((word) => ({ start: word.start + 1 + shift, end: word.end - 1 + shift }));
-    repetition?.learn(bytes.subarray(start, end), within, edits);
+    repetition.learn(bytes.subarray(start, end), within, edits);
   }
 
-  const reader = createSseReader({
+  const events = createSseReader({
     maxEventBytes,
     sink: {
       event: take,
-      ...(repetition === null
-        ? {}
-        : {
-            repeated: (bytes: Buffer, start: number) => (relay.state === 'open' ? repetition.take(bytes, start) : -1),
-          }),
+      repeated: (bytes, start) => (relay.state === 'open' ? repetition.take(bytes, start) : -1),
       oversized(bytes, start, end) {
         if (ended()) return;
         open();
-        dialect.unread(end - start);
+        reader.unread(end - start);
         output.range(bytes, start, end);
       },
     },
@@ -150,10 +152,10 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
     state: 'waiting',
     error: null,
     complete: false,
-    inEvent: () => reader.inOversized,
+    inEvent: () => events.inOversized,
     write(chunk) {
       output.expect(chunk.length);
-      reader.write(chunk);
+      events.write(chunk);
       return output.take();
     },
     /**
@@ -161,7 +163,7 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
      * streams would: the client learns of the cut from the ending, not from half a JSON text.
      */
     end() {
-      const rest = reader.end();
+      const rest = events.end();
       if (rest === null || !isWhole(rest)) return noBytes;
       const { start, end } = rest;
       const missing = missingEnd(rest);
@@ -173,7 +175,7 @@ export function createEventRelay({ dialect, maxEventBytes }: { dialect: Dialect;
       relay.state = next;
       prelude = [];
       output.take();
-      return reader.inOversized ? '\n\n' : '';
+      return events.inOversized ? '\n\n' : '';
     },
   };
   return relay;

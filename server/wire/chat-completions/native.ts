@@ -1,55 +1,36 @@
 import { Buffer } from 'node:buffer';
-import { noTokens, type ReportedUsage, type TokenPools } from '../../core/tokens.ts';
-import { type Edit, insertMember, removeMember, splice } from '../body.ts';
-import { disguised, errorEvent, errorType, statusOfError } from '../envelope.ts';
-import { createEventRelay, noBytes, type Verdict, type Words } from '../event-relay.ts';
+import type { TokenPools } from '../../core/tokens.ts';
+import { type Edit, insertMember, removeMember } from '../body.ts';
+import { errorEvent, errorType, statusOfError } from '../envelope.ts';
+import type { DataEvent, Verdict, Words } from '../event-relay.ts';
+import { countJson, countText, type Generated, isSaid, wordsOf } from '../generated.ts';
 import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from '../json.ts';
 import {
   answerLimits,
   answerModelEdits,
   bodyStart,
-  count,
-  countJson,
-  countText,
-  type DataEvent,
-  editEvent,
-  type Generated,
-  isAnswerWithoutContent,
-  isSaid,
   type NativeProtocol,
-  scrubEvent,
+  type ReplyProtocol,
   storeEdits,
-  wordsOf,
 } from '../native.ts';
 import {
-  type RequestFacts,
-  type StreamEnd,
-  UnreadableReply,
-  type WireContext,
-  type WireReply,
-  type WireStream,
-} from '../protocol.ts';
+  type Dialect,
+  type ErrorVerdict,
+  editEvent,
+  type Progress,
+  type StreamProtocol,
+  shownModel,
+} from '../native-stream.ts';
+import type { RequestFacts, WireContext } from '../protocol.ts';
 import { sseEvent } from '../sse.ts';
-import { readChatUsage, reportedAs, toChatUsage, type UsageReading } from '../usage.ts';
+import { readChatUsage, toChatUsage } from '../usage.ts';
 
 /**
  * Chat completions where client and upstream both speak them. One thing is added on the way up: a stream is always
  * asked for its usage, and what the client did not ask for is taken out again on the way down. Where the vendor stores
  * what passes unless it is told not to, it is told.
  */
-export const nativeChatCompletions: NativeProtocol = {
-  protocol: 'chat-completions',
-  requestEdits: (raw, facts, { features }) => [
-    ...(features.store ? storeEdits(raw, facts) : []),
-    ...usageEdits(raw, facts),
-  ],
-  reply: readReply,
-  stream: createChatStream,
-};
 
-const MAX_EVENT_BYTES = 1_048_576;
-/** A comment, because a `ping` event with data would break the protocol's most used client. */
-const keepAlive = Buffer.from(': keep-alive\n\n');
 const done = 'data: [DONE]\n\n';
 
 const optionsShape = shape({ include_usage: leaf });
@@ -101,35 +82,20 @@ function reportedUsage(root: JsonNode): JsonNode | null {
   return places.find((place) => place?.kind === 'object') ?? null;
 }
 
-const replyShape = shape({
-  model: leaf,
-  usage: leaf,
-  error: shape(),
-  choices: listOf(shape({ message: messageShape, text: leaf, usage: leaf })),
-  x_groq: shape({ usage: leaf }),
-});
-
-function readReply(body: Uint8Array, facts: RequestFacts, context: WireContext): WireReply {
-  const root = tryScanJson(body, replyShape, answerLimits);
-  const choices = root?.members.get('choices');
-  if (root === null || (choices?.kind !== 'array' && !isAnswerWithoutContent(root))) {
-    throw new UnreadableReply('The upstream answered with no choices.');
-  }
-  const generated: Generated = { bytes: 0, pieces: 0 };
-  for (const choice of choices?.items ?? []) countMessage(generated, choice.members.get('message'));
-  const reported = reportedUsage(root);
-  const reading = reported === null ? null : readChatUsage(valueOf(body, reported));
-  const model = root.members.get('model');
-  return {
-    body: splice(body, answerModelEdits(model, context)),
-    account: {
-      ...reportedAs(reading, facts.cacheWrite),
-      outputBytes: generated.bytes,
-      outputPieces: generated.pieces,
-      model: textOf(body, model),
-    },
-  };
-}
+const reply: ReplyProtocol = {
+  shape: shape({
+    model: leaf,
+    usage: leaf,
+    error: shape(),
+    choices: listOf(shape({ message: messageShape, text: leaf, usage: leaf })),
+    x_groq: shape({ usage: leaf }),
+  }),
+  list: 'choices',
+  noun: 'choices',
+  countItem: (generated, choice) => countMessage(generated, choice.members.get('message')),
+  usage: reportedUsage,
+  readUsage: readChatUsage,
+};
 
 const chunkShape = shape({
   id: leaf,
@@ -154,52 +120,49 @@ function wordsOfChunk(root: JsonNode, pieces: number): Words {
   return wordsOf(pieces, [...texts, args], root.members.get('obfuscation'));
 }
 
-function createChatStream(facts: RequestFacts, context: WireContext): WireStream {
-  const generated: Generated = { bytes: 0, pieces: 0 };
+function createDialect(progress: Progress, context: WireContext, facts: RequestFacts): Dialect {
   const begun = new Set<number>();
   const finished = new Set<number>();
-  let reading: UsageReading | null = null;
   let usageRelayed = false;
-  let model: string | null = null;
   let id: string | null = null;
   let created: number | null = null;
 
-  function read(event: DataEvent): Verdict {
+  function read(event: DataEvent): ReturnType<Dialect['read']> {
     const { data } = event;
     if (isDone(data)) return { kind: 'pass', state: 'terminated' };
     const root = tryScanJson(data, chunkShape, answerLimits);
     const error = root?.members.get('error');
-    if (error !== undefined && error.kind !== 'null') return readError(event, error, context);
-    if (event.type === 'error') return readError(event, root, context);
+    if (error !== undefined && error.kind !== 'null') return errorOf(data, error);
+    if (event.type === 'error') return errorOf(data, root);
     if (root?.kind !== 'object') {
-      generated.bytes += data.length;
+      progress.bytes += data.length;
       return { kind: 'pass' };
     }
     // The protocol has no such event, and its clients would read the data as a chunk.
     if (event.type === 'ping') return { kind: 'hide' };
-    const before = generated.pieces;
+    const before = progress.pieces;
     readChunk(data, root);
     const state = finished.size > 0 && finished.size >= Math.max(facts.answers, begun.size) ? 'finished' : null;
     const verdict = show(event, root);
     if (state !== null) return { ...verdict, state };
-    return verdict.kind === 'hide' ? verdict : { ...verdict, words: wordsOfChunk(root, generated.pieces - before) };
+    return verdict.kind === 'hide' ? verdict : { ...verdict, words: wordsOfChunk(root, progress.pieces - before) };
   }
 
   function readChunk(data: Buffer, root: JsonNode): void {
-    model ??= textOf(data, root.members.get('model'));
+    progress.model ??= textOf(data, root.members.get('model'));
     id ??= textOf(data, root.members.get('id'));
     const createdAt = root.members.get('created');
     if (created === null && createdAt?.kind === 'number') created = Number(valueOf(data, createdAt));
     const reported = reportedUsage(root);
     // Cumulative where it comes with every chunk: the last one counts, never the sum.
-    if (reported !== null) reading = readChatUsage(valueOf(data, reported)) ?? reading;
+    if (reported !== null) progress.reading = readChatUsage(valueOf(data, reported)) ?? progress.reading;
     for (const choice of root.members.get('choices')?.items ?? []) {
       const index = choice.members.get('index');
       const number = index?.kind === 'number' ? Number(valueOf(data, index)) : 0;
       begun.add(number);
       // Some vendors say nothing by an empty reason in every chunk.
       if (isSaid(choice.members.get('finish_reason'))) finished.add(number);
-      countMessage(generated, choice.members.get('delta'));
+      countMessage(progress, choice.members.get('delta'));
     }
   }
 
@@ -217,36 +180,12 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
     return editEvent(event, [...edits, removeMember(event.data, usage)]);
   }
 
-  const relay = createEventRelay({
-    maxEventBytes: MAX_EVENT_BYTES,
-    dialect: {
-      read,
-      repeated(bytes) {
-        count(generated, bytes);
-      },
-      unread(bytes) {
-        generated.bytes += bytes;
-      },
-    },
-  });
-
-  function account(): ReportedUsage {
-    const reported = reportedAs(reading, facts.cacheWrite);
-    return {
-      ...reported,
-      partial: !relay.complete || reported.partial,
-      outputBytes: generated.bytes,
-      outputPieces: generated.pieces,
-      model,
-    };
-  }
-
   function chunk(more: Record<string, unknown>): string {
     const head = {
       id: id ?? `chatcmpl-${context.requestId}`,
       object: 'chat.completion.chunk',
       created: created ?? context.createdAt,
-      model: context.upstreamModel === context.catalogModel ? (model ?? context.catalogModel) : context.catalogModel,
+      model: shownModel(progress.model, context),
     };
     return sseEvent(null, JSON.stringify({ ...head, ...more }));
   }
@@ -272,43 +211,19 @@ function createChatStream(facts: RequestFacts, context: WireContext): WireStream
   }
 
   return {
-    get state() {
-      return relay.state;
-    },
-    get error() {
-      return relay.error;
-    },
-    get keepAlive() {
-      return relay.inEvent() ? noBytes : keepAlive;
-    },
-    write: relay.write,
-    end: relay.end,
-    account,
-    stop(end: StreamEnd) {
-      const { state } = relay;
-      const usage = reading?.usage ?? null;
-      if (state === 'terminated' || state === 'failed') return noBytes;
-      if (end.reason === 'budget') {
-        return Buffer.from(
-          relay.close('terminated') + lengthEndings() + usageChunk(end.usage ?? usage ?? noTokens) + done,
-        );
-      }
-      if (state === 'finished') return Buffer.from(relay.close('terminated') + usageChunk(usage) + done);
-      const { status, message, code } = end;
-      const { requestId } = context;
-      return Buffer.from(relay.close('failed') + errorEvent('chat-completions', { status, message, code, requestId }));
-    },
+    read,
+    budgetEnding: (pools) => lengthEndings() + usageChunk(pools) + done,
+    terminator: () => usageChunk(progress.reading?.usage ?? null) + done,
+    failure: ({ status, message, code, requestId }) =>
+      errorEvent('chat-completions', { status, message, code, requestId }),
   };
 }
 
-const doneWord = Buffer.from('[DONE]');
-
 function isDone(data: Buffer): boolean {
-  return data.length < 16 && data.toString('latin1').trim() === doneWord.toString('latin1');
+  return data.length < 16 && data.toString('latin1').trim() === '[DONE]';
 }
 
-function readError(event: DataEvent, error: JsonNode | null, context: WireContext): Verdict {
-  const { data } = event;
+function errorOf(data: Buffer, error: JsonNode | null): ErrorVerdict {
   const type = textOf(data, error?.members.get('type'));
   const code = error?.members.get('code');
   const status = statusOfError(type, code === undefined ? null : valueOf(data, code));
@@ -316,13 +231,22 @@ function readError(event: DataEvent, error: JsonNode | null, context: WireContex
     textOf(data, error?.members.get('message')) ??
     textOf(data, error ?? undefined) ??
     'The model failed at its vendor.';
-  const found = { status, type: type ?? errorType('chat-completions', status), message };
-  const instead = disguised('chat-completions', status, context);
-  if (instead !== null)
-    return {
-      kind: 'error',
-      error: found,
-      with: Buffer.from(errorEvent('chat-completions', instead)),
-    };
-  return { kind: 'error', error: found, with: scrubEvent(event, context.requestId) };
+  return { kind: 'error', error: { status, type: type ?? errorType('chat-completions', status), message }, edits: [] };
 }
+
+const stream: StreamProtocol = {
+  maxEventBytes: 1_048_576,
+  // A comment, because a `ping` event with data would break the protocol's most used client.
+  keepAlive: Buffer.from(': keep-alive\n\n'),
+  createDialect,
+};
+
+export const nativeChatCompletions: NativeProtocol = {
+  protocol: 'chat-completions',
+  requestEdits: (raw, facts, { features }) => [
+    ...(features.store ? storeEdits(raw, facts) : []),
+    ...usageEdits(raw, facts),
+  ],
+  reply,
+  stream,
+};

@@ -1,81 +1,35 @@
 import { Buffer } from 'node:buffer';
-import { noTokens, type ReportedUsage, type TokenPools } from '../../core/tokens.ts';
-import { splice } from '../body.ts';
+import type { TokenPools } from '../../core/tokens.ts';
 import { mintedThinkingEdits } from '../dialogue/minted-thinking.ts';
-import { disguised, errorEvent, errorType, statusOfError } from '../envelope.ts';
-import { createEventRelay, noBytes, type Verdict } from '../event-relay.ts';
+import { errorEvent, errorType, statusOfError } from '../envelope.ts';
+import type { DataEvent } from '../event-relay.ts';
+import { countJson, countText, type Generated, isSaid, wordsOf } from '../generated.ts';
 import { type JsonNode, leaf, listOf, shape, textOf, tryScanJson, valueOf } from '../json.ts';
-import {
-  answerLimits,
-  answerModelEdits,
-  count,
-  countJson,
-  countText,
-  type DataEvent,
-  editEvent,
-  type Generated,
-  isAnswerWithoutContent,
-  isSaid,
-  type NativeProtocol,
-  scrubEvent,
-  wordsOf,
-} from '../native.ts';
-import {
-  type RequestFacts,
-  type StreamEnd,
-  UnreadableReply,
-  type WireContext,
-  type WireReply,
-  type WireStream,
-} from '../protocol.ts';
+import { answerLimits, answerModelEdits, type NativeProtocol, type ReplyProtocol } from '../native.ts';
+import { type Dialect, type ErrorVerdict, editEvent, type Progress, type StreamProtocol } from '../native-stream.ts';
+import type { WireContext } from '../protocol.ts';
 import { sseEvent } from '../sse.ts';
-import { createMessagesUsage, readMessagesUsage, reportedAs, toMessagesUsage } from '../usage.ts';
+import { createMessagesUsage, readMessagesUsage, toMessagesUsage } from '../usage.ts';
 
 /**
  * The messages protocol where client and upstream both speak it: bytes pass, `model` is spliced, usage is read. Only
  * thinking that the gateway itself has signed is taken out, because the vendor would refuse the whole request.
  */
-export const nativeMessages: NativeProtocol = {
-  protocol: 'messages',
-  requestEdits: (raw) => mintedThinkingEdits(raw),
-  reply: readReply,
-  stream: createMessagesStream,
+
+const reply: ReplyProtocol = {
+  shape: shape({
+    type: leaf,
+    model: leaf,
+    usage: leaf,
+    error: shape(),
+    content: listOf(shape({ type: leaf, text: leaf, thinking: leaf, data: leaf, input: leaf })),
+  }),
+  list: 'content',
+  noun: 'message',
+  countItem: countBlock,
+  usage: (root) => root.members.get('usage'),
+  readUsage: readMessagesUsage,
 };
-
-const MAX_EVENT_BYTES = 1_048_576;
-const ping = Buffer.from(sseEvent('ping', '{"type": "ping"}'));
-
-/** A whole answer. */
-const replyShape = shape({
-  type: leaf,
-  model: leaf,
-  usage: leaf,
-  error: shape(),
-  content: listOf(shape({ type: leaf, text: leaf, thinking: leaf, data: leaf, input: leaf })),
-});
-
-function readReply(body: Uint8Array, facts: RequestFacts, context: WireContext): WireReply {
-  const root = tryScanJson(body, replyShape, answerLimits);
-  const content = root?.members.get('content');
-  if (root === null || (content?.kind !== 'array' && !isAnswerWithoutContent(root))) {
-    throw new UnreadableReply('The upstream answered with no message.');
-  }
-  const generated = { bytes: 0, pieces: 0 };
-  countText(generated, content);
-  for (const block of content?.items ?? []) countBlock(generated, block);
-  const reported = root.members.get('usage');
-  const reading = reported === undefined ? null : readMessagesUsage(valueOf(body, reported));
-  const model = root.members.get('model');
-  return {
-    body: splice(body, answerModelEdits(model, context)),
-    account: {
-      ...reportedAs(reading, facts.cacheWrite),
-      outputBytes: generated.bytes,
-      outputPieces: generated.pieces,
-      model: textOf(body, model),
-    },
-  };
-}
 
 function countBlock(generated: Generated, block: JsonNode): void {
   for (const name of ['text', 'thinking', 'data']) countText(generated, block.members.get(name));
@@ -94,20 +48,18 @@ const eventShape = shape({
 
 const deltaTexts = ['text', 'partial_json', 'thinking', 'content'];
 
-function createMessagesStream(facts: RequestFacts, context: WireContext): WireStream {
-  const generated: Generated = { bytes: 0, pieces: 0 };
+function createDialect(progress: Progress, context: WireContext): Dialect {
   const usage = createMessagesUsage();
   const openBlocks = new Set<number>();
-  let model: string | null = null;
   let begun = false;
-  let usageAtEnd = false;
+  progress.isUsageFinal = false;
 
-  function read(event: DataEvent): Verdict {
+  function read(event: DataEvent): ReturnType<Dialect['read']> {
     const { data } = event;
     const root = tryScanJson(data, eventShape, answerLimits);
     if (root?.kind !== 'object') {
-      if (event.type === 'error') return readError(event, undefined, context);
-      generated.bytes += data.length;
+      if (event.type === 'error') return errorOf(data, undefined);
+      progress.bytes += data.length;
       return { kind: 'pass' };
     }
     const type = textOf(data, root.members.get('type')) ?? event.type ?? '';
@@ -116,28 +68,28 @@ function createMessagesStream(facts: RequestFacts, context: WireContext): WireSt
       case 'message_start': {
         begun = true;
         const message = root.members.get('message');
-        model = textOf(data, message?.members.get('model')) ?? model;
+        progress.model = textOf(data, message?.members.get('model')) ?? progress.model;
         addUsage(data, message?.members.get('usage'));
         return editEvent(event, answerModelEdits(message?.members.get('model'), context));
       }
       case 'content_block_start': {
         if (index?.kind === 'number') openBlocks.add(Number(valueOf(data, index)));
         const block = root.members.get('content_block');
-        if (block !== undefined) countBlock(generated, block);
+        if (block !== undefined) countBlock(progress, block);
         return { kind: 'pass' };
       }
       case 'content_block_delta': {
         const delta = root.members.get('delta');
-        const before = generated.pieces;
+        const before = progress.pieces;
         const texts = deltaTexts.map((name) => delta?.members.get(name));
-        for (const text of texts) countText(generated, text);
-        return { kind: 'pass', words: wordsOf(generated.pieces - before, texts, undefined) };
+        for (const text of texts) countText(progress, text);
+        return { kind: 'pass', words: wordsOf(progress.pieces - before, texts, undefined) };
       }
       case 'content_block_stop':
         if (index?.kind === 'number') openBlocks.delete(Number(valueOf(data, index)));
         return { kind: 'pass' };
       case 'message_delta': {
-        usageAtEnd = addUsage(data, root.members.get('usage')) || usageAtEnd;
+        if (addUsage(data, root.members.get('usage'))) progress.isUsageFinal = true;
         const stopped = isSaid(root.members.get('delta')?.members.get('stop_reason'));
         return stopped ? { kind: 'pass', state: 'finished' } : { kind: 'pass' };
       }
@@ -147,10 +99,10 @@ function createMessagesStream(facts: RequestFacts, context: WireContext): WireSt
         return { kind: 'idle' };
       case '':
         return root.members.get('error')?.kind === 'object'
-          ? readError(event, root.members.get('error'), context)
+          ? errorOf(data, root.members.get('error'))
           : { kind: 'pass' };
       case 'error':
-        return readError(event, root.members.get('error'), context);
+        return errorOf(data, root.members.get('error'));
       default:
         return { kind: 'pass' };
     }
@@ -159,31 +111,8 @@ function createMessagesStream(facts: RequestFacts, context: WireContext): WireSt
   function addUsage(data: Buffer, reported: JsonNode | undefined): boolean {
     if (reported?.kind !== 'object') return false;
     usage.add(valueOf(data, reported));
+    progress.reading = usage.read();
     return true;
-  }
-
-  const relay = createEventRelay({
-    maxEventBytes: MAX_EVENT_BYTES,
-    dialect: {
-      read,
-      repeated(bytes) {
-        count(generated, bytes);
-      },
-      unread(bytes) {
-        generated.bytes += bytes;
-      },
-    },
-  });
-
-  function account(): ReportedUsage {
-    const reported = reportedAs(usage.read(), facts.cacheWrite);
-    return {
-      ...reported,
-      partial: !relay.complete || !usageAtEnd || reported.partial,
-      outputBytes: generated.bytes,
-      outputPieces: generated.pieces,
-      model,
-    };
   }
 
   /** The start of an answer that never began: an ending alone would be no stream that a client can read. */
@@ -202,7 +131,7 @@ function createMessagesStream(facts: RequestFacts, context: WireContext): WireSt
     return sseEvent('message_start', JSON.stringify({ type: 'message_start', message }));
   }
 
-  function budgetEnding(pools: TokenPools): string {
+  function lengthEnding(pools: TokenPools): string {
     const blocks = [...openBlocks].map((index) =>
       sseEvent('content_block_stop', `{"type":"content_block_stop","index":${index}}`),
     );
@@ -211,46 +140,35 @@ function createMessagesStream(facts: RequestFacts, context: WireContext): WireSt
       delta: { stop_reason: 'max_tokens', stop_sequence: null },
       usage: toMessagesUsage(pools),
     };
-    return [beginning(pools), ...blocks, sseEvent('message_delta', JSON.stringify(delta)), messageStop].join('');
+    return [beginning(pools), ...blocks, sseEvent('message_delta', JSON.stringify(delta))].join('');
   }
 
   return {
-    get state() {
-      return relay.state;
-    },
-    get error() {
-      return relay.error;
-    },
-    get keepAlive() {
-      return relay.inEvent() ? noBytes : ping;
-    },
-    write: relay.write,
-    end: relay.end,
-    account,
-    stop(end: StreamEnd) {
-      const { state } = relay;
-      if (state === 'terminated' || state === 'failed') return noBytes;
-      if (state === 'finished') return Buffer.from(relay.close('terminated') + messageStop);
-      if (end.reason === 'budget') {
-        return Buffer.from(relay.close('terminated') + budgetEnding(end.usage ?? account().usage ?? noTokens));
-      }
-      return Buffer.from(relay.close('failed') + errorEvent('messages', { ...end, requestId: context.requestId }));
-    },
+    read,
+    budgetEnding: (pools, finished) => (finished ? '' : lengthEnding(pools)) + messageStop,
+    terminator: () => messageStop,
+    failure: (facts) => errorEvent('messages', facts),
   };
 }
 
 const messageStop = sseEvent('message_stop', '{"type":"message_stop"}');
 
-function readError(event: DataEvent, error: JsonNode | undefined, context: WireContext): Verdict {
-  const { data } = event;
+function errorOf(data: Buffer, error: JsonNode | undefined): ErrorVerdict {
   const type = textOf(data, error?.members.get('type'));
   const status = statusOfError(type, null);
   const message = textOf(data, error?.members.get('message')) ?? 'The model failed at its vendor.';
-  const found = { status, type: type ?? errorType('messages', status), message };
-  const instead = disguised('messages', status, context);
-  if (instead !== null) {
-    const bytes = Buffer.from(errorEvent('messages', instead));
-    return { kind: 'error', error: found, with: bytes };
-  }
-  return { kind: 'error', error: found, with: scrubEvent(event, context.requestId) };
+  return { kind: 'error', error: { status, type: type ?? errorType('messages', status), message }, edits: [] };
 }
+
+const stream: StreamProtocol = {
+  maxEventBytes: 1_048_576,
+  keepAlive: Buffer.from(sseEvent('ping', '{"type": "ping"}')),
+  createDialect,
+};
+
+export const nativeMessages: NativeProtocol = {
+  protocol: 'messages',
+  requestEdits: (raw) => mintedThinkingEdits(raw),
+  reply,
+  stream,
+};

@@ -1,45 +1,21 @@
 import { Buffer } from 'node:buffer';
-import { noTokens, type ReportedUsage } from '../../core/tokens.ts';
-import { type Edit, removeItems, splice } from '../body.ts';
+import type { TokenPools } from '../../core/tokens.ts';
+import { type Edit, removeItems } from '../body.ts';
 import { isDanglingReasoning } from '../content.ts';
-import { disguised, type ErrorFacts, errorEvent, errorType, statusOfError } from '../envelope.ts';
-import { createEventRelay, noBytes, type Verdict } from '../event-relay.ts';
+import { type ErrorFacts, errorEvent, errorType, statusOfError } from '../envelope.ts';
+import type { DataEvent } from '../event-relay.ts';
+import { countJson, countText, type Generated } from '../generated.ts';
 import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from '../json.ts';
-import {
-  answerLimits,
-  answerModelEdits,
-  countJson,
-  countText,
-  type DataEvent,
-  editEvent,
-  type Generated,
-  isAnswerWithoutContent,
-  type NativeProtocol,
-  scrubEvent,
-  storeEdits,
-} from '../native.ts';
-import {
-  type RequestFacts,
-  type StreamEnd,
-  type StreamError,
-  UnreadableReply,
-  type WireContext,
-  type WireReply,
-  type WireStream,
-} from '../protocol.ts';
+import { answerLimits, answerModelEdits, type NativeProtocol, type ReplyProtocol, storeEdits } from '../native.ts';
+import { type Dialect, editEvent, type Progress, type StreamProtocol, shownModel } from '../native-stream.ts';
+import type { RequestFacts, StreamError, WireContext } from '../protocol.ts';
 import { sseEvent } from '../sse.ts';
-import { readResponsesUsage, reportedAs, toResponsesUsage, type UsageReading } from '../usage.ts';
+import { readResponsesUsage, toResponsesUsage } from '../usage.ts';
 
 /**
- * The third protocol where client and upstream both speak it: bytes pass, `model` is spliced, usage is read. On the way up
+ * Responses where client and upstream both speak them: bytes pass, `model` is spliced, usage is read. On the way up
  * it is said that nothing is to be stored, and references to what was therefore not stored are taken out.
  */
-export const nativeResponses: NativeProtocol = {
-  protocol: 'responses',
-  requestEdits: (raw, facts) => [...storeEdits(raw, facts), ...danglingReasoningEdits(raw, facts)],
-  reply: readReply,
-  stream: createResponsesStream,
-};
 
 const inputShape = shape({ input: listOf(shape({ type: leaf, encrypted_content: leaf, content: listOf(leaf) })) });
 
@@ -56,10 +32,6 @@ function danglingReasoningEdits(raw: Uint8Array, facts: RequestFacts): Edit[] {
     (item) => textOf(raw, item.members.get('type')) === 'reasoning' && isDanglingReasoning(item),
   );
 }
-
-/** Larger than elsewhere: the last event repeats the whole answer, and it is the one that carries the usage. */
-const MAX_EVENT_BYTES = 8_388_608;
-const keepAlive = Buffer.from(': keep-alive\n\n');
 
 const itemShape = shape({
   id: leaf,
@@ -78,29 +50,14 @@ function countItem(generated: Generated, item: JsonNode): void {
   countJson(generated, item.members.get('input'));
 }
 
-const replyShape = shape({ model: leaf, usage: leaf, error: shape(), output: listOf(itemShape) });
-
-function readReply(body: Uint8Array, facts: RequestFacts, context: WireContext): WireReply {
-  const root = tryScanJson(body, replyShape, answerLimits);
-  const output = root?.members.get('output');
-  if (root === null || (output?.kind !== 'array' && !isAnswerWithoutContent(root))) {
-    throw new UnreadableReply('The upstream answered with no response.');
-  }
-  const generated: Generated = { bytes: 0, pieces: 0 };
-  for (const item of output?.items ?? []) countItem(generated, item);
-  const usage = root.members.get('usage');
-  const reading = usage?.kind === 'object' ? readResponsesUsage(valueOf(body, usage)) : null;
-  const model = root.members.get('model');
-  return {
-    body: splice(body, answerModelEdits(model, context)),
-    account: {
-      ...reportedAs(reading, facts.cacheWrite),
-      outputBytes: generated.bytes,
-      outputPieces: generated.pieces,
-      model: textOf(body, model),
-    },
-  };
-}
+const reply: ReplyProtocol = {
+  shape: shape({ model: leaf, usage: leaf, error: shape(), output: listOf(itemShape) }),
+  list: 'output',
+  noun: 'response',
+  countItem,
+  usage: (root) => root.members.get('usage'),
+  readUsage: readResponsesUsage,
+};
 
 const eventShape = shape({
   type: leaf,
@@ -125,52 +82,38 @@ interface OpenItem {
   arguments: string[];
 }
 
-function createResponsesStream(facts: RequestFacts, context: WireContext): WireStream {
-  const generated: Generated = { bytes: 0, pieces: 0 };
+function createDialect(progress: Progress, context: WireContext): Dialect {
   const openItems = new Map<number, OpenItem>();
   const doneItems = new Map<number, string>();
   /** The response as it was first announced; parsed only if the gateway has to end it. */
   let announced: Buffer | null = null;
   let sequence = -1;
-  let reading: UsageReading | null = null;
-  let model: string | null = null;
 
-  function read(event: DataEvent): Verdict {
+  function read(event: DataEvent): ReturnType<Dialect['read']> {
     const { data } = event;
     const root = tryScanJson(data, eventShape, answerLimits);
     if (root?.kind !== 'object') {
-      if (event.type === 'error') return failed(event, null);
-      generated.bytes += data.length;
+      if (event.type === 'error') return { kind: 'error', error: errorOf(data, null), edits: [] };
+      progress.bytes += data.length;
       return { kind: 'pass' };
     }
     const type = textOf(data, root.members.get('type')) ?? event.type ?? '';
     sequence = numberAt(data, root.members.get('sequence_number')) ?? sequence + 1;
     const carried = root.members.get('response');
     if (carried?.kind === 'object') readResponse(data, carried);
-    if (type === 'error' || type === 'response.failed') return failed(event, root);
+    const edits = answerModelEdits(carried?.members.get('model'), context);
+    if (type === 'error' || type === 'response.failed') return { kind: 'error', error: errorOf(data, root), edits };
     if (type === 'ping') return { kind: 'hide' };
     follow(type, data, root);
-    const shown = editEvent(event, answerModelEdits(carried?.members.get('model'), context));
+    const shown = editEvent(event, edits);
     return type === 'response.completed' || type === 'response.incomplete' ? { ...shown, state: 'terminated' } : shown;
   }
 
   function readResponse(data: Buffer, carried: JsonNode): void {
-    model = textOf(data, carried.members.get('model')) ?? model;
+    progress.model = textOf(data, carried.members.get('model')) ?? progress.model;
     const usage = carried.members.get('usage');
-    if (usage?.kind === 'object') reading = readResponsesUsage(valueOf(data, usage)) ?? reading;
+    if (usage?.kind === 'object') progress.reading = readResponsesUsage(valueOf(data, usage)) ?? progress.reading;
     announced ??= Buffer.from(data.subarray(carried.start, carried.end));
-  }
-
-  function failed(event: DataEvent, root: JsonNode | null): Verdict {
-    const error = readError(event, root);
-    const instead = disguised('responses', error.status, context);
-    if (instead !== null) return { kind: 'error', error, with: Buffer.from(failure(instead)) };
-    // A failed response names the model like any other.
-    const shown = editEvent(event, answerModelEdits(root?.members.get('response')?.members.get('model'), context));
-    if (shown.kind === 'pass') return { kind: 'error', error, with: scrubEvent(event, context.requestId) };
-    const bytes = Buffer.from(shown.with);
-    const edited = { ...event, bytes, start: 0, end: bytes.length };
-    return { kind: 'error', error, with: scrubEvent(edited, context.requestId) ?? bytes };
   }
 
   /** Counts what is generated and remembers what is open. */
@@ -191,30 +134,9 @@ function createResponsesStream(facts: RequestFacts, context: WireContext): WireS
       openItems.get(index)?.parts.set(contentIndex(data, root), { type: partType ?? 'output_text', pieces: [] });
     } else if (type.endsWith('.delta')) {
       const delta = root.members.get('delta');
-      countText(generated, delta);
+      countText(progress, delta);
       if (delta?.kind === 'string') keepDelta(type, data, root, delta, openItems.get(index));
     }
-  }
-
-  const relay = createEventRelay({
-    maxEventBytes: MAX_EVENT_BYTES,
-    dialect: {
-      read,
-      unread(bytes) {
-        generated.bytes += bytes;
-      },
-    },
-  });
-
-  function account(): ReportedUsage {
-    const reported = reportedAs(reading, facts.cacheWrite);
-    return {
-      ...reported,
-      partial: !relay.complete || reported.partial,
-      outputBytes: generated.bytes,
-      outputPieces: generated.pieces,
-      model,
-    };
   }
 
   function event(type: string, more: Record<string, unknown>): string {
@@ -226,12 +148,10 @@ function createResponsesStream(facts: RequestFacts, context: WireContext): WireS
   function ended(more: Record<string, unknown>): Record<string, unknown> {
     const known = announced === null ? null : (JSON.parse(announced.toString('utf8')) as Record<string, unknown>);
     const base = known ?? { id: `resp_${context.requestId}`, object: 'response', created_at: context.createdAt };
-    const name =
-      context.upstreamModel === context.catalogModel ? (model ?? context.catalogModel) : context.catalogModel;
-    return { ...base, model: name, ...more };
+    return { ...base, model: shownModel(progress.model, context), ...more };
   }
 
-  function budgetEnding(end: Extract<StreamEnd, { reason: 'budget' }>): string {
+  function budgetEnding(pools: TokenPools): string {
     const events: string[] = [];
     if (announced === null)
       events.push(event('response.created', { response: ended({ status: 'in_progress', output: [] }) }));
@@ -248,7 +168,7 @@ function createResponsesStream(facts: RequestFacts, context: WireContext): WireS
       incomplete_details: { reason: 'max_output_tokens' },
       error: null,
       output: items,
-      usage: toResponsesUsage(end.usage ?? reading?.usage ?? noTokens),
+      usage: toResponsesUsage(pools),
     });
     events.push(event('response.incomplete', { response: last }));
     return events.join('');
@@ -264,25 +184,8 @@ function createResponsesStream(facts: RequestFacts, context: WireContext): WireS
     return event('response.failed', { response, request_id: requestId });
   }
 
-  return {
-    get state() {
-      return relay.state;
-    },
-    get error() {
-      return relay.error;
-    },
-    get keepAlive() {
-      return relay.inEvent() ? noBytes : keepAlive;
-    },
-    write: relay.write,
-    end: relay.end,
-    account,
-    stop(end: StreamEnd) {
-      if (relay.state === 'terminated' || relay.state === 'failed') return noBytes;
-      if (end.reason === 'budget') return Buffer.from(relay.close('terminated') + budgetEnding(end));
-      return Buffer.from(relay.close('failed') + failure(end));
-    },
-  };
+  // The event that says how the answer ends is its terminator, so that nothing is ever lacking.
+  return { read, budgetEnding, terminator: () => '', failure };
 }
 
 function numberAt(data: Buffer, node: JsonNode | undefined): number | null {
@@ -344,7 +247,7 @@ function closingEvents(
 }
 
 /** The upstream's error: the failed response's own, or what an `error` event says. */
-function readError({ data }: DataEvent, root: JsonNode | null): StreamError {
+function errorOf(data: Buffer, root: JsonNode | null): StreamError {
   const error = root?.members.get('response')?.members.get('error') ?? root?.members.get('error') ?? root;
   const code = textOf(data, error?.members.get('code'));
   const type = error === root ? null : textOf(data, error?.members.get('type'));
@@ -352,3 +255,17 @@ function readError({ data }: DataEvent, root: JsonNode | null): StreamError {
   const message = textOf(data, error?.members.get('message')) ?? 'The model failed at its vendor.';
   return { status, type: code ?? type ?? errorType('responses', status), message };
 }
+
+const stream: StreamProtocol = {
+  // Larger than elsewhere: the last event repeats the whole answer, and it is the one that carries the usage.
+  maxEventBytes: 8_388_608,
+  keepAlive: Buffer.from(': keep-alive\n\n'),
+  createDialect,
+};
+
+export const nativeResponses: NativeProtocol = {
+  protocol: 'responses',
+  requestEdits: (raw, facts) => [...storeEdits(raw, facts), ...danglingReasoningEdits(raw, facts)],
+  reply,
+  stream,
+};
