@@ -24,21 +24,22 @@ import {
 } from './postgres/postmaster.ts';
 
 /**
- * The PostgreSQL that runs when nobody names one: its cluster is `DATA_DIR/postgres`, and every program that works on
- * the same `DATA_DIR` (server processes, the operator's command line) shares it. The first user starts it, the last one
- * stops it.
+ * The embedded PostgreSQL, used when no `DATABASE_URL` is set: its cluster is `DATA_DIR/postgres`, and every program
+ * that works on the same `DATA_DIR` (server processes, the operator's command line) shares it. The first user starts
+ * it, the last one stops it.
  *
- * Two locks in `DATA_DIR` keep order, and both vanish with their holder, however it dies:
- * - `postgres.users`: every user shares it for as long as it uses the server. Whoever can have it alone is the last.
- * - `postgres.lock`: held while starting and stopping, so that nobody arrives while the last one is leaving.
+ * Two locks in `DATA_DIR` keep order, and the kernel releases both when their holder dies:
+ * - `postgres.users`: shared by every user for as long as it uses the server. The user that can take it exclusively is
+ * the last.
+ * - `postgres.lock`: held while starting and stopping, so that no user joins while the last one leaves.
  *
- * If all users are killed the server stays, and the next user adopts it. If the server is killed, whichever user
- * notices first starts it again, at the same address.
+ * If all users are killed the server stays, and the next user adopts it. If the server is killed, the first user that
+ * notices restarts it, at the same address.
  *
  * Not guaranteed: two machines or containers on one `DATA_DIR`. It is refused when it can be recognised.
  */
 export interface EmbeddedPostgres {
-  /** The address of the database, the same for all users; it stays the same while there is one. */
+  /** The address of the database, the same for all users and across restarts. */
   url: string;
   /** Ends this use; stops the server if it was the last. Safe to call more than once. */
   release(): Promise<void>;
@@ -46,18 +47,18 @@ export interface EmbeddedPostgres {
 
 const databaseName = 'steyg';
 const stopTimeoutMs = 30_000;
-/** How long one start, which may have to recover from a crash, holds up the others. */
+/** Timeout of one start, which may have to recover from a crash; other users wait for it. */
 const startTimeoutMs = 120_000;
 const watchIntervalMs = 1_000;
-/** The server writes almost nothing; a log that grew this long is of no use to anybody. */
+/** The server logs almost nothing; a longer log is truncated. */
 const logBytesMax = 5_000_000;
-/** The shortest limit of a socket's path among the systems we run on, less the socket's own name. */
+/** The lowest limit of a socket path on the supported systems, less the socket's own name. */
 const socketDirectoryBytesMax = 103 - '/.s.PGSQL.5432'.length;
 
 /**
- * Starts the embedded PostgreSQL of `dataDir`, or joins those who use it already, and makes sure that the (empty)
- * database exists. Throws, asking for `DATABASE_URL`, where PostgreSQL cannot run.
- * `identities` and `publicPlace` narrow the ways to run it as root, for tests.
+ * Starts the embedded PostgreSQL of `dataDir`, or joins its present users, and creates the (empty) database if it is
+ * missing. Throws, asking for `DATABASE_URL`, where PostgreSQL cannot run. `identities` and `publicPlace` narrow the
+ * ways to run it as root, for tests.
  */
 export async function useEmbeddedPostgres(options: {
   dataDir: string;
@@ -161,13 +162,13 @@ async function shutDown(place: Place): Promise<void> {
 interface Start {
   place: Place;
   log: DatabaseLog;
-  /** Others use it, and look after it. */
+  /** Other users have it running, and restart it when it dies. */
   isUsed: boolean;
   identities?: readonly Identity['kind'][];
   publicPlace?: string;
 }
 
-/** Returns the socket's directory of a server that answers: the one that is there, or a new one. */
+/** Returns the socket's directory of a server that answers: the running one, or a new one. */
 async function ensureRunning(options: Start): Promise<string> {
   const { place, log } = options;
   const giveUpAt = performance.now() + startTimeoutMs;
@@ -189,9 +190,9 @@ async function ensureRunning(options: Start): Promise<string> {
       }
       continue;
     }
-    // The process id belongs to somebody else by now, or to a zombie, or there is none in the file, and PostgreSQL itself
-    // cannot tell what that means. If nobody has it, the file stays: PostgreSQL finds by it whether the killed server's
-    // other processes are gone.
+    // The process id in the file belongs to another program by now, or to a zombie, or is missing, and PostgreSQL
+    // itself cannot tell. If no process uses the cluster, the file stays: PostgreSQL finds by it whether other
+    // processes of the killed server still run.
     if ((server && (await isAlive(server.pid))) || (await isForsaken(place.cluster))) await removeClaims(place);
     const started = await tryStart(options);
     if (started !== null) return started;
@@ -200,7 +201,7 @@ async function ensureRunning(options: Start): Promise<string> {
   }
 }
 
-/** What a server writes its process id into: beside the data, and beside its socket. */
+/** The files with a server's process id: beside the data, and beside its socket. */
 async function removeClaims(place: Place): Promise<void> {
   const record = await readRecord(place);
   if (record !== null && (await isPrivate(place, record.socketDirectory)))
@@ -208,7 +209,7 @@ async function removeClaims(place: Place): Promise<void> {
   await rm(join(place.cluster, 'postmaster.pid'), { force: true });
 }
 
-/** Starts a server. Null: what a killed one left is not gone yet; try again soon. */
+/** Starts a server. Null: processes of a killed one still run; the caller retries soon. */
 async function tryStart(options: Start): Promise<string | null> {
   const { place, log } = options;
   const identity = await chooseIdentity(options.identities);
@@ -247,18 +248,18 @@ async function shortenLog(place: Place): Promise<void> {
 
 // ------------------------------------------------------------------------------------------------ the socket
 
-/** As PostgreSQL calls it, by its usual port. */
+/** The socket's name in PostgreSQL, with its default port. */
 const socketName = '.s.PGSQL.5432';
 
 interface SocketRecord {
   socketDirectory: string;
-  /** Which processes can see each other: the boot of the machine and the process namespace. */
+  /** Identifies the processes that can see each other: the boot of the machine and the process namespace. */
   machine: string;
 }
 
 /**
- * The directory of the server's socket. A socket's path must be short, so it lies with the temporary files; `DATA_DIR`
- * remembers which one it is. A server that is started again while others use it comes back at the same address.
+ * The directory of the server's socket. A socket's path must be short, so it lies in the temporary directory, and
+ * `DATA_DIR` remembers it. A server that is restarted while others use it returns at the same address.
  */
 async function socketDirectoryFor(place: Place, identity: Identity): Promise<string> {
   const record = await readRecord(place);
@@ -273,14 +274,15 @@ async function socketDirectoryFor(place: Place, identity: Identity): Promise<str
   return socketDirectory;
 }
 
-/** Makes sure that a remembered directory is there; false when somebody else has made one of that name. */
+/** Creates a remembered directory if it is missing; false when another user owns one of that name. */
 async function keep(place: Place, directory: string): Promise<boolean> {
   await mkdir(directory, { mode: 0o700 }).catch(() => {});
   return isPrivate(place, directory);
 }
 
 /**
- * Whether a directory is ours alone. Temporary files get swept, and a stranger could put a socket where ours was.
+ * Whether a directory is ours alone. Temporary files are cleaned up, and another user could put a socket in the same
+ * place.
  */
 async function isPrivate(place: Place, directory: string): Promise<boolean> {
   const entry = await lstat(directory).catch(() => null);
@@ -292,7 +294,7 @@ async function isPrivate(place: Place, directory: string): Promise<boolean> {
 function temporaryDirectory(identity: Identity): string {
   const directory = tmpdir();
   const long = Buffer.byteLength(join(directory, 'steyg-XXXXXX')) > socketDirectoryBytesMax;
-  // Another user may be unable to enter root's own temporary directory; everybody can enter /tmp.
+  // Other users may be unable to enter root's own temporary directory; all can enter /tmp.
   return long || identity.kind === 'user' ? '/tmp' : directory;
 }
 
@@ -311,7 +313,7 @@ function machine(): string {
   return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
 }
 
-/** The server runs and others use it, but this program does not see its socket. */
+/** The server runs and others use it, but this program cannot see its socket. */
 class HiddenSocket extends Error {
   override name = 'HiddenSocket';
 
@@ -324,8 +326,8 @@ class HiddenSocket extends Error {
 }
 
 /**
- * A socket that is gone for everybody comes back as soon as one of its users notices, who need their turn for it. One
- * that does not come back is seen by them: starting another server would take theirs away.
+ * A vanished socket returns as soon as one of its users notices and gets the lock. A socket that does not return is
+ * visible to those users only: starting another server would break theirs.
  */
 async function whenSeen<T>(work: () => Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + 5 * watchIntervalMs;
@@ -340,7 +342,7 @@ async function whenSeen<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Whether anybody else uses it. Containers that share a directory do not see each other's processes, and each would
+ * Whether another user exists. Containers that share a directory do not see each other's processes, and each would
  * start a server on one cluster: that is refused.
  */
 async function isUsedByOthers(place: Place): Promise<boolean> {
@@ -355,7 +357,7 @@ async function isUsedByOthers(place: Place): Promise<boolean> {
 
 // ------------------------------------------------------------------------------------------------ watching
 
-/** Starts the server again when it dies, or when its socket vanishes, under its users. */
+/** Restarts the server when it dies, or when its socket vanishes, while it is in use. */
 function watchServer(options: {
   place: Place;
   socketDirectory: string;

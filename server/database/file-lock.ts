@@ -3,11 +3,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Locks between processes. Node has no `flock`, and a file that names its holder goes stale when the holder is
- * killed and its process id is given to somebody else. SQLite asks the kernel for its locks, and the kernel lets go of
- * them when their holder dies, however it dies: an empty SQLite file is a lock that cannot go stale.
+ * Locks between processes. Node has no `flock`, and a lock file with a process id goes stale when its holder is killed
+ * and the id is reused. SQLite uses kernel locks, which are released when their holder dies in any way: an empty SQLite
+ * file is a lock that cannot go stale.
  *
- * Works between processes of one machine, containers that share a directory included.
+ * Works between processes of one machine, including containers that share a directory.
  */
 export interface FileLock {
   release(): void;
@@ -18,17 +18,17 @@ export type LockMode = 'shared' | 'exclusive';
 
 const busy = 5;
 
-// A connection that nobody refers to would be collected, and its lock with it.
+// Without a reference the connection would be garbage-collected, and its lock with it.
 const held = new Set<DatabaseSync>();
 
 /** Takes the lock if it is free, else returns null. Creates the file. */
 export function tryLock(path: string, mode: LockMode): FileLock | null {
-  // Never on a file that is there: closing any handle of a file makes the kernel drop all locks this process has on it.
+  // Never on an existing file: closing any handle of a file makes the kernel drop all locks of this process on it.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     if (mode === 'exclusive') database.exec('BEGIN EXCLUSIVE');
-    // Reading takes the shared lock, and the open transaction keeps it.
+    // A read takes the shared lock, and the open transaction keeps it.
     else database.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
   } catch (error) {
     database.close();
@@ -43,7 +43,7 @@ export function tryLock(path: string, mode: LockMode): FileLock | null {
   };
 }
 
-/** Waits for the lock. Throws when it is not free in time. */
+/** Waits for the lock. Throws when the timeout is over. */
 export async function lock(path: string, mode: LockMode, options: { timeoutMs: number }): Promise<FileLock> {
   const giveUpAt = performance.now() + options.timeoutMs;
   for (;;) {

@@ -1,13 +1,18 @@
+/** The money lane: its connection pool, and transactions with and without retries. */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { type DatabaseLog, openPool } from './pool.ts';
 
-/** How long a statement of the money lane may run. A client waits for it with open ears. */
+/** Timeout of a statement of the money lane. A client waits for its result. */
 export const statementTimeoutMs = 2_000;
-/** How long a statement of the money lane may wait for a lock. */
+/** Timeout of a statement's wait for a lock. */
 export const lockTimeoutMs = 1_000;
 
-/** The ledger keeps two (batches, the witness), the nightly check of everything takes two, and one is left for balances. */
+/**
+ * The ledger keeps two (batches, the witness), the nightly check of all accounts takes two, and one is left for
+ * balances.
+ */
 export const laneConnections = 5;
 
 /**
@@ -24,24 +29,24 @@ export function openLane(options: { url: string; max: number; log: DatabaseLog }
     settings: {
       statement_timeout: `${statementTimeoutMs}ms`,
       lock_timeout: `${lockTimeoutMs}ms`,
-      // A process that stops between two statements must not keep an account locked.
+      // A process that stalls between two statements must not keep an account locked.
       idle_in_transaction_session_timeout: `${2 * statementTimeoutMs}ms`,
-      // Commits are promises to clients, whatever the server's default says.
+      // Clients rely on commits, so they are durable whatever the server's default is.
       synchronous_commit: 'on',
     },
   });
 }
 
 /**
- * Runs `work` in one transaction and returns what it returns. Whatever it throws rolls back and is thrown on. A
- * connection whose state is not known afterwards is closed, never reused.
+ * Runs `work` in one transaction and returns its result. Anything it throws rolls back and is rethrown. A connection in
+ * an unknown state is closed, never reused.
  *
  * An error of COMMIT itself leaves open whether the transaction happened, unless PostgreSQL says so: callers rely on
  * idempotent writes.
  */
 export async function transaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
-  // While a connection is checked out the pool does not listen, and an unheard error ends the process.
+  // While a connection is checked out the pool has no listener on it, and an unhandled error ends the process.
   client.on('error', ignore);
   let reusable = true;
   try {
@@ -59,11 +64,11 @@ export async function transaction<T>(pool: Pool, work: (client: PoolClient) => P
   }
 }
 
-/** How often work is begun at most that others keep getting in the way of. */
+/** Maximum attempts of a transaction that conflicts with others. */
 const maxAttempts = 4;
 const firstPauseMs = 20;
 
-/** How PostgreSQL says that it has undone a transaction for the sake of another one, so that it may be begun again. */
+/** Codes with which PostgreSQL rolls back a transaction for the sake of another one, so that it may be retried. */
 const undoneForOthers: ReadonlySet<unknown> = new Set([
   '40001', // serialization failure
   '40P01', // deadlock
@@ -71,11 +76,11 @@ const undoneForOthers: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Like `transaction`, and begun again a few times when PostgreSQL has undone it for the sake of another one. `work` must
- * do nothing but ask the database: whatever else it did would be done once more.
+ * Like `transaction`, with a few retries when PostgreSQL has rolled it back for the sake of another one. `work` must
+ * only query the database: any other effect would be repeated.
  *
- * Nothing is done twice: PostgreSQL says these things only of what it has taken back. Where that is not known (the
- * connection broke, also between COMMIT and its answer) or where the statement was too slow, the error is thrown on.
+ * Nothing happens twice: PostgreSQL returns these codes only for what it has rolled back. When that is unknown (the
+ * connection broke, also between COMMIT and its answer) or a statement timed out, the error is rethrown.
  */
 export async function repeatedTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   for (let beginnings = 1; ; beginnings += 1) {
@@ -83,15 +88,15 @@ export async function repeatedTransaction<T>(pool: Pool, work: (client: PoolClie
       return await transaction(pool, work);
     } catch (error) {
       if (beginnings === maxAttempts || !isUndoneForOthers(error)) throw error;
-      // Never the same twice, so that those who met do not meet again.
+      // Random delays, so that conflicting transactions do not meet again.
       await delay(firstPauseMs * 2 ** beginnings * Math.random());
     }
   }
 }
 
-/** Whether PostgreSQL itself said it: then it can be reached, and what it says is about what it was asked. */
+/** Whether the error is PostgreSQL's own: then the database is reachable, and the error is about the query. */
 export function isSaidByDatabase(error: unknown): error is Error & { code?: unknown } {
-  // System errors have a `code` too (EPIPE is even five characters long), but no severity.
+  // System errors have a `code` too (EPIPE even has five characters), but no severity.
   return error instanceof Error && 'severity' in error;
 }
 

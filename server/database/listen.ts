@@ -1,8 +1,10 @@
+/** Listens to PostgreSQL's notifications, so that caches are dropped when their rows change. */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { DatabaseLog } from './pool.ts';
 
-/** What a process keeps in memory and may have become stale. */
+/** The caches of a process that may become stale. */
 export type ChangedPart = 'keys' | 'catalog';
 
 const channel = 'steyg_change';
@@ -11,22 +13,22 @@ const connectTimeoutMs = 5_000;
 const retryMsMin = 100;
 const retryMsMax = 5_000;
 
-/** A connection that died without a word is found out by asking now and then. */
+/** Interval of the query that detects a silently dead connection. */
 const defaultTimes = { heartbeatMs: 10_000, answerTimeoutMs: 5_000 };
 
 export interface Listening {
-  /** Whether changes are heard right now. While it is false, what is kept in memory may be stale. */
+  /** Whether changes are received right now. While it is false, caches may be stale. */
   readonly healthy: boolean;
   close(): Promise<void>;
 }
 
 /**
- * Calls `onChange` whenever any program changes keys or the catalog in the database (its triggers announce it), over
- * one connection that comes back by itself. After each reconnection everything counts as changed, since nobody knows
- * what was missed. Resolves when it hears for the first time; rejects if it cannot. Everything read before it resolved
- * may be stale already, so `onChange` is called for everything then too.
+ * Calls `onChange` whenever any program changes keys or the catalog in the database (its triggers notify), over one
+ * connection that reconnects by itself. After each reconnection everything counts as changed, since notifications may
+ * have been missed. Resolves when it listens for the first time; rejects if it cannot. Reads before that may be stale,
+ * so `onChange` is called for everything then too.
  *
- * Needs a connection that stays the same: a pooler between us and the database must not share it by transaction.
+ * Needs a session of its own: a pooler in between must not share it by transaction.
  */
 export async function listen(options: {
   url: string;
@@ -93,7 +95,7 @@ async function connect(url: string): Promise<Client> {
   }
 }
 
-/** Resolves when the connection has ended, does not answer any more, or is not wanted any more. */
+/** Resolves when the connection has ended, no longer answers, or is no longer wanted. */
 async function untilSilent(client: Client, times: typeof defaultTimes, closing: AbortSignal): Promise<void> {
   const ended = new AbortController();
   const end = () => ended.abort();
@@ -109,7 +111,10 @@ async function untilSilent(client: Client, times: typeof defaultTimes, closing: 
   }
 }
 
-/** Ends a connection without waiting for the other side, which may have gone silent. Only reading ever happened on it. */
+/**
+ * Closes a connection without waiting for the other side, which may not answer. Safe, because the connection only
+ * reads.
+ */
 function disconnect(client: Client): void {
   const { stream } = (client as Client & { connection: { stream: { destroy(): void } } }).connection;
   stream.destroy();
@@ -117,7 +122,7 @@ function disconnect(client: Client): void {
 
 async function retry(hear: () => Promise<Client>, closing: AbortSignal, log: DatabaseLog): Promise<Client | null> {
   for (let waitMs = retryMsMin; !closing.aborted; waitMs = Math.min(2 * waitMs, retryMsMax)) {
-    // Many processes lose the database at the same moment; they should not all come back at the same one.
+    // Many processes lose the database at the same moment; jitter spreads their reconnections.
     await delay(waitMs * (0.5 + Math.random()), null, { signal: closing }).catch(() => {});
     if (closing.aborted) return null;
     try {

@@ -16,27 +16,27 @@ export interface Migration {
   checksum: string;
 }
 
-/** How the database stands to the migrations of this version. Lists are in order of application. */
+/** The state of the database compared with the migrations of this version. Lists are in order of application. */
 export interface MigrationStatus {
   applied: string[];
   pending: string[];
-  /** Applied, but with another text than the one at hand: somebody edited history. */
+  /** Applied with a different text: the migration was edited afterwards. */
   changed: string[];
-  /** Applied by a newer version of the server. Not an error: versions overlap while machines are being updated. */
+  /** Applied by a newer version of the server. Not an error: versions overlap during an update. */
   unknown: string[];
-  /** Begun by another tool and never finished. */
+  /** Started by another tool and never finished. */
   failed: string[];
 }
 
-/** The database cannot be brought up to date without a person. Retrying does not help. */
+/** The database needs a person before it can be migrated. A retry does not help. */
 export class MigrationRefused extends Error {
   override name = 'MigrationRefused';
 }
 
-// The lock that Prisma's own tool takes, so that the two exclude each other.
+// The lock of Prisma's own tool, so that the two exclude each other.
 const lockKey = 72_707_369;
 
-// A migration that waits for a lock stops everybody who comes after it; better to fail and be tried again.
+// A migration that waits for a lock blocks every later query; better to fail and retry.
 const lockTimeoutMs = 10_000;
 
 /** The migrations of a folder, in order. */
@@ -52,21 +52,21 @@ export async function readMigrations(directory: string = migrationsDirectory): P
 }
 
 /**
- * Applies what is missing, each migration in one transaction together with the row that records it, and returns the
- * names of those applied here. Any number of processes may call it at once: one applies, the others wait and find
- * nothing left to do. The lock lives as long as a transaction, so that a pooler between us and the database does no harm.
+ * Applies missing migrations, each in one transaction together with the row that records it, and returns the names of
+ * those applied here. Any number of processes may call it at once: one applies, the others wait and find nothing left.
+ * The lock lives as long as a transaction, so that it also works through a pooler.
  *
- * A migration cannot contain what PostgreSQL refuses inside a transaction (`CREATE INDEX CONCURRENTLY`).
+ * A migration cannot contain statements that PostgreSQL refuses inside a transaction (`CREATE INDEX CONCURRENTLY`).
  *
- * Throws `MigrationRefused` when an applied migration was edited or another tool left one unfinished; nothing has
- * been changed then.
+ * Throws `MigrationRefused` when an applied migration was edited or another tool left one unfinished; nothing has been
+ * changed then.
  */
 export async function migrate(options: { url: string; directory?: string }): Promise<string[]> {
   const migrations = await readMigrations(options.directory);
   return withClient(options.url, async (client) => {
     const appliedHere: string[] = [];
     for (;;) {
-      // Without the lock first: a start that has nothing to do waits for nobody.
+      // Without the lock first: a start without missing migrations does not wait.
       if (nextPending(migrations, await recorded(client)) === null) return appliedHere;
       const name = await applyNext(client, migrations);
       if (name === null) return appliedHere;
@@ -75,7 +75,7 @@ export async function migrate(options: { url: string; directory?: string }): Pro
   });
 }
 
-/** Compares the database with the migrations at hand; changes nothing. */
+/** Compares the database with this version's migrations; changes nothing. */
 export async function migrateStatus(options: { url: string; directory?: string }): Promise<MigrationStatus> {
   const migrations = await readMigrations(options.directory);
   return withClient(options.url, async (client) => compare(migrations, await recorded(client)));
@@ -165,7 +165,7 @@ function nextPending(migrations: readonly Migration[], records: readonly Recorde
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url, application_name: 'steyg migrate' });
-  // A connection that breaks also fails the query that runs on it; the event alone would end the process.
+  // A broken connection also fails its running query; without a listener the event would end the process.
   client.on('error', () => {});
   await client.connect();
   try {

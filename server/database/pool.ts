@@ -1,9 +1,11 @@
+/** Connection pools: parsers that keep BIGINT exact, session settings, time-outs. */
+
 import { type ClientBase, type CustomTypesConfig, Pool, types } from 'pg';
 
 const bigint = 20;
 const bigintArray = 1016;
 
-// pg's own type for type numbers lists scalars only, though it has parsers for arrays too.
+// pg's own type for type ids lists scalars only, though it has parsers for arrays too.
 const builtIn = types.getTypeParser as (oid: number, format?: string) => (value: string) => unknown;
 const parseArray = builtIn(bigintArray) as (text: string) => (string | null)[];
 
@@ -12,8 +14,8 @@ function bigints(text: string): (bigint | null)[] {
 }
 
 /**
- * Money is `bigint`: a BIGINT must never pass through a floating-point number. Only the connections that ask for
- * these parsers have them; pg's global ones stay as every other user of pg expects them.
+ * Money is `bigint`: a BIGINT must never pass through a floating-point number. The parsers belong to single
+ * connections; pg's global ones stay unchanged for its other users.
  */
 export const bigintTypes: CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: string) => {
@@ -23,18 +25,22 @@ export const bigintTypes: CustomTypesConfig = {
   }) as CustomTypesConfig['getTypeParser'],
 };
 
-/** Where unexpected but survivable things go. The connection's address never does: it may carry a password. */
+/**
+ * The logger of unexpected errors that the pool survives. The connection's address is never logged: it may carry a
+ * password.
+ */
 export interface DatabaseLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
-/** What every connection of a pool starts with, e.g. `{ lock_timeout: '1s' }`. */
+/** Session settings of every connection, e.g. `{ lock_timeout: '1s' }`. */
 export type SessionSettings = Readonly<Record<string, string>>;
 
 /**
- * A connection pool. Sessions always run in UTC: Prisma's adapter takes every timestamp for UTC whatever its offset
- * says, and months begin in UTC. BIGINT arrives as `bigint`. Settings are sent as a query, because poolers refuse them as part of the connection.
+ * A connection pool. Sessions always run in UTC: Prisma's adapter reads every timestamp as UTC whatever its offset, and
+ * months begin in UTC. BIGINT arrives as `bigint`. Settings are sent as a query, because poolers refuse them as
+ * connection parameters.
  */
 export function openPool(options: {
   url: string;
@@ -42,9 +48,9 @@ export function openPool(options: {
   name: string;
   max: number;
   settings?: SessionSettings;
-  /** How long a query may take as seen from here: the last resort when the network swallows everything. */
+  /** Client-side timeout of a query: the last resort when the network drops everything. */
   queryTimeoutMs?: number;
-  /** How long a caller waits for a connection. */
+  /** Timeout of a caller's wait for a connection. */
   connectTimeoutMs?: number;
   log: DatabaseLog;
 }): Pool {
@@ -57,12 +63,12 @@ export function openPool(options: {
     keepAlive: true,
     ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
     types: bigintTypes,
-    // The pool waits for the promise and hands out no connection whose settings failed; its types know only `void`.
+    // The pool waits for the promise and never returns a connection whose settings failed; its types only know `void`.
     onConnect: (client) => applySettings(client, settings) as unknown as void,
   });
-  // An idle connection that breaks is replaced by the next query; without a listener it would end the process.
+  // A broken idle connection is replaced by the next query; without a listener its error would end the process.
   pool.on('error', (error: Error & { code?: string }) => {
-    // The server may be told to stop while our last goodbyes are still on their way to it.
+    // The server may be stopped while our last messages are still on their way to it.
     if (pool.ending) return;
     options.log.warn({ pool: options.name, code: error.code }, 'an idle database connection broke');
   });

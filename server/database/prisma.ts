@@ -3,14 +3,14 @@ import { PrismaClient } from './generated/prisma/client.ts';
 import { type DatabaseLog, openPool } from './pool.ts';
 
 /**
- * The control plane's way to the database. It has connections of its own, so that a slow page never keeps the money
- * lane waiting. `$disconnect()` closes them. Nothing that moves money goes through it.
+ * The control plane's Prisma client. It has connections of its own, so that a slow page never delays the money lane.
+ * `$disconnect()` closes them. Money is never moved through it.
  */
 export function createPrisma(options: { url: string; max: number; log: DatabaseLog }): PrismaClient {
   const pool = openPool({ ...options, name: 'prisma', settings: { statement_timeout: '10s', lock_timeout: '5s' } });
   return new PrismaClient({
     adapter: new PrismaPg(pool, { disposeExternalPool: true }),
-    // The other formats quote the call with its arguments, names and addresses among them.
+    // The other formats quote the call with its arguments, including names and addresses.
     errorFormat: 'minimal',
   });
 }

@@ -6,11 +6,11 @@ import { appendAudit } from '../shared/audit.ts';
 import { textProblem } from '../shared/plain-text.ts';
 import { type Role, type Scope, scopes, scopesOf, type TokenPrincipal } from './principal.ts';
 
-/** Access tokens: what programs open the control plane with. Only digests are stored. */
+/** Access tokens: the credentials of programs for the control plane. Only digests are stored. */
 export interface AccessTokens {
-  /** Who carries this secret; null when it is none, has expired or was deleted. */
+  /** The principal of a secret; null when it is unknown, expired or deleted. */
   identify(secret: string): Promise<TokenPrincipal | null>;
-  /** `not_allowed`: whoever makes it has left the account meanwhile, or may do less in it than the token could. */
+  /** `not_allowed`: the person has left the account meanwhile, or their role allows less than the token would. */
   create(
     input: NewAccessToken,
     actor: string,
@@ -48,7 +48,7 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
     async identify(secret) {
       const parsed = parseToken(secret);
       if (parsed === null) return null;
-      // The scope `operator` is only as good as the operator who made the token; the command line answers for itself.
+      // The scope `operator` is only as good as the operator who made the token; the command line needs no such proof.
       const { rows } = await pool.query<{
         id: string;
         account_id: string;
@@ -84,7 +84,7 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
       return repeatedTransaction(
         pool,
         async (client): Promise<CreatedAccessToken | AccessTokenProblem | { kind: 'not_allowed' }> => {
-          // Tokens of one account one after the other, so that they can be counted.
+          // Tokens of one account are made one after the other, so that they can be counted.
           await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [input.accountId]);
           if (!(await mayGive(client, input))) return { kind: 'not_allowed' };
           const { rows } = await client.query<{ count: string }>(
@@ -125,8 +125,8 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
 }
 
 /**
- * Whether the person who makes the token may do what it could, under a lock that keeps it so: whoever ends a membership,
- * or takes from a role, ends the tokens made under it, and must not miss one that is being made.
+ * Whether the person who makes the token has its abilities, under a lock that keeps them: ending a membership, or
+ * lowering a role, ends the tokens made under it, and must not miss one that is being made.
  */
 async function mayGive(client: ClientBase, { accountId, createdBy, scopes: asked }: NewAccessToken): Promise<boolean> {
   if (createdBy === null) return true;
@@ -136,7 +136,7 @@ async function mayGive(client: ClientBase, { accountId, createdBy, scopes: asked
   );
   const [member] = rows;
   if (member === undefined) return false;
-  // What an operator's token may do as such does not come from the role.
+  // An operator token's own abilities do not come from the role.
   const given: readonly Scope[] = [...scopesOf(member.role), 'operator'];
   return asked.every((scope) => given.includes(scope));
 }

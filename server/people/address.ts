@@ -4,8 +4,8 @@ import { normalAddress } from '../accounts/address.ts';
 const mailable = z.email();
 
 /**
- * The one spelling of an address that a person signs in with, or null when it is none. Narrower than what an account
- * can carry: better-auth takes these and no others.
+ * The canonical spelling of an address that a person signs in with, or null when it is none. Narrower than the address
+ * of an account: better-auth accepts these and no others.
  */
 export function personAddress(text: string): string | null {
   const address = text.length > 1_024 ? null : normalAddress(text.trim());
@@ -16,8 +16,8 @@ export function personAddress(text: string): string | null {
 const dotless = new Set(['gmail.com', 'googlemail.com']);
 
 /**
- * The mailbox behind an address, for telling whether it has had its trial: what stands behind a `+` is dropped
- * everywhere, dots and the second domain where they are known to mean nothing. Takes a normal address.
+ * The mailbox behind an address, for the rule of one trial per mailbox: the part behind a `+` is dropped everywhere,
+ * dots and the second domain where the provider is known to ignore them. Takes a canonical address.
  */
 export function mailboxOf(address: string): string {
   const [local = '', domain = ''] = address.split('@');

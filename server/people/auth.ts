@@ -1,3 +1,5 @@
+/** better-auth, configured for the service: sessions, links of mails, cookies. */
+
 import { hkdfSync } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import { twoFactor } from 'better-auth/plugins';
@@ -7,29 +9,29 @@ import { hashedSessionAdapter } from './session-tokens.ts';
 
 /** A session ends after this long without use. */
 export const idleS = 24 * 3_600;
-/** And after this long in any case. */
+/** The absolute lifetime of a session. */
 export const absoluteS = 30 * 24 * 3_600;
-/** A session in use is prolonged when it was last prolonged this long ago. */
+/** A session in use is prolonged when the last prolongation is this long ago. */
 export const prolongAfterS = 900;
-/** How long the link of a mail works. */
+/** Lifetime of a mail's link. */
 const linkS = 3_600;
 const verificationLinkS = 24 * 3_600;
 
-/** A person as better-auth hands them to what sends mails. */
+/** A person as better-auth passes them to the mail callbacks. */
 export interface MailedUser {
   id: string;
   email: string;
   name: string;
 }
 
-/** What is sent when. */
+/** The mails that better-auth triggers. */
 export interface AuthMails {
   verification(user: MailedUser, token: string): Promise<void>;
   passwordReset(user: MailedUser, token: string): Promise<void>;
   emailChange(user: MailedUser, newEmail: string, token: string): Promise<void>;
 }
 
-/** The names of the cookies: a browser takes the prefix `__Host-` only over https, for this host alone. */
+/** The names of the cookies: browsers accept the prefix `__Host-` only over https, for this host alone. */
 export function cookieNames(publicUrl: string): { session: string; secondFactor: string; device: string } {
   const prefix = publicUrl.startsWith('https://') ? '__Host-' : 'steyg-';
   return { session: `${prefix}sid`, secondFactor: `${prefix}2fa`, device: `${prefix}device` };
@@ -110,7 +112,7 @@ export function createAuth(options: {
 
 export type Auth = ReturnType<typeof createAuth>;
 
-/** What better-auth signs cookies and encrypts the secrets of one-time codes with. */
+/** The secret with which better-auth signs cookies and encrypts the secrets of one-time codes. */
 export function signInSecret(secretKey: Buffer): string {
   return Buffer.from(hkdfSync('sha256', secretKey, '', 'steyg sign-in', 32)).toString('base64url');
 }

@@ -1,4 +1,4 @@
-/** Where a request about somebody's sign-in comes from. */
+/** The origin of a request about a sign-in: network, browser, cookies. */
 export interface Caller {
   ip: string;
   userAgent: string;
@@ -6,7 +6,7 @@ export interface Caller {
   cookie: string | null;
 }
 
-/** What better-auth gets to see of a request: nothing that the client could have put words into but these. */
+/** The headers that better-auth gets: only these, so that no other client-controlled text reaches it. */
 export function headersOf(caller: Caller): Headers {
   const headers = new Headers({ 'x-forwarded-for': caller.ip, 'user-agent': caller.userAgent.slice(0, 400) });
   if (caller.cookie !== null) headers.set('cookie', caller.cookie);

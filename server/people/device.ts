@@ -2,8 +2,8 @@ import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { isSameSecret } from '../shared/constant-time.ts';
 
 /**
- * A browser that has signed a person in before carries a cookie that says so. Its attempts are counted by themselves,
- * so that somebody who guesses at an address from elsewhere slows everybody down but its owner.
+ * Device cookies: a browser that has signed a person in before carries one. Its attempts are counted separately, so
+ * that guesses from elsewhere never slow down the owner of the address.
  */
 export interface Devices {
   /** The device's id when the cookie was made for this address, else null. */

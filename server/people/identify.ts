@@ -1,3 +1,5 @@
+/** Identifies who sends a request: a session, an access token, or neither. */
+
 import type { AccessTokens } from './access-tokens.ts';
 import { absoluteS, cookieNames, idleS, prolongAfterS } from './auth.ts';
 import { type Caller, cookieValue, headersOf, tokenOf } from './caller.ts';
@@ -7,11 +9,14 @@ import { sessionDigest } from './session-tokens.ts';
 
 export interface Identified {
   principal: Principal;
-  /** A session that is in use is prolonged now and then; the browser must be told. */
+  /** A session in use is prolonged now and then; the browser gets a new cookie. */
   setCookies: string[];
 }
 
-/** Who sends a request. An access token that is wrong is an answer of its own: a program must not go on as nobody. */
+/**
+ * The principal of a request. A wrong access token is an answer of its own: a program must not continue as an anonymous
+ * client.
+ */
 export type Identify = (request: Caller & { authorization: string | null }) => Promise<Identified | 'bad_token'>;
 
 export function createIdentify(
@@ -21,8 +26,8 @@ export function createIdentify(
   const names = cookieNames(publicUrl);
 
   /**
-   * One statement for what nearly every request needs. The cookie's signature adds nothing to a token of 256 random
-   * bits that is looked up by its digest. A session that is due to be prolonged goes the long way, through better-auth.
+   * One statement for nearly every request. The cookie's signature adds nothing to a token of 256 random bits that is
+   * looked up by its digest. A session that is due to be prolonged takes the slow path, through better-auth.
    */
   const bySession = async (caller: Caller, token: string): Promise<Identified> => {
     const { rows } = await pool.query<SessionRow>({

@@ -9,7 +9,7 @@ import type { Busy } from './outcomes.ts';
 import { type Passwords, PasswordsBusyError } from './passwords.ts';
 import type { Throttle } from './throttle.ts';
 
-/** What the parts of the identity domain share. */
+/** The dependencies and calls that the parts of the identity domain share. */
 export interface IdentityParts {
   prisma: PrismaClient;
   pool: Pool;
@@ -19,16 +19,16 @@ export interface IdentityParts {
   devices: Devices;
   mailer: Mailer;
   publicUrl: string;
-  /** Opens the person's account, and with it the trial, unless they have one. Must be idempotent. */
+  /** Opens the person's account with its trial, unless they have one. Must be idempotent. */
   openAccount: OpenAccount;
 }
 
 export type OpenAccount = (person: {
   userId: string;
-  /** Normal form (`address.ts`). */
+  /** Canonical (`address.ts`). */
   email: string;
   name: string;
-  /** The network the confirmation came from, for the trial's own limits. */
+  /** The network that the confirmation came from, for the trial's limits. */
   network: string;
 }) => Promise<void>;
 
@@ -39,15 +39,15 @@ export interface Answered<T> {
   setCookies: string[];
 }
 
-/** better-auth refused; `code` is its name for why. */
+/** better-auth refused; `code` is its name for the reason. */
 export interface RefusedByAuth {
   kind: 'refused';
   code: string;
 }
 
 /**
- * Calls better-auth's server API and turns what it throws into an outcome. Only what is neither a refusal nor a full
- * queue goes on as an exception.
+ * Calls better-auth's server API and turns its errors into outcomes. Only errors that are neither a refusal nor a full
+ * queue are rethrown.
  */
 export async function ask<T>(
   call: () => Promise<{ headers: Headers; response: T }>,
@@ -67,7 +67,7 @@ export async function ask<T>(
   }
 }
 
-/** Arguments that every call of the server API shares. */
+/** Arguments of every call of the server API. */
 export function asking(caller: Caller): { headers: Headers; returnHeaders: true } {
   return { headers: headersOf(caller), returnHeaders: true };
 }

@@ -1,9 +1,9 @@
 import type { Mail } from '../runtime/mail.ts';
 import type { Locale } from '../shared/page.ts';
 
-/** What the service writes to people about their sign-in. Plain sentences, one link, in their language. */
+/** The mails about people's sign-in. Plain sentences, one link, in their language. */
 
-/** Unknown languages read English. */
+/** Unknown languages fall back to English. */
 export function localeOf(text: string | null | undefined): Locale {
   return text === 'vi' ? 'vi' : 'en';
 }
@@ -17,7 +17,7 @@ function mail(to: string, text: Text, link: string): Mail {
   return { to, subject: text.subject, text: `${text.body}\n\n${link}\n`, links: [link] };
 }
 
-/** Confirms the address of a sign-up. The link also says which password it is for. */
+/** Confirms the address of a sign-up. The link is bound to its password. */
 export function verificationMail(to: string, locale: Locale, link: string): Mail {
   const text = {
     en: {
@@ -32,7 +32,7 @@ export function verificationMail(to: string, locale: Locale, link: string): Mail
   return mail(to, text, link);
 }
 
-/** Answers a sign-up with an address that has an account: the page must not tell, the mailbox may. */
+/** Answers a sign-up with an address that has an account: the page must not reveal it, the mailbox may. */
 export function alreadySignedUpMail(to: string, locale: Locale, link: string): Mail {
   const text = {
     en: {
@@ -61,7 +61,7 @@ export function passwordResetMail(to: string, locale: Locale, link: string): Mai
   return mail(to, text, link);
 }
 
-/** Goes to the old address: whoever holds a stolen session must not be able to take the account away with it. */
+/** Goes to the old address: a stolen session must not suffice to take the account away. */
 export function emailChangeMail(to: string, locale: Locale, newEmail: string, link: string): Mail {
   const text = {
     en: {
@@ -84,7 +84,7 @@ export function newAddressMail(to: string, locale: Locale, link: string): Mail {
   return mail(to, text, link);
 }
 
-/** Tells about something that matters for security after it happened. `link`: where the password is reset. */
+/** Reports a change that matters for security. `link`: where the password is reset. */
 export function securityMail(to: string, locale: Locale, what: 'password' | 'second_factor_off', link: string): Mail {
   const texts = {
     password: {

@@ -10,8 +10,8 @@ import { type Role, roles, rolesWith, type Scope, scopesOf, type UserPrincipal }
 import type { Throttle } from './throttle.ts';
 
 /**
- * The people of an account. Owners handle everybody; admins handle everybody but owners. An account always keeps an
- * owner. Whoever calls has checked that the person may choose the account's people at all.
+ * The members of an account. Owners manage all members; admins manage all but owners. An account always keeps an owner.
+ * The caller has checked that the person may manage members at all.
  */
 
 export interface MemberRecord {
@@ -37,7 +37,7 @@ export type InvitedRole = Exclude<Role, 'owner'>;
 export type MemberOutcome =
   | { kind: 'done' }
   | { kind: 'unknown' }
-  /** Only owners handle owners. */
+  /** Only owners manage owners. */
   | { kind: 'not_allowed' }
   | { kind: 'last_owner' };
 
@@ -45,7 +45,7 @@ export type InviteOutcome =
   | { kind: 'invited'; invitation: InvitationRecord }
   | { kind: 'already_member' }
   | { kind: 'too_many'; limit: number }
-  /** The person may not (any more) choose the account's people. */
+  /** The person may not (any more) manage the account's members. */
   | { kind: 'not_allowed' }
   | BadInput
   | Throttled;
@@ -53,15 +53,15 @@ export type InviteOutcome =
 export interface Members {
   list(accountId: string): Promise<MemberRecord[]>;
   invitations(accountId: string): Promise<InvitationRecord[]>;
-  /** Sends the link again, with a new one, when the address has an open invitation. */
+  /** Sends a new link when the address has an open invitation. */
   invite(me: UserPrincipal, ask: { accountId: string; email: string; role: InvitedRole }): Promise<InviteOutcome>;
   revokeInvitation(me: UserPrincipal, ask: { accountId: string; id: string }): Promise<boolean>;
-  /** The account of an invitation, for whoever may revoke it; null: there is none that is open. */
+  /** The account of an open invitation, for those who may revoke it; null: there is none. */
   findInvitation(id: string): Promise<InvitationRecord | null>;
-  /** Only for whoever signs in with the invited address: a forwarded mail opens nothing. */
+  /** Only for a person who signs in with the invited address: a forwarded mail opens nothing. */
   accept(me: UserPrincipal, token: string): Promise<{ kind: 'joined'; accountId: string } | BadToken>;
   setRole(me: UserPrincipal, ask: { accountId: string; userId: string; role: Role }): Promise<MemberOutcome>;
-  /** Also for leaving: everybody may remove themselves. */
+  /** Also for leaving: every member may remove themselves. */
   remove(me: UserPrincipal, ask: { accountId: string; userId: string }): Promise<MemberOutcome>;
 }
 
@@ -144,9 +144,9 @@ async function insertInvitation(
   ask: { accountId: string; email: string; role: InvitedRole; token: string; me: UserPrincipal },
 ): Promise<Exclude<InviteOutcome, BadInput | Throttled>> {
   const { accountId, email, role, token, me } = ask;
-  // Invitations of one account one after the other, so that they can be counted.
+  // Invitations of one account are made one after the other, so that they can be counted.
   await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
-  // A removal or demotion at this moment waits for this invitation and then revokes it, or is seen here.
+  // A concurrent removal or demotion waits for this invitation and then revokes it, or is seen here.
   const inviter = await client.query(
     `SELECT FROM member WHERE account_id = $1 AND user_id = $2 AND role = ANY ($3) FOR SHARE`,
     [accountId, me.userId, invitingRoles],
@@ -227,7 +227,7 @@ async function changeMember(
     await endTokens(client, accountId, userId, []);
   } else {
     await client.query('UPDATE member SET role = $3 WHERE account_id = $1 AND user_id = $2', [accountId, userId, role]);
-    // What an operator's token may do as such does not come from the role.
+    // An operator token's own abilities do not come from the role.
     await endTokens(client, accountId, userId, [...scopesOf(role), 'operator']);
   }
   const after = role === null ? null : { userId, role };
@@ -242,7 +242,7 @@ async function changeMember(
   return { kind: 'done' };
 }
 
-/** Invitations of a person who was removed or demoted: a confederate must not come in behind them. */
+/** Revokes the invitations of a person who was removed or demoted: a confederate must not use them. */
 async function revokeInvitationsOf(
   client: ClientBase,
   me: UserPrincipal,
@@ -257,12 +257,12 @@ async function revokeInvitationsOf(
   for (const { id } of rows) await audit(client, me, 'invitation.revoke', accountId, null, { invitation: id });
 }
 
-/** What somebody made while they could must not go on opening what they cannot open any more. */
+/** Ends tokens whose maker no longer has their abilities. */
 async function endTokens(
   client: ClientBase,
   accountId: string,
   userId: string,
-  /** Tokens with no other scopes than these go on. */
+  /** Tokens with no other scopes than these are kept. */
   kept: readonly Scope[],
 ): Promise<void> {
   await client.query(

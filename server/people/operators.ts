@@ -3,11 +3,11 @@ import { repeatedTransaction } from '../database/lane.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { personAddress } from './address.ts';
 
-/** Who operates the service. */
+/** The operators of the service. */
 
 export type SetOperatorOutcome =
   | { kind: 'set'; userId: string }
-  /** Nobody has confirmed this address. */
+  /** The address has not been confirmed. */
   | { kind: 'unknown_person' }
   | { kind: 'last_operator' };
 
@@ -18,7 +18,7 @@ export interface OperatorChange {
 }
 
 /**
- * Makes a person an operator, or takes that away. Their sessions and the operator tokens they made lose it with the next
+ * Makes a person an operator, or revokes that. It takes effect on their sessions and operator tokens with the next
  * request, because both read it from the person.
  */
 export function createSetOperator({ pool }: { pool: Pool }) {
@@ -26,7 +26,7 @@ export function createSetOperator({ pool }: { pool: Pool }) {
     const address = personAddress(email);
     if (address === null) return { kind: 'unknown_person' };
     return repeatedTransaction(pool, async (client): Promise<SetOperatorOutcome> => {
-      // Operators one after the other, so that two cannot take it from each other at the same moment.
+      // Changes of operators are serialised, so that two cannot revoke each other at the same moment.
       await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.operators', 0))`);
       const { rows } = await client.query<{ id: string; operator: boolean; others: boolean }>(
         `SELECT id, operator, EXISTS (SELECT FROM app_user o WHERE o.operator AND o.id <> u.id) AS others

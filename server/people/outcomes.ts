@@ -1,11 +1,11 @@
-/** What can become of an attempt at something about a sign-in. Exceptions are left for what nobody expects. */
+/** The outcomes of attempts at a sign-in. Exceptions are for unexpected errors. */
 
-/** An argument that cannot be used, by its name in the schema. */
+/** An unusable argument, by its name in the schema. */
 export interface BadInput {
   kind: 'bad_input';
   field: string;
   message: string;
-  /** What is wrong with others; empty when it is alone. */
+  /** The problems of other arguments; empty when it is alone. */
   others: readonly { field: string; message: string }[];
 }
 
@@ -14,20 +14,20 @@ export interface Throttled {
   retryAfterS: number;
 }
 
-/** More passwords are being checked than the machine should check at once. */
+/** The queue of password checks is full. */
 export interface Busy {
   kind: 'busy';
 }
 
 export type Refusal = BadInput | Throttled | Busy;
 
-/** It is done. The cookies belong into the answer. */
+/** Success. The cookies belong in the answer. */
 export interface Done {
   kind: 'done';
   setCookies: string[];
 }
 
-/** Address and password, or the password of somebody who is signed in, did not match; which of them is not said. */
+/** Address and password, or the password of a signed-in person, did not match; which of them is not revealed. */
 export interface Wrong {
   kind: 'wrong';
 }
@@ -37,7 +37,7 @@ export interface WrongCode {
   kind: 'wrong_code';
 }
 
-/** The link or code of a mail is unknown, used or too old. */
+/** The link or code of a mail is unknown, used or expired. */
 export interface BadToken {
   kind: 'bad_token';
 }

@@ -1,14 +1,14 @@
-/** Hashes and checks passwords, a few at a time, and says which new ones are too weak. */
+/** Hashes and checks passwords, a few at a time, and judges the strength of new ones. */
 
 import { hash, verify } from '@node-rs/argon2';
 import { isUsualPassword } from './usual-passwords.ts';
 
-// `Algorithm.Argon2id` of the package, which exists for the compiler only.
+// `Algorithm.Argon2id` of the package, a const enum that type stripping cannot import.
 const argon2id = 2;
 
 /**
- * Argon2id with the parameters OWASP recommends (19 MiB, 2 passes, 1 lane): about 20 ms of a core each. A handful run at
- * once and a few more wait; the rest are turned away, because sign-ins must never take the machine from model traffic.
+ * Argon2id with the parameters OWASP recommends (19 MiB, 2 passes, 1 lane): about 20 ms of a core each. A handful run
+ * at once and a few more wait; the rest are refused, because sign-ins must never starve model traffic.
  */
 const parameters = { algorithm: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
@@ -17,7 +17,7 @@ export const maxPasswordBytes = 1_024;
 /** NIST SP 800-63B asks for 8; the service holds money. */
 export const minPasswordLength = 10;
 
-/** Too many passwords are being checked at this moment. Trying again in a moment helps. */
+/** The queue of password checks is full. A retry in a moment helps. */
 export class PasswordsBusyError extends Error {
   override name = 'PasswordsBusyError';
 }
@@ -36,7 +36,7 @@ export function createPasswords(options: { concurrent?: number; waiting?: number
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
     if (running >= concurrent) {
       if (waiting.length >= maxWaiting) throw new PasswordsBusyError('too many passwords at once');
-      // A call that ends hands its turn over, so `running` does not change in between.
+      // A finished call passes its turn on, so `running` does not change in between.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else {
       running += 1;
@@ -62,8 +62,8 @@ function normal(password: string): string {
 }
 
 /**
- * What is wrong with a new password, as a sentence; null when nothing is. `personal`: what must not be the password, such as
- * the person's address.
+ * The problem of a new password, as a sentence; null when there is none. `personal`: texts that must not be the
+ * password, such as the person's address.
  */
 export function passwordProblem(password: string, personal: readonly string[] = []): string | null {
   if (Array.from(password).length < minPasswordLength) {
@@ -77,7 +77,7 @@ export function passwordProblem(password: string, personal: readonly string[] = 
     : null;
 }
 
-/** What of a person must not be their password. */
+/** A person's texts that must not be their password. */
 export function personalTexts(person: { email: string; name?: string }): string[] {
   return [person.email, person.email.split('@')[0] ?? '', ...(person.name === undefined ? [] : [person.name])];
 }

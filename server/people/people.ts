@@ -16,24 +16,24 @@ import { createBindings, createSignUp, createVerificationMails, type SignUp } fr
 import { createThrottle } from './throttle.ts';
 import { createOpenAccount } from './trials.ts';
 
-/** People and programs: who they are, how they prove it, what they change about that. */
+/** The identity domain: people and programs, how they authenticate, their settings. */
 export interface People extends SignUp, SignIn {
   identify: Identify;
   settings: Settings;
   members: Members;
   accessTokens: AccessTokens;
   setOperator: ReturnType<typeof createSetOperator>;
-  /** Drops counters, sessions and links that have had their time. */
+  /** Drops expired counters, sessions and links. */
   sweep(): Promise<void>;
 }
 
 export function createPeople(options: {
   prisma: PrismaClient;
-  /** For counting and what must be one statement; connections apart from the money lane's. */
+  /** For counters and single-statement writes; connections apart from the money lane's. */
   pool: Pool;
   mailer: Mailer;
   publicUrl: string;
-  /** 32 bytes; everything that is signed is signed with keys derived from it. */
+  /** 32 bytes; all signing keys are derived from it. */
   secretKey: Buffer;
   log: MailLog;
   passwords?: Passwords;
@@ -62,8 +62,8 @@ export function createPeople(options: {
         mailer.post(emailChangeMail(user.email, await localeOfUser(user.id), newEmail, bound));
       },
     },
-    // A person who can read the mail owns the address: the same proof as the link of the sign-up. The account and its trial
-    // are opened by the sign-in that follows, where the network is known.
+    // Access to the mailbox proves the address, like the link of the sign-up. The account and its trial are opened by
+    // the sign-in that follows, where the network is known.
     onPasswordReset: async (user) => {
       await prisma.user.updateMany({ where: { id: user.id, emailVerified: false }, data: { emailVerified: true } });
       await throttle.forget(`sign-in:${user.email}`);

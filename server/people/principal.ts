@@ -1,17 +1,17 @@
 /**
- * Who asks the control plane, and what they may do. Three kinds and no others: a person with a session, a program with
- * an access token, or nobody. Keys of the model endpoints are none of these.
+ * The principals of the control plane and their abilities. Three kinds and no others: a person with a session, a
+ * program with an access token, or an anonymous client. Keys of the model endpoints are none of these.
  */
 
-/** A person's part in an account, from most to least. */
+/** A person's role in an account, from most to least powerful. */
 export const roles = ['owner', 'admin', 'member', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 
-/** What an access token was made for. */
+/** What an access token may be used for. */
 export const scopes = ['read', 'keys', 'billing', 'operator'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** What can be done with an account: look at it, handle its keys, spend its owner's money, choose its people. */
+/** Abilities on an account: view it, manage its keys, spend its owner's money, manage its members. */
 export type Ability = 'read' | 'keys' | 'billing' | 'members';
 
 export interface UserPrincipal {
@@ -23,7 +23,7 @@ export interface UserPrincipal {
   locale: string;
   emailVerified: boolean;
   operator: boolean;
-  /** Signed in with a one-time code as well: asked for at every sign-in once the user has it. */
+  /** Signed in with a one-time code as well, which every sign-in needs once the user has set it up. */
   secondFactor: boolean;
   /** Accounts the person belongs to, oldest membership first. */
   memberships: ReadonlyMap<string, Role>;
@@ -60,7 +60,7 @@ export function rolesWith(ability: Ability): Role[] {
   return roles.filter((role) => roleAbilities[role].includes(ability));
 }
 
-/** A token that may change something may also read what it changes. Nothing lets a program choose an account's people. */
+/** A token that may change an object may also read it. No scope lets a program manage an account's members. */
 const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
   read: ['read'],
   keys: ['read', 'keys'],
@@ -68,7 +68,7 @@ const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
   operator: [],
 };
 
-/** The scopes that whoever has this role could give to a token of the account. */
+/** The scopes that a person with this role could give to a token of the account. */
 export function scopesOf(role: Role): Scope[] {
   return scopes.filter(
     (scope) => scope !== 'operator' && scopeAbilities[scope].every((ability) => roleAbilities[role].includes(ability)),
@@ -76,8 +76,8 @@ export function scopesOf(role: Role): Scope[] {
 }
 
 /**
- * The abilities a principal has on an account. Empty for an account that is not theirs. A suspended account can be
- * looked at and nothing else: its people may see what they paid for, but not buy or make anything.
+ * The abilities of a principal on an account. Empty for an account that is not theirs. A suspended account can only be
+ * viewed: its members see what they paid for, but cannot buy or create anything.
  */
 export function abilitiesOn(principal: Principal, accountId: string): ReadonlySet<Ability> {
   const abilities = givenAbilities(principal, accountId);
@@ -106,7 +106,7 @@ export function accountsWith(principal: Principal, ability: Ability): string[] {
   return accountIds.filter((id) => abilitiesOn(principal, id).has(ability));
 }
 
-/** An operator, by whichever way they came. */
+/** An operator, by session or token. */
 export function isOperator(principal: Principal): boolean {
   return (
     (principal.kind === 'user' && principal.operator) ||
@@ -115,7 +115,7 @@ export function isOperator(principal: Principal): boolean {
 }
 
 /**
- * An operator who may move money or prices: in the browser only with the second factor; a token carries its scope
+ * An operator who may move money or prices: in the browser only with the second factor; a token carries the scope
  * instead, because a program has no phone.
  */
 export function isTrustedOperator(principal: Principal): boolean {

@@ -4,8 +4,8 @@ import { type PrismaConfig, prismaAdapter } from 'better-auth/adapters/prisma';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
 
 /**
- * better-auth stores session tokens as it hands them out. Whoever reads the table could then use them, so this adapter
- * stands in between: 256-bit tokens go out in the cookie, only their SHA-256 goes into the table.
+ * better-auth stores session tokens in plain text, which a reader of the table could use. This adapter stores digests
+ * instead: 256-bit tokens go into the cookie, only their SHA-256 into the table.
  */
 
 type CreateAdapter = ReturnType<typeof prismaAdapter>;
@@ -16,7 +16,7 @@ const tokenField = 'token';
 
 const isSession = (model: string): boolean => model === 'session';
 
-/** What the table holds for a token. */
+/** The value in the table for a token. */
 export function sessionDigest(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }
@@ -32,7 +32,7 @@ function digestWhere<W extends Where | undefined>(where: W): W {
   }) as W;
 }
 
-/** The token that a condition names exactly; the row it finds is given back with it instead of the digest. */
+/** The token that a condition names exactly; the row that matches is returned with it instead of the digest. */
 function tokenOf(where: Where | undefined): string | undefined {
   const clause = where?.find(({ field, operator }) => field === tokenField && (operator ?? 'eq') === 'eq');
   return typeof clause?.value === 'string' ? clause.value : undefined;
@@ -68,7 +68,7 @@ function wrap<A extends Pick<Adapter, 'create' | 'findOne' | 'findMany' | 'updat
       await adapter.update(narrow(parameters)),
       isSession(parameters.model) ? tokenOf(parameters.where) : undefined,
     );
-  // Whoever lists sessions gets digests, with which nothing can be opened.
+  // Listed sessions carry digests, which open nothing.
   for (const name of [
     'findMany',
     'updateMany',

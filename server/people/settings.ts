@@ -22,23 +22,23 @@ export interface SessionView {
   current: boolean;
 }
 
-/** What the authenticator app needs, and what gets one in without it. Shown once. */
+/** The set-up of an authenticator app, and the backup codes. Shown once. */
 export interface SecondFactorSecret {
   kind: 'secret';
   uri: string;
   backupCodes: string[];
 }
 
-/** What people do about their own sign-in while they are signed in. What matters asks for the password again. */
+/** The changes that signed-in people make to their own sign-in. Sensitive ones ask for the password again. */
 export interface Settings {
   updateProfile(me: UserPrincipal, input: { name?: string | null; locale?: string | null }): Promise<Done | Refusal>;
-  /** Ends every session, this one too, and begins a new one here. */
+  /** Ends every session, this one included, and starts a new one here. */
   changePassword(
     me: UserPrincipal,
     input: { currentPassword: string; newPassword: string },
     caller: Caller,
   ): Promise<Done | Wrong | Refusal>;
-  /** Asks the old address first, then the new one. Answers the same whether or not the new one is taken. */
+  /** Asks the old address first, then the new one. The answer does not reveal whether the new one is taken. */
   changeEmail(
     me: UserPrincipal,
     input: { newEmail: string; password: string },
@@ -79,7 +79,7 @@ export function createSettings(parts: IdentityParts): Settings {
   const names = cookieNames(parts.publicUrl);
   const resetLink = `${parts.publicUrl}/forgot-password`;
 
-  /** Guards every question for a password or code of somebody who is signed in already. */
+  /** Throttles every prompt for a password or code of a signed-in person. */
   const mayAsk = async (me: UserPrincipal): Promise<Refusal | null> => {
     const wait = await throttle.take(`again:${me.userId}`, perUser);
     return wait === null ? null : throttled(wait);
@@ -155,7 +155,7 @@ export function createSettings(parts: IdentityParts): Settings {
       if (refusal !== null) return refusal;
       const answer = await verifyCode(me, input.code, caller);
       if (answer.kind !== 'answered') return answer;
-      // Sessions from before, in whichever browser, were opened without a code.
+      // Earlier sessions, in any browser, were opened without a code.
       const kept = tokenIn(answer.setCookies, names.session);
       await prisma.session.deleteMany({
         where: { userId: me.userId, ...(kept === null ? {} : { token: { not: sessionDigest(kept) } }) },
@@ -198,7 +198,7 @@ function createProfile(prisma: IdentityParts['prisma']): Pick<Settings, 'updateP
       const unfit = textProblem(name, 100);
       if (unfit !== null) return badInput('name', `The name ${unfit}.`);
       const locale = localeOf(input.locale ?? me.locale);
-      // A language that is not spoken here is refused instead of being replaced by another one.
+      // An unknown language is refused, not replaced.
       if (input.locale != null && input.locale !== locale) return badInput('locale', 'The language is en or vi.');
       await prisma.user.update({ where: { id: me.userId }, data: { name, locale } });
       return done();

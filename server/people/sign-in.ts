@@ -1,3 +1,5 @@
+/** Signing in with password and one-time code, and choosing a new password by mail. */
+
 import { personAddress } from './address.ts';
 import { cookieNames } from './auth.ts';
 import { type Caller, cookieValue, tokenIn, tokenOf } from './caller.ts';
@@ -17,7 +19,7 @@ import { maxPasswordBytes, passwordProblem } from './passwords.ts';
 import { sessionDigest } from './session-tokens.ts';
 import { networkOf } from './throttle.ts';
 
-/** The password was right; a one-time code is asked for next, in the same browser. */
+/** The password was right; a one-time code is required next, in the same browser. */
 export interface SecondFactorAsked {
   kind: 'second_factor';
   setCookies: string[];
@@ -40,7 +42,7 @@ export interface SignIn {
 
 const perAddressAndNetwork = { attempts: 5, windowS: 60 };
 const perNetwork = { attempts: 60, windowS: 60 };
-/** After this many wrong passwords in a row an address waits longer and longer, but never longer than a minute. */
+/** After this many wrong passwords in a row an address waits longer and longer, up to a minute. */
 const guessing = { free: 10, maxS: 60 };
 const mailsPerAddress = { attempts: 5, windowS: 3_600 };
 const mailRequestsPerNetwork = { attempts: 30, windowS: 3_600 };
@@ -61,20 +63,23 @@ export function createSignIn(parts: IdentityParts): SignIn {
       ...(publicUrl.startsWith('https://') ? ['Secure'] : []),
     ].join('; ');
 
-  /** Whose attempts are counted together: this browser's, if the person has signed in with it before, or everybody's. */
+  /**
+   * The subject whose attempts are counted: this browser's, if the person has signed in with it before, or all others
+   * together.
+   */
   const guesser = (address: string, caller: Caller): string => {
     const device = devices.recognise(cookieValue(caller.cookie, names.device), address);
     return device === null ? `sign-in:${address}` : `sign-in:${address}:${device}`;
   };
 
-  /** The session that the browser brought ends with a new sign-in: ids are never carried over. */
+  /** A new sign-in ends the browser's previous session: ids are never carried over (session fixation). */
   const endPrevious = async (caller: Caller): Promise<void> => {
     const signed = cookieValue(caller.cookie, names.session);
     const token = signed === null ? null : tokenOf(signed);
     if (token !== null) await prisma.session.deleteMany({ where: { token: sessionDigest(token) } });
   };
 
-  /** The person whose password was right, by the challenge in the browser's cookie; null: there is none (any more). */
+  /** The person whose password was right, by the challenge in the browser's cookie; null: none, or expired. */
   const challenged = async (caller: Caller): Promise<{ email: string } | null> => {
     const signed = cookieValue(caller.cookie, names.secondFactor);
     const identifier = signed === null ? null : tokenOf(signed);
@@ -85,7 +90,10 @@ export function createSignIn(parts: IdentityParts): SignIn {
     return prisma.user.findUnique({ where: { id: challenge.value }, select: { email: true } });
   };
 
-  /** A sign-in that worked. Whoever confirmed their address and lost the account's opening to a crash gets it now. */
+  /**
+   * A successful sign-in. A person whose account could not be opened after the confirmation, because of a crash, gets
+   * it now.
+   */
   const arrive = async (userId: string, caller: Caller, setCookies: string[]): Promise<Done> => {
     await endPrevious(caller);
     const user = await prisma.user.findUniqueOrThrow({
@@ -129,11 +137,11 @@ export function createSignIn(parts: IdentityParts): SignIn {
       if (code === '' || code.length > 64) return { kind: 'wrong_code' };
       const person = await challenged(caller);
       if (person === null) return { kind: 'bad_token' };
-      // Across networks and challenges: the password may be in the wrong hands, and codes have six digits.
+      // Across networks and challenges: the password may be known to an attacker, and codes have six digits.
       const guesserOfCodes = `code-${guesser(person.email, caller)}`;
       const slowed = await throttle.slow(guesserOfCodes, codeGuessing);
       if (slowed !== null) return throttled(slowed);
-      // A session in the same browser must not stand in for the challenge.
+      // A session in the same browser must not replace the challenge.
       const challenge = { ...caller, cookie: withoutCookie(caller.cookie, names.session) };
       const answer = await ask<{ user: { id: string } }>(() =>
         input.backup
@@ -150,7 +158,7 @@ export function createSignIn(parts: IdentityParts): SignIn {
         await throttle.forget(guesserOfCodes);
         return arrive(id, caller, answer.setCookies);
       }
-      // Somebody looked over a shoulder: the session is over before its cookie is sent, and so is the challenge.
+      // A reused code: the session ends before its cookie is sent, and so does the challenge.
       const token = tokenIn(answer.setCookies, names.session);
       if (token !== null) await prisma.session.deleteMany({ where: { token: sessionDigest(token) } });
       return { kind: 'bad_token' };

@@ -22,30 +22,30 @@ export interface SignUpInput {
 }
 
 export interface SignUp {
-  /** Always ends the same for a usable input: what becomes of it is told to the mailbox alone. */
+  /** The outcome of any usable input is the same: the result goes to the mailbox alone. */
   signUp(input: SignUpInput, caller: Caller): Promise<Done | Refusal>;
   resendVerification(input: { email: string }, caller: Caller): Promise<Done | Refusal>;
   /**
-   * Confirms the address of a sign-up, or one step of a change of address (which asks for the session that began it).
-   * The account, and with it the trial, is opened here.
+   * Confirms the address of a sign-up, or one step of a change of address (which requires the session that started it).
+   * The account with its trial is opened here.
    */
   verifyEmail(input: { token: string }, caller: Caller): Promise<Done | BadToken | Refusal>;
 }
 
-/** Sign-ups from one network: a family, an office, not a farm. */
+/** Sign-ups from one network: enough for a family or an office, not for a farm. */
 const signUpsPerNetwork = { attempts: 20, windowS: 3_600 };
-/** Mails to one address: nobody's mailbox is to be flooded through us. */
+/** Mails to one address: the service must not flood a mailbox. */
 const mailsPerAddress = { attempts: 5, windowS: 3_600 };
 const mailRequestsPerNetwork = { attempts: 30, windowS: 3_600 };
 const linksPerNetwork = { attempts: 60, windowS: 600 };
 
-/** Longer than a sign-up takes, but for a password queue that is full, which is everybody's. */
+/** Longer than a sign-up takes, unless the password queue is full, which affects all sign-ups equally. */
 const leastAnswerMs = 60;
 
 export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: MailLog }): SignUp {
   const { prisma, pool, auth, throttle, passwords, mailer, bindings, publicUrl, openAccount, log } = parts;
 
-  /** Nobody waits for this: an answer must take as long for an address that is known as for one that is not. */
+  /** Runs in the background: an answer must take as long for a known address as for an unknown one. */
   const inBackground = (work: () => Promise<unknown>): void => {
     void work().catch((error: unknown) => log.error(describeError(error), 'a mail about a sign-up could not be made'));
   };
@@ -53,7 +53,7 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
   const sendVerification = (email: string): void =>
     inBackground(() => auth.api.sendVerificationEmail({ body: { email } }));
 
-  /** The last password chosen before the address is confirmed counts; links sent for another one die with it. */
+  /** The last password chosen before the confirmation counts; links sent for another one become invalid. */
   const chooseAgain = async (userId: string, password: string): Promise<void> => {
     const credential = await prisma.credential.findFirst({ where: { userId, providerId: 'credential' } });
     if (credential === null) return;
@@ -79,7 +79,7 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
         (await throttle.take(`mail:${email}`, mailsPerAddress));
       if (wait !== null) return throttled(wait);
 
-      // Writing a person down takes longer than finding one: who measures must not learn which of the two it was.
+      // Creating a person takes longer than finding one: the timing must not reveal which it was.
       const leaveTogether = delay(leastAnswerMs);
       const known = await prisma.user.findUnique({ where: { email } });
       try {
@@ -88,10 +88,10 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
           const body = { email, password, name, locale: localeOf(input.locale) };
           const answer = await ask(() => auth.api.signUpEmail({ ...asking(caller), body }));
           if (answer.kind === 'busy') return answer;
-          // Refused: somebody else signed up with the address at this very moment. One of the two is enough.
+          // Refused: a concurrent sign-up with the address succeeded. One of the two is enough.
           sendVerification(email);
         } else if (known.emailVerified) {
-          // As much work as the other branches do.
+          // As much work as the other branches, so that timing reveals nothing.
           await passwords.hash(input.password);
           mailer.post(alreadySignedUpMail(email, localeOf(known.locale), `${publicUrl}/sign-in`));
         } else {
@@ -124,7 +124,8 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
       if (link === null) return { kind: 'bad_token' };
 
       if (link.claims.requestType !== undefined) {
-        // A change of address. better-auth would sign in whoever holds the link; here only the session that asked counts.
+        // A change of address. better-auth would sign in any holder of the link; here only the session that asked
+        // counts.
         const session = await auth.api.getSession({ headers: asking(caller).headers });
         if (session?.user.email !== link.claims.email) return { kind: 'bad_token' };
         const changed = await ask(() => auth.api.verifyEmail({ ...asking(caller), query: { token: link.token } }));
@@ -149,7 +150,7 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
   };
 }
 
-/** What better-auth signed into the link of a mail. */
+/** The content that better-auth signed into the link of a mail. */
 interface LinkClaims {
   email: string;
   updateTo?: string | undefined;
@@ -163,12 +164,12 @@ interface Link {
 }
 
 /**
- * A link confirms exactly the password that was chosen with it. Otherwise somebody could sign up with another's
- * address, wait until the owner signs up too and confirms, and come in with a password of their own.
+ * A link confirms exactly the password that was chosen with it. Otherwise an attacker could sign up with another
+ * person's address, wait until the owner signs up too and confirms, and sign in with their own password.
  */
 export interface Bindings {
   bind(token: string, passwordHash: string): string;
-  /** Takes a link's token apart; its signature is better-auth's to check. Null when it is none. */
+  /** Parses a link's token; better-auth checks its signature. Null when it is malformed. */
   open(text: string): Link | null;
   isFor(link: Link, passwordHash: string): boolean;
 }

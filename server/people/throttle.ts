@@ -3,25 +3,25 @@ import { isIPv6 } from 'node:net';
 import type { Pool } from 'pg';
 
 /**
- * Counts attempts in the database, so that all processes count together and a restart forgets nothing. What is
- * counted is only stored as a digest. Times are the database's.
+ * Throttles attempts by counters in the database, shared by all processes and safe across restarts. Subjects are stored
+ * as digests only. Times are the database's.
  */
 export interface Throttle {
   /** Allows `limit` attempts in each window. Returns null, or the seconds until the next one. */
   take(subject: string, limit: { attempts: number; windowS: number }): Promise<number | null>;
   /**
    * Allows a few attempts in a row, then one after a delay that doubles up to a bound: guessing becomes hopeless, and
-   * nobody is locked out for good. Every attempt counts as failed until `forget` says otherwise; so any number of
-   * simultaneous ones cannot slip through together.
+   * no owner is locked out for good. Every attempt counts as failed until `forget` is called; so concurrent ones cannot
+   * slip through together.
    */
   slow(subject: string, delay: { free: number; maxS: number }): Promise<number | null>;
-  /** The attempt was right: the next one starts from nothing. */
+  /** The attempt was right: its counter is reset. */
   forget(subject: string): Promise<void>;
-  /** Drops what no longer matters. */
+  /** Drops expired counters. */
   sweep(): Promise<void>;
 }
 
-// The longest window and delay in use; older rows say nothing any more.
+// The longest window and delay in use; older rows have no effect.
 const keepS = 86_400;
 
 export function createThrottle({ pool }: { pool: Pool }): Throttle {
@@ -77,7 +77,10 @@ function wholeSeconds(seconds: number): number {
   return Math.max(1, Math.ceil(seconds));
 }
 
-/** Who an address stands for: one machine with IPv4, one network (/64) with IPv6, where machines have many. */
+/**
+ * The subject behind an address: one machine with IPv4, one network (/64) with IPv6, where machines have many
+ * addresses.
+ */
 export function networkOf(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
   if (mapped !== undefined) return mapped;

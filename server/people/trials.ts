@@ -11,15 +11,15 @@ const maxTrialsPerNetwork = 10;
 
 /**
  * Opens the account of a person whose address has just been confirmed, with the trial if the mailbox has not had one
- * and its network is not farming. Asked twice, or 50 times at once, it happens once.
+ * and its network is within its limit. Idempotent, also for concurrent calls.
  */
 export function createOpenAccount({ pool }: { pool: Pool }): OpenAccount {
   return (person) =>
     transaction(pool, async (client) => {
       const mailbox = digest(mailboxOf(person.email));
-      // What is not known to be a network counts as one, all together: the limit has no way around it.
+      // Clients without a known network count as one: the limit has no way around it.
       const network = isLoopback(person.network) ? null : digest(person.network);
-      // Mailbox first, network second, always: no deadlock.
+      // Lock order: mailbox, then network.
       for (const lock of [mailbox, network]) {
         if (lock === null) continue;
         await client.query('SELECT pg_advisory_xact_lock($1)', [lock.readBigInt64BE(0).toString()]);
@@ -49,8 +49,8 @@ export function createOpenAccount({ pool }: { pool: Pool }): OpenAccount {
 }
 
 /**
- * Somebody's address has changed: the account that was opened with the old one gets its notices at the new one, unless
- * another account has that. The old address can open an account again; its mailbox has had its trial.
+ * Follows a change of address: the account of the old one gets its notices at the new one, unless another account has
+ * that. The old address can open an account again; its mailbox has had its trial.
  */
 export function takeAccountAlong(options: { pool: Pool; userId: string; from: string; to: string }): Promise<void> {
   const { pool, userId, from, to } = options;
@@ -77,7 +77,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The machine itself, or a proxy on it that does not say whom it speaks for: that is not one household. */
+/** Loopback, or a local proxy that does not forward the client's address: not one household. */
 function isLoopback(network: string): boolean {
   return network.startsWith('127.') || network === '0:0:0:0';
 }

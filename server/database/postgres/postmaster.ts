@@ -1,3 +1,5 @@
+/** PostgreSQL's server process: creating a cluster, starting, watching and stopping it. */
+
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { chown, mkdir, open, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
@@ -8,10 +10,10 @@ import { Client, escapeIdentifier } from 'pg';
 import type { Binaries } from './binaries.ts';
 import { type Identity, launch, run } from './identity.ts';
 
-/** PostgreSQL's superuser in an embedded cluster; only the socket's directory decides who may be it. */
+/** PostgreSQL's superuser in an embedded cluster; the permissions of the socket's directory are its authentication. */
 const superuser = 'steyg';
 
-/** A cluster on disk and what runs it. */
+/** A cluster on disk with its programs and identity. */
 export interface Cluster {
   binaries: Binaries;
   identity: Identity;
@@ -24,7 +26,7 @@ export function socketUrl(socketDirectory: string, database: string): string {
   return `postgresql://${superuser}@localhost/${database}?host=${encodeURIComponent(socketDirectory)}`;
 }
 
-/** Makes an empty cluster, all of it or nothing: a killed `initdb` must not leave half a cluster behind. */
+/** Makes an empty cluster atomically: a killed `initdb` must not leave half a cluster. */
 export async function initCluster(cluster: Cluster): Promise<void> {
   if (existsSync(join(cluster.directory, 'PG_VERSION'))) return;
   const { identity } = cluster;
@@ -47,12 +49,12 @@ export async function initCluster(cluster: Cluster): Promise<void> {
 export function serverSettings(): Record<string, string | number> {
   const megabytes = Math.floor(totalmem() / 2 ** 20);
   return {
-    // A socket in a private directory is the only way in.
+    // A socket in a private directory is the only entrance.
     listen_addresses: '',
     unix_socket_permissions: '0700',
     max_connections: 400,
     shared_buffers: `${Math.min(512, Math.max(64, Math.floor(megabytes / 16)))}MB`,
-    // An upstream call relies on its hold: a commit that was reported is on disk.
+    // An upstream call relies on its hold: a reported commit is on disk.
     synchronous_commit: 'on',
     // Prompts never reach the database, but addresses and names do: the server's log carries no values and no statements.
     log_min_messages: 'log',
@@ -63,10 +65,10 @@ export function serverSettings(): Record<string, string | number> {
     log_checkpoints: 'off',
     log_timezone: 'UTC',
     timezone: 'UTC',
-    // Nothing replicates an embedded server.
+    // An embedded server has no replicas.
     wal_level: 'minimal',
     max_wal_senders: 0,
-    // The gateway wants the other cores, and containers give little shared memory.
+    // The gateway needs the other cores, and containers give little shared memory.
     max_parallel_workers_per_gather: 0,
     jit: 'off',
   };
@@ -78,21 +80,21 @@ export interface Postmaster {
   socketDirectory: string;
 }
 
-/** A server as its own file tells of it. */
+/** A server as its `postmaster.pid` describes it. */
 export interface PostmasterClaim extends Postmaster {
   /** It takes connections: neither starting, recovering nor stopping. */
   isReady: boolean;
 }
 
-/** Thrown when PostgreSQL ends instead of becoming ready; carries the end of its log. */
+/** Thrown when PostgreSQL exits instead of becoming ready; carries the end of its log. */
 export class StartFailed extends Error {
   override name = 'StartFailed';
 }
 
 /**
  * Starts PostgreSQL on a cluster and waits until it answers. It is detached: neither the end of this process nor a
- * Ctrl-C in its terminal stops it. Throws `StartFailed` when it ends first. When it is not ready in time it goes on
- * all the same (it may be recovering from a crash, which would only start over): look for it later.
+ * Ctrl-C in its terminal stops it. Throws `StartFailed` when it exits first. When the timeout is over it goes on all
+ * the same (it may be recovering from a crash, which would only start over): the caller checks later.
  */
 export async function startPostmaster(options: {
   cluster: Cluster;
@@ -171,7 +173,7 @@ export async function answers(socketDirectory: string): Promise<boolean> {
   }
 }
 
-/** Creates a database unless it is there. `url` is any database of the same server. */
+/** Creates a database if it is missing. `url` is any database of the same server. */
 export async function ensureDatabase(url: string, name: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -183,7 +185,7 @@ export async function ensureDatabase(url: string, name: string): Promise<void> {
   }
 }
 
-/** What `postmaster.pid` says, or null when no server claims the cluster. */
+/** The content of `postmaster.pid`, or null when no server claims the cluster. */
 export async function readPostmasterPid(directory: string): Promise<PostmasterClaim | null> {
   const text = await readFile(join(directory, 'postmaster.pid'), 'utf8').catch(() => null);
   if (text === null) return null;
@@ -194,10 +196,10 @@ export async function readPostmasterPid(directory: string): Promise<PostmasterCl
 }
 
 /**
- * Whether `postmaster.pid` is there, names nobody or a zombie, and nobody runs on the cluster. A crash of the machine or a
- * full disk can leave it empty, and a killed server that nobody reaps looks alive to PostgreSQL: it would refuse to start
- * beside the file for ever. Every process of a server has its cluster as working directory; where that cannot be looked
- * up, the file is left to a person.
+ * Whether `postmaster.pid` exists without a living process behind it, and no process uses the cluster. A crash of the
+ * machine or a full disk can leave it empty, and a killed server that no parent reaps looks alive to PostgreSQL: it
+ * would refuse to start beside the file for ever. Every process of a server has its cluster as working directory; where
+ * that is unreadable, the file is left to a person.
  */
 export async function isForsaken(directory: string): Promise<boolean> {
   if (process.platform !== 'linux' || !existsSync(join(directory, 'postmaster.pid'))) return false;
@@ -210,8 +212,8 @@ export async function isForsaken(directory: string): Promise<boolean> {
 }
 
 /**
- * Whether a process lives. A zombie does not: in a container without an init process nobody ever reaps an adopted
- * server, and `kill(pid, 0)` would report it alive for ever.
+ * Whether a process lives. A zombie does not: in a container without an init process an adopted server is never reaped,
+ * and `kill(pid, 0)` would report it alive for ever.
  */
 export async function isAlive(pid: number): Promise<boolean> {
   try {
@@ -224,16 +226,17 @@ export async function isAlive(pid: number): Promise<boolean> {
 
 const zombie = 'Z';
 
-/** The state of a process as the kernel's letter; null when it is not there, or not to be seen. */
+/** The kernel's letter for the state of a process; null when there is none, or it is not visible. */
 async function stateOf(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
-  // It follows the name, which stands in parentheses and may contain some.
+  // It follows the name, which stands in parentheses and may contain parentheses.
   return stat?.charAt(stat.lastIndexOf(')') + 2) ?? null;
 }
 
 /**
- * Whether a process is a server of this cluster. After a crash of the machine or of a container, `postmaster.pid` may
- * name a process id that meanwhile belongs to anybody. When in doubt it is one: two servers on one cluster destroy it.
+ * Whether a process is a server of this cluster. After a crash of the machine or of a container, the process id in
+ * `postmaster.pid` may belong to another program. When in doubt the answer is yes: two servers on one cluster destroy
+ * it.
  */
 export async function serves(pid: number, directory: string): Promise<boolean> {
   if (!(await isAlive(pid))) return false;
@@ -241,14 +244,14 @@ export async function serves(pid: number, directory: string): Promise<boolean> {
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
   if (command === null || command === '') return isAlive(pid);
   if (!command.includes('postgres')) return false;
-  // A server's working directory is its cluster, wherever that has been moved.
+  // A server's working directory is its cluster, even after the cluster was moved.
   const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => null);
   return cwd === null || cwd === realpathSync(directory);
 }
 
 /**
- * Stops a server. `fast`: running statements are cancelled and everything is written; when that takes too long, and
- * with `immediate`, it ends as in a crash, from which the next start recovers.
+ * Stops a server. `fast`: running statements are cancelled and everything is written; after the timeout, and with
+ * `immediate`, it ends as in a crash, from which the next start recovers.
  */
 export async function stopPostmaster(
   pid: number,
