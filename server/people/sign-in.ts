@@ -63,10 +63,7 @@ export function createSignIn(parts: IdentityParts): SignIn {
       ...(publicUrl.startsWith('https://') ? ['Secure'] : []),
     ].join('; ');
 
-  /**
-   * The subject whose attempts are counted: this browser's, if the person has signed in with it before, or all others
-   * together.
-   */
+  /** The counter of attempts: this browser's, if the person has signed in with it before, or the one of all others. */
   const guesser = (address: string, caller: Caller): string => {
     const device = devices.recognise(cookieValue(caller.cookie, names.device), address);
     return device === null ? `sign-in:${address}` : `sign-in:${address}:${device}`;
@@ -90,10 +87,7 @@ export function createSignIn(parts: IdentityParts): SignIn {
     return prisma.user.findUnique({ where: { id: challenge.value }, select: { email: true } });
   };
 
-  /**
-   * A successful sign-in. A person whose account could not be opened after the confirmation, because of a crash, gets
-   * it now.
-   */
+  /** A successful sign-in. An account that a crash kept from being opened after the confirmation is opened now. */
   const arrive = async (userId: string, caller: Caller, setCookies: string[]): Promise<Done> => {
     await endPrevious(caller);
     const user = await prisma.user.findUniqueOrThrow({

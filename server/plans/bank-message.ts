@@ -1,24 +1,24 @@
 import { z } from 'zod';
 
-/** What the messages of all providers have in common. */
+/** Parsing that the messages of all bank providers share. */
 
-/** Texts as providers send them: absent, null and empty are one. PostgreSQL stores every character but NUL. */
+/** Texts as providers send them: absent, null and empty are equal. PostgreSQL stores every character but NUL. */
 export const bankText = z
   .string()
   .max(4000)
   .nullish()
   .transform((value) => (value ?? '').replaceAll('\u0000', ''));
 
-/** An amount of whole VND as a number or its digits; below zero means that the money left. */
+/** An amount of whole VND as a number or its digits; negative for money that left. */
 export const signedVnd = z
   .union([z.number(), z.string().regex(/^-?\d{1,15}$/)])
   .transform(Number)
   .pipe(z.number().int().min(-1e15).max(1e15));
 
-/** An id, which some write as a number and some as text. */
+/** An id, which some providers send as a number and some as text. */
 export const providerId = z.union([z.number().int().nonnegative(), z.string().min(1).max(100)]);
 
-/** The id of a movement of which the provider tells none: reference, direction and amount together are as good as one. */
+/** The id of a movement without a provider's id: reference, direction and amount together identify it. */
 export function idMadeOf(movement: {
   bankReference: string | null;
   direction: 'in' | 'out';
@@ -36,7 +36,7 @@ export function parseVietnamTime(value: string): Date | null {
   return Number.isNaN(moment.getTime()) ? null : moment;
 }
 
-/** The value of a JSON text; null when it is none (or says null). */
+/** The value of a JSON text; null when it is invalid (or is null). */
 export function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));

@@ -4,9 +4,9 @@ import { describeError } from '../runtime/http.ts';
 import type { BankProvider } from './bank-provider.ts';
 import type { Receipt, Transfers } from './transfers.ts';
 
-/** Where providers tell of bank transfers: `POST /webhooks/<provider>`. */
+/** The webhooks of bank providers: `POST /webhooks/<provider>`. */
 
-/** What happened to a message, for a counter: nothing of a refused message is stored or logged. */
+/** The outcome of a message, for a counter: refused messages are neither stored nor logged. */
 export type WebhookOutcome = Receipt['kind'] | 'forged' | 'stale' | 'not_configured' | 'unreadable' | 'failed';
 
 export interface BankWebhookDeps {
@@ -20,14 +20,14 @@ export interface BankWebhookDeps {
 const bodyLimit = 65_536;
 
 /**
- * Registers one route for each provider. 200 is answered only after the transfer is stored and applied, whatever it
- * turned out to be; 401 to what is not genuine, 503 while no secret is configured or the database does not answer
- * (providers try again for half an hour and longer), 400 to a genuine message of an unknown shape.
+ * Registers one route for each provider. 200 is answered only after the transfer is stored and applied, whatever the
+ * decision; 401 for a wrong proof, 503 while no secret is configured or the database is unreachable (providers retry
+ * for half an hour and longer), 400 for an authentic message of an unknown shape.
  */
 export async function registerBankWebhooks(app: FastifyInstance, deps: BankWebhookDeps): Promise<void> {
   const { providers, transfers, count = () => {}, now = () => new Date() } = deps;
   await app.register(async (scope) => {
-    // The signature covers bytes: they are read as they came, whatever type they claim to be.
+    // The signature covers bytes: they are read raw, whatever their content type.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body));
     for (const provider of providers)
@@ -69,7 +69,7 @@ export async function registerBankWebhooks(app: FastifyInstance, deps: BankWebho
         count(provider.name, receipt.kind);
         request.log.info({ transferId: receipt.transferId, outcome: receipt.kind }, 'bank transfer');
       } catch (error) {
-        // The others are taken nevertheless: one that can never be stored must not keep their money away.
+        // The other transfers are stored nevertheless: one that can never be stored must not block them.
         failed = true;
         request.log.error(describeError(error), 'a bank transfer could not be stored');
         if (!isSaidByDatabase(error)) break;

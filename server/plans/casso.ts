@@ -6,16 +6,17 @@ import { type BankProvider, singleHeader, soundAge } from './bank-provider.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
 /**
- * Casso's webhook, in its two versions. One of the two proofs is configured, the other is then not accepted: a weaker
- * proof beside a stronger one is the proof that counts.
+ * Casso's webhook, in its two versions. One of the two proofs is configured, and the other is then refused: a weaker
+ * proof beside a stronger one would decide.
  *
- * - `hmac` (version 2): `X-Casso-Signature: t=<ms>,v1=<hex HMAC-SHA512 of "{t}." and the body's JSON with sorted keys>`.
- * - `token` (version 1): `secure-token: <secret>`. Neither covers the body nor ages; for webhooks of the old kind.
+ * - `hmac` (version 2): `X-Casso-Signature: t=<ms>,v1=<hex HMAC-SHA512 of "{t}." and the body's JSON with sorted
+ * keys>`.
+ * - `token` (version 1): `secure-token: <secret>`. It neither covers the body nor ages; for webhooks of the old kind.
  *
  * Both bodies are understood with both: `data` is one movement (version 2) or a list of them (version 1).
  */
 export interface CassoOptions {
-  /** Undefined or empty: nothing is accepted. */
+  /** Undefined or empty: every message is refused. */
   secret: string | undefined;
   scheme?: 'hmac' | 'token';
 }
@@ -43,10 +44,10 @@ export function createCasso({ secret = '', scheme = 'hmac' }: CassoOptions): Ban
   };
 }
 
-/** No message nests deeper than this; what does was not signed by Casso. */
+/** Maximum depth: no message of Casso nests deeper. */
 const deepestNesting = 8;
 
-/** The JSON text that is signed: keys of objects in order, lists as they came. Null: it is no object, or too deep. */
+/** The JSON text that is signed: keys of objects sorted, lists unchanged. Null: no object, or too deep. */
 function sortedJson(value: unknown): string | null {
   const sort = (part: unknown, depth: number): unknown => {
     if (depth > deepestNesting) throw new RangeError('too deep');
@@ -88,7 +89,7 @@ function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
   if (!parsed.success) return null;
   const { data } = parsed.data;
   const transfers = Array.isArray(data) ? data.map((row) => fromOld(row, now)) : [fromNew(data, now)];
-  // The button that tries a webhook out sends a movement that never was, under an id that no movement has.
+  // The provider's test button sends a fictitious movement with an id that no real one has.
   return transfers.filter((transfer) => transfer.providerId !== '0');
 }
 

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * The code that ties a bank transfer to its order: `SY`, six characters of Crockford's base 32 (no I, L, O, U: nothing
- * to confuse, no words to offend), one check character. Nine characters in all, one token, because banks cut, wrap and
- * decorate what the payer writes.
+ * The code that ties a bank transfer to its order: `SY`, six characters of Crockford's base 32 (without I, L, O, U,
+ * which are easily confused), one check character. Nine characters, one token, because banks cut, wrap and decorate the
+ * payer's text.
  */
 
 const prefix = 'SY';
@@ -13,14 +13,14 @@ const dataLength = 6;
 /** Length of a memo code, prefix and check character included. */
 export const memoLength: number = prefix.length + dataLength + 1;
 
-// What a hand or an eye makes of the characters that the alphabet leaves out.
+// Usual misreadings of the characters that the alphabet leaves out.
 const lookalikes: ReadonlyMap<string, string> = new Map([
   ['O', '0'],
   ['I', '1'],
   ['L', '1'],
 ]);
 
-/** A fresh code. Unique only once the database has taken it. */
+/** A fresh code. Only the database ensures that it is unique. */
 export function createMemo(): string {
   let data = '';
   for (let i = 0; i < dataLength; i++) data += alphabet.charAt(randomInt(alphabet.length));
@@ -33,8 +33,8 @@ export function completeMemo(data: string): string {
 }
 
 /**
- * Every valid code in what a bank delivered, in order of appearance, each once. Case, spaces and punctuation do not
- * count. Most transfers of an account have none; two different ones are for a person to decide.
+ * Every valid code in a bank's text, in order of appearance, each once. Case, spaces and punctuation are ignored. Most
+ * transfers of an account have none; two different ones are for a person to decide.
  */
 export function findMemos(content: string): string[] {
   const text = content

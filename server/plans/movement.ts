@@ -1,34 +1,34 @@
-/** Decides, purely, whether two messages of equal direction and amount tell of the same movement at the bank. */
+/** Decides, purely, whether two messages of equal direction and amount describe the same movement at the bank. */
 
 import { findMemos } from './memo.ts';
 
-/** What two messages are compared by. Direction and amount are equal already. */
+/** The fields that are compared. Direction and amount are equal already. */
 export interface ToldMovement {
-  /** Who told it: `sepay`, `casso`, …, or `operator`. */
+  /** The source: `sepay`, `casso`, …, or `operator`. */
   provider: string;
   bankReference: string | null;
   memo: string;
   bookedAt: Date;
-  /** Accounts of ours that the message names; empty when it names none or when they were not stored. */
+  /** Our accounts that the message names; empty when it names none or when they were not stored. */
   accountNumbers: readonly string[];
 }
 
 /**
- * `same`: one movement, told again under another id. `doubtful`: perhaps one, so a person decides. `distinct`: two.
+ * `same`: one movement, reported again under another id. `doubtful`: perhaps one, so a person decides. `distinct`: two.
  * Only `distinct` counts without a person.
  */
 export type Sameness = 'same' | 'doubtful' | 'distinct';
 
-/** Two messages further apart are about one movement only if they carry the same bank reference. */
+/** Messages further apart describe one movement only if they carry the same bank reference. */
 export const maxApartMs = 86_400_000;
 
 /**
  * Compares two messages with different ids.
  *
  * An equal bank reference is never counted twice: it is the same movement where provider, account, memo and the bank's
- * day agree, and doubtful otherwise. Two references of one provider that differ are two movements. Everything else (no
- * reference, or references of two providers, which name one movement differently) is doubtful when both messages name the
- * same order within a day.
+ * day agree, and doubtful otherwise. Two different references of one provider are two movements. Everything else (no
+ * reference, or references of two providers, which name one movement differently) is doubtful when both messages name
+ * the same order within a day.
  */
 export function compareMovements(told: ToldMovement, stored: ToldMovement): Sameness {
   const [left, right] = [referenceKey(told.bankReference), referenceKey(stored.bankReference)];
@@ -48,8 +48,8 @@ export function compareMovements(told: ToldMovement, stored: ToldMovement): Same
 }
 
 /**
- * A bank reference without case, spaces and punctuation, which messengers change. Null for none and for what stands in for
- * none (`-`, `0`, `000000`): a placeholder would make one movement of all.
+ * A bank reference without case, spaces and punctuation, which messengers change. Null for none and for placeholders
+ * (`-`, `0`, `000000`): a placeholder would merge all movements.
  */
 export function referenceKey(reference: string | null): string | null {
   const key = plain(reference ?? '');

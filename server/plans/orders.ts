@@ -26,25 +26,25 @@ export interface Order {
   createdAt: Date;
   expiresAt: Date;
   paidAt: Date | null;
-  /** Whole VND: what the transfers matched to it add up to. */
+  /** Whole VND: the sum of its matched transfers. */
   receivedVnd: bigint;
 }
 
-/** Where to pay to. */
+/** The bank account to pay to. */
 export interface BankAccount {
   /** Six digits that name the bank at NAPAS. */
   bin: string;
   account: string;
-  /** Whose account it is. */
+  /** The name of its owner. */
   name: string;
-  /** Made up: nothing can be paid to it, and the QR code says so. */
+  /** Fictitious: it cannot be paid, and the QR code says so. */
   isDemonstration?: boolean;
 }
 
-/** Everything a payer's banking app needs. */
+/** Payment instructions, complete for any banking app. */
 export interface PaymentInstructions {
   bank: BankAccount;
-  /** Whole VND: what is still missing. */
+  /** Whole VND: the missing amount. */
   amountVnd: bigint;
   memo: string;
   /** The text of the VietQR code; `qr-pictures.ts` draws it. */
@@ -53,12 +53,12 @@ export interface PaymentInstructions {
 
 export type CreateOrderOutcome =
   | { kind: 'created'; order: Order }
-  /** The idempotency key named this order before. */
+  /** The idempotency key belongs to this earlier order. */
   | { kind: 'existing'; order: Order }
-  /** The idempotency key belongs to an order of something else. */
+  /** The idempotency key belongs to a different order. */
   | { kind: 'idempotency_conflict' }
   | { kind: 'unknown_plan' }
-  /** There is no account to pay to. */
+  /** No bank account is configured. */
   | { kind: 'not_on_sale' }
   | { kind: 'too_many_open_orders'; limit: number }
   | { kind: 'unknown_order' }
@@ -67,10 +67,10 @@ export type CreateOrderOutcome =
 export type CancelOrderOutcome =
   | { kind: 'cancelled'; order: Order }
   | { kind: 'unknown_order' }
-  /** Money has arrived, or the order is over. */
+  /** Money has arrived, or the order is final. */
   | { kind: 'not_cancellable'; status: OrderStatus };
 
-/** Unpaid orders that an account may have at a time: memo codes are not to be used up. */
+/** Maximum unpaid orders of an account at a time: memo codes must not be used up. */
 const maxOpenOrders = 10;
 
 /** How long an order waits for its money. A transfer between banks takes seconds, a weekend takes longer. */
@@ -84,16 +84,16 @@ const orderColumns = `o.id, o.account_id AS "accountId", o.plan_id AS "planId", 
 const orderTables = 'purchase_order o';
 
 /**
- * Orders of accounts. `pool` must read BIGINT as `bigint` (the types of the money lane). `bank` null: nothing is sold, and what
- * was ordered before shows no instructions.
+ * Orders of accounts. `pool` must read BIGINT as `bigint` (the types of the money lane). `bank` null: nothing is sold,
+ * and earlier orders show no instructions.
  */
 export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifetimeMs?: number }) {
   const { pool, bank, lifetimeMs = defaultLifetimeMs } = deps;
 
   /**
    * Orders a plan, or with `upgrades` the difference between a paid order's plan and a dearer one. Price, budget and
-   * validity are those of this moment, whatever happens to the plan later. The same `idempotencyKey` with the same
-   * input gives the same order.
+   * validity are frozen now, regardless of later changes of the plan. The same `idempotencyKey` with the same input
+   * gives the same order.
    */
   function create(input: {
     accountId: string;
@@ -103,7 +103,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
   }): Promise<CreateOrderOutcome> {
     const { accountId, planId, upgrades = null, idempotencyKey = null } = input;
     return repeatedTransaction(pool, async (client): Promise<CreateOrderOutcome> => {
-      // One purchase of an account at a time: the idempotency key, the limit and the upgrade are then simple reads.
+      // Purchases of an account are serialised: the idempotency key, the limit and the upgrade are then simple reads.
       await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.order:' || $1, 0))`, [accountId]);
 
       if (idempotencyKey !== null) {
@@ -129,13 +129,13 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
       if (order === null) throw new Error('an order that was just written is missing');
       return { kind: 'created', order };
     }).catch((error: unknown) => {
-      // A person has revived another upgrade of the same order meanwhile, by laying money beside it.
+      // An operator has revived another upgrade of the same order meanwhile, by matching money to it.
       if (violates(error, 'purchase_order_upgrade')) return { kind: 'not_upgradable', reason: 'already_upgraded' };
       throw error;
     });
   }
 
-  /** Cancels an order that no money has reached. */
+  /** Cancels an order without any payment. */
   async function cancel(input: { accountId: string; orderId: string }): Promise<CancelOrderOutcome> {
     if (!isUuid(input.orderId)) return { kind: 'unknown_order' };
     return repeatedTransaction(pool, async (client) => {
@@ -154,8 +154,8 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
   }
 
   /**
-   * Ends the orders whose time is over and returns how many. Money that had reached one of them waits for a person:
-   * it is neither lost nor turned into a plan that was not paid.
+   * Expires overdue orders and returns how many. A partial payment waits for a person: it is neither lost nor turned
+   * into a plan that was not paid.
    */
   function expire(): Promise<number> {
     return repeatedTransaction(pool, async (client) => {
@@ -166,8 +166,8 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
          RETURNING id`,
       );
       await client.query(
-        // A transfer that an operator laid beside its order left the queue by that: it comes back. What a person has closed
-        // as short stays closed.
+        // A transfer that an operator had matched left the queue by that: it returns. A transfer that a person has
+        // closed as short stays closed.
         `INSERT INTO transfer_review AS r (transfer_id, reason, order_id)
          SELECT transfer_id, 'short', order_id FROM transfer_match WHERE order_id = ANY ($1::uuid[]) ORDER BY transfer_id
          ON CONFLICT (transfer_id) DO UPDATE SET reason = excluded.reason, order_id = excluded.order_id,
@@ -178,7 +178,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
     });
   }
 
-  /** How to pay what is still missing; null once nothing is, or nothing may be paid any more. */
+  /** Instructions for the missing amount; null once the order is paid or final. */
   function instructions(
     order: Pick<Order, 'memo' | 'priceVnd' | 'receivedVnd' | 'status'>,
   ): PaymentInstructions | null {
@@ -194,21 +194,21 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
   }
 
   return {
-    /** Where customers pay to; null: nothing is sold. */
+    /** The bank account of customers' payments; null: nothing is sold. */
     bank,
     create,
     cancel,
     expire,
     instructions,
     ...orderReaders(pool),
-    /** One order of an account; null for another account's as for none. */
+    /** One order of an account; null for another account's as for a missing one. */
     find: (accountId: string, orderId: string) => find(pool, accountId, orderId),
   };
 }
 
 /** Lists and single orders. */
 function orderReaders(pool: Pool) {
-  /** An account's orders, the newest first. `before` is the id of the last one seen. */
+  /** An account's orders, newest first. `before` is the id of the last one seen. */
   async function list(input: { accountId: string; limit: number; before?: string }): Promise<Order[]> {
     const { rows } = await pool.query<Order>(
       `SELECT ${orderColumns} FROM ${orderTables}
@@ -218,7 +218,7 @@ function orderReaders(pool: Pool) {
     return rows;
   }
 
-  /** Orders of all accounts, the newest first, for operators. A memo is searched as payers write it. */
+  /** Orders of all accounts, newest first, for operators. Memos are matched in payers' spellings. */
   async function search(input: {
     status?: OrderStatus;
     memo?: string;
@@ -248,7 +248,7 @@ function orderReaders(pool: Pool) {
 
 export type Orders = ReturnType<typeof createOrders>;
 
-/** True of what PostgreSQL says when a write breaks this constraint or unique index. */
+/** Whether the error is PostgreSQL's, of a write that violates this constraint or unique index. */
 export function violates(error: unknown, constraint: string): boolean {
   return error instanceof Error && (error as { constraint?: unknown }).constraint === constraint;
 }
@@ -282,8 +282,8 @@ async function countOpen(client: ClientBase, accountId: string): Promise<number>
 type Terms = Pick<Plan, 'priceVnd' | 'budget' | 'validDays'>;
 
 /**
- * The difference between a plan and what was paid and given for an order, the orders that it upgraded in turn
- * included. Both differences must be positive: an upgrade is never a refund.
+ * The difference between a plan and what was paid and granted for an order, including the chain of orders that it
+ * upgraded. Both differences must be positive: an upgrade is never a refund.
  */
 async function upgradeTerms(
   client: ClientBase,
@@ -330,7 +330,7 @@ async function insertOrder(
 ): Promise<string> {
   const { accountId, plan, terms, upgrades, idempotencyKey, lifetimeMs } = input;
   const id = uuidv7();
-  // A thousand million codes: a second try is rare, a fifth means that something else is wrong.
+  // There are a thousand million codes: a second attempt is rare, a fifth means another fault.
   for (let attempt = 0; attempt < 5; attempt++) {
     const { rowCount } = await client.query(
       `INSERT INTO purchase_order (id, account_id, plan_id, plan_name, memo, price_vnd, budget, valid_days, upgrades,

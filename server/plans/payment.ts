@@ -1,6 +1,6 @@
 /**
- * What a bank transfer means for an order: a pure decision, made on rows that are locked, written by whoever asked.
- * The database repeats the rules that guard money: a transfer pays at most one order, an order is granted once.
+ * Decides what a bank transfer means for an order: pure, on locked rows; the caller writes the decision. The database
+ * repeats the rules that guard money: a transfer pays at most one order, an order is granted once.
  */
 
 export type OrderStatus = 'pending' | 'partial' | 'paid' | 'expired' | 'cancelled';
@@ -20,11 +20,11 @@ export type ReviewReason =
   | 'surplus'
   | 'short';
 
-/** An order as far as a payment is concerned. Amounts are whole VND. */
+/** The fields of an order that a payment depends on. Amounts are whole VND. */
 export interface PayableOrder {
   status: OrderStatus;
   priceVnd: bigint;
-  /** What the transfers matched so far add up to. */
+  /** The sum of the transfers matched so far. */
   receivedVnd: bigint;
   createdAt: Date;
   expiresAt: Date;
@@ -39,23 +39,23 @@ export interface IncomingAmount {
 }
 
 export type PaymentDecision =
-  /** The price is reached. `surplusVnd` is what arrived beyond it. */
+  /** The price is reached. `surplusVnd` is the excess. */
   | { kind: 'paid'; surplusVnd: bigint }
   | { kind: 'partial'; missingVnd: bigint }
   | { kind: 'review'; reason: ReviewReason };
 
-/** Transfers that no order can be paid with, whatever they say. Null: it can. */
+/** Transfers that cannot pay any order, regardless of their text. Null: it can. */
 export function refuseAmount({ direction, amountVnd }: IncomingAmount): 'outgoing' | 'no_amount' | null {
   if (direction === 'out') return 'outgoing';
   return amountVnd > 0n ? null : 'no_amount';
 }
 
 /**
- * Decides over a transfer whose memo names exactly this order. `now` is the database's clock.
+ * Decides on a transfer whose memo names exactly this order. `now` is the database's clock.
  *
- * An order that expired is still paid by money that was on its way in time: the bank's time counts, not the moment
- * the news arrived, unless that time cannot be true (before the order, or in the future). An upgrade is the exception:
- * once expired, another upgrade may have taken its place.
+ * An expired order is still paid by money that was sent in time: the bank's time counts, not the arrival of the
+ * message, unless that time is impossible (before the order, or in the future). An upgrade is the exception: once
+ * expired, another upgrade may have taken its place.
  */
 export function decidePayment(order: PayableOrder, transfer: IncomingAmount, now: Date): PaymentDecision {
   const refused = refuseAmount(transfer);
@@ -68,8 +68,8 @@ export function decidePayment(order: PayableOrder, transfer: IncomingAmount, now
 }
 
 /**
- * Decides over a transfer that an operator lays beside an order: lateness and cancellation are the operator's to
- * forgive, a second grant is not.
+ * Decides on a transfer that an operator matches to an order: an operator may forgive lateness and cancellation, but
+ * not grant twice.
  */
 export function decideByHand(order: PayableOrder, transfer: IncomingAmount): PaymentDecision {
   const refused = refuseAmount(transfer);

@@ -12,7 +12,7 @@ import type { IncomingTransfer } from './transfers.ts';
  * Nothing in it says when it was signed, so a message does not age; it is stored once, so a repetition does nothing.
  */
 export interface PayosOptions {
-  /** Undefined or empty: nothing is accepted. */
+  /** Undefined or empty: every message is refused. */
   secret: string | undefined;
 }
 
@@ -39,8 +39,8 @@ const signed = z.object({
 });
 
 /**
- * The text that is signed. Null where it could have come from other data as well: nothing is escaped in it, so that
- * `&amount=` in a text would let one signature speak for two amounts.
+ * The text that is signed. Null where other data would give the same text: it has no escaping, so that `&amount=` in a
+ * text would let one signature cover two amounts.
  */
 function signedText(data: z.output<typeof signed>['data']): string | null {
   const pairs: string[] = [];
@@ -68,14 +68,14 @@ const message = z.object({
   }),
 });
 
-/** What payOS sends when an address is registered: a movement that never was, the same for everybody. */
+/** The message that payOS sends when an address is registered: a fictitious movement, the same for all merchants. */
 const sample = { orderCode: 123, reference: 'TF230204212323' };
 
 function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
   const parsed = message.safeParse(parseJson(body));
   if (!parsed.success) return null;
   const { code, success, data } = parsed.data;
-  // Only `data` is signed: that a payment succeeded is believed where it is said there.
+  // Only `data` is signed, so the success of a payment is read from it.
   if (data.code !== '00' || code !== '00' || success === false) return [];
   if (data.orderCode === sample.orderCode && data.reference === sample.reference) return [];
   return [

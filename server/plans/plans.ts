@@ -5,7 +5,7 @@ import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { amount, checkInput, type InvalidInput, maxPico, shownText } from '../shared/input.ts';
 import { textProblem } from '../shared/plain-text.ts';
 
-/** Plans: how much budget in USD is sold for how many VND. */
+/** Plans: an amount of budget in USD, sold for an amount of VND. */
 
 export interface Plan {
   id: string;
@@ -52,8 +52,8 @@ export async function findPlan(database: Pool | ClientBase, id: string): Promise
 }
 
 /**
- * Creates or changes a plan, within the caller's transaction. Orders keep the price and the budget they were made
- * with. Plans are never deleted, because orders name them: they are taken off sale.
+ * Creates or changes a plan, within the caller's transaction. Orders keep the price and budget they were made with.
+ * Plans are never deleted, because orders refer to them: they are taken off sale.
  */
 export async function savePlan(
   client: ClientBase,
@@ -61,7 +61,7 @@ export async function savePlan(
 ): Promise<SavePlanOutcome> {
   const problem = checkInput(planShape, plan);
   if (problem !== null) return problem;
-  // Two operators at once are heard one after the other, so that the audit tells what each of them changed.
+  // Concurrent changes are serialised, so that the audit log shows what each of them changed.
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.plan:' || $1, 0))`, [plan.id]);
   const before = await findPlan(client, plan.id);
   if (before !== null && isSame(before, plan)) return { kind: 'unchanged', plan: before };
@@ -81,7 +81,7 @@ export async function savePlan(
   return { kind: before === null ? 'created' : 'changed', plan };
 }
 
-/** Plans for whoever has no transaction of their own. */
+/** Plans for callers without a transaction. */
 export function createPlans({ pool }: { pool: Pool }) {
   return {
     /** The cheapest first. Without `all`: those on sale. */

@@ -3,10 +3,10 @@ import { encode, renderSVG } from 'uqr';
 
 /** Pictures of a QR code. Error correction M: the code is shown on screens, and banks' apps are used to it. */
 
-// Four modules of white all round is what the standard asks for; scanners in dark pages need them.
+// The standard asks for four white modules all round; scanners need them on dark pages.
 const quietZone = 4;
 
-/** A scalable picture that needs no other resource. */
+/** A scalable picture without external resources. */
 export function qrSvg(text: string): string {
   return renderSVG(text, { ecc: 'M', border: quietZone, pixelSize: 8 });
 }

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 /** Pictures of QR codes, drawn once for each text and outside of the event loop. */
 
 export interface QrPictures {
-  /** Rejects with `QrBusyError` while too many other texts wait. */
+  /** Rejects with `QrBusyError` when the queue is full. */
   draw(text: string): Promise<QrPicture>;
   close(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface QrPicture {
   png: string;
 }
 
-/** Too many pictures wait to be drawn. Trying again in a moment helps. */
+/** The queue of pictures is full. A retry in a moment helps. */
 export class QrBusyError extends Error {
   override name = 'QrBusyError';
 }
@@ -29,10 +29,10 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The thread begins with the first picture and never keeps the process alive. A thread that dies is replaced. */
+/** The thread starts with the first picture and does not keep the process alive. A thread that dies is replaced. */
 export function createQrPictures(options: { maxRemembered?: number; maxWaiting?: number } = {}): QrPictures {
   const limits = { maxRemembered, maxWaiting, ...options };
-  // Promises, so that texts that are asked for while they are drawn are drawn once, too.
+  // Promises, so that concurrent requests for one text share one drawing.
   const pictures = new Map<string, Promise<QrPicture>>();
   const waiting = new Map<number, Waiting>();
   let worker: Worker | null = null;
@@ -70,7 +70,7 @@ export function createQrPictures(options: { maxRemembered?: number; maxWaiting?:
   return {
     draw(text) {
       const known = pictures.get(text);
-      // Set again below, so that the one that was asked for least lately is the first of the map.
+      // Reinserted, so that the first entry of the map is the least recently used.
       pictures.delete(text);
       const picture = known ?? drawAnew(text);
       pictures.set(text, picture);

@@ -1,16 +1,15 @@
 import { isSaidByDatabase } from '../database/lane.ts';
 import type { IncomingTransfer, Receipt, Transfers } from './transfers.ts';
 
-/** Somewhere to ask for transfers: a provider's listing, for what a webhook lost. */
+/** Reconciliation: a provider's listing is queried for transfers that a webhook lost. */
 export interface TransferSource {
-  /** Transfers booked at or after a moment, in any order; repeating some does no harm. */
+  /** Transfers booked at or after a moment, in any order; duplicates are harmless. */
   listSince(since: Date): Promise<IncomingTransfer[]>;
 }
 
 /**
- * Takes in everything that a source has booked within `windowMs`. Stored transfers are recognised by their ids, so the
- * window may overlap the last one by as much as it likes. Returns how many of each kind there were; throws what the first
- * failure was, once all have been tried that the database can take.
+ * Stores all transfers that a source has booked within `windowMs`. Known transfers are recognised by their ids, so
+ * windows may overlap. Returns the number of each kind; throws the first error, after every transfer has been tried.
  */
 export async function reconcile(deps: {
   source: TransferSource;
@@ -30,7 +29,7 @@ export async function reconcile(deps: {
       if (!isSaidByDatabase(error)) break;
     }
   }
-  // One that can never be stored must not keep the money of all others away, round after round.
+  // One that can never be stored must not block all others, round after round.
   if (failures.length > 0) throw failures[0];
   return counts;
 }

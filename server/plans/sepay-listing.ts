@@ -5,8 +5,8 @@ import type { TransferSource } from './reconciliation.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
 /**
- * SePay's list of transactions (`GET {base}/transactions/list`), for what its webhook lost. It is the first version of
- * that interface on purpose: its ids are those that the webhook carries, while the second version has others.
+ * SePay's list of transactions (`GET {base}/transactions/list`), for transfers that its webhook lost. It is the first
+ * version of that interface on purpose: its ids are those of the webhook, while the second version has others.
  */
 export interface SepayListingOptions {
   token: string;
@@ -17,7 +17,7 @@ export interface SepayListingOptions {
 }
 
 const defaultTimeoutMs = 20_000;
-/** As many as the provider gives at once. More within a window means that the window is too wide. */
+/** The provider's page limit. A full page within a window means that the window is too wide. */
 const maxTransactions = 5_000;
 
 const decimal = z
@@ -44,7 +44,7 @@ const listing = z.object({
     .max(maxTransactions),
 });
 
-/** Throws when the list cannot be had or is not understood: the caller tries again at the next round. */
+/** Throws when the list is unavailable or not understood: the caller retries at the next round. */
 export function createSepayListing(options: SepayListingOptions): TransferSource {
   const { token, accountNumber, baseUrl, timeoutMs = defaultTimeoutMs } = options;
   return {
@@ -82,7 +82,7 @@ export function createSepayListing(options: SepayListingOptions): TransferSource
   };
 }
 
-/** A moment as Vietnam's clocks show it: `2026-11-21 16:05:00`. */
+/** A moment in Vietnam's local time: `2026-11-21 16:05:00`. */
 function vietnamTime(moment: Date): string {
   return new Date(moment.getTime() + 7 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
 }

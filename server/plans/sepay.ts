@@ -6,14 +6,14 @@ import { type BankProvider, singleHeader, soundAge } from './bank-provider.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
 /**
- * SePay's webhook. Two of its ways to prove itself are understood, and one of them is configured; the other is then
- * not accepted, because a weaker proof beside a stronger one is the proof that counts.
+ * SePay's webhook, with two of its authentication methods. One of them is configured, and the other is then refused: a
+ * weaker proof beside a stronger one would decide.
  *
  * - `hmac`: `X-SePay-Signature: sha256=<hex HMAC-SHA256 of "{timestamp}.{raw body}">`, `X-SePay-Timestamp` in seconds.
- * - `apikey`: `Authorization: Apikey <secret>`. Neither covers the body nor ages; for accounts that cannot sign.
+ * - `apikey`: `Authorization: Apikey <secret>`. It neither covers the body nor ages; for accounts that cannot sign.
  */
 export interface SepayOptions {
-  /** Undefined or empty: nothing is accepted. */
+  /** Undefined or empty: every message is refused. */
   secret: string | undefined;
   scheme?: 'hmac' | 'apikey';
 }
@@ -58,7 +58,7 @@ function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
   const { data } = parsed;
   const movement = {
     bankReference: data.referenceCode === '' ? null : data.referenceCode,
-    // A negative amount is money that went the other way, whatever the type says: never a reason to grant.
+    // A negative amount is money that left, whatever the type says: never a reason to grant.
     direction: data.transferAmount < 0 ? ('out' as const) : data.transferType,
     amountVnd: BigInt(Math.abs(data.transferAmount)),
   };
@@ -70,7 +70,7 @@ function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
       ...movement,
       provider: 'sepay',
       providerId: hasId ? String(data.id) : idMadeOf(movement),
-      // SePay recognises codes in contents by itself; one that it found and we would not is worth keeping.
+      // SePay recognises codes in contents by itself; one that it found and our parser did not is kept.
       memo: data.content.includes(data.code) ? data.content : `${data.content} ${data.code}`,
       bookedAt: parseVietnamTime(data.transactionDate) ?? now,
       accountNumbers: [data.accountNumber, data.subAccount].filter((account) => account !== ''),

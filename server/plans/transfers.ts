@@ -1,6 +1,6 @@
 /**
- * Bank transfers: stored once, matched to at most one order, and what does not fit waits for a person. Matching and
- * granting are one transaction: a paid order without its grant, or a grant without its money, cannot be seen.
+ * Bank transfers: stored once, matched to at most one order; all others wait for a person. Matching and granting are
+ * one transaction: a paid order without its grant, or a grant without its money, is never visible.
  */
 
 import type { ClientBase, Pool } from 'pg';
@@ -22,11 +22,11 @@ import {
   refuseAmount,
 } from './payment.ts';
 
-/** A movement at the bank as a provider tells it. */
+/** A movement at the bank as a provider reports it. */
 export interface IncomingTransfer {
-  /** `sepay`, …, or `operator` for what a person read off a statement. */
+  /** `sepay`, …, or `operator` for one read off a statement. */
   provider: string;
-  /** The provider's own id: a message with a known one changes nothing. */
+  /** The provider's own id: a message with a known id changes nothing. */
   providerId: string;
   bankReference: string | null;
   direction: 'in' | 'out';
@@ -34,11 +34,11 @@ export interface IncomingTransfer {
   amountVnd: bigint;
   memo: string;
   bookedAt: Date;
-  /** The accounts that the movement names as ours (main and virtual account); empty when the provider names none. */
+  /** Our accounts that the movement names (main and virtual account); empty when the provider names none. */
   accountNumbers: string[];
 }
 
-/** What became of a transfer. */
+/** The outcome of a transfer. */
 export type Receipt =
   /** The movement is stored already, under this id or (`transferId` is the first one) another; nothing is paid. */
   | { kind: 'duplicate'; transferId: string }
@@ -51,7 +51,7 @@ export type MatchOutcome =
   | { kind: 'partial'; orderId: string; missingVnd: bigint }
   | { kind: 'unknown_transfer' }
   | { kind: 'unknown_order' }
-  /** The transfer pays an order already, perhaps this one: somebody was faster. */
+  /** The transfer pays an order already, perhaps this one, by a concurrent decision. */
   | { kind: 'already_matched'; orderId: string }
   /** Another upgrade of the same order was paid meanwhile. */
   | { kind: 'upgrade_superseded' }
@@ -67,7 +67,7 @@ export interface Transfer {
   memo: string;
   bookedAt: Date;
   createdAt: Date;
-  /** The order that it pays, and who said so: `matcher`, or an operator. */
+  /** The order that it pays, and who matched it: `matcher`, or an operator. */
   orderId: string | null;
   matchedBy: string | null;
   review: Review | null;
@@ -76,7 +76,7 @@ export interface Transfer {
 export interface Review {
   reason: ReviewReason;
   orderId: string | null;
-  /** With `repeated`: the transfer that told of the movement first. */
+  /** With `repeated`: the first transfer of the same movement. */
   repeatsId: string | null;
   surplusVnd: bigint | null;
   closedAt: Date | null;
@@ -84,7 +84,7 @@ export interface Review {
   note: string | null;
 }
 
-/** Told inside the transaction that moved an order. */
+/** Called inside the transaction that changed an order. */
 interface OrderMoved {
   accountId: string;
   orderId: string;
@@ -94,11 +94,11 @@ interface OrderMoved {
 export interface TransferDeps {
   /** Must read BIGINT as `bigint` (the types of the money lane). */
   pool: Pool;
-  /** Gives the grant in the transaction it is handed, once for each source. Billing's, unless a test says otherwise. */
+  /** Makes the grant in the given transaction, once for each source. Billing's, unless a test replaces it. */
   giveGrant?: typeof addGrant;
-  /** Our account numbers: money that names only others waits for a person. Null: not checked. */
+  /** Our account numbers: money to other accounts only waits for a person. Null: not checked. */
   accountNumbers: readonly string[] | null;
-  /** Called in the same transaction, for those who want to hear of payments. What it throws undoes the payment. */
+  /** Called in the same transaction, to publish payments. An error in it rolls the payment back. */
   onOrderMoved?: (client: ClientBase, moved: OrderMoved) => Promise<void>;
 }
 
@@ -110,13 +110,14 @@ export function createTransfers(deps: TransferDeps) {
   const apply = createSettlement(deps);
 
   /**
-   * Takes a transfer in: stored once, matched by its memo, decided, applied, all in one transaction. Once this
-   * resolves the provider may forget it. Safe to call any number of times, from several processes at once. What a person
-   * tells can give budget as well: it is audited as theirs.
+   * Receives a transfer: stored once, matched by its memo, decided and applied, all in one transaction. Once this
+   * resolves the provider may forget it. Idempotent, also across concurrent processes. An operator's report can grant
+   * budget as well: it is audited as theirs.
    */
   function receive(transfer: IncomingTransfer, { recordedBy }: { recordedBy?: string } = {}): Promise<Receipt> {
     return repeatedTransaction(pool, async (client): Promise<Receipt> => {
-      // Messages about one movement that arrive at the same moment must see each other; all of them agree on these two.
+      // Concurrent messages about one movement must see each other; all of them agree on these two fields, so both are
+      // locked.
       await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.transfer:' || $1, 0))`, [
         `${transfer.direction}:${transfer.amountVnd}`,
       ]);
@@ -161,7 +162,7 @@ export function createTransfers(deps: TransferDeps) {
   }
 
   /**
-   * An operator lays a transfer beside an order, in words or against the clock, never against the money: the sum must
+   * An operator matches a transfer to an order. That may override its text and its time, never its amount: the sum must
    * still reach the price, and a paid order is not granted again.
    */
   async function matchByHand(input: { transferId: string; orderId: string; by: string }): Promise<MatchOutcome> {
@@ -204,7 +205,7 @@ export function createTransfers(deps: TransferDeps) {
   return { receive, matchByHand, ...reviewQueue(pool) };
 }
 
-/** Writes what a decision does to its order: its status, its grant, its surplus. In the transaction of the decision. */
+/** Applies a decision to its order: status, grant, surplus. In the transaction of the decision. */
 function createSettlement({ giveGrant = addGrant, onOrderMoved }: TransferDeps) {
   return async function apply(
     client: ClientBase,
@@ -248,9 +249,9 @@ function createSettlement({ giveGrant = addGrant, onOrderMoved }: TransferDeps) 
   };
 }
 
-/** The transfers that wait for a person, and the others. */
+/** The queue of transfers that wait for a person, and the other transfers. */
 function reviewQueue(pool: Pool) {
-  /** Marks a transfer of the queue as dealt with; false when it is not (any more) in the queue. */
+  /** Closes a transfer of the queue; false when it is not (any more) in the queue. */
   async function closeReview(input: { transferId: string; by: string; note: string }): Promise<boolean> {
     if (!isUuid(input.transferId)) return false;
     return repeatedTransaction(pool, async (client) => {
@@ -272,7 +273,7 @@ function reviewQueue(pool: Pool) {
     });
   }
 
-  /** Transfers, the newest first; `queue`: only those that wait for a person. `before` is the last id seen. */
+  /** Transfers, newest first; `queue`: only those that wait for a person. `before` is the last id seen. */
   async function list(input: { queue: boolean; limit: number; before?: string }): Promise<Transfer[]> {
     const { rows } = await pool.query<TransferRow>(
       `SELECT ${transferColumns} FROM ${transferTables}
@@ -306,7 +307,7 @@ interface LockedOrder extends PayableOrder {
 
 async function insertTransfer(client: ClientBase, transfer: IncomingTransfer): Promise<{ id: string; fresh: boolean }> {
   const id = uuidv7();
-  // Waits for another transaction that is storing the same transfer, and then finds it stored.
+  // Waits for a concurrent transaction that stores the same transfer, and then finds it stored.
   const { rowCount } = await client.query(
     `INSERT INTO bank_transfer
        (id, provider, provider_id, bank_reference, direction, amount_vnd, memo, booked_at, account_numbers)
@@ -332,16 +333,16 @@ async function insertTransfer(client: ClientBase, transfer: IncomingTransfer): P
 }
 
 /**
- * The stored transfer that tells of the same movement, surely or perhaps; null when there is none. Counting a movement
- * under two ids would turn half a payment into a whole one.
+ * The stored transfer of the same movement, surely or perhaps; null when there is none. Counting a movement under two
+ * ids would turn half a payment into a whole one.
  */
 async function findEarlier(
   client: ClientBase,
   transferId: string,
   transfer: IncomingTransfer,
 ): Promise<{ id: string; sameness: Exclude<Sameness, 'distinct'> } | null> {
-  // The rows that compareMovements can call anything but distinct, and few others: by the same reference at any time, or
-  // by the same order within a day.
+  // The rows for which compareMovements can return anything but distinct, and few others: with the same reference at
+  // any time, or of the same order within a day.
   const { rows } = await client.query<IncomingTransfer & { id: string }>(
     `SELECT id, provider, bank_reference AS "bankReference", memo, booked_at AS "bookedAt",
             coalesce(account_numbers, '{}') AS "accountNumbers"
@@ -369,7 +370,7 @@ async function findEarlier(
   return doubtful === null ? null : { id: doubtful, sameness: 'doubtful' };
 }
 
-/** A movement that was surely told before needs no person: it is kept as evidence, out of the queue. */
+/** A surely repeated movement needs no person: it is kept as evidence, out of the queue. */
 async function closeRepeated(client: ClientBase, transferId: string): Promise<void> {
   await client.query(
     `UPDATE transfer_review SET closed_at = now(), closed_by = 'matcher', note = 'the movement was told before'
@@ -380,7 +381,7 @@ async function closeRepeated(client: ClientBase, transferId: string): Promise<vo
 
 type Found = { kind: 'order'; order: LockedOrder; now: Date } | { kind: 'review'; reason: ReviewReason };
 
-/** The one order that a transfer's memo names, locked, or why there is none. */
+/** The one order that a transfer's memo names, under lock, or why there is none. */
 async function findPayableOrder(
   client: ClientBase,
   transfer: IncomingTransfer,
@@ -400,7 +401,7 @@ async function findPayableOrder(
   if (row === undefined) return { kind: 'review', reason: 'unknown_memo' };
   if (second !== undefined) return { kind: 'review', reason: 'several_memos' };
   const { now, ...order } = row;
-  // Summed after the lock is held: a transaction that held it before may have added to the sum.
+  // Summed after the lock is held: the previous holder may have added to the sum.
   return { kind: 'order', now, order: { ...order, receivedVnd: await sumReceived(client, order.id) } };
 }
 
@@ -449,7 +450,7 @@ async function insertReview(
     surplusVnd?: bigint;
   },
 ): Promise<void> {
-  // A transfer that was in the queue for another reason and then overpays an order is a surplus from then on.
+  // A transfer that was in the queue for another reason and then overpays an order becomes a surplus.
   await client.query(
     `INSERT INTO transfer_review (transfer_id, reason, order_id, surplus_vnd, repeats_id) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (transfer_id) DO UPDATE SET reason = excluded.reason, order_id = excluded.order_id,
@@ -458,7 +459,7 @@ async function insertReview(
   );
 }
 
-/** Money that waited for a person because its order had run out of time is of use again. */
+/** Money that waited for a person because its order had expired can be used again. */
 async function closeShort(client: ClientBase, orderId: string, note: string): Promise<void> {
   await client.query(
     `UPDATE transfer_review SET closed_at = now(), closed_by = 'matcher', note = $2

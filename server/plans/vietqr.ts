@@ -1,6 +1,6 @@
 /**
- * The text inside a VietQR code: EMVCo's tag-length-value form with NAPAS's account template, closed by a CRC. Banking
- * apps read account, amount and memo from it, so that nobody types them.
+ * The payload of a VietQR code: EMVCo's tag-length-value form with NAPAS's account template, closed by a CRC. Banking
+ * apps read account, amount and memo from it, so that payers do not type them.
  */
 
 export interface VietQrOptions {
@@ -19,8 +19,8 @@ const napas = 'A000000727';
 const memoLimit = 25;
 
 /**
- * The payload of a VietQR code. Throws a RangeError on what the format cannot carry: that is a fault of the caller,
- * because bank details are checked when the configuration is read and memo codes are our own.
+ * The payload of a VietQR code. Throws a RangeError on values that the format cannot carry: that is a fault of the
+ * caller, because bank details are checked when the configuration is read and memo codes are our own.
  */
 export function vietQrPayload(options: VietQrOptions): string {
   const { bankBin, accountNumber, amountVnd, memo, target = 'account' } = options;

@@ -4,10 +4,10 @@ import { type ProbeProtocol, type ProbeResult, probeProtocols } from './probe.ts
 import { probeAll } from './prober.ts';
 
 /**
- * `npm run probe -- --base-url https://host/api --key sk-…`: the same probes as the scheduler's, from any machine and
- * without a database. Prints a line for each probe, with `--json` a JSON object on each line. Ends with 0 when something
- * was up and nothing down, with 1 when a probe was down or the models could not be read, with 2 when it was not
- * understood, and with 3 when nothing was measured: a wrong key or an empty budget must not pass for good health.
+ * `npm run probe -- --base-url https://host/api --key sk-…`: the scheduler's probes, from any machine and without a
+ * database. Prints a line for each probe, with `--json` a JSON object on each line. Exit code 0 when at least one probe
+ * was up and none down, 1 when a probe was down or the models could not be read, 2 for wrong arguments, and 3 when
+ * nothing was measured: a wrong key or an empty budget must not pass for good health.
  */
 
 const usage = `usage: npm run probe -- --base-url https://host/api --key sk-... [--models a,b] [--protocols ${probeProtocols.join(',')}] [--timeout-ms 30000] [--json]
@@ -94,7 +94,7 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): CommandOpt
   if (baseUrl === undefined || !URL.canParse(baseUrl) || !/^https?:/i.test(baseUrl))
     return '--base-url is missing or not an http(s) address.';
   if (apiKey === undefined || apiKey === '') return '--key is missing.';
-  // Anything else could not be sent, which would look like a server that is down.
+  // Other characters could not be sent in a header, which would look like a server that is down.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) return '--key has blanks, line ends or other characters in it that no key has.';
   const models = list(values.models);
   if (models?.length === 0) return '--models names none.';

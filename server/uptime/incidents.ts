@@ -1,8 +1,8 @@
 import type { ProbeResult } from './probe.ts';
 
 /**
- * When an incident begins and ends: a pure rule over a model's recent probes. One failed probe is no incident, and one
- * that succeeds is no recovery: networks hiccup in both directions.
+ * The rule that opens and closes incidents, pure, over a model's recent probes. One failed probe is no incident, and
+ * one that succeeds is no recovery: networks fail briefly in both directions.
  */
 
 /** Failed probes in a row, on one way to the model, that open an incident. */
@@ -23,13 +23,13 @@ export interface OpenIncident {
 export type IncidentDecision =
   | { kind: 'none' }
   | { kind: 'open'; startedAt: Date; impact: Impact; affected: Way[] }
-  /** It goes on, perhaps worse or wider than before. */
+  /** It continues, perhaps worse or on more ways. */
   | { kind: 'update'; impact: Impact; affected: Way[] }
   | { kind: 'end'; endedAt: Date };
 
 type Probe = Pick<ProbeResult, 'protocol' | 'mode' | 'startedAt' | 'outcome'>;
 
-/** Decides over one model. `probes` are its recent ones, in any order; those without data are passed over. */
+/** Decides for one model. `probes` are its recent ones, in any order; those without data are skipped. */
 export function decideIncident(probes: readonly Probe[], open: OpenIncident | null): IncidentDecision {
   const ways = groupByWay(probes);
   const states = [...ways].map(([way, results]) => ({
@@ -66,8 +66,8 @@ function groupByWay(probes: readonly Probe[]): Map<Way, Probe[]> {
 }
 
 /**
- * Follows one way from its oldest probe to its newest. `since` is when the present state began: the first probe of the
- * run that brought it about.
+ * Follows one way from its oldest probe to its newest. `since` is when the present state began: the first probe of its
+ * run.
  */
 function follow(results: readonly Probe[], failedBefore: boolean): { failing: boolean; since: Date } {
   let failing = failedBefore;

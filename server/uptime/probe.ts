@@ -1,8 +1,8 @@
 import { request } from 'undici';
 
 /**
- * A probe: the smallest request that a customer could send, through the address that customers use, judged by what
- * came back. It knows nothing of the gateway's inside, so that it can run from any machine.
+ * A probe: the smallest request that a customer could send, through the public address, judged by its answer. It knows
+ * nothing of the gateway's inside, so that it can run from any machine.
  */
 
 export type ProbeProtocol = 'messages' | 'chat-completions' | 'responses';
@@ -36,13 +36,13 @@ const paths: Record<ProbeProtocol, string> = {
 };
 
 const question = 'Reply with the single word: pong';
-// The least that every protocol takes.
+// The minimum that every protocol accepts.
 const maxTokens = 16;
 const largestAnswer = 1_048_576;
 
 /**
- * Sends one probe. `baseUrl` is the API root (it ends in `/api`). Never throws, except when `signal` ends it: an
- * interrupted probe says nothing about the model.
+ * Sends one probe. `baseUrl` is the API root (it ends in `/api`). Never throws, except when `signal` aborts it: an
+ * aborted probe says nothing about the model.
  */
 export async function probe(options: {
   baseUrl: string;
@@ -105,8 +105,8 @@ function requestBody({ model, protocol, mode }: ProbeTarget): object {
 }
 
 /**
- * What stands between the probe and the model by the probe's own fault (its key, its budget, its limits, a model that
- * left the catalog a moment ago) says nothing about the model.
+ * Refusals by the probe's own fault (its key, its budget, its limits, a model that has just left the catalog) say
+ * nothing about the model.
  */
 function judgeRefusal(status: number, body: string): Pick<ProbeResult, 'outcome' | 'reason'> {
   const own =
@@ -125,7 +125,7 @@ function isWholeObject(protocol: ProbeProtocol, text: string): boolean {
   return value?.['object'] === 'response' && ['completed', 'incomplete'].includes(String(value['status']));
 }
 
-/** A stream is whole when its closing event came and none of its events was an error. */
+/** A stream is complete when its closing event came and none of its events was an error. */
 function isWholeStream(protocol: ProbeProtocol, text: string): boolean {
   const data = text
     .split(/\r\n|\n|\r/)

@@ -4,7 +4,7 @@ import { type ProbeProtocol, type ProbeResult, type ProbeTarget, probe, probeMod
 export interface ProberOptions {
   /** The public API root, as customers write it. */
   baseUrl: string;
-  /** A key of the probe's own account. */
+  /** A key of the probe account. */
   apiKey: string;
   models: readonly string[];
   protocols?: readonly ProbeProtocol[];
@@ -14,10 +14,10 @@ export interface ProberOptions {
 }
 
 const defaultTimeoutMs = 30_000;
-/** Probes at a time: enough to be done within a round, too few to be noticed. */
+/** Concurrent probes: enough to finish within a round, too few to be a load. */
 const lanes = 4;
 
-/** Probes everything once and returns what was found, in the order of completion. Rejects when `signal` ends it. */
+/** Probes everything once and returns the results, in the order of completion. Rejects when `signal` aborts it. */
 export async function probeAll(options: ProberOptions): Promise<ProbeResult[]> {
   const {
     baseUrl,

@@ -3,8 +3,8 @@ import { probeAll } from './prober.ts';
 import type { Uptime } from './uptime.ts';
 
 /**
- * What the scheduler does every few minutes: probe the whole catalog as the probe account, whose budget and requests
- * are on record like any customer's and apart from theirs.
+ * The scheduler's round: probes the whole catalog as the probe account, whose budget and requests are recorded like any
+ * customer's and apart from theirs.
  */
 export interface ProbeRoundDeps {
   uptime: Pick<Uptime, 'models' | 'record' | 'endAbandoned'>;
@@ -17,15 +17,15 @@ export interface ProbeRoundDeps {
 
 /** The account that pays for probes. */
 export interface ProbeAccount {
-  /** A key of it that works. */
+  /** A working key of that account. */
   key(): Promise<string>;
-  /** Called when the key was refused: the next one is to be another. */
+  /** Called when the key was refused: the next call returns another. */
   forgetKey(): void;
 }
 
 /**
- * One round. What was found before `signal` ended it is put on record; what was under way then is not, because an
- * interrupted probe says nothing.
+ * One round. Results before `signal` aborts it are recorded; probes in flight are not, because an aborted probe says
+ * nothing.
  */
 export function createProbeRound(deps: ProbeRoundDeps): (signal?: AbortSignal) => Promise<ProbeResult[]> {
   const { uptime, account, baseUrl, protocols = probeProtocols, timeoutMs } = deps;
@@ -52,19 +52,19 @@ export function createProbeRound(deps: ProbeRoundDeps): (signal?: AbortSignal) =
   };
 }
 
-/** An account that belongs to nobody: mail to this domain cannot be delivered, so nobody can claim the address. */
+/** An address that cannot be claimed: mail to this domain is undeliverable. */
 const probeEmail = 'uptime-probe@steyg.invalid';
 const keyLifetimeMs = 25 * 3_600_000;
 const keyUseMs = 24 * 3_600_000;
 /**
- * How long the budget of a month outlives it: whether a grant has ended is for the database's clock to say, and the month
- * ends by this process's. They may differ.
+ * Grace of a month's budget: grants expire by the database's clock, months end by this process's, and the two may
+ * differ.
  */
 const clockSkewMs = 3_600_000;
-/** What a month of probes may cost, in pico-USD. When it is gone there is no data, and the operator sees why. */
+/** Maximum cost of a month of probes, in pico-USD. When it is used up there is no data, and the operator sees why. */
 const defaultMonthlyBudget = 20_000_000_000_000n;
 
-/** What is needed of accounts and keys. */
+/** The parts of accounts and keys that are needed. */
 export interface ProbeAccountDeps {
   accounts: {
     create(ask: {
@@ -96,8 +96,8 @@ export interface ProbeAccountDeps {
 }
 
 /**
- * The probe account, made when it is first needed. Each process makes itself a key a day, because no secret is kept
- * anywhere; the budget is given once a month, whoever asks first.
+ * The probe account, made on first use. Each process makes a key a day, because no secret is stored; the budget is
+ * granted once a month by the first process that asks.
  */
 export function createProbeAccount(deps: ProbeAccountDeps): ProbeAccount {
   const { accounts, keys, monthlyBudget = defaultMonthlyBudget, now = () => new Date() } = deps;

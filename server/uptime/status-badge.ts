@@ -4,7 +4,7 @@ import { figuresOf, type StatusSpan } from './status-view.ts';
 import { words } from './status-words.ts';
 import { type StatusReport, type Tally, uptimeRatio } from './uptime.ts';
 
-/** Small pictures for other people's pages: a model's state, its uptime or its latency, as SVG or for shields.io. */
+/** Badges for other sites: a model's state, its uptime or its latency, as SVG or for shields.io. */
 
 export const badgeKinds = ['status', 'uptime', 'latency'] as const;
 export type BadgeKind = (typeof badgeKinds)[number];
@@ -17,7 +17,7 @@ export interface Badge {
 
 type Tone = keyof typeof colors;
 
-/** White text on each of them has a contrast of at least 4.5. */
+/** White text has a contrast of at least 4.5 on each of them. */
 const colors = { good: '#17693a', fair: '#85540a', poor: '#b3261e', unknown: '#55625f' } as const;
 
 /** How many days back `uptime` goes; 1 stands for the last 24 hours. */
@@ -68,7 +68,7 @@ export function shieldsJson({ label, message, tone }: Badge): object {
   return { schemaVersion: 1, label, message, color: colors[tone] };
 }
 
-/** Letters are taken to be so wide; `textLength` makes them so in any font. */
+/** Estimated width of letters; `textLength` enforces it in any font. */
 const letterPx = 6.6;
 const sidePx = 8;
 
@@ -79,7 +79,7 @@ interface Part {
 
 const partOf = (text: string): Part => ({ text: escapeText(text), length: Math.round(text.length * letterPx) });
 
-/** Nothing in it has an id: several may stand in one document. */
+/** No element has an id: several badges may be inlined in one document. */
 export function badgeSvg({ label, message, tone }: Badge): string {
   const left = partOf(label);
   const right = partOf(message);

@@ -5,8 +5,8 @@ import { type StatusWords, words } from './status-words.ts';
 import type { StatusReport } from './uptime.ts';
 
 /**
- * What happened lately, for feed readers: each incident and announcement is one item, which is said to have changed
- * when it ends. `origin` is the service's public address; ids of items stay the same as long as it does.
+ * The feed of recent incidents and announcements: each is one item, which counts as updated when it ends. `origin` is
+ * the service's public address; ids of items are stable as long as it is.
  */
 export interface FeedInput {
   report: Pick<StatusReport, 'generatedAt' | 'incidents' | 'announcements' | 'pastAnnouncements'>;

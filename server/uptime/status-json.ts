@@ -11,7 +11,7 @@ import {
 
 /**
  * The status report for programs (`/status.json`), in snake_case as everything outside GraphQL. A figure without data
- * is null, never zero: `uptime` is a share between 0 and 1 of the probes that said something.
+ * is null, never zero: `uptime` is a share between 0 and 1 of the probes with data.
  */
 export function statusJson(report: StatusReport): object {
   return {

@@ -15,8 +15,8 @@ import {
 } from './uptime.ts';
 
 /**
- * The public status page: one HTML document without script, font, picture or any other request, readable by eye, by
- * keyboard and by screen reader, in light and dark. What a colour says is also said in words.
+ * The public status page: one HTML document without script, font, picture or any other request, accessible by eye,
+ * keyboard and screen reader, in light and dark. Every colour is also expressed in words.
  */
 export function statusPage(report: StatusReport, locale: Locale): string {
   const w = words[locale];
@@ -34,7 +34,7 @@ ${incidents(report.incidents, locale, w)}`,
   );
 }
 
-/** What is shown while there is no report to show. */
+/** The page while there is no report. */
 export function statusUnavailablePage(locale: Locale): string {
   const w = words[locale];
   return document(
@@ -112,13 +112,13 @@ function protocolRow({ protocol, days }: ProtocolDays, locale: Locale, w: Status
 ${bars(`${name}, ${w.days90}`, days, locale, w)}</div>`;
 }
 
-/** One picture for those who see it, with a day's figure where it is pointed at; in words for those who do not. */
+/** A day chart, with figures on hover; described in words for screen readers. */
 function bars(name: string, days: readonly Day[], locale: Locale, w: StatusWords): string {
   const said = (day: Day) => `${dayText(day.date, locale)}: ${percentText(day, locale)}`;
   const troubled = days.filter(({ down }) => down > 0).toReversed();
   const trouble = troubled.length === 0 ? w.noTrouble : `${w.troubled}: ${troubled.map(said).join('; ')}`;
   const unknown = days.filter((day) => uptimeRatio(day) === null).length;
-  // A day on which nothing was measured is no day without failures.
+  // A day without data is no day without failures.
   const gaps = unknown === 0 ? '' : ` ${w.unmeasured}: ${unknown}.`;
   const label = `${name}: ${percentText(addTallies(days), locale)}. ${trouble}.${gaps}`;
   const cells = days.map((day) => `<i class="${grade(day)}" data-day="${said(day)}"></i>`);
@@ -158,7 +158,7 @@ function troubledDays(model: ModelStatus, locale: Locale, w: StatusWords): strin
   return `<p>${w.troubled}:</p><ul>${items.join('')}</ul>`;
 }
 
-/** Which protocols a day's failures were of. */
+/** The protocols of a day's failures. */
 function brokenDown(model: ModelStatus, date: string, locale: Locale, w: StatusWords): string {
   const parts = model.protocols.flatMap(({ protocol, days }) => {
     const day = days.find((each) => each.date === date);

@@ -3,11 +3,11 @@ import type { Way } from './incidents.ts';
 import { type StatusWords, words } from './status-words.ts';
 import { type Tally, uptimeRatio } from './uptime.ts';
 
-/** How the status page, its feeds and its badges write figures and moments. */
+/** Formats of figures and moments for the status page, its feeds and its badges. */
 
 const tags: Record<Locale, string> = { en: 'en-US', vi: 'vi-VN' };
 
-/** Made once: making a format takes a hundred times as long as using it, and a page has a figure for every day. */
+/** Cached: making a format takes a hundred times as long as using it, and a page has a figure for every day. */
 const formats: Record<Locale, ReturnType<typeof formatsOf>> = { en: formatsOf('en'), vi: formatsOf('vi') };
 
 function formatsOf(locale: Locale) {
@@ -46,7 +46,7 @@ export function wayText(way: Way, w: StatusWords): string {
   return how === '' ? name : `${name} (${how})`;
 }
 
-/** How long something took, in at most two units: nobody needs the seconds of a day. */
+/** A duration in at most two units: the seconds of a day do not matter. */
 export function durationText(ms: number, locale: Locale): string {
   const minutes = Math.max(1, Math.round(ms / 60_000));
   const parts: [number, 'day' | 'hour' | 'minute'][] = [

@@ -1,4 +1,4 @@
-/** What every way of showing the status has in common: figures by span, and what happened as one list. Pure. */
+/** The view model behind every way of showing the status: figures by span, and events as one list. Pure. */
 
 import type { Locale } from '../shared/page.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type Tally,
 } from './uptime.ts';
 
-/** The spans for which uptime is said, the shortest first. */
+/** The spans for which uptime is shown, the shortest first. */
 export const spans = ['hours24', 'days7', 'days30', 'days90'] as const;
 export type StatusSpan = (typeof spans)[number];
 
@@ -39,11 +39,11 @@ interface EventTimes {
   endedAt: Date | null;
   /** When it was measured or announced. */
   createdAt: Date;
-  /** When something was last said about it: its end, or else its beginning as it was said. */
+  /** When it was last updated: its end, or else its beginning as announced. */
   changedAt: Date;
 }
 
-/** Something that happened or is to happen: measured by probes, or announced by an operator. */
+/** An event, past or planned: measured by probes, or announced by an operator. */
 export type StatusEvent =
   | (EventTimes & { source: 'measured'; incident: Incident })
   | (EventTimes & { source: 'announced'; announcement: Announcement });
@@ -70,7 +70,7 @@ export function eventsOf(
   ];
 }
 
-/** An announcement in a language; English where the operator wrote nothing else. */
+/** An announcement in a language; English where the operator wrote no other. */
 export function saidIn(
   { title, titleVi, body, bodyVi }: Announcement,
   locale: Locale,

@@ -3,7 +3,7 @@ import type { Impact } from './incidents.ts';
 import type { ProbeMode, ProbeProtocol } from './probe.ts';
 import type { Announcement, State } from './uptime.ts';
 
-/** The words of the status page. Both languages have all of them, because the compiler says so. */
+/** The words of the status page. The compiler ensures that both languages have all of them. */
 
 export interface StatusWords {
   /** The language's own name. */

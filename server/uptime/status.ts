@@ -20,13 +20,13 @@ export interface StatusDeps {
   uptime: Pick<Uptime, 'report'>;
   /** The address that feeds name, without a slash at its end. */
   publicUrl: string;
-  /** How long a report is given out again: a page that everybody opens at once must not ask the database each time. */
+  /** How long a report is cached: a page that many people open at once must not query the database each time. */
   freshMs?: number;
   clock?: () => number;
 }
 
 const defaultFreshMs = 15_000;
-/** How long an old report is better than none when the database does not answer. It says how old it is. */
+/** How long an old report is served while the database is unreachable. It shows its age. */
 const tolerableMs = 10 * 60_000;
 
 export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
@@ -35,7 +35,7 @@ export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
 
   const pages = renderOnce(statusPage);
 
-  /** Sends what `make` makes of the report, and 503 while there is none. */
+  /** Sends the output of `make` for the report, and 503 while there is none. */
   const answer = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -89,7 +89,7 @@ export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
     const kind = badgeKinds.find((each) => each === (request.query.kind ?? 'status'));
     const days = badgeDays.find((each) => String(each) === (request.query.days ?? '90'));
     if (kind === undefined || days === undefined) return reply.callNotFound();
-    // Badges stand on pages of any language: they speak English unless their address says otherwise.
+    // Badges stand on pages of any language: they are in English unless their address says otherwise.
     const locale = chooseLocale(request.query.lang, undefined);
     void reply.header('access-control-allow-origin', '*').header('x-content-type-options', 'nosniff');
     return answer(request, reply, (report) => {
@@ -109,7 +109,7 @@ export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
       sendBadge(request, reply, { model: null, form }),
     );
   app.get<{ Querystring: Asked; Params: { '*': string } }>('/status/badges/*', (request, reply) => {
-    // Catalog ids may have slashes and dots in them.
+    // Catalog ids may contain slashes and dots.
     const [, model, form] = /^(.+)\.(svg|json)$/.exec(request.params['*']) ?? [];
     return model === undefined ? reply.callNotFound() : sendBadge(request, reply, { model, form });
   });
@@ -137,7 +137,7 @@ const unavailable = {
   message: 'The measurements cannot be read at the moment.',
 } as const;
 
-/** The reader's language, said in the answer's headers. */
+/** The reader's language, set in the answer's headers. */
 function localeOf(request: FastifyRequest<{ Querystring: Asked }>, reply: FastifyReply): Locale {
   const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
   void reply.header('content-language', locale).header('vary', 'Accept-Language');
@@ -148,7 +148,7 @@ function cacheable(reply: FastifyReply): FastifyReply {
   return reply.header('cache-control', 'public, max-age=30');
 }
 
-/** The page has a figure for every day of every model: it is written once for each report, however many people read it. */
+/** Cached per report: the page has a figure for every day of every model. */
 function renderOnce(
   render: (report: StatusReport, locale: Locale) => string,
 ): (report: StatusReport, locale: Locale) => string {
@@ -162,7 +162,7 @@ function renderOnce(
   };
 }
 
-/** One question to the database at a time, and its answer for everybody who comes within `freshMs`. */
+/** One query of the database at a time, shared by all requests within `freshMs`. */
 function remember({
   uptime,
   freshMs = defaultFreshMs,

@@ -53,7 +53,7 @@ export interface StatusPage {
   page: object;
   status: { indicator: Exclude<Impact, 'maintenance'>; description: string };
   components: Component[];
-  /** Newest first, as everything in this shape. */
+  /** Newest first, as everything in this format. */
   incidents: Event[];
   maintenances: Event[];
 }
@@ -64,7 +64,7 @@ const w = words.en;
 const pageId = 'steyg';
 const maxEvents = 50;
 
-/** `url` is the address of the page for people. */
+/** `url` is the public address of the page. */
 export function statuspageOf(report: StatusReport, url: string): StatusPage {
   const { generatedAt, models } = report;
   const events = eventsOf(report);
@@ -135,7 +135,7 @@ function componentOf(
   return {
     id,
     name: displayName,
-    // What fails while it is worked on was expected to.
+    // Failures during maintenance are expected.
     status: isMaintained ? 'under_maintenance' : measuredStatus,
     created_at: createdAt.toISOString(),
     updated_at: changedAt.toISOString(),
@@ -150,7 +150,7 @@ function componentOf(
   };
 }
 
-/** When something last began or ended with a model. */
+/** When the last incident or maintenance of a model began or ended. */
 function changeOf({ id, createdAt }: ModelStatus, incidents: readonly Incident[]): Date {
   const moments = incidents
     .filter(({ model }) => model === id)
@@ -158,7 +158,7 @@ function changeOf({ id, createdAt }: ModelStatus, incidents: readonly Incident[]
   return new Date(Math.max(createdAt.getTime(), ...moments));
 }
 
-/** A thing that happened, or is to happen; `updates` are the oldest first. */
+/** An event, past or planned; `updates` are the oldest first. */
 interface EventFacts {
   id: string;
   name: string;
@@ -169,7 +169,7 @@ interface EventFacts {
   resolvedAt: Date | null;
   updates: { status: EventStatus; body: string; at: Date }[];
   components: Component[];
-  /** Of planned work. */
+  /** Of scheduled maintenance. */
   planned?: { from: Date; until: Date | null };
 }
 

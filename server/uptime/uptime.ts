@@ -9,7 +9,7 @@ import { isUuid } from '../shared/uuid.ts';
 import { decideIncident, type Impact, type OpenIncident, type Way } from './incidents.ts';
 import { type ProbeMode, type ProbeProtocol, type ProbeResult, probeProtocols } from './probe.ts';
 
-/** Probes on record, what they add up to, the incidents they make, and what the operator says about them. */
+/** Probes on record, their totals, the incidents they make, and the operator's announcements. */
 
 export interface Incident {
   id: string;
@@ -17,7 +17,7 @@ export interface Incident {
   impact: Impact;
   affected: Way[];
   startedAt: Date;
-  /** Null: it goes on. */
+  /** Null: ongoing. */
   endedAt: Date | null;
 }
 
@@ -40,7 +40,7 @@ export type NewAnnouncement = Omit<Announcement, 'id' | 'createdBy' | 'createdAt
 
 export type AnnounceOutcome = { kind: 'announced'; announcement: Announcement } | InvalidInput<keyof NewAnnouncement>;
 
-/** Probes of a stretch of time. Without `up` and `down` there is no figure to give: that is not the same as zero. */
+/** Probes of a period. Without `up` and `down` there is no figure: that is not the same as zero. */
 export interface Tally {
   up: number;
   down: number;
@@ -49,11 +49,11 @@ export interface Tally {
   latencyMs: bigint;
 }
 
-/** How a way to a model does now. */
+/** The present state of a way to a model. */
 export interface WayStatus {
   protocol: ProbeProtocol;
   mode: ProbeMode;
-  /** Of the newest probe; `no_data` also when it is too old to mean anything. */
+  /** Of the newest probe; `no_data` also when it is too old. */
   outcome: ProbeResult['outcome'];
   reason: string | null;
   latencyMs: number | null;
@@ -71,7 +71,7 @@ export interface Day extends Tally {
 export interface ModelStatus {
   id: string;
   displayName: string;
-  /** When it came into the catalog. */
+  /** When the model was added to the catalog. */
   createdAt: Date;
   /** Every route of it ends at the built-in simulator. */
   simulated: boolean;
@@ -80,7 +80,7 @@ export interface ModelStatus {
   last24Hours: Tally;
   /** Exactly as many as asked for, the oldest first, days without probes included. */
   days: Day[];
-  /** The same days for each protocol that was ever measured in them. */
+  /** The same days for each protocol that was measured in them. */
   protocols: ProtocolDays[];
 }
 
@@ -93,11 +93,11 @@ export interface StatusReport {
   generatedAt: Date;
   state: State;
   models: ModelStatus[];
-  /** Those that go on first, then the newest. */
+  /** Ongoing ones first, then the newest. */
   incidents: Incident[];
   /** Those that are not over. */
   announcements: Announcement[];
-  /** Those that were in force lately, and are over: the one that ended last first. */
+  /** Recently ended ones, the latest end first. */
   pastAnnouncements: Announcement[];
 }
 
@@ -107,17 +107,17 @@ const announcementColumns = `id, kind, title, title_vi AS "titleVi", body, body_
 
 /** Probes that the incident rule looks at. */
 const incidentWindow = '24 hours';
-/** Raw probes are kept for so long; what they add up to by day is kept for good. */
+/** Retention of raw probes; daily totals are kept for good. */
 const rawDays = 35;
 const hourDays = 100;
-/** Older than this a probe says nothing about now. */
+/** An older probe says nothing about the present. */
 const staleMinutes = 60;
 
 /** `pool` must read BIGINT as `bigint` (the types of the money lane). */
 export function createUptime({ pool }: { pool: Pool }) {
   /**
-   * Puts probes on record, adds them up, and opens, widens or ends incidents, one transaction for each model. A result
-   * given twice counts twice: whoever probes hands each over once.
+   * Records probes, adds them up, and opens, widens or ends incidents, one transaction for each model. Not idempotent:
+   * a result that is passed twice counts twice.
    */
   async function record(results: readonly ProbeResult[]): Promise<void> {
     for (const [model, probes] of Map.groupBy(results, ({ model }) => model)) {
@@ -129,7 +129,7 @@ export function createUptime({ pool }: { pool: Pool }) {
     }
   }
 
-  /** Ends the incidents of models that left the catalog: nobody probes them any more. */
+  /** Ends the incidents of models that left the catalog: they are no longer probed. */
   async function endAbandoned(): Promise<void> {
     await pool.query(
       `UPDATE incident SET ended_at = greatest(started_at, now())
@@ -137,13 +137,13 @@ export function createUptime({ pool }: { pool: Pool }) {
     );
   }
 
-  /** The models that are promised to customers, and so are probed. */
+  /** The models that are offered to customers, and so are probed. */
   async function models(): Promise<string[]> {
     const { rows } = await pool.query<{ id: string }>('SELECT id FROM model WHERE enabled ORDER BY id');
     return rows.map(({ id }) => id);
   }
 
-  /** Everything that the status page says, in a fixed number of queries however many models there are. */
+  /** The whole status report, in a fixed number of queries however many models there are. */
   async function report({ days = 90 }: { days?: number } = {}): Promise<StatusReport> {
     const [models, ways, tallies, lastDay, incidents, announcements, pastAnnouncements] = await Promise.all([
       listModels(pool),
@@ -172,7 +172,7 @@ export function createUptime({ pool }: { pool: Pool }) {
     return { generatedAt, state: worst(states), models: states, incidents, announcements, pastAnnouncements };
   }
 
-  /** A model's tallies over time, all ways together or one: for charts. Buckets without probes are left out. */
+  /** A model's totals over time, of all ways together or of one: for charts. Empty buckets are left out. */
   async function series(input: {
     model: string;
     protocol?: ProbeProtocol;
@@ -192,7 +192,7 @@ export function createUptime({ pool }: { pool: Pool }) {
     return rows;
   }
 
-  /** Incidents, the newest first. `before` is the id of the last one seen. */
+  /** Incidents, newest first. `before` is the id of the last one seen. */
   async function listIncidents(input: { model?: string; limit: number; before?: string }): Promise<Incident[]> {
     const { rows } = await pool.query<Incident>(
       `SELECT ${incidentColumns} FROM incident
@@ -202,7 +202,7 @@ export function createUptime({ pool }: { pool: Pool }) {
     return rows;
   }
 
-  /** Deletes raw probes and hourly figures older than they are kept. */
+  /** Deletes raw probes and hourly figures after their retention. */
   async function prune(): Promise<void> {
     await pool.query(`DELETE FROM probe_result WHERE started_at < now() - make_interval(days => $1)`, [rawDays]);
     await pool.query(`DELETE FROM uptime_hour WHERE hour < now() - make_interval(days => $1)`, [hourDays]);
@@ -211,9 +211,9 @@ export function createUptime({ pool }: { pool: Pool }) {
   return { record, endAbandoned, models, report, series, listIncidents, prune, ...announcementWriters(pool) };
 }
 
-/** What operators say about the service. Every change is audited. */
+/** Operators' announcements. Every change is audited. */
 function announcementWriters(pool: Pool) {
-  /** Tells everybody something. Texts are plain: they are shown as they are. */
+  /** Publishes an announcement. Texts are plain: they are shown as they are. */
   async function announce(input: NewAnnouncement & { actor: string }): Promise<AnnounceOutcome> {
     const problem = checkInput(announcementShape, input);
     if (problem !== null) return problem;
@@ -255,7 +255,7 @@ function announcementWriters(pool: Pool) {
   async function endAnnouncement(input: { id: string; actor: string }): Promise<Announcement | null> {
     if (!isUuid(input.id)) return null;
     return repeatedTransaction(pool, async (client) => {
-      // One that has not begun yet never happened.
+      // An announcement that has not begun is cancelled.
       const { rows } = await client.query<Announcement>(
         `UPDATE announcement SET ends_at = greatest(starts_at, now())
          WHERE id = $1 AND ${notOver} RETURNING ${announcementColumns}`,
@@ -381,7 +381,7 @@ async function listModels(pool: Pool): Promise<ListedModel[]> {
 
 interface MeasuredWays {
   ways: WayStatus[];
-  /** Whether any probe of the model said something lately. */
+  /** Whether any recent probe of the model has data. */
   measured: boolean;
 }
 
@@ -403,7 +403,7 @@ async function newestProbes(pool: Pool): Promise<Map<string, MeasuredWays>> {
   return models;
 }
 
-/** Of one model: what its probes of each protocol add up to, by date. */
+/** Of one model: the totals of each protocol, by date. */
 type DailyTallies = Map<ProbeProtocol, Map<string, Tally>>;
 
 async function dailyTallies(pool: Pool, days: number): Promise<Map<string, DailyTallies>> {
@@ -451,7 +451,7 @@ async function recentIncidents(pool: Pool, days: number): Promise<Incident[]> {
   return rows;
 }
 
-/** One that was ended before it began never was: it ends as it begins. */
+/** A cancelled announcement ends at its beginning. */
 const notOver = '(ends_at IS NULL OR ends_at > greatest(now(), starts_at))';
 
 async function currentAnnouncements(pool: Pool): Promise<Announcement[]> {
@@ -476,7 +476,7 @@ function stateOf(incident: Incident | null, measured: boolean): State {
   return measured ? 'up' : 'no_data';
 }
 
-/** The service is as well as its models: down only when all that are measured are. */
+/** The service's state follows its models': down only when all with data are down. */
 function worst(models: readonly ModelStatus[]): State {
   const measured = models.map(({ state }) => state).filter((state) => state !== 'no_data');
   if (measured.length === 0) return 'no_data';
@@ -492,7 +492,7 @@ function calendar(days: number, until: Date): string[] {
 
 const maxBodyCharacters = 5_000;
 
-/** Line breaks are allowed, and no other character that cannot be seen. */
+/** Line breaks are allowed, and no other invisible character. */
 const bodyText = z.string().superRefine((text, context) => {
   const message = textProblem(text.replaceAll('\n', ' ').trim(), maxBodyCharacters);
   if (message !== null) context.addIssue({ code: 'custom', message });
@@ -518,7 +518,7 @@ const announcementShape: z.ZodType<NewAnnouncement> = z
   .refine(({ startsAt, endsAt }) => endsAt === null || endsAt > startsAt, {
     path: ['endsAt'],
     message: 'must be after the beginning',
-    // Told together with the other problems.
+    // Reported together with the other problems.
     when: () => true,
   });
 
