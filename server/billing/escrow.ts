@@ -2,15 +2,14 @@ import type { PicoUsd } from '../core/money.ts';
 import type { Part } from './budget.ts';
 
 /**
- * The rules of an escrow: money that one durable hold reserves in advance for a key on one process, and that the process
- * promises to requests from memory (O'Neil, "The Escrow Transactional Method", 1986). Values in, values out: no clock, no
- * I/O. What has been promised and what is idle is together never more than the durable hold; see the proof in
- * `ESCROW.md`.
+ * The rules of an escrow: one durable hold reserves money in advance for a key on one process, and the process promises
+ * it to requests from memory (O'Neil, "The Escrow Transactional Method", 1986). Pure: no clock, no I/O. Promised and
+ * idle money together never exceed the durable hold; `ESCROW.md` has the proof.
  */
 export interface Escrow {
-  /** What can be promised, in the order of consumption. */
+  /** Idle money, in the order of consumption. */
   readonly idle: readonly Part[];
-  /** What is promised to requests whose settlement is not known to be committed, by grant. */
+  /** Money promised to requests whose settlement is not known to be committed, by grant. */
   readonly promised: readonly Part[];
   /** When each grant ends, in milliseconds of the database's clock; null: never. */
   readonly ends: ReadonlyMap<string, number | null>;
@@ -24,14 +23,17 @@ export interface Drawn {
   readonly parts: readonly Part[];
 }
 
-/** What can be promised at a moment of the database's clock: parts of grants that have ended serve nobody new. */
+/**
+ * Money that can be promised at a moment of the database's clock: parts of ended grants cannot be promised to new
+ * requests.
+ */
 export function idleAt(escrow: Escrow, nowMs: number): PicoUsd {
   let idle = 0n;
   for (const part of escrow.idle) if (!hasEnded(escrow, part.grantId, nowMs)) idle += part.amount;
   return idle;
 }
 
-/** Promises `wanted`, or all that is idle when there is less. */
+/** Promises `wanted`, or all idle money if that is less. */
 export function draw(escrow: Escrow, wanted: PicoUsd, nowMs: number): Drawn {
   const idle: Part[] = [];
   const parts: Part[] = [];
@@ -57,8 +59,8 @@ export function settle(escrow: Escrow, parts: readonly Part[], charged: readonly
 }
 
 /**
- * A promise has ended and what it left in the durable hold is not known: a settlement that was committed before, an answer
- * that was lost. Nothing becomes idle; what the hold has beyond the promises goes back with the next call-in.
+ * A promise has ended with an unknown rest in the durable hold: the settlement was committed before, or its answer was
+ * lost. Nothing becomes idle; the hold's money beyond the promises is returned by the next call-in.
  */
 export function forget(escrow: Escrow, parts: readonly Part[]): Escrow {
   return { ...escrow, promised: minus(escrow.promised, parts) };
@@ -70,41 +72,41 @@ export function refill(escrow: Escrow, parts: readonly Part[], ends: ReadonlyMap
   return { ...escrow, ends: known, idle: inOrder(plus(escrow.idle, parts), known) };
 }
 
-/** The ends of grants as they were read again. */
+/** Replaces the grants' ends by newly read ones. */
 export function withEnds(escrow: Escrow, ends: ReadonlyMap<string, number | null>): Escrow {
   const known = new Map([...escrow.ends, ...ends]);
   return { ...escrow, ends: known, idle: inOrder(escrow.idle, known) };
 }
 
-/** Takes the idle money out of use, all of it or that of grants that have ended. What is promised stays. */
+/** Removes the idle money, all of it or that of ended grants. Promises stay. */
 export function callIn(escrow: Escrow, endedAtMs: number | null): Escrow {
   const idle = endedAtMs === null ? [] : escrow.idle.filter((part) => !hasEnded(escrow, part.grantId, endedAtMs));
   return { ...escrow, idle };
 }
 
-/** What the durable hold must keep: everything that is idle or promised, by grant. */
+/** The parts that the durable hold must keep: idle and promised money, by grant. */
 export function outstanding(escrow: Escrow): readonly Part[] {
   return plus(escrow.idle, escrow.promised);
 }
 
-/** What decides how much is held in advance. All in pico-USD. */
+/** Inputs of the size of an advance. All in pico-USD. */
 export interface AdvanceAsk {
-  /** What the account could still hold. */
+  /** Free money of the account. */
   free: PicoUsd;
-  /** What the key's limit leaves; null without a limit. */
+  /** Room of the key's limit; null without a limit. */
   room: PicoUsd | null;
-  /** What one request of this key needs. */
+  /** Need of one request of this key. */
   need: PicoUsd;
-  /** What the last seconds used, less what is idle already. */
+  /** Use of the last seconds, less the idle money. */
   wanted: PicoUsd;
 }
 
-/** Below so many times the need of a request every hold is exact. */
+/** Below this multiple of a request's need every hold is exact. */
 const lowFactor = 16n;
-/** The share of what is free that one escrow may take at a time. */
+/** One escrow takes at most 1/8 of the free money at a time. */
 const shareOfFree = 8n;
 
-/** How much to hold in advance: nothing near the end of the money, so that refusals there are what they are without escrows. */
+/** The amount to hold in advance: zero near the end of the money, so that refusals are the same as without escrows. */
 export function advance({ free, room, need, wanted }: AdvanceAsk): PicoUsd {
   const available = room === null ? free : least(free, room);
   if (wanted <= 0n || available < need * lowFactor) return 0n;
@@ -131,7 +133,7 @@ export function plus(parts: readonly Part[], added: readonly Part[]): readonly P
   return sum;
 }
 
-/** What is left of the parts. Throws when something is taken that is not there: that is a fault of the program. */
+/** The parts less `taken`. Throws when a part would become negative: a programming error. */
 export function minus(parts: readonly Part[], taken: readonly Part[]): readonly Part[] {
   if (taken.length === 0) return parts;
   const left = [...parts];
@@ -144,7 +146,7 @@ export function minus(parts: readonly Part[], taken: readonly Part[]): readonly 
   return left.filter((part) => part.amount > 0n);
 }
 
-/** What both have of each grant. */
+/** The minimum of both, by grant. */
 export function common(parts: readonly Part[], others: readonly Part[]): readonly Part[] {
   const shared = parts.map(({ grantId, amount }) => ({
     grantId,

@@ -11,57 +11,57 @@ import type { AdmitAsk, Admitted, EscrowPromise, RequestRef, Settlement } from '
 import type { Testimony, Witness } from './witness.ts';
 
 /**
- * The escrows of this process: what it holds in advance, by account and key, and what it has promised out of it. An
- * escrow opens once a key is used often enough, so that an account that is rarely used holds exactly what its requests
- * need. The rules are in `escrow.ts`, the protocol and its proof in `ESCROW.md`.
+ * The escrows of this process: money held in advance by account and key, and the promises out of it. An escrow opens
+ * once a key is used often enough, so that a rarely used account holds exactly the need of its requests. The rules are
+ * in `escrow.ts`, the protocol and its proof in `ESCROW.md`.
  */
 export interface Escrows {
   /**
-   * Admits from memory what a witness confirms. Null: the lane has to decide. `'unavailable'`: the database cannot be
-   * asked, so nothing may be promised.
+   * Admits from memory if a witness confirms the cached facts. Null: the lane has to decide. `'unavailable'`: the
+   * database does not answer, so nothing may be promised.
    */
   admit(ask: AdmitAsk): Promise<Admitted | 'unavailable' | null>;
-  /** Adds to the promise of a request. Null: it has none here. Less than `more` when nothing is left. */
+  /** Adds to the promise of a request. Null: it has none here. Adds less than `more` when nothing is left. */
   extend(ref: RequestRef, more: PicoUsd): Promise<{ added: PicoUsd; mayReturn: boolean } | null>;
   /** Makes the promise of a request idle again. False: it has none here. */
   release(ref: RequestRef): boolean;
-  /** The promise that pays for a settlement, enlarged to its cost as far as money is idle. Once for a request. */
+  /** Takes the promise that pays for a settlement, enlarged to its cost as far as money is idle. Once for a request. */
   takePromise(settlement: Settlement): EscrowPromise | undefined;
   /** The settlement can never be committed: its promise is idle again. */
   returnPromise(settlement: Settlement): void;
-  /** A batch as it is to be carried out: what escrows keep is decided now. */
+  /** Completes a batch before it runs: the parts that escrows keep are decided now. */
   prepare(operations: readonly Operation[]): Operation[];
   /** A batch has been committed. */
   committed(operations: readonly Operation[], results: readonly Result[], facts: Facts): void;
-  /** Gives back what is idle for an account, and holds nothing in advance for it for a while. */
+  /** Returns the idle money of an account, and holds nothing in advance for it for a while. */
   callIn(accountId: string): void;
-  /** This process may have been without a lease: nothing more is promised from what it held until now. */
+  /** This process may have lost its lease: nothing more is promised from its present escrows. */
   closeAll(): void;
   /** Requests that run on promises. */
   readonly promises: number;
-  /** Looks for what to give back; called every `tickMs`. */
+  /** Returns money that has been idle for long; called every `tickMs`. */
   tick(): void;
 }
 
 export interface EscrowsParts {
   witness: Witness;
   lane: { add(operation: Operation): Promise<Result> };
-  /** Nothing may be promised while it says no. */
+  /** Nothing may be promised while it returns false. */
   isHealthy(): boolean;
-  /** What nobody draws from for so long goes back. */
+  /** An escrow that was not drawn from for this long is returned. */
   idleMs: number;
 }
 
 export const tickMs = 100;
-/** So many requests of a key within the last seconds make an escrow worth its row. */
+/** Requests of a key within the last seconds that make an escrow worthwhile. */
 const minDraws = 8;
 /** The window in which use is counted. */
 const windowMs = 1_000;
-/** After an escrow got nothing, or was called in, it is not filled for so long. */
+/** Pause of filling after an escrow got nothing, or was called in. */
 const pauseMs = { empty: 100, calledIn: 1_000 };
-/** Known keys and models; more are forgotten all at once. */
+/** Maximum cached keys and models; above it the cache is cleared. */
 const maxTruths = 20_000;
-/** Kept in hand of the lease, for the way from the witness to the upstream. */
+/** Safety margin of the lease, for the time from the witness to the upstream. */
 const leaseMarginMs = 250;
 
 interface OpenEscrow {
@@ -69,18 +69,18 @@ interface OpenEscrow {
   readonly accountId: string;
   readonly keyId: string;
   escrow: rules.Escrow;
-  /** The number of changes with which the ends of its grants were read. */
+  /** The change counter at which the ends of its grants were read. */
   change: string;
   /** The moment of its row by the database's clock; null before it has one. */
   openedAtMs: number | null;
   trialOnly: boolean;
-  /** As the lane has last seen it. */
+  /** From the lane's last answer. */
   freeAfter: PicoUsd;
   /** Promises nothing more. */
   closed: boolean;
   filling: boolean;
   trimming: boolean;
-  /** The row may have more than is outstanding. */
+  /** The row may hold more than the outstanding money. */
   dirty: boolean;
   /** Monotonic milliseconds. */
   notFilledUntil: number;
@@ -89,7 +89,7 @@ interface OpenEscrow {
   /** Draws of this window and of the one before, and their sums. */
   draws: [number, number];
   used: [PicoUsd, PicoUsd];
-  /** What a recent request needed. */
+  /** Need of a recent request. */
   need: PicoUsd;
   priceId: string;
 }
@@ -113,7 +113,7 @@ export function createEscrows({ witness, lane, isHealthy, idleMs }: EscrowsParts
   const settling = new Map<string, Promised>();
   const keys = new Map<string, Known<KeyTruth>>();
   const models = new Map<string, Known<ModelTruth>>();
-  /** The last testimony, for what need not be exact. */
+  /** The last testimony, for decisions that need not be exact. */
   let last: Testimony | null = null;
   let askedAt = Number.NEGATIVE_INFINITY;
 
@@ -123,7 +123,7 @@ export function createEscrows({ witness, lane, isHealthy, idleMs }: EscrowsParts
     return last;
   };
 
-  /** The database's clock, as far as it is known without asking; late rather than early. */
+  /** An estimate of the database's clock without a query; never early. */
   const aboutNow = (): number => (last === null ? Number.POSITIVE_INFINITY : last.nowMs + last.ageMs());
 
   const openFor = (asked: AdmitAsk): OpenEscrow => {
@@ -172,7 +172,7 @@ export function createEscrows({ witness, lane, isHealthy, idleMs }: EscrowsParts
     open.priceId = priceId;
   };
 
-  /** Asks the lane for money in advance, when there is reason to. */
+  /** Asks the lane for an advance if the key's use justifies it. */
   const fillAhead = (open: OpenEscrow): void => {
     if (open.filling || open.trimming || open.closed || performance.now() < open.notFilledUntil) return;
     if (open.draws[0] + open.draws[1] < minDraws) return;
@@ -197,7 +197,7 @@ export function createEscrows({ witness, lane, isHealthy, idleMs }: EscrowsParts
     return result;
   };
 
-  /** The row keeps what is outstanding when the batch begins, and no more. */
+  /** Trims the row to the outstanding money at the beginning of the batch. */
   const trim = (open: OpenEscrow): void => {
     if (open.trimming || open.filling) {
       open.dirty = true;
@@ -270,14 +270,14 @@ export function createEscrows({ witness, lane, isHealthy, idleMs }: EscrowsParts
     open.change = facts.change;
     open.trialOnly = result.trialOnly;
     open.escrow = rules.refill(open.escrow, result.added, facts.grantEnds);
-    // It was closed or called in meanwhile: what was not asked for by a running request has to go back.
+    // It was closed or called in meanwhile: money that no running request asked for has to be returned.
     if (open.closed || (operation.exact === 0n && performance.now() < open.notFilledUntil)) {
       if (operation.exact === 0n) open.escrow = rules.callIn(open.escrow, null);
       open.dirty = true;
     }
   };
 
-  /** Money that was held under a higher limit of the key serves nobody any more. */
+  /** Money that was held under a higher limit of the key must not be promised any more. */
   const answeredBy = ({ accountId, keyId }: AdmitAsk, result: Result): void => {
     const open = byKey.get(pairKey(accountId, keyId));
     if (open !== undefined && result.kind === 'admitted') open.freeAfter = result.freeAfter;
@@ -299,7 +299,7 @@ export function createEscrows({ witness, lane, isHealthy, idleMs }: EscrowsParts
     dropIdle(open);
   };
 
-  /** A closed escrow keeps nothing that it does not owe. */
+  /** A closed escrow keeps only its promises. */
   const dropIdle = (open: OpenEscrow): void => {
     if (!open.closed) return;
     open.escrow = rules.callIn(open.escrow, null);
@@ -309,7 +309,7 @@ export function createEscrows({ witness, lane, isHealthy, idleMs }: EscrowsParts
   const trimmed = (escrowId: string, keep: readonly Part[]): void => {
     const open = all.get(escrowId);
     if (open === undefined || keep.length > 0) return;
-    // The row is gone, and so is its id: a late settlement must not meet another row under it.
+    // The row is gone and its id is never reused: a late settlement must not meet another row under it.
     all.delete(open.id);
     open.id = randomUUID();
     open.openedAtMs = null;
@@ -329,7 +329,7 @@ export function createEscrows({ witness, lane, isHealthy, idleMs }: EscrowsParts
       if (key === undefined || model === undefined) return null;
       const { truth } = model;
       const size = holdSize(asked, truth, truth.price);
-      // What cannot be stopped is covered: money is promised in advance only where there is plenty.
+      // Requests that cannot be stopped are covered: escrows exist only where there is plenty of money.
       const need = asked.stream ? size.target : size.maxCost;
       const open = openFor(asked);
       noteUse(open, need, truth.price.id);
@@ -369,10 +369,10 @@ export function createEscrows({ witness, lane, isHealthy, idleMs }: EscrowsParts
       if (added === more) return { added, mayReturn: false };
       const result = await fill(open, more - added, 0n);
       if (result.kind !== 'refilled') return { added, mayReturn: false };
-      // Not `nothing is left`: whether there is more is not known.
+      // Not 0, which would mean that nothing is left: whether there is more is unknown.
       if (result.uncertain === true && added === 0n)
         throw new Unreachable('the ledger cannot say whether there is more');
-      // It has become idle under the lane's lock, where ended grants give nothing.
+      // The refill became idle under the lane's lock, where ended grants add nothing.
       added += drawMore(more - added, testimony?.nowMs ?? Number.NEGATIVE_INFINITY);
       return { added, mayReturn: added < more && result.mayReturn === true };
     },
@@ -461,13 +461,13 @@ export function createEscrows({ witness, lane, isHealthy, idleMs }: EscrowsParts
         if (isLess || open.dirty || (isEmpty && open.openedAtMs !== null)) trim(open);
         else if (isEmpty) forgetOpen(open);
       }
-      // Others may call for what is idle here, and a process that admits nothing would not hear of it.
+      // Other processes may call in the idle money, and a process without admissions would not notice.
       if (hasIdle && now - askedAt >= tickMs) void ask();
     },
   };
 }
 
-/** Whether what is known of key, account and model holds at the witness's moment, and lets the request run. */
+/** Whether the cached facts of key, account and model are valid at the witness's moment, and admit the request. */
 function isTrue(
   asked: AdmitAsk,
   key: Known<KeyTruth>,
@@ -484,7 +484,7 @@ function isTrue(
     truth.accountId === asked.accountId &&
     (truth.expiresAtMs === null || nowMs < truth.expiresAtMs) &&
     (truth.models.length === 0 || truth.models.includes(asked.model)) &&
-    // As the lane reads prices: one that begins in the next millisecond counts.
+    // Like the lane, which counts a price that begins in the next millisecond.
     (priceUntilMs === null || nowMs + 1 < priceUntilMs)
   );
 }

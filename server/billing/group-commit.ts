@@ -5,69 +5,69 @@ import type { BillingLog } from './log.ts';
 import type { Refused } from './types.ts';
 
 /**
- * Group commit: all operations that wait share one transaction, and while it is in flight the next batch gathers. There
- * is one batch at a time, so that a process never waits for its own locks. No timer gathers: an idle ledger answers at
- * once, a busy one in larger batches. Batches of nothing but settlements keep a small distance.
+ * Group commit: all waiting operations share one transaction, and the next batch gathers while it is in flight. One
+ * batch at a time, so that a process never waits for its own locks. Without a timer: an idle ledger answers at once, a
+ * busy one in larger batches. Batches of settlements alone keep a small distance.
  *
- * Settlements, releases and expiries are never given up: they wait for the database however long it takes. Admissions
- * and extensions are answered in time, whatever the database does: a person waits for them.
+ * Settlements, releases and expiries are retried until the database takes them. Admissions and extensions have a
+ * timeout, because a client waits for them.
  */
 export interface GroupCommit {
-  /** Resolves with the result once it is committed. Rejects for what can never be committed, and when it was closed. */
+  /** Resolves with the result once it is committed. Rejects when it can never be committed, or after `close`. */
   add(operation: Operation): Promise<Result>;
   /**
-   * Runs a batch even when nothing waits, so that what rides along with a batch happens. Rejects when that fails; it is
-   * tried again nevertheless.
+   * Runs a batch even without waiting operations, for the side tasks of a batch (the lease). Rejects when it fails; it
+   * is retried nevertheless.
    */
   nudge(): Promise<void>;
-  /** The last batch failed for want of a database; admissions are refused. */
+  /** The last batch failed in an outage of the database; admissions are refused. */
   readonly down: boolean;
-  /** How long batches have been succeeding without a break. Zero while they do not. */
+  /** Time since which all batches have succeeded. Zero while they fail. */
   readonly calmForMs: number;
-  /** Takes nothing new, waits until everything is committed or `limitMs` is over. */
+  /** Accepts no new operations; waits until all are committed or `limitMs` has passed. */
   close(limitMs: number): Promise<void>;
 }
 
 export interface GroupCommitParts {
   /**
-   * Carries out one batch in one transaction: all of it or nothing. `careful`: some of it has been tried before, and may
-   * have been committed although the answer was lost.
+   * Runs one batch in one transaction. `careful`: some of its operations were tried before, and may have been committed
+   * although the answer was lost.
    */
   perform: (operations: readonly Operation[], careful: boolean) => Promise<Result[]>;
   log: BillingLog;
-  /** How long an admission waits at most. */
+  /** Timeout of an admission. */
   maxWaitMs?: number;
 }
 
-/** Thrown to those who waited for an operation that can never be committed. */
+/** Rejects an operation that can never be committed. */
 export class Quarantined extends Error {
   override name = 'Quarantined';
 }
 
-/** Thrown to those who ask for an extension while the database is out of reach: whether there is more is not known. */
+/** Rejects an extension while the database is out of reach: whether money is left is unknown. */
 export class Unreachable extends Error {
   override name = 'Unreachable';
 }
 
-/** Thrown to those who waited when the ledger was closed before the database came back. */
+/** Rejects waiting operations when the ledger is closed before the database is back. */
 export class Closed extends Error {
   override name = 'Closed';
 }
 
 const maxBatch = 256;
-/** Room in a batch that a backlog of settlements leaves to those who wait for an answer. */
+/** Minimum room of a batch for admissions, despite a backlog of settlements. */
 const roomForAdmissions = 64;
 const roomForExtensions = 32;
-/** How many turns of the event loop a batch gathers at most. */
+/** Maximum turns of the event loop that a batch gathers. */
 const maxTurns = 8;
 const maxQueue = 2_000;
 const defaultWaitMs = 1_000;
 const attempts = 5;
-/** The distance of batches in which there are only settlements. */
+/** Minimum distance of batches with settlements alone. */
 const settlementsEveryMs = 10;
-const backOffMs = { first: 20, most: 2_000 };
+const backOffMs = { first: 20, max: 2_000 };
 
-/** The refusal of a ledger that can promise nothing. */
+/** The refusal while the ledger is out of reach. */
 export const unavailable: Refused = { kind: 'refused', reason: 'unavailable', balance: { free: 0n, held: 0n } };
 
 interface Waiting {
@@ -76,7 +76,7 @@ interface Waiting {
   reject(error: Error): void;
   /** Monotonic milliseconds. */
   since: number;
-  /** Somebody lost patience: the answer has been given already. */
+  /** Timed out: the answer was given already. */
   answered: boolean;
   /** A batch with it has failed. */
   tried: boolean;
@@ -95,7 +95,7 @@ export function createGroupCommit({ perform, log, maxWaitMs = defaultWaitMs }: G
   let inFlight: readonly Waiting[] = [];
   let lastError: unknown = null;
   const nudges: { resolve(): void; reject(error: unknown): void }[] = [];
-  /** `closing` takes nothing new; `stopped` carries nothing out. */
+  /** `closing` accepts no operations; `stopped` runs none. */
   const state = { running: false, closing: false, stopped: false };
   let failuresInARow = 0;
   let lastBatchAt = Number.NEGATIVE_INFINITY;
@@ -117,8 +117,8 @@ export function createGroupCommit({ perform, log, maxWaitMs = defaultWaitMs }: G
   };
 
   /**
-   * Whoever was just answered asks again in this turn of the event loop, and whatever arrived with it comes along. A busy
-   * loop brings more with each turn, and a batch costs the database little more for each; an idle one brings nothing.
+   * Clients that were just answered ask again in this turn of the event loop, and operations that arrive with them join
+   * the batch. A busy loop adds operations with each turn, at little cost for the database; an idle one adds none.
    */
   const gather = async (): Promise<void> => {
     for (let turns = 0; turns < maxTurns; turns += 1) {
@@ -130,12 +130,12 @@ export function createGroupCommit({ perform, log, maxWaitMs = defaultWaitMs }: G
 
   const waitingCount = (): number => queues.admit.length + queues.settle.length;
 
-  /** What to call so that a batch of settlements waits no longer. */
+  /** Ends the wait of a batch of settlements. */
   let wake = (): void => undefined;
 
   /**
-   * Nobody waits for settlements alone: they have been written to disk, and their money is held. Batches of them keep a
-   * distance, because a commit costs the database more than another row in it. Whatever else comes starts a batch at once.
+   * No client waits for settlements: they are on disk, and their money is held. Batches of them keep a distance,
+   * because a commit costs the database more than a further row. Any other operation starts a batch at once.
    */
   const keepDistance = async (): Promise<void> => {
     const waitMs = lastBatchAt + settlementsEveryMs - performance.now();
@@ -166,24 +166,24 @@ export function createGroupCommit({ perform, log, maxWaitMs = defaultWaitMs }: G
         else nudge.reject(lastError);
       }
     }
-    // Now and not a moment later: whoever asks next starts anew.
+    // Synchronously after the check: the next operation starts a new run.
     state.running = false;
   };
 
-  /** Settlements come first: what they free can be held by an admission of the same batch. */
+  /** Settlements come first: money that they free can be held by an admission of the same batch. */
   const next = (): Waiting[] => {
     const extensions = Math.min(queues.extend.length, roomForExtensions);
     const admissions = Math.min(queues.admit.length, roomForAdmissions);
     let room = maxBatch - extensions - admissions;
     const batch: Waiting[] = [];
-    // What escrows keep is worked out when the batch begins, before anything in it is charged to them.
+    // Trims come first: the parts that escrows keep are computed at the beginning of the batch, before its charges.
     for (const kind of ['trim', 'settle', 'release', 'expire'] as const) {
       const taken = queues[kind].splice(0, room);
       room -= taken.length;
       batch.push(...taken);
     }
     batch.push(...queues.extend.splice(0, extensions), ...queues.admit.splice(0, admissions + room));
-    // In advance is held only what those before it leave.
+    // Refills come last: advances use only money that the operations before them leave.
     batch.push(...queues.refill.splice(0, roomForExtensions));
     return batch.filter((waiting) => !waiting.answered);
   };
@@ -213,12 +213,12 @@ export function createGroupCommit({ perform, log, maxWaitMs = defaultWaitMs }: G
       await pause(backOff(attempt));
       return carryOut(batch, attempt + 1);
     }
-    // A unique violation that stays is not somebody who was faster: the operation itself is wrong.
+    // A persistent unique violation is not a conflict with another process: the operation itself is wrong.
     const isPoison = failure === 'poison' || describe(error).code === '23505';
     if (!isPoison) return giveUp(batch, error);
     const [only] = batch;
     if (only !== undefined && batch.length === 1) return expel(only, error);
-    // One of them spoils the transaction of all: halve until it is alone.
+    // One operation fails the whole transaction: bisect until it is alone.
     const middle = Math.ceil(batch.length / 2);
     await carryOut(batch.slice(0, middle));
     await carryOut(batch.slice(middle));
@@ -229,12 +229,12 @@ export function createGroupCommit({ perform, log, maxWaitMs = defaultWaitMs }: G
       const result = results[index];
       if (result === undefined) return;
       if (!waiting.answered) waiting.resolve(result);
-      // It was told `unavailable` meanwhile, so nobody will use the hold.
+      // The admission was answered `unavailable` meanwhile, so its hold is unused.
       else if (result.kind === 'admitted') releaseHold(waiting.operation);
     });
   };
 
-  /** The batch did not succeed in time. Who waits is answered, what must not be lost goes back to the queue. */
+  /** The batch failed. Admissions and extensions are answered; operations that must not be lost return to the queue. */
   const giveUp = (batch: readonly Waiting[], error: unknown): void => {
     failuresInARow += 1;
     lastError = error;
@@ -344,10 +344,10 @@ export function createGroupCommit({ perform, log, maxWaitMs = defaultWaitMs }: G
   };
 }
 
-/** Grows with every failure and is never the same twice, so that processes do not come back all at once. */
+/** Exponential back-off with jitter, so that processes do not return all at once. */
 function backOff(failures: number): number {
-  const most = Math.min(backOffMs.most, backOffMs.first * 2 ** Math.min(failures - 1, 10));
-  return most / 2 + Math.random() * (most / 2);
+  const maxMs = Math.min(backOffMs.max, backOffMs.first * 2 ** Math.min(failures - 1, 10));
+  return maxMs / 2 + Math.random() * (maxMs / 2);
 }
 
 function ignore(): void {}

@@ -32,8 +32,8 @@ export type { AdmitAsk, Admitted, Refused, Settled, Settlement } from './types.t
 export { Closed, Quarantined };
 
 /**
- * The only writer of holds, postings, ledger entries and of what grants and keys have spent. It locks, decides by the
- * pure rules, applies, and commits before it answers: an admission is a promise that the money is there.
+ * The only writer of holds, postings, ledger entries and of the figures of grants and keys. It locks, decides by the
+ * pure rules, applies, and commits before it answers: an admission guarantees that the money is held.
  */
 export interface Ledger {
   /**
@@ -41,66 +41,75 @@ export interface Ledger {
    * again. Until it has succeeded, nothing is admitted.
    */
   start(): Promise<void>;
-  /** Holds budget for a request, or says why not. Answers within about `admissionLimitMs`, whatever the database does. */
+  /** Holds budget for a request, or refuses it. Answers within about `admissionLimitMs`, whatever the database does. */
   admit(ask: AdmitAsk): Promise<Admitted | Refused>;
   /**
-   * Adds to the hold of a running request and resolves to what was really added; 0 when nothing is left. Rejects while the
-   * database is out of reach: whether anything is left is not known then.
+   * Adds to the hold of a running request; resolves to the amount added, 0 when nothing is left. Rejects while the
+   * database is out of reach: whether anything is left is unknown then.
    */
   extend(ref: RequestRef, morePico: PicoUsd): Promise<PicoUsd>;
   /**
    * Charges a finished request, once, however often it is called. The line is on disk before this returns its promise;
    * the promise resolves when the database has it. It rejects with `Quarantined` when the database can never take it
-   * (the line is kept aside for a person), and with `Closed` when the ledger was closed first (the line stays on disk).
+   * (the line is set aside for an operator), and with `Closed` when the ledger was closed first (the line stays on
+   * disk).
    *
-   * With `written`, the line is on disk when that is called: at the end of this turn of the event loop, together with the
-   * other lines of the turn, which costs a busy process much less. `written` must not throw.
+   * With `written`, the line is on disk when `written` is called: at the end of this turn of the event loop, together
+   * with the other lines of the turn, which is much cheaper for a busy process. `written` must not throw.
    */
   settle(settlement: Settlement, written?: () => void): Promise<Settled>;
-  /** Gives the hold of a request back that was never sent upstream. No ledger entry. */
+  /** Releases the hold of a request that was never sent upstream. No ledger entry. */
   release(ref: RequestRef): Promise<void>;
   balance(accountId: string): Promise<Balance>;
-  /** False while nothing can be promised: the database or the disk is out of reach, or it has not started. */
+  /** False while nothing can be admitted: the database or the disk is out of reach, or it has not started. */
   readonly healthy: boolean;
-  /** Requests of this process that budget is held for. */
+  /** Requests of this process with held budget. */
   readonly holds: number;
-  /** Commits what waits (up to a few seconds), then gives the lease up. What could not be committed stays on disk. */
+  /**
+   * Commits the waiting operations (up to a few seconds), then ends the lease. Uncommitted settlements stay on disk.
+   */
   close(): Promise<void>;
 
   // For the sweep.
 
-  /** Charges what a process that is gone left on disk. */
+  /** Charges a settlement that a dead process left on disk. */
   replay(settlement: Settlement): Promise<Settled>;
-  /** Gives the hold of a process back whose lease has ended, and does nothing otherwise. */
+  /** Releases the hold of a process whose lease has ended; does nothing otherwise. */
   releaseOrphan(ref: RequestRef): Promise<void>;
-  /** Ends what is free of the account's grants that have ended. */
+  /** Expires the free money of the account's ended grants. */
   expire(accountId: string): Promise<void>;
-  /** The accounts that were written to since the last call. */
+  /** Accounts that were written to since the last call. */
   takeTouched(): string[];
   /** Milliseconds since the last outage, or since the start. */
   readonly calmForMs: number;
 }
 
 export interface LedgerParts {
-  /** Connections to the primary. One is kept; others are borrowed for moments. Without `pipeline`: a flight is one query to pg. */
+  /**
+   * Connections to the primary. One is kept; others are borrowed briefly. Without `pipeline`: a flight is one query to
+   * pg.
+   */
   pool: Pool;
   /** A UUID of this run of the process. */
   processId: string;
   spool: Spool;
-  /** How long the holds of a process outlive it. */
+  /** Lease of a process: how long its holds outlive it. */
   holdLeaseMs: number;
   log: BillingLog;
   metrics?: BillingMetrics;
-  /** How long an admission may take; a second, unless told otherwise. */
+  /** Timeout of an admission; default: one second. */
   admissionLimitMs?: number;
   /** How long `close` waits for the database. */
   closeLimitMs?: number;
-  /** How long money that is held in advance waits for requests before it goes back; two seconds, unless told otherwise. */
+  /** How long money that is held in advance waits for requests before it is returned; default: two seconds. */
   escrowIdleMs?: number;
 }
 
 const defaultAdmissionLimitMs = 1_000;
-/** How long others have to give back what is idle, and how long nobody asks them again who had nothing to give. */
+/**
+ * Retry delays of a call-in: how long other processes have to return idle money, and how long an account is not called
+ * in again after that failed.
+ */
 const callInWaitsMs = [20, 50, 100, 150];
 const callInPauseMs = 1_000;
 
@@ -124,10 +133,10 @@ export function createLedger(parts: LedgerParts): Ledger {
       const operations = escrows.prepare(asked);
       const results = operations.length === 0 ? [] : await together(client, operations, { prologue: lease, careful });
       count(operations, results);
-      // Without operations it is only about the lease, or about whether the database answers.
+      // Without operations the batch renews the lease, or checks that the database answers.
       if (operations.length === 0) await flight(client, isLeaseDue ? lease : [ping()]);
       if (isLeaseDue) {
-        // A renewal that came through so late may have followed a sweep, which has given back what was held.
+        // A renewal this late may have followed a sweep, which has released the holds.
         if (performance.now() - leaseRenewedAt > holdLeaseMs) escrows.closeAll();
         leaseRenewedAt = now;
       }
@@ -138,7 +147,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     }
   };
 
-  /** What metrics tell of a batch that has been committed. */
+  /** Counts a committed batch in the metrics. */
   const count = (operations: readonly Operation[], results: readonly Result[]): void => {
     if (operations.length === 0) return;
     metrics?.batch?.(operations.length);
@@ -163,7 +172,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     }
     const { results, changes } = decided;
     const written = await flight(client, [...writes(changes, places, processId), commitBatch()]);
-    // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, and calls that success.
+    // PostgreSQL answers COMMIT of a failed transaction with the tag ROLLBACK, without an error.
     if (written.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was not committed');
     for (const { accountId } of [...changes.grants, ...changes.entries.map((entry) => entry.settlement)]) {
       touched.add(accountId);
@@ -188,12 +197,12 @@ export function createLedger(parts: LedgerParts): Ledger {
   const ticking = setInterval(() => escrows.tick(), tickMs);
   ticking.unref();
 
-  /** Accounts whose idle money was called in without success a moment ago: until when. Monotonic milliseconds. */
+  /** Accounts whose last call-in was in vain, and until when they are not called in again. Monotonic milliseconds. */
   const calledInVain = new Map<string, number>();
 
   /**
-   * Calls the idle money of an account in, from this process and from others, and asks again until the answer is another
-   * one or the others have had their time.
+   * Calls in the idle money of an account, from this process and from others, and retries until the answer changes or
+   * the delays are over.
    */
   const afterCallIn = async <T>(
     accountId: string,
@@ -225,7 +234,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     }
   };
 
-  /** `receipt`: the line of this process's own spool; null for one that another process left behind. */
+  /** `receipt`: the line in this process's spool; null for one of another process. */
   const charge = async (settlement: Settlement, receipt: SpoolReceipt | null): Promise<Settled> => {
     const add = (final: boolean): Promise<Result> => commit.add({ kind: 'settle', settlement, final });
     try {
@@ -251,9 +260,9 @@ export function createLedger(parts: LedgerParts): Ledger {
   const setAside = (settlement: Settlement, receipt: SpoolReceipt | null): void => {
     metrics?.fault('ledger_quarantine');
     escrows.returnPromise(settlement);
-    // The customer is not charged for what nobody can write down, and the hold must not stay for ever.
+    // The customer is not charged for a settlement that cannot be recorded, and the hold must be released.
     void commit.add({ kind: 'release', ...refOf(settlement), onlyIfOrphaned: false }).catch(() => {});
-    // When not even that works, the line stays where it is.
+    // If that fails too, the line stays in the spool.
     if (!spool.quarantine(settlement, 'the database can never take it'))
       throw new Error('a settlement cannot be set aside');
     if (receipt !== null) spool.acknowledge(receipt);
@@ -380,7 +389,7 @@ function refOf({ accountId, requestId }: RequestRef): RequestRef {
   return { accountId, requestId };
 }
 
-/** Keeps one connection of the pool, as long as it works. */
+/** Keeps one connection of the pool while it works. */
 function keepConnection(pool: Pool) {
   let kept: PoolClient | null = null;
 
@@ -410,7 +419,7 @@ function keepConnection(pool: Pool) {
 
     /** After a failure: ends the transaction, or the connection when even that fails. */
     async recover(client: PoolClient, error: unknown): Promise<void> {
-      // What the database did not say itself leaves open what it is doing: nothing can be asked behind that.
+      // Without an answer of the database, the connection's state is unknown: it cannot be reused.
       if (classify(error) === 'outage') return drop(client);
       try {
         await client.query('ROLLBACK');

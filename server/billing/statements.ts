@@ -13,10 +13,10 @@ import type { RequestRef, Settlement } from './types.ts';
  */
 
 /**
- * What the connection of the ledger starts with. Plans are made once and kept, often while the tables are still empty, so
- * they must be right for tables of any size, whatever the statistics say. Therefore every lookup is a `LATERAL` subquery
- * behind `OFFSET 0`, which cannot be turned into a join that starts at the other end, and every write finds its row by
- * the place that such a lookup gave.
+ * Session settings of the ledger's connection. Plans are made once and kept, often while the tables are still empty, so
+ * they must be right for tables of any size, whatever the statistics say. Therefore every lookup is a `LATERAL`
+ * subquery behind `OFFSET 0`, which cannot be turned into a join that starts at the other end, and every write finds
+ * its row by the `ctid` of such a lookup.
  */
 export const sessionSettings: Readonly<Record<string, string>> = {
   timezone: 'UTC',
@@ -26,7 +26,7 @@ export const sessionSettings: Readonly<Record<string, string>> = {
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   jit: 'off',
-  // An upstream call relies on its hold: what was committed must be on disk.
+  // An upstream call relies on its hold: a commit must be on disk.
   synchronous_commit: 'on',
   statement_timeout: '2s',
   lock_timeout: '1s',
@@ -35,35 +35,35 @@ export const sessionSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * The moment of a transaction. Columns keep milliseconds, and rounding up would let a hold seem to be placed at the very
- * moment its grant ended; so the moment is cut off, everywhere.
+ * The moment of a transaction, truncated to the columns' milliseconds everywhere: rounded up, a hold could seem to be
+ * placed at the moment its grant ended.
  */
 const moment = `date_trunc('milliseconds', now())`;
 
-/** What was written a moment ago with a rounded time is not in the future. */
+/** Tolerates a rounded time of a row that was just written. */
 const justNow = `${moment} + interval '1 millisecond'`;
 
-/** A statement that waits for its values. */
+/** A statement without its values. */
 const statement =
   (name: string, sql: string) =>
   (...values: string[]): Statement => ({ name: `ledger_${name}`, text: sql, values });
 
-/** A lookup of one row by its key, for each row of what stands before it. See `sessionSettings`. */
+/** A lookup of one row by its key, for each preceding row. See `sessionSettings`. */
 const lookup = (alias: string, columns: string, table: string, key: string): string =>
   `JOIN LATERAL (SELECT ${columns} FROM ${table} WHERE ${key} OFFSET 0) AS ${alias} ON true`;
 
-/** Where the hold of each new row is. */
+/** Finds the hold of each new row. */
 const place = lookup('found', 'ctid AS place', 'hold', 'account_id = new.account_id AND request_id = new.request_id');
 
 export const begin = statement('begin', 'BEGIN ISOLATION LEVEL READ COMMITTED');
 export const commit = statement('commit', 'COMMIT');
 
-/** Does nothing; shows that the database answers. */
+/** Does nothing; proves that the database answers. */
 export const ping = statement('ping', 'SELECT 1');
 
 /**
- * Registers a process or renews its lease, by the database's clock. Takes its id and milliseconds. A lease that had ended is
- * a new one: what the process held before may have been given back.
+ * Registers a process or renews its lease, by the database's clock. Takes its id and milliseconds. An expired lease
+ * becomes a new one: the process's earlier holds may have been released.
  */
 export const renewLease = statement(
   'renew_lease',
@@ -73,7 +73,7 @@ export const renewLease = statement(
      lease_since = CASE WHEN p.lease_until < clock_timestamp() THEN clock_timestamp() ELSE p.lease_since END`,
 );
 
-/** Ends the lease of a process. Nothing of it may be running any more. */
+/** Ends the lease of a process, which must have no running requests. */
 export const endLease = statement('end_lease', 'UPDATE process SET lease_until = now() WHERE id = $1');
 
 /** A moment as milliseconds of the database's clock. Infinity never comes; minus infinity has always been. */
@@ -82,8 +82,8 @@ const milliseconds = (moment: string): string =>
         WHEN ${moment} < now() THEN 0 END`;
 
 /**
- * The number of changes comes before everything that it stands for: what is read after it is at least as new, so that a
- * change in between is met again at the next look at the number.
+ * The change counter is read before everything that it covers: later reads are at least as new, and a change in between
+ * is noticed at the next read of the counter.
  */
 const readToday = statement(
   'today',
@@ -91,8 +91,8 @@ const readToday = statement(
 );
 
 /**
- * What the admissions of a moment are compared with: the number of changes, the clock, whether this is a primary, the lease
- * of the process, and whether its idle money is called in. Reads three rows, locks and writes nothing.
+ * The testimony that admissions are checked against: change counter, clock, whether this is a primary, the process's
+ * lease, and whether its idle money is called in. Reads three rows, locks and writes nothing.
  */
 export const readWitness = statement(
   'witness',
@@ -101,13 +101,13 @@ export const readWitness = statement(
    FROM admission_change c LEFT JOIN process p ON p.id = $1::uuid WHERE c.id = 1`,
 );
 
-/** The accounts whose idle money others have asked this process for, once. */
+/** Takes the accounts whose idle money other processes have called in from this one. */
 export const takeCalls = statement(
   'take_calls',
   'DELETE FROM escrow_call WHERE process_id = $1::uuid RETURNING account_id',
 );
 
-/** Asks the other processes that hold something in advance for an account to give back what is idle. Answers how many. */
+/** Calls in the idle money of an account from other processes with escrows. Returns their number. */
 export const callOthers = statement(
   'call_others',
   `WITH others AS (
@@ -119,7 +119,7 @@ export const callOthers = statement(
    SELECT count(*) FROM others`,
 );
 
-/** Which of the accounts have an escrow with money in it. */
+/** Accounts that have an escrow with money. */
 const readEscrowed = statement(
   'escrowed',
   `SELECT asked.account_id FROM unnest($1::uuid[]) AS asked (account_id)
@@ -132,8 +132,8 @@ export async function accountsWithEscrows(client: ClientBase, accounts: Readonly
 }
 
 /**
- * Locked in an order that nothing ever changes, and sorted afterwards into that of consumption: a grant may be given
- * another end while somebody waits for it, and two who know different ends must still lock in the same order.
+ * Locked in an immutable order and sorted by consumption afterwards: a grant's end may change while a transaction waits
+ * for it, and two transactions that see different ends must still lock in the same order.
  */
 const lockGrants = statement(
   'lock_grants',
@@ -174,14 +174,16 @@ const readHolds = statement(
    LEFT ${lookup('k', 'limit_day, limit_month, limit_lifetime', 'api_key', 'id = h.key_id')}`,
 );
 
-/** The one hold of an account that may be exceeded by a request that nothing can stop: the index has nothing else. */
+/**
+ * The account's one uncovered hold, which a request that cannot be stopped may exceed: the index has only such holds.
+ */
 const readUncovered = statement(
   'read_uncovered',
   `SELECT h.account_id, h.request_id FROM unnest($1::uuid[]) AS asked (account_id)
    ${lookup('h', 'account_id, request_id', 'hold', 'account_id = asked.account_id AND uncovered')}`,
 );
 
-/** The models are free text, which is read most easily as JSON. */
+/** The models are free text, which is easiest to parse as JSON. */
 const readKeys = statement(
   'read_keys',
   `SELECT k.*, a.active FROM unnest($1::uuid[]) AS asked (id)
@@ -206,7 +208,7 @@ const readModels = statement(
    WHERE m.enabled`,
 );
 
-/** Which of these accounts there are. */
+/** The existing ones of these accounts. */
 const readAccounts = statement(
   'read_accounts',
   `SELECT a.id FROM unnest($1::uuid[]) AS asked (id) ${lookup('a', 'id', 'account', 'id = asked.id')}`,
@@ -224,12 +226,12 @@ const readEntries = statement(
 );
 
 /**
- * Locks and reads what the operations touch. The grants that are not used up are the lock of their account: everybody
- * locks all of them, in one order (account, id), before anything of the account that amounts to money is
- * read or written. The statements after it see what was committed while it waited.
+ * Locks and reads the rows of the operations. The grants that are not used up are the lock of their account: every
+ * writer locks all of them, in one order (account, id), before it reads or writes the account's money. Later statements
+ * see the commits of the wait.
  *
- * A settlement with a promise is new unless it is tried again: only then (`careful`) is its entry looked up. Should it
- * have one after all, the primary key of the entries refuses the batch, and it is tried again.
+ * A settlement with a promise is new unless it is tried again: only then (`careful`) is its entry looked up. If it has
+ * one after all, the primary key of the entries refuses the batch, which is then retried.
  */
 export async function readFacts(
   client: ClientBase,
@@ -238,7 +240,7 @@ export async function readFacts(
 ): Promise<{ facts: Facts; places: Places }> {
   const touched = touchedBy(operations);
   const keys = [...touched.keys.values()];
-  // What nobody asks for is not read: at one request at a time, statements are what a batch costs.
+  // Only needed facts are read: for a single request, the statements are the cost of a batch.
   const reads = {
     today: readToday(),
     grants: lockGrants(list(touched.accounts)),
@@ -278,7 +280,7 @@ export async function readFacts(
   return { facts, places };
 }
 
-/** Where rows are that nobody else can move: the locked grants by id, and what their lock guards. */
+/** `ctid`s of rows that cannot move: the locked grants by id, and the rows that their lock guards. */
 interface Places {
   grants: ReadonlyMap<string, string>;
   /** By `pairKey(accountId, keyId)`. */
@@ -286,7 +288,7 @@ interface Places {
 }
 
 /**
- * A settlement whose hold is there has no entry yet, and an account. Only the others have to be looked up: late ones and
+ * A settlement with a hold has no entry yet, and its account exists. Only the others are looked up: late ones and
  * duplicates, which are few.
  */
 async function lateOnes(
@@ -322,10 +324,10 @@ interface Touched {
   accounts: Set<string>;
   /** Keys that the operations name. */
   keys: Map<string, { accountId: string; keyId: string }>;
-  /** Operations that name no key: it is that of their hold. */
+  /** Operations without a key, which have that of their hold. */
   refs: RequestRef[];
   admittedKeys: Set<string>;
-  /** Accounts of admissions that nothing can stop. */
+  /** Accounts of admissions that cannot be stopped. */
   unstreamed: Set<string>;
   models: Set<string>;
   holds: RequestRef[];
@@ -382,12 +384,12 @@ function touchedBy(operations: readonly Operation[]): Touched {
   return touched;
 }
 
-/** The hold that pays for a settlement: its own, or the escrow that it was promised by. */
+/** The hold that pays for a settlement: its own, or the escrow of its promise. */
 function heldFor({ accountId, requestId, promise }: Settlement): RequestRef {
   return { accountId, requestId: promise?.escrowId ?? requestId };
 }
 
-/** A value of a row whose column is never null. */
+/** A column's value as text; never null where it is used. */
 type Cell = string | null | undefined;
 
 function text(cell: Cell): string {
@@ -400,7 +402,7 @@ const maybePico = (cell: Cell): bigint | null => (cell === null ? null : pico(ce
 const maybeMs = (cell: Cell): number | null => (cell === null ? null : Number(text(cell)));
 const yes = (cell: Cell): boolean => text(cell) === 't';
 
-/** An array of ids or numbers: nothing in it is ever quoted. */
+/** Parses an array of ids or numbers, which are never quoted. */
 function items(cell: Cell): string[] {
   const list = text(cell).slice(1, -1);
   return list === '' ? [] : list.split(',');
@@ -498,10 +500,10 @@ function modelOf([, contextWindow, maxOutputTokens, priceId, ...prices]: Row): M
 /** A value of a row, before it becomes text. */
 type Value = string | number | bigint | boolean | null;
 
-/** A column of the rows that a statement takes: its name, its type, and where its value comes from. */
+/** A column of a bulk statement's rows: name, type and value. */
 type Column<Item> = readonly [name: string, type: string, of: (item: Item) => Value];
 
-/** A statement that takes any number of rows, one array a column. */
+/** A statement for any number of rows, with one array per column. */
 function bulk<Item>(name: string, columns: readonly Column<Item>[], sql: (rows: string) => string) {
   const names = columns.map(([column]) => column).join(', ');
   const arrays = columns.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ');
@@ -510,8 +512,8 @@ function bulk<Item>(name: string, columns: readonly Column<Item>[], sql: (rows: 
 }
 
 /**
- * A write that must find every row it was given. The locks make sure that it does; if they ever did not, nothing may be
- * committed: the division by zero takes the transaction back, and the batch starts again.
+ * A write that must find every given row. The locks guarantee it; otherwise a division by zero aborts the transaction,
+ * and the batch is retried.
  */
 function bulkOfExisting<Item>(name: string, columns: readonly Column<Item>[], sql: (rows: string) => string) {
   const given = `cardinality($1::${columns[0]?.[1]}[])`;
@@ -526,7 +528,7 @@ interface HoldParts extends RequestRef {
   parts: readonly { grantId: string; amount: bigint }[];
 }
 
-/** A list within a list, which unnest would flatten: it travels as text. */
+/** A nested list, which unnest would flatten: it is passed as text. */
 const partColumns = <Item extends HoldParts>(): Column<Item>[] => [
   ['grant_ids', 'text', (hold) => list(hold.parts, (part) => part.grantId)],
   ['grant_amounts', 'text', (hold) => list(hold.parts, (part) => part.amount)],
@@ -565,7 +567,7 @@ const insertKeySpend = bulk(
   (rows) => `INSERT INTO key_spend (${keySpendNames}, last_used_at) SELECT ${keySpendNames}, ${moment} FROM ${rows}`,
 );
 
-/** Complete values, not additions: whoever writes them has locked the account. */
+/** Complete values, not additions: the writer has locked the account. */
 const writeKeySpend = bulkOfExisting<Changes['keySpend'][number] & { place: string }>(
   'write_key_spend',
   [['place', 'tid', ({ place }) => place], ...keySpendColumns.slice(2)],
@@ -644,8 +646,8 @@ const entryColumns: Column<Changes['entries'][number]>[] = [
 const entryNames = entryColumns.map(([name]) => name).join(', ');
 
 /**
- * Sorted, because the same requests may be settled by two processes at once (a spool and whoever found it), and accounts
- * that have nothing left are locked by nobody.
+ * Sorted, because two processes may settle the same requests at once (the owner of a spool and its adopter), and
+ * accounts without grants are not locked.
  */
 const insertEntries = bulk(
   'insert_entries',

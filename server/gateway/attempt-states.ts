@@ -2,8 +2,8 @@ import type { Outcome } from '../core/outcome.ts';
 import type { StopReason } from '../metering/brake.ts';
 
 /**
- * The states of one try at one upstream, as a table: what each event means in each state. Pure values; `attempt.ts`
- * observes the sockets, names what happens with one of these events, and does what the table says.
+ * The states of one try at one upstream, as a transition table. Pure values; `attempt.ts` observes the sockets, maps
+ * what happens to these events, and executes the table's cells.
  */
 
 export type AttemptState =
@@ -15,15 +15,15 @@ export type AttemptState =
   | 'draining_unseen'
   /** The client left after content; the answer is read on for its usage. */
   | 'draining'
-  /** The result is known. What the exchange still says is ignored. */
+  /** The result is known. Later events are ignored. */
   | 'ended';
 
 export type AttemptEvent =
-  /** Upstream bytes became bytes for the client. */
+  /** Upstream bytes were converted to bytes for the client. */
   | 'content'
-  /** The answer said that it is complete, with the protocol's terminator. */
+  /** The answer ended with the protocol's terminator. */
   | 'terminated'
-  /** The upstream ended after the finish reason and without the terminator. */
+  /** The upstream ended after the finish reason without the terminator. */
   | 'unterminated'
   /** The upstream sent an error event after content. */
   | 'failed'
@@ -33,50 +33,50 @@ export type AttemptEvent =
   | 'cut'
   /** The upstream fell silent in mid-answer, after content. */
   | 'stalled'
-  /** A whole 2xx answer, not streamed. */
+  /** A whole unstreamed 2xx answer. */
   | 'whole'
   /** An answer with an error status. */
   | 'status'
   /** The exchange failed before any content. */
   | 'fault'
-  /** The client left, and the answer is not worth waiting for (or the upstream does not have the whole request). */
+  /** The client left, and the answer is not drained (or the upstream does not have the whole request). */
   | 'left'
   /** The client left, and the answer is read on for its usage. */
   | 'left_to_drain'
   /** The time for draining is over. */
   | 'drain_expired'
-  /** The budget does not reach further. */
+  /** The budget is used up. */
   | 'budget_spent'
   /** The ledger is out of reach, and the account's last known free money is used up. */
   | 'budget_unknown'
   /** The process must end at once. */
   | 'shutdown';
 
-/** What becomes of the exchange with the upstream. */
+/** Action on the exchange with the upstream. */
 export type ExchangeAction =
   | 'continue'
-  /** Read on, whatever held the answer back. */
+  /** Continue reading, whatever held the answer back. */
   | 'drain'
   | 'abort'
-  /** The upstream has nothing more to say: it may end by itself soon, so that its connection stays usable. */
+  /** The answer is complete: the upstream may end by itself soon, so that its connection stays usable. */
   | 'linger';
 
-/** The last bytes of a stream, sent after the settlement: what was at hand, then what ends the protocol's stream. */
+/** The last bytes of a stream, sent after the settlement: pending bytes, then the protocol's ending. */
 export type Closing = 'nothing' | 'as_received' | 'cut' | 'stalled' | 'stopping' | 'budget' | 'budget_unknown';
 
 /** The result of the try; `attempt.ts` adds the data of the event. */
 export type AttemptEnding =
   | { kind: 'stream'; outcome: Outcome; closing: Closing }
   | { kind: 'whole'; clientLeft: boolean }
-  /** The brake ended a stream that had shown nothing: the model reasoned out of sight. */
+  /** The brake ended a stream without visible output: the model's reasoning was hidden. */
   | { kind: 'stopped'; reason: StopReason }
   | { kind: 'status' | 'error_event' | 'fault' | 'left' | 'shutdown' };
 
-/** One cell of the table. Null: the event cannot happen in this state; it is a fault of our own. */
+/** One cell of the table. Null: the event cannot happen in this state; it would be an internal fault. */
 export type Cell = {
   next: AttemptState;
   exchange: ExchangeAction;
-  /** The bytes at hand go to the client now. */
+  /** Write the pending bytes to the client now. */
   relay?: true;
   end?: AttemptEnding;
 } | null;
@@ -89,14 +89,14 @@ const streamEnd = (outcome: Outcome, exchange: ExchangeAction, closing: Closing)
 const end = (exchange: ExchangeAction, ending: AttemptEnding): Cell => ({ next: 'ended', exchange, end: ending });
 const leftInMidStream = (exchange: ExchangeAction): Cell => streamEnd('client_closed', exchange, 'nothing');
 
-/** Ends of an exchange that relayed nothing to a client that still waits for it. */
+/** Ends of an exchange that relayed nothing, while the client waits. */
 const refused = {
   failed_at_once: end('abort', { kind: 'error_event' }),
   status: end('continue', { kind: 'status' }),
   fault: end('continue', { kind: 'fault' }),
 } satisfies Partial<Record<AttemptEvent, Cell>>;
 
-/** Every end of a stream whose client has left is one outcome; what differs is what was learnt about the usage. */
+/** Every end of a stream whose client has left is one outcome; only the known usage differs. */
 const drainedEnds = {
   terminated: leftInMidStream('linger'),
   unterminated: leftInMidStream('continue'),
@@ -113,7 +113,7 @@ export const attemptTable: Readonly<Record<AttemptState, Readonly<Record<Attempt
   waiting: {
     ...refused,
     content: { next: 'relaying', exchange: 'continue', relay: true },
-    // The whole answer came at once: it is sent after its settlement is on disk.
+    // The whole answer arrived at once: it is sent after its settlement is on disk.
     terminated: streamEnd('completed', 'linger', 'as_received'),
     unterminated: streamEnd('completed', 'continue', 'cut'),
     failed: streamEnd('upstream_error', 'abort', 'as_received'),
@@ -148,7 +148,7 @@ export const attemptTable: Readonly<Record<AttemptState, Readonly<Record<Attempt
   draining_unseen: {
     ...refused,
     ...drainedEnds,
-    // The upstream did not say what it has done with the request: the client had left before it failed.
+    // Whether the upstream processed the request is unknown: the client left before it failed.
     fault: end('continue', { kind: 'left' }),
     content: { next: 'draining', exchange: 'continue' },
     whole: end('continue', { kind: 'whole', clientLeft: true }),

@@ -19,16 +19,15 @@ import type { Refusal, Refusals } from './refusals.ts';
 import { bytesWithoutSecret, textWithoutSecret } from './secret.ts';
 
 /**
- * One try at one upstream: bytes are relayed and counted until one of the two sides is done. `attempt-states.ts` says
- * what each event means; this file names the events and carries out what the table says. Nothing is settled and no
- * refusal is written here.
+ * One try at one upstream: bytes are relayed and counted until one of the two sides is done. `attempt-states.ts` has
+ * the transitions; this file raises the events and executes the table's cells. It neither settles nor writes refusals.
  */
 
 /** The result of one try. */
 export type AttemptEnd =
-  /** A whole 2xx answer. `clientLeft`: it was read to its end for its usage only. */
+  /** A whole 2xx answer. `clientLeft`: it was read to its end only for its usage. */
   | { kind: 'whole'; body: Buffer; clientLeft: boolean }
-  /** A stream that relayed content, or came whole. `last` is not sent yet: the settlement comes first. */
+  /** A stream that relayed content, or arrived whole. `last` is not sent yet: the settlement comes first. */
   | { kind: 'stream'; ending: Outcome; account: ReportedUsage; last: Uint8Array }
   /** The upstream answered with an error status; nothing was relayed. */
   | { kind: 'status'; status: number; headers: IncomingHttpHeaders; body: Buffer }
@@ -36,7 +35,7 @@ export type AttemptEnd =
   | { kind: 'error_event'; error: StreamError }
   /** The call failed before anything was relayed. */
   | { kind: 'fault'; fault: DispatchFault | 'unreadable' }
-  /** The brake ended a stream that had shown nothing: the model reasoned out of sight. */
+  /** The brake ended a stream without visible output: the model's reasoning was hidden. */
   | { kind: 'stopped'; reason: StopReason; account: ReportedUsage }
   /** The client left before anything was relayed. `sent`: the upstream had the whole request. */
   | { kind: 'left'; sent: boolean }
@@ -45,58 +44,58 @@ export type AttemptEnd =
 
 export interface AttemptParts {
   request: DispatchRequest;
-  /** The vendor's key that the request carries. What the vendor says of a failure must not show it to the customer. */
+  /** The vendor's key of the request. It is removed from the vendor's error texts. */
   secret: string | null;
   /** Null: the answer is not streamed. */
   stream: WireStream | null;
   client: Client;
-  /** Counts the bytes of an answer that is not streamed. */
+  /** Counts the bytes of an unstreamed answer. */
   share: AnswerShare;
   refusals: Refusals;
   pulse: Pulse;
   timeouts: GatewayTimeouts;
-  /** How long the answer is read on for its usage after the client left. 0: not at all. */
+  /** How long the answer is drained for its usage after the client left. 0: not at all. */
   drainMs: number;
-  /** Monotonic milliseconds of the first dispatch of this request: the hold-back of the status counts from there. */
+  /** Monotonic milliseconds of the request's first dispatch, from which the delay of the status line counts. */
   dispatchedAt: number;
   /** Called once, before the first content is relayed: no other try follows. */
   onContent(): void;
-  /** What a stream that the budget ends here will be charged for; the client is told the same. */
+  /** The usage that a stream is charged for when the budget ends it here; the client is told the same. */
   usageSoFar(account: ReportedUsage): TokenPools;
   /**
-   * Builds the spend brake; `stop` ends the stream for want of budget, `resume` ends a wait for the ledger. Not called
-   * for answers that are not streamed.
+   * Builds the spend brake; `stop` ends the stream for lack of budget, `resume` ends a wait for the ledger. Not called
+   * for unstreamed answers.
    */
   brake(stop: (reason: StopReason) => void, resume: () => void): Brake;
   /** `now` turns true when the process must end at once. */
   shutdown: { readonly now: boolean };
 }
 
-/** The largest answer that is not streamed: far above what a model's output cap allows. */
+/** Maximum size of an unstreamed answer: far above any model's output cap. */
 export const maxReplyBytes = 64 * 1_048_576;
 const maxErrorBytes = 1_048_576;
 /**
- * How long an upstream may keep its connection open after the end of its answer, and how long the usage of a finished
- * answer is waited for after the client left. The pulse adds up to a quarter of a second.
+ * How long an upstream may keep its connection open after the end of its answer, and how long a finished answer is
+ * drained for its usage after the client left. The pulse adds up to a quarter of a second.
  */
 const lingerMs = 700;
 /**
- * Bytes of a stream that are kept while the ledger is asked for more budget, before the upstream is held back: holding
- * it back after every event makes the dispatcher join and read all that has arrived again.
+ * Bytes of a stream that are buffered while the ledger is asked for more budget, before the upstream is paused: pausing
+ * after every event makes the dispatcher join and parse its buffered bytes again.
  */
 const maxHeldBytes = 262_144;
-/** How long a stream is read on for its usage after the client left, when the model has reasoned out of sight. */
+/** How long a stream with hidden reasoning is drained for its usage after the client left. */
 const hiddenDrainMs = 30_000;
 const nothing = new Uint8Array(0);
 
-/** What came with an event; `attempt-states.ts` needs none of it. */
+/** Data of an event, which `attempt-states.ts` does not need. */
 interface Details {
   bytes?: Uint8Array;
   whole?: Buffer;
   fault?: DispatchFault | 'unreadable';
 }
 
-/** Rejects only for a fault of our own; the call of the upstream is over then, too. */
+/** Rejects only for an internal fault; the upstream call has ended then, too. */
 export function attempt(parts: AttemptParts): Promise<AttemptEnd> {
   return new Promise((resolve, reject) => {
     new Attempt(parts, resolve, reject).start();
@@ -113,11 +112,11 @@ class Attempt {
   private state: AttemptState = 'waiting';
   private status = 0;
   private headers: IncomingHttpHeaders = {};
-  /** The body is an event stream and goes through `stream`. */
+  /** The body is an event stream, read by `stream`. */
   private isStreaming = false;
   private callEnded = false;
   private drainUntil = Number.POSITIVE_INFINITY;
-  /** Pieces that came while the brake waited, and the end of the call, if it came too. */
+  /** Pieces that arrived while the brake waited, and the end of the call, if it arrived too. */
   private held: Buffer[] = [];
   private heldBytes = 0;
   private heldEnd: (() => void) | null = null;
@@ -148,8 +147,8 @@ class Attempt {
   }
 
   /**
-   * Everything runs in callbacks of sockets and timers, where an error would end the process or be taken for the
-   * upstream's: it ends this request alone.
+   * Everything runs in callbacks of sockets and timers, where an error would end the process or be attributed to the
+   * upstream: here it ends only this request.
    */
   private guarded<T>(work: () => T, otherwise: T): T {
     try {
@@ -175,7 +174,7 @@ class Attempt {
     client.onGone(() => undefined);
   }
 
-  /** Carries out the cell of the table for this event. True: the bytes at hand go to the client now. */
+  /** Executes the table's cell for this event. True: write the pending bytes to the client now. */
   private happen(event: AttemptEvent, details: Details = {}): boolean {
     const cell = attemptTable[this.state][event];
     if (cell === null) throw new Error(`the event ${event} cannot happen while ${this.state}`);
@@ -234,7 +233,7 @@ class Attempt {
     }
   }
 
-  /** What the client still has to get: the bytes at hand, then the ending in the protocol's own words. */
+  /** The client's last bytes: the pending ones, then the ending in the protocol's format. */
   private lastBytes(closing: Closing, bytes: Uint8Array, account: ReportedUsage): Uint8Array {
     const { stream, refusals, secret, usageSoFar } = this.parts;
     const withEnd = (end: StreamEnd): Uint8Array => join(bytes, stream?.stop(end) ?? nothing);
@@ -256,7 +255,7 @@ class Attempt {
     }
   }
 
-  /** A call that has nothing more to say ends by itself and leaves its connection usable, if it does so soon. */
+  /** Lets a completed call end by itself for `lingerMs`, so that its connection stays usable; then aborts it. */
   private linger(): void {
     const until = performance.now() + lingerMs;
     const stop = this.parts.pulse.join((now) => {
@@ -286,7 +285,7 @@ class Attempt {
   private head(status: number, headers: IncomingHttpHeaders): 'pieces' | 'nothing' | number {
     this.status = status;
     this.headers = headers;
-    // No encoding was asked for, and a small body can unpack to any size: it is not read.
+    // No encoding was requested, and a small body can decompress to any size: it is not read.
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return 'nothing';
     if (status >= 300) return maxErrorBytes;
@@ -303,7 +302,7 @@ class Attempt {
     return this.heldBytes < maxHeldBytes;
   }
 
-  /** Relays one piece. False: the client or the brake holds the stream back. */
+  /** Relays one piece. False: the client or the brake pauses the stream. */
   private take(bytes: Buffer): boolean {
     const { stream, client } = this.parts;
     if (stream === null) return true;
@@ -319,7 +318,7 @@ class Attempt {
         client.startStream();
         open = client.write(out);
       }
-      // An answer that has given its finish reason grows no more: there is nothing left to stop.
+      // An answer does not grow after its finish reason, so there is nothing left to stop.
       if (state !== 'finished') this.brake?.check(stream.account(), performance.now());
       return open && this.brake?.waiting !== true;
     }
@@ -339,7 +338,7 @@ class Attempt {
     return this.state === 'draining' || this.state === 'draining_unseen';
   }
 
-  /** Relays what was held, then lets the upstream send more. */
+  /** Relays the buffered pieces, then resumes the upstream. */
   private readOn(): void {
     let next = 0;
     for (let piece = this.held[next]; piece !== undefined && this.mayRead(); piece = this.held[next]) {
@@ -355,11 +354,11 @@ class Attempt {
     else heldEnd();
   }
 
-  /** The upstream's part is over, as it should be (`fault` is null) or not. */
+  /** The upstream call has ended, regularly (`fault` is null) or not. */
   private upstreamEnded(whole: Buffer, fault: DispatchFault | null): void {
     const { stream } = this.parts;
     if (this.isStreaming && stream !== null) this.streamEnded(stream, fault);
-    // A status that says what failed needs no body.
+    // An error status needs no body.
     else if (this.status >= 300) this.happen('status', { whole });
     else if (fault !== null) this.happen('fault', { fault });
     else if (stream !== null) this.happen('fault', { fault: 'unreadable' });
@@ -386,12 +385,12 @@ class Attempt {
     this.happen(drainMs > 0 ? 'left_to_drain' : 'left');
   }
 
-  /** How long an answer whose client has left is worth reading on for its usage. */
+  /** How long an answer is drained for its usage after its client left. */
   private drainMsAt(now: number): number {
     const { stream, drainMs } = this.parts;
     if (stream === null || drainMs >= hiddenDrainMs) return drainMs;
-    // The usage of a finished answer costs nothing to wait for. Without it, and without the vendor's figure for reasoning
-    // that was not shown, that reasoning would be free for clients that leave before it is reported.
+    // Waiting for the usage of a finished answer costs nothing. Without it, and without the vendor's count of hidden
+    // reasoning, that reasoning would be free for clients that leave before the report.
     if (stream.state === 'finished') return Math.max(drainMs, lingerMs);
     this.brake?.check(stream.account(), now);
     return Math.max(drainMs, (this.brake?.hiddenTokens ?? 0) > 0 ? hiddenDrainMs : 0);
@@ -401,7 +400,7 @@ class Attempt {
   private beat(now: number): void {
     const { client, stream, timeouts, shutdown, dispatchedAt } = this.parts;
     if (shutdown.now) return void this.happen('shutdown');
-    // Silence costs, too, where the model reasons out of sight.
+    // Hidden reasoning costs, too, so silence is checked.
     if (stream !== null && stream.state !== 'finished') {
       this.brake?.check(stream.account(), now, this.isDraining() || client.stalledSince === null);
       if (this.hasEnded()) return;
@@ -418,7 +417,7 @@ class Attempt {
   }
 }
 
-/** A refusal as the end of a stream whose status line is out. */
+/** Converts a refusal to the end of a stream whose status line was sent. */
 function streamError({ status, code, message }: Refusal, type: string): StreamEnd {
   return { reason: 'upstream', status, type, code, message };
 }

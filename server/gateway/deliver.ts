@@ -21,7 +21,10 @@ import { sendInStream, sendRefusal } from './refuse.ts';
 import { isSameModel } from './reported-model.ts';
 import { type Metered, meterLeft, meterStream, meterWhole, unmetered } from './settle.ts';
 
-/** Steps three and four: runs a request at its routes, one after the other, until something was relayed, and meters it. */
+/**
+ * Steps three and four of a request: runs it at its routes, one after the other, until content was relayed, and meters
+ * it.
+ */
 export interface DelivererParts {
   ledger: Pick<Ledger, 'extend'>;
   router: Pick<Router, 'report'>;
@@ -35,7 +38,7 @@ export interface DelivererParts {
   log: { warn(fields: object, text: string): void; error(fields: object, text: string): void };
 }
 
-/** The end of the upstream's part: what is to be settled, and what the client still has to get. */
+/** The result of the delivery: the metering to settle, and the completion of the client's answer. */
 export interface Delivered {
   target: Target;
   metered: Metered;
@@ -45,7 +48,7 @@ export interface Delivered {
   complete(costUsd: string): void;
 }
 
-/** Nothing was delivered: a row of cost zero, and the refusal, as a status or as an error event. */
+/** Result of a request that delivered nothing: a row of cost zero, and the refusal as a status or an error event. */
 export function refusedBy(
   call: ClientCall,
   target: Target,
@@ -69,7 +72,7 @@ export function refusedBy(
   };
 }
 
-/** Runs an admitted request at its routes, one after the other, until something was relayed or none is left. */
+/** Runs an admitted request at its routes, one after the other, until content was relayed or no route is left. */
 export type Deliver = (
   call: ClientCall,
   request: ModelRequest,
@@ -77,7 +80,7 @@ export type Deliver = (
   share: AnswerShare,
 ) => Promise<Delivered>;
 
-/** What the tries of one request have in common. */
+/** The common state of a request's tries. */
 interface Delivery {
   call: ClientCall;
   request: ModelRequest;
@@ -88,17 +91,17 @@ interface Delivery {
   dispatchedAt: number;
 }
 
-/** One try, and the brake that it ran under; null where the answer is not streamed. */
+/** The metering of one try. The brake is null for unstreamed answers. */
 interface Metering {
   brake: Brake | null;
   /** The catalog entry states how fast the model reasons, so that hidden reasoning may be charged. */
   isSpeedStated: boolean;
 }
 
-/** Hidden reasoning that is charged where the upstream's own report is not learnt. */
+/** Hidden reasoning tokens that are charged without a report of the upstream. */
 const hiddenTokens = ({ brake, isSpeedStated }: Metering): number => (isSpeedStated ? (brake?.hiddenTokens ?? 0) : 0);
 
-/** How long an answer is read on for its usage after its client left, where that is wanted. */
+/** How long an answer is drained for its usage after its client left, where that is configured. */
 const drainMs = 30_000;
 
 const upstreamFailures: ReadonlySet<Outcome> = new Set(['upstream_cut', 'timeout', 'upstream_error']);
@@ -151,7 +154,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       maxOutputTokens: Math.min(facts.maxTokens ?? maxOutputTokens, maxOutputTokens) * facts.answers,
       reasoning: speed && createHiddenReasoning({ ...speed, startedAt: performance.now() }),
       credit: credit.of(accountId),
-      // What is read on only for its usage stays within what is held already.
+      // A drained answer stays within its hold: it is not extended.
       extend: async (more) =>
         call.client.gone && isAborted ? 0n : ledger.extend({ accountId, requestId: call.requestId }, more),
       stop,
@@ -168,7 +171,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
     const secret = target.key?.secret ?? null;
     const speed = reasoningSpeed(facts.reasoning, request.model, upstream.protocol);
     metering.isSpeedStated = speed?.stated === true;
-    // Warming a cache generates nothing that could be broken off, and only its answer says what it costs.
+    // Cache warming generates no output that could be cut off, and only its answer reports the usage.
     const ownDrainMs = facts.maxTokens === 0 || upstream.onDisconnect === 'drain' ? drainMs : 0;
     call.client.more =
       exchange.droppedTools.length === 0 ? {} : { 'x-steyg-dropped-tools': exchange.droppedTools.join(', ') };
@@ -208,7 +211,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
     }).finally(() => metering.brake?.close());
   };
 
-  /** What a try delivered, or the failure that another route may still mend. */
+  /** The delivery of a try, or its failure, after which another route may be tried. */
   const delivered = (
     delivery: Delivery,
     { target, exchange }: Prepared,
@@ -320,7 +323,7 @@ function readReply(exchange: WireExchange, body: Uint8Array): WireReply | null {
   }
 }
 
-/** A short name for metrics and logs. */
+/** Label of an end, for metrics and logs. */
 function endLabel(end: AttemptEnd): string {
   switch (end.kind) {
     case 'status':

@@ -18,28 +18,27 @@ import { createRequestBytes } from './request-bytes.ts';
 import type { RequestRates } from './request-rate.ts';
 
 /**
- * The edge of the data plane: everything that is decided before the body is read, and the envelope of everything that goes
- * wrong around the relay. Order: too many headers, 503 while draining or overloaded, 401, 429 for the pace, then length and
- * type of the body.
+ * The edge of the data plane: checks before the body is read, and error handling around the relay. Order: too many
+ * headers, 503 while draining or overloaded, 401, 429 of the request rate, then length and type of the body.
  */
 
-/** The largest request: what the vendors take. */
+/** Maximum size of a request, as at the vendors. */
 export const bodyLimitBytes = 32 * 1_048_576;
 const maxHeaders = 200;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The caller; set before the body is read on routes of the data plane. */
+    /** The principal; set before the body is read on routes of the data plane. */
     principal: Principal | null;
     /** Monotonic milliseconds of arrival. */
     receivedAt: number;
-    /** Counts bytes of the body that have arrived; the refusal when there is no room for them. */
+    /** Counts received bytes of the body; returns the refusal when there is no room for them. */
     takeRoom: ((bytes: number) => RefusalError | null) | null;
   }
   interface FastifyContextConfig {
     /** The protocol whose envelope a route speaks. */
     protocol?: Protocol;
-    /** `now`: the key is checked against the database, because no admission follows. */
+    /** `now`: the key is checked in the database, because no admission follows. */
     authenticate?: 'admission' | 'now';
   }
 }
@@ -48,7 +47,7 @@ declare module 'fastify' {
 export interface Intake {
   /** New requests are refused because the process is going down. */
   readonly draining: boolean;
-  /** False while the database is not known to be in order. */
+  /** False until the database is known to be ready. */
   readonly prepared: boolean;
   /** New requests are refused because the process cannot keep up. */
   readonly overloaded: boolean;
@@ -62,7 +61,7 @@ export interface EdgeParts {
   metrics: Metrics;
 }
 
-/** A refusal on its way through Fastify's error handling. */
+/** A refusal as an error for Fastify's error handling. */
 export class RefusalError extends Error {
   override name = 'RefusalError';
   readonly refusal: Refusal;
@@ -80,7 +79,7 @@ export function reply(response: FastifyReply, protocol: Protocol, refusal: Refus
     .send(body);
 }
 
-/** Which envelope an address speaks when no route says so. */
+/** The protocol of a path's envelope when its route does not configure one. */
 export function protocolOf(path: string): Protocol {
   if (path.includes('/messages')) return 'messages';
   return path.includes('/responses') ? 'responses' : 'chat-completions';
@@ -91,12 +90,12 @@ const fastifyRefusals: Record<string, (refusals: Refusals) => Refusal> = {
   ECONNRESET: (refusals) => refusals.requestTimeout(),
 };
 
-/** Fastify gives errors of its own a status; one with the same code and without a status comes from the database. */
+/** Fastify's own errors have a status; an error with the same code and no status comes from the database. */
 function refusalOfFastify({ code, statusCode }: FastifyError): ((refusals: Refusals) => Refusal) | undefined {
   return statusCode === undefined ? undefined : fastifyRefusals[code];
 }
 
-/** Hooks and error handling that every route of the data plane shares. To be called inside the routes' own scope. */
+/** Registers the hooks and the error handling of the data plane's routes. To be called inside their scope. */
 export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
   const { authenticator, refusals, intake, rates, metrics } = parts;
   app.decorateRequest('principal', null);
@@ -151,7 +150,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
     if (principal === null) return;
     const { accountId } = principal;
     let taken = 0;
-    // What a body has taken is given back when its answer is over.
+    // A body's room is returned when its answer has ended.
     response.raw.once('close', () => room.give(accountId, taken));
     request.takeRoom = (bytes) => {
       if (taken + bytes > bodyLimitBytes) return new RefusalError(refusals.requestTooLarge(bodyLimitBytes));
@@ -164,10 +163,10 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
     };
   });
 
-  /** A caller who was let in from memory is looked up again before a refusal names what is wrong with the request. */
+  /** A principal from the cache is looked up again before a refusal names a fault of the request. */
   const unlessDeleted = async (request: FastifyRequest, refusal: Refusal): Promise<Refusal> => {
     if (request.principal === null || request.routeOptions.config.authenticate !== 'admission') return refusal;
-    // A client in a loop is answered from memory.
+    // A client in a loop is answered without a query.
     if (refusal.name === 'rate_limited') return refusal;
     const principal = await authenticator.authenticateNow(request.headers).catch(() => request.principal);
     return principal === null ? refusals.invalidApiKey() : refusal;
@@ -194,7 +193,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
       return refuse(refusals.invalidRequest(sentence));
     }
     if (isDatabaseAway(error)) {
-      // An outage is not a fault of this process: it has metrics and an alert of its own, and would be logged per request.
+      // An outage is not a fault of this process: it has its own metrics and alert, and would be logged per request.
       metrics.budgetRefusal('unavailable');
       return refuse(refusals.unavailable());
     }
@@ -257,14 +256,16 @@ export function registerModelRoutes(app: FastifyInstance, { relay, metrics, time
 
 const empty = Buffer.alloc(0);
 
-/** Takes the body out of a request, which lives as long as its answer: the relay lets go of the body much sooner. */
+/**
+ * Removes the body from the request object, which lives as long as the answer: the relay frees the body much sooner.
+ */
 function takeBody(request: FastifyRequest): Buffer {
   const body = bodyOf(request);
   request.body = undefined;
   return body;
 }
 
-/** The raw body; a request without one has an empty one. */
+/** The raw body; empty for a request without one. */
 export function bodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : empty;
 }

@@ -21,8 +21,8 @@ import type { Standing } from './standing.ts';
  *
  *   look -> read -> admit -> deliver (dispatch, meter) -> settle
  *
- * (it was authenticated before its body was read). Every path out of it after the admission ends in exactly one
- * settlement or one release. README.md beside this file tells what each step guarantees.
+ * (it was authenticated before its body was read). Every path after the admission ends in exactly one settlement or one
+ * release. The README of this folder has the guarantees of each step.
  */
 
 export interface RelayParts extends ReaderParts, AdmitterParts, DelivererParts {
@@ -35,8 +35,8 @@ export interface RelayParts extends ReaderParts, AdmitterParts, DelivererParts {
 }
 
 /**
- * Step five: the line on disk, then the last bytes. The ledger follows later and no request waits for it: an unreachable
- * database must keep neither the client nor the account's slots.
+ * Step five of a request: the settlement's line on disk, then the last bytes. The commit in the ledger follows without
+ * a wait: an unreachable database must block neither the client nor the account's slots.
  */
 function createSettler({ ledger, metrics, log }: Pick<RelayParts, 'ledger' | 'metrics' | 'log'>) {
   return async (
@@ -57,7 +57,7 @@ function createSettler({ ledger, metrics, log }: Pick<RelayParts, 'ledger' | 'me
       price: admission.price,
       metered,
       latencyMs: now - call.receivedAt,
-      // A whole answer has not been written yet: its first byte is about to go out.
+      // A whole answer is not written yet: its first byte follows.
       timeToFirstByteMs:
         metered.outcome === 'client_closed' && call.client.firstByteAt === null
           ? null
@@ -65,7 +65,7 @@ function createSettler({ ledger, metrics, log }: Pick<RelayParts, 'ledger' | 'me
     });
     await new Promise<void>((written) => {
       ledger.settle(settlement, written).catch((error: unknown) => {
-        // It is on disk or set aside; the ledger has said why. This line says which request.
+        // The settlement is on disk or set aside, and the ledger has logged why. This line names the request.
         metrics.fault('settlement');
         log.error({ requestId: call.requestId, ...describeError(error) }, 'a settlement did not reach the ledger');
       });
@@ -110,8 +110,8 @@ export function createRelay(parts: RelayParts): Relay {
   };
 
   /**
-   * Waits for the client to take the last bytes: until then they are in memory, and their request keeps its slot. A
-   * process that must end waits no longer.
+   * Waits until the client has taken the last bytes: until then they are in memory, and the request keeps its slot. A
+   * stopping process does not wait.
    */
   const flushed = async (call: ClientCall): Promise<void> => {
     const written = call.client.flushed();
@@ -124,7 +124,7 @@ export function createRelay(parts: RelayParts): Relay {
     leave();
   };
 
-  /** Everything after a slot was taken. */
+  /** The steps of a request that has a slot. */
   const runWithSlot = async (call: ClientCall): Promise<string | null> => {
     const shut = await standing.look(call.principal, call.bytes.raw.length);
     if (shut !== null) return refuse(call, shut);
@@ -143,7 +143,7 @@ export function createRelay(parts: RelayParts): Relay {
     const share = answers.open(call.principal.accountId);
     try {
       const delivered = await deliver(call, request, admission, share).catch((error: unknown): Delivered => {
-        // A fault of our own: the customer pays nothing for it, and the hold does not outlive it.
+        // An internal fault: the customer pays nothing, and the hold is released.
         metrics.fault('relay');
         log.error({ requestId: call.requestId, ...describeError(error) }, 'the relay failed');
         return refusedBy(call, request.first.target, { outcome: 'upstream_error', refusal: refusals.internal() });
