@@ -11,6 +11,7 @@ import { createOpenRoutes } from '../catalog/routes.ts';
 import { laneConnections, openLane } from '../database/lane.ts';
 import { openPool } from '../database/pool.ts';
 import { createAuthenticator } from '../gateway/authenticate.ts';
+import { loadTokenizer } from '../gateway/tokenize.ts';
 import { createKeyring } from '../keys/keyring.ts';
 import { createKeys } from '../keys/keys.ts';
 import type { Config } from '../runtime/config.ts';
@@ -62,6 +63,8 @@ export interface App {
 
 export async function createApp(parts: AppParts): Promise<App> {
   const { config, log, databaseUrl, secretKey, simulatorUrl } = parts;
+  // A process of its own; tests load it when they need it.
+  if (parts.scheduled) await loadTokenizer();
   const fastify = createHttpServer(log, parts.serverLimits, config.trustedProxies);
   const metrics = createMetrics({ worker: parts.worker ?? null });
   const stores = openStores(parts, metrics);

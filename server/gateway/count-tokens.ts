@@ -133,7 +133,10 @@ export function registerCountTokens(
       if (full !== null) throw new RefusalError(refusals.tooManyRequests(full === 'key' ? 'API key' : 'account'));
       try {
         const raw = bodyOf(request);
+        const slices = shares.open(accountId);
+        await slices.next();
         const scanned = scanBody(raw, 'messages', 'count');
+        slices.end();
         if (!scanned.ok) throw new RefusalError(problemRefusal(refusals, scanned.problem));
         const { facts } = scanned;
         if (principal.suspended) throw new RefusalError(refusals.accountSuspended());
@@ -153,7 +156,7 @@ export function registerCountTokens(
         if (response.raw.destroyed) return await response.send();
         return await response
           .header('x-token-count', 'estimated')
-          .send({ input_tokens: await estimate(raw, facts, shares.open(accountId)) });
+          .send({ input_tokens: await estimate(raw, facts, slices) });
       } finally {
         slots.give(accountId, keyId);
       }

@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
 import { freeBytes } from './free-bytes.ts';
+import type { LoopBudget } from './loop-budget.ts';
 
 /**
- * Reads a request's body into one buffer while it arrives. Each piece is copied and its memory freed at once: pieces
- * that wait for the last one are promoted to the old generation, and every few dozen large bodies would then cost a
- * full garbage collection.
+ * Reads a request's body while it arrives, within a budget for each turn of the event loop. Each piece is copied and its
+ * memory freed at once: pieces that wait for the last one are promoted to the old generation, and every few dozen large
+ * bodies would then cost a full garbage collection.
  */
 export interface IncomingBody {
   payload: Readable;
@@ -14,6 +15,8 @@ export interface IncomingBody {
   takeRoom(bytes: number): Error | null;
   /** The error that ends a body which arrives too slowly. */
   tooSlow(): Error;
+  /** Shared by all bodies of this process. */
+  budget: LoopBudget;
   floor?: BodyFloor;
 }
 
@@ -28,18 +31,23 @@ export const defaultBodyFloor: BodyFloor = { bytes: 16_384, everyMs: 5_000 };
 
 /** Initial capacity of a body of unknown length. */
 const firstBytes = 16_384;
-/** Maximum memory that is allocated for an announced body at once; beyond it, buffers grow as bytes arrive. */
-const maxFirstBytes = 1_048_576;
+/** Memory is allocated in blocks of at most this size as bytes arrive: an announced length costs at most one. */
+const blockBytes = 1_048_576;
 
 /** Rejects with the error of `takeRoom` or `tooSlow`, or with that of the connection (status 400: the client left). */
 export function readIncomingBody(incoming: IncomingBody): Promise<Buffer> {
-  const { payload, announcedBytes, takeRoom, tooSlow, floor = defaultBodyFloor } = incoming;
+  const { payload, announcedBytes, takeRoom, tooSlow, budget, floor = defaultBodyFloor } = incoming;
   return new Promise((resolve, reject) => {
-    let body = Buffer.allocUnsafe(announcedBytes === null ? 0 : Math.min(announcedBytes, maxFirstBytes));
+    /** Blocks that are full, and the one that is being filled. */
+    const full: Buffer[] = [];
+    let block = Buffer.allocUnsafe(announcedBytes === null ? 0 : Math.min(announcedBytes, blockBytes));
+    let used = 0;
     let length = 0;
     let lengthBefore = 0;
+    let isOver = false;
 
     const done = (): void => {
+      isOver = true;
       clearInterval(timer);
       payload.off('data', take);
       payload.off('end', end);
@@ -47,7 +55,7 @@ export function readIncomingBody(incoming: IncomingBody): Promise<Buffer> {
     };
     const refuse = (error: Error): void => {
       done();
-      freeBytes(body);
+      budget.freeLater([...full, block]);
       reject(error);
     };
     const fail = (error: Error): void => {
@@ -58,28 +66,39 @@ export function readIncomingBody(incoming: IncomingBody): Promise<Buffer> {
       lengthBefore = length;
     }, floor.everyMs);
     timer.unref();
+    const waitForBudget = async (): Promise<void> => {
+      payload.pause();
+      await budget.next();
+      if (!isOver) payload.resume();
+    };
+    const nextBlock = (): void => {
+      if (used > 0) full.push(block);
+      const rest =
+        announcedBytes === null ? Math.max(firstBytes, length) : Math.max(firstBytes, announcedBytes - length);
+      block = Buffer.allocUnsafeSlow(Math.min(rest, blockBytes));
+      used = 0;
+    };
     const take = (piece: Buffer): void => {
       const refusal = takeRoom(piece.length);
       if (refusal !== null) {
         refuse(refusal);
         return;
       }
-      if (length + piece.length > body.length) {
-        const wanted = Math.max(firstBytes, body.length * 2, length + piece.length);
-        const larger = Buffer.allocUnsafe(announcedBytes === null ? wanted : Math.min(wanted, announcedBytes));
-        body.copy(larger, 0, 0, length);
-        freeBytes(body);
-        body = larger;
+      for (let at = 0; at < piece.length; ) {
+        if (used === block.length) nextBlock();
+        const copied = piece.copy(block, used, at);
+        at += copied;
+        used += copied;
+        length += copied;
       }
-      piece.copy(body, length);
-      length += piece.length;
+      const isWithin = budget.spend(piece.length);
       freeBytes(piece);
+      if (!isWithin) void waitForBudget();
     };
     const end = (): void => {
       done();
-      const whole = length === body.length ? body : fitted(body.subarray(0, length));
-      if (whole.buffer !== body.buffer) freeBytes(body);
-      resolve(whole);
+      if (full.length === 0 && (used === block.length || used < firstBytes)) resolve(block.subarray(0, used));
+      else void joined([...full, block], length, budget).then(resolve, reject);
     };
 
     payload.on('data', take);
@@ -89,10 +108,16 @@ export function readIncomingBody(incoming: IncomingBody): Promise<Buffer> {
   });
 }
 
-/** Trims a body's unused capacity; a large body gets a buffer of its own size, which can be freed. */
-function fitted(body: Buffer): Buffer {
-  if (body.length < firstBytes) return body;
-  const own = Buffer.allocUnsafeSlow(body.length);
-  body.copy(own);
-  return own;
+/** One buffer of its own size, which can be freed. The blocks are used up. */
+async function joined(blocks: readonly Buffer[], length: number, budget: LoopBudget): Promise<Buffer> {
+  const whole = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const block of blocks) {
+    const copied = block.copy(whole, at, 0, length - at);
+    at += copied;
+    const isWithin = budget.spend(copied);
+    budget.freeLater([block]);
+    if (!isWithin) await budget.next();
+  }
+  return whole;
 }

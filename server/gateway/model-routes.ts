@@ -10,6 +10,7 @@ import type { Authenticator } from './authenticate.ts';
 import { createBodyRoom } from './body-room.ts';
 import { createClient } from './client.ts';
 import { readIncomingBody } from './incoming-body.ts';
+import { createLoopBudget } from './loop-budget.ts';
 import { isDatabaseAway } from './outage.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import { renderRefusal } from './refuse.ts';
@@ -102,12 +103,14 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
   app.decorateRequest('receivedAt', 0);
   app.removeAllContentTypeParsers();
   app.decorateRequest('takeRoom', null);
+  const budget = createLoopBudget();
   app.addContentTypeParser('application/json', (request: FastifyRequest, payload: Readable) =>
     readIncomingBody({
       payload,
       announcedBytes: announcedBytes(request),
       takeRoom: (bytes) => request.takeRoom?.(bytes) ?? null,
       tooSlow: () => new RefusalError(refusals.requestTimeout()),
+      budget,
     }),
   );
 

@@ -1,4 +1,3 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
 import type { Candidates, Router, Target } from '../catalog/router.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -6,6 +5,7 @@ import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
 import { wireFor } from '../wire/wires.ts';
 import type { ClientCall, ModelRequest, Prepared } from './call.ts';
+import { createCpuShares } from './cpu-shares.ts';
 import { longPromptProblem, problemRefusal, shutGate, withoutLongPromptBeta } from './problem.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import type { Standing } from './standing.ts';
@@ -19,20 +19,21 @@ export interface ReaderParts {
   catalog: Catalog;
   router: Router;
   refusals: Refusals;
-  standing: Pick<Standing, 'unlessDeleted' | 'unlessExhausted'>;
+  standing: Pick<Standing, 'ask' | 'unlessDeleted' | 'unlessExhausted'>;
   /** Keyed digest; `scope` separates its uses. */
   digest: (scope: string, text: string) => string;
   metrics: Pick<Metrics, 'unknownMember'>;
 }
 
-/** Bodies above this size take milliseconds to scan. */
-const largeBytes = 1_048_576;
+/** A body of this size may take milliseconds to scan or to translate: one in each turn of the event loop. */
+const largeBytes = 65_536;
 
 /** The version of the messages protocol that removed the sampling fields. */
 const versionWithoutSampling = '2026-10-21';
 const samplingFields = ['temperature', 'top_p', 'top_k'];
 
 export function createReader({ catalog, router, refusals, standing, digest, metrics }: ReaderParts) {
+  const shares = createCpuShares();
   const fromProblem = (problem: WireProblem): Refusal => problemRefusal(refusals, problem);
 
   const prepare = (
@@ -68,9 +69,10 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
     facts: RequestFacts,
     model: CatalogModel,
     candidates: Candidates,
+    best: Target | null,
   ): Prepared | WireProblem | null => {
     let problem: WireProblem | null = null;
-    for (let target = candidates.next('nothing'); target !== null; target = candidates.next('unfit')) {
+    for (let target = best; target !== null; target = candidates.next('unfit')) {
       const prepared = prepare(call, facts, model, target);
       if (!('message' in prepared)) return prepared;
       problem ??= prepared;
@@ -80,11 +82,12 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
 
   return async function read(call: ClientCall): Promise<ModelRequest | Refusal> {
     const { principal } = call;
+    const turns = call.bytes.raw.length > largeBytes ? shares.open(principal.accountId) : null;
+    await turns?.next();
     const scanned = scanBody(call.bytes.raw, call.protocol);
+    turns?.end();
     if (!scanned.ok) return standing.unlessDeleted(principal, fromProblem(scanned.problem));
     const { facts } = scanned;
-    // Scanning and translating a large body take milliseconds each: yield to other requests in between.
-    if (call.bytes.raw.length > largeBytes) await yieldToEventLoop();
     const model = await catalog.resolve(facts.model);
     if (model === null) return standing.unlessExhausted(principal, refusals.modelNotFound(facts.model));
 
@@ -93,7 +96,14 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
     const candidates = router.candidates(model, call.protocol, () =>
       stickiness(principal.accountId, call.bytes.raw, facts),
     );
-    const first = candidates === null ? null : firstFit(call, facts, model, candidates);
+    const target = candidates?.next('nothing') ?? null;
+    if (target !== null && target.route.upstream.protocol !== call.protocol) {
+      const shut = await standing.ask(principal);
+      if (shut !== null) return shut;
+    }
+    await turns?.next();
+    const first = candidates === null ? null : firstFit(call, facts, model, candidates, target);
+    turns?.end();
     if (candidates === null || first === null)
       return standing.unlessExhausted(principal, refusals.upstreamUnavailable());
     if ('message' in first) return standing.unlessExhausted(principal, fromProblem(first));

@@ -14,6 +14,8 @@ export interface Standing {
    * expensive to read than the query, and only when no money was seen for some seconds.
    */
   look(principal: Principal, bodyBytes: number): Promise<Refusal | null>;
+  /** The same for a body of any size: before it is translated. */
+  ask(principal: Principal): Promise<Refusal | null>;
   /** A refusal for malformed syntax, unless the key was deleted. Always queries the database. */
   unlessDeleted(principal: Principal, refusal: Refusal): Promise<Refusal>;
   /**
@@ -69,16 +71,18 @@ export function createStanding(parts: StandingParts): Standing {
   };
   const isFull = ({ trial, accountId }: Principal): boolean => trial && slots.running(accountId) > trialSlots;
 
+  const ask = async (principal: Principal): Promise<Refusal | null> => {
+    const seenAt = seen.get(principal.accountId) ?? Number.NEGATIVE_INFINITY;
+    if (now() - seenAt < maxAgeMs && !isFull(principal)) return null;
+    // `trial` may have changed since the key was cached: a purchase counts at once.
+    const current = await keyring.findById(principal.keyId);
+    const refusal = await exhausted(current);
+    return refusal ?? (current !== null && isFull(current) ? refusals.tooManyRequests('trial account') : null);
+  };
+
   return {
-    async look(principal, bodyBytes) {
-      if (bodyBytes < largeBytes) return null;
-      const seenAt = seen.get(principal.accountId) ?? Number.NEGATIVE_INFINITY;
-      if (now() - seenAt < maxAgeMs && !isFull(principal)) return null;
-      // `trial` may have changed since the key was cached: a purchase counts at once.
-      const current = await keyring.findById(principal.keyId);
-      const refusal = await exhausted(current);
-      return refusal ?? (current !== null && isFull(current) ? refusals.tooManyRequests('trial account') : null);
-    },
+    look: async (principal, bodyBytes) => (bodyBytes < largeBytes ? null : ask(principal)),
+    ask,
     unlessDeleted: async (principal, refusal) =>
       (await keyring.findById(principal.keyId)) === null ? refusals.invalidApiKey() : refusal,
     unlessExhausted: async (principal, refusal) =>

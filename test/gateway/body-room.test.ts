@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBodyRoom } from '../../server/gateway/body-room.ts';
 import { type BodyFloor, readIncomingBody } from '../../server/gateway/incoming-body.ts';
+import { createLoopBudget } from '../../server/gateway/loop-budget.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { nativeCatalog, protocols, rawConnection, send } from './support.ts';
 
@@ -54,6 +55,7 @@ describe('the room for bodies', () => {
 describe('a body that comes slowly', () => {
   const read = (payload: Readable, floor: BodyFloor) =>
     readIncomingBody({
+      budget: createLoopBudget(),
       payload,
       announcedBytes: 1_000_000,
       takeRoom: () => null,

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DispatchRequest, dispatch, type Receiver } from '../../server/gateway/dispatch.ts';
 import { freeBytes } from '../../server/gateway/free-bytes.ts';
 import { readIncomingBody } from '../../server/gateway/incoming-body.ts';
+import { createLoopBudget } from '../../server/gateway/loop-budget.ts';
 import { createRequestBytes } from '../../server/gateway/request-bytes.ts';
 
 /** Contexts are large and streams are long: what was sent is not kept until the answer is over. */
@@ -92,7 +93,13 @@ describe('the body of a request', () => {
     const piece = (index: number) => new Uint8Array(bytes.subarray(index * 10_000, (index + 1) * 10_000)).buffer;
     const pieces = Array.from({ length: 31 }, (_, index) => Buffer.from(piece(index)));
     const payload = Readable.from(pieces, { objectMode: false });
-    const body = await readIncomingBody({ payload, announcedBytes, takeRoom: () => null, tooSlow });
+    const body = await readIncomingBody({
+      payload,
+      announcedBytes,
+      takeRoom: () => null,
+      tooSlow,
+      budget: createLoopBudget(),
+    });
     expect(body.equals(bytes)).toBe(true);
     expect(body.buffer.byteLength).toBe(bytes.length);
     expect(pieces.filter(({ length }) => length === 0)).toHaveLength(30);
