@@ -78,10 +78,13 @@ export function startSweep(parts: SweepParts): Sweep {
   let current: Promise<void> = Promise.resolve();
 
   const round = async (): Promise<void> => {
-    // Spools come first: spent money should be charged before its hold is released.
+    // Spools come first: spent money should be charged before its hold is released. A lease that ends while spools are
+    // read is left to the next round, because its spool was not among them.
+    const { rows } = await pool.query<{ began: string }>('SELECT now()::text AS began');
+    const began = rows[0]?.began ?? '-infinity';
     await adoptSpools();
     await oncePerCluster(pool, async (client) => {
-      await releaseDeadHolds(client);
+      await releaseDeadHolds(client, began);
       await endGrants(client);
       await client.query(`DELETE FROM process p WHERE lease_until < now() - interval '1 hour'
                           AND NOT EXISTS (SELECT FROM hold WHERE process_id = p.id)`);
@@ -115,13 +118,13 @@ export function startSweep(parts: SweepParts): Sweep {
    * Leases of live processes may have expired while the database was down or unreachable: they get one full lease to
    * renew them.
    */
-  const releaseDeadHolds = async (client: PoolClient): Promise<void> => {
+  const releaseDeadHolds = async (client: PoolClient, endedBefore: string): Promise<void> => {
     if (ledger.calmForMs < leaseMs) return;
     const { rows } = await client.query(
       `SELECT h.account_id, h.request_id FROM hold h LEFT JOIN process p ON p.id = h.process_id
-       WHERE coalesce(p.lease_until < now(), true) AND pg_postmaster_start_time() < now() - $1 * interval '1 millisecond'
+       WHERE coalesce(p.lease_until < $2::timestamptz, true) AND pg_postmaster_start_time() < now() - $1 * interval '1 millisecond'
        LIMIT ${holdsAtOnce}`,
-      [leaseMs],
+      [leaseMs, endedBefore],
     );
     await Promise.all(
       rows.map((row) => ledger.releaseOrphan({ accountId: row.account_id, requestId: row.request_id })),
