@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import * as budget from '../../server/billing/budget.ts';
 import * as coins from './coins.ts';
 
+/** The pure rules of the budget, by examples and against a naive model of coins. */
+
 function grant(id: string, amount: bigint, more: Partial<budget.Grant> = {}): budget.Grant {
   return { id, trial: false, amount, spent: 0n, held: 0n, expired: 0n, ended: false, overdrawn: false, ...more };
 }

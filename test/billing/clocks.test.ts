@@ -26,7 +26,7 @@ import {
   usd,
 } from './support.ts';
 
-// A process may believe it is any time. What ends, and when, is for the database's clock to say.
+// Expiries and leases follow the database's clock, whatever the clock of a process says.
 
 let db: TestDatabase;
 let lane: TestLedger;
@@ -103,7 +103,7 @@ describe.each([-120 * minute, -10 * minute, 10 * minute, 120 * minute])(
       expect(await pay(5 * minute, -minute)).toMatchObject({ kind: 'paid' });
       expect(await pay(-5 * minute, -6 * minute)).toMatchObject({ kind: 'paid' });
       expect(await pay(-5 * minute, -minute)).toMatchObject({ kind: 'review', reason: 'late' });
-      // A time at the bank that cannot be true yet is that of the news.
+      // A booking time in the future is replaced by the time of the notification.
       expect(await pay(5 * minute, 60 * minute)).toMatchObject({ kind: 'paid' });
     });
 
@@ -135,7 +135,7 @@ describe.each([-120 * minute, -10 * minute, 10 * minute, 120 * minute])(
   },
 );
 
-test('the check of everything keeps others from it for as long as it takes, and nobody waits for it', async () => {
+test('the full check keeps other processes from starting it while it runs, and no request waits for it', async () => {
   const pool = new Pool({
     connectionString: db.url,
     max: laneConnections,
@@ -147,12 +147,12 @@ test('the check of everything keeps others from it for as long as it takes, and 
   vi.useFakeTimers({ toFake: ['Date'], now: quietHour });
   try {
     await transaction(db.pool, async (client) => {
-      // One of the tables that only the check reads: it has to wait.
+      // Only the check reads this table, so only the check has to wait.
       await client.query('LOCK TABLE purchase_order IN ACCESS EXCLUSIVE MODE');
       const sweep = startSweep({ ...lane, pool, leaseMs: 4 * minute, log: quiet });
       await expect.poll(() => idleChecks()).toEqual([expect.any(Number)]);
       await expect.poll(async () => (await idleChecks())[0] ?? Number.NaN, { interval: 50 }).toBeGreaterThan(700);
-      // Who waits for a balance meanwhile has a connection left, and a process that ends does not wait for the check.
+      // Reading a balance still finds a connection, and a stopping process does not wait for the check.
       await readBalance(pool, randomUUID());
       await sweep.close();
     });
@@ -163,7 +163,7 @@ test('the check of everything keeps others from it for as long as it takes, and 
   }
 });
 
-/** For how many milliseconds those who have reserved the check of everything have been leaving their connection alone. */
+/** Idle milliseconds of the connections that hold the lock of the full check. */
 async function idleChecks(): Promise<number[]> {
   const { rows } = await db.pool.query<{ ms: number }>(
     `SELECT extract(epoch FROM clock_timestamp() - state_change)::float8 * 1000 AS ms

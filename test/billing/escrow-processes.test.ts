@@ -10,7 +10,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
 import { addCustomer, addModel, type Customer, openLedger, quiet } from './support.ts';
 
-/** Processes with escrows that end, or stand still, without a word. */
+/** Processes with escrows that are killed or paused. */
 let db: TestDatabase;
 const leaseMs = 1_500;
 
@@ -66,7 +66,7 @@ test('one of three processes is killed and one stands still beyond its lease: ev
     killed.child.kill('SIGKILL');
     stopped.child.kill('SIGSTOP');
     await killed.gone;
-    // What is left is what the third one holds.
+    // Only the third process's escrows are left.
     await expect.poll(escrows).toBeLessThanOrEqual(2);
     const before = spared.settled.length;
     await expect.poll(() => spared.settled.length).toBeGreaterThan(before + 100);
@@ -82,7 +82,7 @@ test('one of three processes is killed and one stands still beyond its lease: ev
     await expect.poll(entries).toBe(settled.length);
     await expect.poll(() => countOf('FROM hold WHERE account_id = ANY ($1)', [accounts])).toBe(0);
     expect(await checkInvariants(db.pool, { accounts })).toEqual([]);
-    // Every cost is below its promise, so whatever was admitted after the pause was paid out of money that was held for it.
+    // Every cost is below its promise, so every request admitted after the pause was paid from money held for it.
     const unheld = `FROM posting p WHERE p.kind = 'charge' AND p.request_id = ANY ($1) AND p.held_at IS NULL`;
     const confirmed = new Set(stopped.settled);
     const live = since().filter((id) => confirmed.has(id));

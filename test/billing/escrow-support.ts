@@ -22,7 +22,7 @@ interface Change {
 
 export const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What tests of escrows do: processes of a service, keys that are busy, and changes that an admission has to see. */
+/** Support of escrow tests: processes of a service, busy keys, and changes that an admission has to see. */
 export function escrowSupport(db: () => TestDatabase) {
   async function processes<T>(count: number, work: (ledgers: TestLedger[]) => Promise<T>): Promise<T> {
     const ledgers = await Promise.all(Array.from({ length: count }, () => openLedger(db().url)));
@@ -39,9 +39,9 @@ export function escrowSupport(db: () => TestDatabase) {
     await ledger.settle(settlement(asked, await admitted(ledger, asked)));
   }
 
-  /** Uses a key often enough that the process holds something in advance for it. */
+  /** Uses a key often enough that the process opens an escrow for it. */
   async function busy(process: TestLedger, customer: Customer, more: Partial<AdmitAsk> = {}): Promise<void> {
-    // What the key may do is known from the second request on, what it uses from the next ones.
+    // The key's facts are cached from the second request on, its use from the next ones.
     for (const requests of [1, 20, 1]) {
       await Promise.all(Array.from({ length: requests }, () => pair(process, customer, more)));
     }
@@ -56,7 +56,7 @@ export function escrowSupport(db: () => TestDatabase) {
     return rows[0].amount;
   }
 
-  /** Keeps a key busy until it is told to stop; refusals are part of it. */
+  /** Keeps a key busy until it is stopped; refusals are allowed. */
   function load(process: TestLedger, customer: Customer, clients: number) {
     const state = { stopped: false, admitted: 0 };
     const client = async (): Promise<void> => {
@@ -137,7 +137,7 @@ export function escrowSupport(db: () => TestDatabase) {
     },
   ];
 
-  /** Makes so many changes, each of which has to be seen by the very next request on each of two busy processes. */
+  /** Makes `times` changes, each of which the next request on each of two busy processes has to see. */
   async function changesCount(times: number): Promise<void> {
     await processes(2, async (ledgers) => {
       const customer = await addCustomer(db().pool, { budget: '100000' });
@@ -165,7 +165,7 @@ export function escrowSupport(db: () => TestDatabase) {
         await Promise.all(ledgers.map((each) => pair(each, customer)));
       }
       await Promise.all(loads.map((each) => each.stop()));
-      // Otherwise it would be about the lane, not about escrows.
+      // Otherwise the test would exercise the lane and not escrows.
       expect(fromMemory).toBeGreaterThan(times / 2);
       await sound(customer);
     });

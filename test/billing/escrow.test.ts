@@ -18,7 +18,7 @@ import {
   sumOf,
 } from '../../server/billing/escrow.ts';
 
-/** The rules of escrows against a naive model: single coins, each of which is somewhere, and the row of the database. */
+/** The rules of escrows against a naive model: single coins with one state each, and the database's row. */
 
 interface Coin {
   grant: string;
@@ -75,7 +75,7 @@ test('I10: what is promised and what is idle is never more than the durable hold
   fc.assert(
     fc.property(fc.array(step, { minLength: 5, maxLength: 60 }), (steps) => {
       let now = 0;
-      /** What the database has. */
+      /** The database's row. */
       let row: readonly Part[] = [];
       let escrow: Escrow = emptyEscrow;
       let closed = false;
@@ -148,7 +148,7 @@ test('I10: what is promised and what is idle is never more than the durable hold
               left -= charged;
             }
             row = minus(row, own);
-            // A lost answer is followed by another try, which says only that it had been settled before.
+            // A lost answer is followed by a retry, which only reports that it was settled before.
             escrow = each.answer === 'given' ? settle(escrow, parts, own) : forget(escrow, parts);
             requests.delete(request);
             for (const part of own) {
@@ -203,7 +203,7 @@ test('I10: what is promised and what is idle is never more than the durable hold
         const idle = coins.filter((coin) => coin.at === 'idle').length;
         const promised = coins.filter((coin) => coin.at === 'promised').length;
         expect([sumOf(escrow.idle), sumOf(escrow.promised)]).toEqual([BigInt(idle), BigInt(promised)]);
-        // I10, by grant. What was swept is promised by nobody any more: it is charged to what is free.
+        // I10, by grant. Swept money is no longer promised: it is charged to free money.
         if (!closed) for (const part of outstanding(escrow)) compare(sumOf(common([part], row)), part.amount);
         expect(mine).toEqual(theirs);
         // Every request has what it was promised.

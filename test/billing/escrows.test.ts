@@ -4,7 +4,10 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { delay, escrowSupport } from './escrow-support.ts';
 import { addCustomer, addModel, admitted, ask, endGrant, grant, settlement, usd } from './support.ts';
 
-/** Escrows on a real database, with several processes. No process listens to notices: the witness alone tells them. */
+/**
+ * Escrows on a real database, with several processes. No process receives change notifications: only the witness
+ * reports changes.
+ */
 let db: TestDatabase;
 const { processes, pair, busy, escrowOf, load, sound, changesCount } = escrowSupport(() => db);
 
@@ -16,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => db.drop());
 
-test('a busy key is admitted without a lock or a write: also while somebody holds the lock of its account', async () => {
+test('a busy key is admitted without a lock or a write: also while another session holds the lock of its account', async () => {
   await processes(1, async ([process]) => {
     const customer = await addCustomer(db.pool, { budget: '100' });
     await busy(process!, customer);
@@ -48,7 +51,7 @@ test('a key that is rarely used holds exactly what its requests need', async () 
   });
 });
 
-test('what nobody draws from goes back within seconds, and is exact at once when the process closes', async () => {
+test('an unused escrow is returned within seconds, and at once when the process closes', async () => {
   const customer = await addCustomer(db.pool, { budget: '100' });
   await processes(1, async ([process]) => {
     await busy(process!, customer);
@@ -92,14 +95,14 @@ test('a grant that ends by the clock pays for nothing new, although it was held 
   });
 });
 
-test('with little money nobody is refused because another process holds something in advance', async () => {
+test('with little money no request is refused because another process holds money in advance', async () => {
   await processes(2, async ([one, two]) => {
     const customer = await addCustomer(db.pool, { budget: '10' });
     await busy(one!, customer, { model: 'steady', maxTokens: 4_000 });
     const inAdvance = await escrowOf(customer, one!.processId);
     expect(inAdvance).toBeGreaterThan(0n);
     const { free } = await two!.ledger.balance(customer.accountId);
-    // It needs at the very least what is free and more than half of what the other one holds in advance.
+    // Its minimum is the free money and more than half of the other process's advance.
     const output = Number((free + inAdvance / 2n) / usd('0.000015')) - 200;
     const answer = await two!.ledger.admit(
       ask(customer, { model: 'steady', maxTokens: output, answers: 2, stream: false }),
@@ -131,7 +134,7 @@ test('to the last pico-USD: an account is used up as it is without escrows', asy
     await Promise.all(Array.from({ length: 30 }, (_, index) => client(index)));
     const balance = await ledgers[0]!.ledger.balance(customer.accountId);
     expect(balance.charged).toBe(charged);
-    // Less is left than the least that a request needs: context at the price of a cache hit, sixteen tokens.
+    // Less is left than a request's minimum: context at the price of a cache hit, sixteen tokens.
     expect(balance.free + balance.held).toBeLessThan(100n * 300_000n + 16n * 15_000_000n);
     await sound(customer);
   });

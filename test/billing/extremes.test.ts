@@ -6,7 +6,7 @@ import { formatUsd, MAX_PICO } from '../../server/core/money.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { addCustomer, addModel, admitted, ask, grant, openLedger, settlement, type TestLedger } from './support.ts';
 
-// The largest amounts that there can be: nothing is rounded, nothing overflows, and nothing of one keeps another waiting.
+// The largest possible amounts: nothing is rounded, nothing overflows, and one account never blocks another.
 
 let db: TestDatabase;
 let lane: TestLedger;

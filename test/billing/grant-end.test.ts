@@ -18,7 +18,7 @@ import {
   usd,
 } from './support.ts';
 
-// Budget is taken back by ending a grant. What was given and spent stays as it was written, and every sum holds.
+// Budget is taken back by ending a grant: grants and charges stay unchanged, and every sum holds.
 
 let db: TestDatabase;
 let lanes: TestLedger[];
@@ -126,7 +126,7 @@ describe('a grant that is ended', () => {
     expect(await readBalance(db.pool, accountId)).toMatchObject({ free: usd('3') });
   });
 
-  test('makes nobody wait in a circle: who began before it and who began after it lock in one order', async () => {
+  test('causes no deadlock: transactions that began before and after it lock in one order', async () => {
     const customer = await addCustomer(db.pool, { budget: null });
     const { accountId } = customer;
     const [soon, never] = [await grant(db.pool, accountId, '2'), await grant(db.pool, accountId, '3')].sort();

@@ -10,7 +10,7 @@ import {
 } from '../../server/billing/group-commit.ts';
 import { quiet } from './support.ts';
 
-/** A database that does what the test says: answers, fails, or keeps everybody waiting. */
+/** A scripted database: it answers, fails, or blocks. */
 function scripted({ maxWaitMs = 60_000 }: { maxWaitMs?: number } = {}) {
   const batches: string[][] = [];
   let gate: Promise<void> = Promise.resolve();
@@ -31,7 +31,7 @@ function scripted({ maxWaitMs = 60_000 }: { maxWaitMs?: number } = {}) {
   return {
     commit,
     batches,
-    /** From now on batches wait, until what is returned is called. */
+    /** From now on batches wait until the returned function is called. */
     hold: (): (() => void) => {
       gate = new Promise((resolve) => {
         opened = resolve;
@@ -109,7 +109,7 @@ describe('a batch', () => {
 
 describe('contention', () => {
   test.each(['40001', '40P01', '55P03', '57014', '22012', '23505'])(
-    '%s is tried again, and nobody notices',
+    '%s is retried, and no caller notices',
     async (code) => {
       const { commit, batches, onBatch } = scripted();
       let failures = 4;

@@ -15,7 +15,7 @@ import {
   type TestLedger,
 } from './support.ts';
 
-/** Breaks every invariant once, behind the back of the database's own rules, and sees that somebody notices. */
+/** Breaks every invariant once, with the database's own rules switched off, and expects the check to report it. */
 let db: TestDatabase;
 let lane: TestLedger;
 let customer: Customer;
@@ -50,7 +50,7 @@ afterAll(async () => {
 const broken = async (scope: { since?: Date } = {}): Promise<string[]> =>
   (await checkInvariants(db.pool, { accounts: [customer.accountId], ...scope })).map(({ invariant }) => invariant);
 
-/** What the check of a long account reads: the rows of this hour, and the sums of all. */
+/** The check of a long account: the rows of this hour, and the sums of all. */
 const recently = () => broken({ since: new Date() });
 
 /** Runs a statement with the append-only triggers off. `$1` is the account. */

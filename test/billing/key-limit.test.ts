@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { addCharged, addHeld, type KeySpend, keyRoom, noSpend, roll } from '../../server/billing/key-limit.ts';
 
+/** The pure rules of a key's own spending limits. */
+
 const none = { day: null, month: null, lifetime: null };
 const spent: KeySpend = {
   charged: 100n,

@@ -147,7 +147,7 @@ describe('a process that is killed under load', () => {
 
     const { ledger, spool, pool, processId } = await start({ holdLeaseMs: 500 });
     const sweep = startSweep({ pool, ledger, spool, leaseMs: 500, log: quiet });
-    // Its number is free, so nobody needs to wait for its lease to settle what it had finished.
+    // Its pid is free, so its finished requests are settled without waiting for its lease.
     await expect.poll(() => entriesOf(finished)).toBe(finished.length);
     await db.query(`UPDATE process SET lease_until = now() WHERE id <> $1`, [processId]);
     for (const customer of customers) {
@@ -269,7 +269,7 @@ describe('a database that was restarted', () => {
   });
 });
 
-describe('somebody who holds a lock', () => {
+describe('another session that holds a lock', () => {
   test('delays settlements, and admissions are told', async () => {
     const { ledger } = await start();
     const customer = await addCustomer(db);

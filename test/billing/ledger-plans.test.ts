@@ -5,8 +5,8 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { addCustomer, addModel, admitted, ask, openLedger, settlement } from './support.ts';
 
 /**
- * What a batch costs must not depend on how much there is in the tables, nor on what the statistics say of them: they are
- * often made when a table is empty, and the table of holds is nearly empty whenever somebody looks.
+ * The cost of a batch must depend neither on the size of the tables nor on their statistics, which are often collected
+ * when a table is empty; the table of holds is nearly empty at any time.
  */
 let db: TestDatabase;
 
@@ -74,13 +74,13 @@ async function faults(found: ReadonlyMap<string, string>): Promise<string[]> {
   return wrong;
 }
 
-test('every row is found by its key, although the tables were empty when somebody looked', async () => {
+test('every row is found by its key, although the tables were empty when they were analysed', async () => {
   await db.pool.query('VACUUM ANALYZE');
   const found = await statements();
   expect(await faults(found)).toEqual([]);
 });
 
-test('every row is found by its key, although the tables were small when somebody looked', async () => {
+test('every row is found by its key, although the tables were small when they were analysed', async () => {
   const found = await statements();
   await db.pool.query('VACUUM ANALYZE');
   expect(await faults(found)).toEqual([]);

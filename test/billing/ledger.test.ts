@@ -20,6 +20,8 @@ import {
   usd,
 } from './support.ts';
 
+/** The ledger on a real database, with two processes: holds, charges, refusals, limits and expiry. */
+
 let db: TestDatabase;
 let one: TestLedger;
 let two: TestLedger;

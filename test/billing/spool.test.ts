@@ -16,6 +16,8 @@ import { createSpool, type Spool, writerIsGone } from '../../server/billing/spoo
 import { createDirectory } from '../support/directory.ts';
 import { quiet, usd } from './support.ts';
 
+/** The spool: settlements on disk until the database has them, also after crashes and on a full disk. */
+
 let directory: string;
 let spools: Spool[];
 
@@ -77,7 +79,7 @@ describe('a line', () => {
     expect(files()).toEqual([]);
   });
 
-  test('is readable by nobody else', () => {
+  test('is readable by its owner only', () => {
     spool().append(line('1'));
     expect(statSync(directory).mode & 0o777).toBe(0o700);
     expect(statSync(join(directory, `${mine}.0.ndjson`)).mode & 0o777).toBe(0o600);
@@ -115,7 +117,7 @@ describe('segments', () => {
     expect((await adoptAll(spool())).map((each) => each.requestId)).toEqual(['1', '2']);
   });
 
-  test('lines of one turn are written together, before anybody is told', async () => {
+  test('lines of one turn are written together, before any callback', async () => {
     const own = spool();
     const onDisk: number[] = [];
     const told = ['1', '2', '3'].map(
@@ -223,7 +225,7 @@ describe('a file of a process that is gone', () => {
     expect(writerIsGone(file)).toBe(true);
     writtenBy(process.ppid, hostname());
     expect(writerIsGone(file)).toBe(false);
-    // A container starts counting anew: our own number was somebody else's.
+    // Pids are reused after a container's restart: ours was another process's.
     writtenBy(process.pid, hostname());
     expect(writerIsGone(file)).toBe(true);
     writtenBy(2 ** 22 + 1, 'another-machine');

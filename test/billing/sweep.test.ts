@@ -18,6 +18,8 @@ import {
   usd,
 } from './support.ts';
 
+/** The sweep: releases the holds of dead processes, expires grants, checks invariants and makes partitions. */
+
 const leaseMs = 400;
 let db: TestDatabase;
 let open: TestLedger[] = [];
@@ -100,7 +102,7 @@ test('nothing is given back before this process has watched for one full lease',
   expect(await heldBy(customer)).toBe(0);
 });
 
-test('a hold whose process nobody knows comes back', async () => {
+test('a hold of an unknown process is released', async () => {
   const living = await start();
   const customer = await addCustomer(db.pool);
   await admitted(living.ledger, ask(customer));
@@ -119,7 +121,7 @@ test('a release of the sweep does nothing to a hold whose process has come back'
   expect(await heldBy(customer)).toBe(1);
 });
 
-test('grants that have ended become postings although nobody uses the account', async () => {
+test('ended grants become postings although the account is unused', async () => {
   const living = await start();
   const customer = await addCustomer(db.pool, { budget: null });
   const trial = await grant(db.pool, customer.accountId, '5', { kind: 'trial', endsInMs: 60_000 });

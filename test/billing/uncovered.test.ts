@@ -7,7 +7,7 @@ import type { AdmitAsk, Admitted, Refused } from '../../server/billing/ledger.ts
 import { cost, unitPrices } from '../../server/core/price.ts';
 import { ask, price, settlement, usd } from './support.ts';
 
-/** What an operator can lose at most by answers that cannot be stopped when the budget is used up. */
+/** The operator's maximum loss by answers that cannot be stopped when the budget is used up. */
 
 const unit = unitPrices({
   input: price('3'),
@@ -262,7 +262,7 @@ describe('the choice of a hold', () => {
     expect(chooseHold(size, 'preferred', size.maxCost - 1n, true)).toBeNull();
   });
 
-  test('gives credit to nobody who has overdrawn, and to no request for several answers', () => {
+  test('gives no credit to an overdrawn account, and none to a request for several answers', () => {
     expect(coverOf({ stream: false, answers: 1 }, false)).toBe('preferred');
     expect(coverOf({ stream: false, answers: 1 }, true)).toBe('required');
     expect(coverOf({ stream: false, answers: 2 }, false)).toBe('required');

@@ -4,7 +4,7 @@ import { readBalance } from '../../server/billing/usage.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { addCustomer, addModel, ask, openLedger, settlement, type TestLedger, usd } from './support.ts';
 
-/** Requests that nothing can stop, on a real database and across processes. */
+/** Requests that cannot be stopped, on a real database and across processes. */
 
 let db: TestDatabase;
 let processes: [TestLedger, TestLedger];

@@ -4,6 +4,8 @@ import { readMigrations } from '../../server/database/migrate.ts';
 import { createDatabase } from '../support/database.ts';
 import { addCustomer, addModel, admitted, ask, openLedger, settlement } from './support.ts';
 
+/** The migration that splits the hourly usage by outcome. */
+
 test('the migration that splits the hours by outcome adds them up from the ledger', async () => {
   const db = await createDatabase();
   const lane = await openLedger(db.url);

@@ -35,6 +35,8 @@ import {
   usd,
 } from './support.ts';
 
+/** Reading of grants, usage and the ledger: sums, groups, orders and pages. */
+
 let db: TestDatabase;
 let lane: TestLedger;
 

@@ -9,6 +9,8 @@ import { watchPool } from '../keys/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { addModel, model } from './support.ts';
 
+/** The catalog's snapshot: names of models, freshness, and prices that begin later. */
+
 let database: TestDatabase;
 let nowMs = 1_000;
 

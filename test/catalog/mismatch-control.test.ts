@@ -17,7 +17,7 @@ import {
 } from '../resilience/support.ts';
 import { freePort } from '../support/free-port.ts';
 
-/** What operators see of an upstream that runs another model, and what they do: the SDK over the real control plane. */
+/** Operators see, close and reopen model mismatches: the SDK over the real control plane. */
 
 let app: TestApp;
 let operator: Pick<Person, 'steyg'>;
@@ -112,7 +112,7 @@ it('rings once, is seen, is closed by a person, and rings again when it comes ba
   expect([told('cheaper-model'), told('second-model')]).toEqual([2, 1]);
 });
 
-it('is nobody else’s, and what does not exist is a member of the union', async () => {
+it('is for operators only, and an unknown id is a member of the union', async () => {
   const { steyg } = operator;
   for (const id of ['nonsense', Buffer.from(`ModelMismatch:${crypto.randomUUID()}`).toString('base64')]) {
     expect(await steyg.console.operator.closeModelMismatch({ id })).toMatchObject({

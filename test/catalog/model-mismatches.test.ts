@@ -13,7 +13,7 @@ import {
   vendorModel,
 } from '../resilience/support.ts';
 
-/** An upstream that answers with another model: written down once, told once, closed by a person, never silent. */
+/** An upstream that answers with another model: recorded once, mailed once, closed by an operator, never silent. */
 
 const operators = [
   { email: 'first@operators.example', locale: 'en' },
@@ -253,7 +253,7 @@ describe('counting', () => {
     expect((await mailRun()).length).toBe(operators.length);
   });
 
-  it('a place that reports ever new names fills neither the table nor mailboxes', async () => {
+  it('a route that reports ever new names fills neither the table nor mailboxes', async () => {
     const one = another();
     for (let index = 0; index < 300; index += 1) one.note(sighting(`name-${index}`));
     one.note(sighting('elsewhere', { upstream: 'other' }));

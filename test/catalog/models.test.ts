@@ -6,6 +6,8 @@ import { transaction } from '../../server/database/lane.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { addModel, model } from './support.ts';
 
+/** Writing models and price versions. */
+
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createDatabase();

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { pricesInput } from '../../server/catalog/price.ts';
 import { formatPrice, parsePrice } from '../../server/core/money.ts';
 
+/** Validation of prices as operators write them. */
+
 const prices = { input: '3', cacheHit: '0.3', output: '15' };
 
 describe('a price is text that says exactly so many pico-USD per token', () => {

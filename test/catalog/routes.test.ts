@@ -19,6 +19,8 @@ import { watchPool } from '../keys/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { addModel } from './support.ts';
 
+/** Routes in the snapshot, and writing upstreams, keys and routes. */
+
 let database: TestDatabase;
 const secretKey = randomBytes(32);
 const seal = createSeal({ secretKeys: [secretKey] });

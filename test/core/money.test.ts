@@ -2,6 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatPrice, formatUsd, MAX_PICO, MAX_PRICE, parsePrice, parseUsd } from '../../server/core/money.ts';
 
+/** Parsing and formatting of amounts and prices. */
+
 describe('an amount in USD', () => {
   test.each([
     ['0', 0n],

@@ -3,6 +3,8 @@ import { affordableTokens, extension, holdSize, type RequestSize } from '../../s
 import { cost, type UnitPrices, unitPrices } from '../../server/core/price.ts';
 import { price, usd } from '../billing/support.ts';
 
+/** Costs, and the sizes of holds that follow from prices. */
+
 const prices = (more: Partial<UnitPrices> = {}): UnitPrices => ({
   ...unitPrices({
     input: price('3'),

@@ -90,7 +90,7 @@ const step = record({
 });
 
 describe('the room for unstreamed answers', () => {
-  it('is bounded, fair, and somebody can always go on once clients have taken what waits for them', () => {
+  it('is bounded, fair, and free of deadlock once clients have taken their answers', () => {
     assert(
       property(array(step, { minLength: 100, maxLength: 400 }), (steps) => {
         const world = createWorld();

@@ -6,7 +6,7 @@ import { createLoopBudget } from '../../server/gateway/loop-budget.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { nativeCatalog, protocols, rawConnection, send } from './support.ts';
 
-/** Bodies that are never completed must not fill the memory that everybody's requests live in. */
+/** Bodies that are never completed must not exhaust the memory of all requests. */
 
 describe('the room for bodies', () => {
   const mb = 1_048_576;
@@ -92,7 +92,7 @@ describe('bodies on their way in', () => {
       .concat('content-type: application/json', length, '', '')
       .join('\r\n');
 
-  it('count when they have arrived, not when they are announced: sockets that send one byte keep nobody out', async () => {
+  it('count when they have arrived, not when they are announced: sockets that send one byte block no others', async () => {
     const poor = await Promise.all(Array.from({ length: 4 }, () => app.customer({ usd: '0' })));
     const other = await app.customer();
     const open = await Promise.all(

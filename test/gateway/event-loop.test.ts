@@ -7,7 +7,7 @@ import { createLag, lagTickMs } from '../../server/runtime/event-loop-lag.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, get, model, nativeCatalog, protocols, send } from './support.ts';
 
-/** Whatever a client sends, the others are served meanwhile. What matters is the order, not the clock. */
+/** Hostile and large bodies never block other requests. Tests compare the order of events, not times. */
 
 let app: TestApp;
 let customer: Customer;

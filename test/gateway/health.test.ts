@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { nativeCatalog, protocols, send, settled } from './support.ts';
 
+/** Health, metrics and log lines of the data plane. */
+
 let app: TestApp;
 let guarded: TestApp;
 beforeAll(async () => {

@@ -93,7 +93,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     expect((await app.app.ledger.balance(customer.accountId)).held).toBe(0n);
   });
 
-  it('a client that reads nothing slows the upstream down, is cut off, and pays for what it was sent', async () => {
+  it('a client that reads nothing slows the upstream down, is disconnected, and pays for the bytes sent to it', async () => {
     const customer = await app.customer();
     const before = app.simulator.stats();
     // Far more than the kernel's buffers take.
@@ -126,7 +126,7 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
     expect(await settled(app, customer)).toMatchObject([{ outcome: 'completed', usage_source: 'reported' }]);
   });
 
-  it('an answer that is not streamed and that nobody takes does not stay in memory', async () => {
+  it('an unstreamed answer that its client does not read does not stay in memory', async () => {
     const customer = await app.customer();
     const connection = await rawStream(protocol, customer.secret, `[[raw ${hugeAnswer(protocol)}]]`, { stream: false });
     connection.socket.pause();

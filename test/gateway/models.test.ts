@@ -11,8 +11,8 @@ import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, get, type ProtocolCase, protocols, type Sending, send, settled } from './support.ts';
 
 /**
- * The catalog of the moment, on every process. Two of them run here, on
- * one database; what is changed through nobody in particular counts from the very next request on both.
+ * The catalog of the moment, on every process. Two of them run here, on one database; changes count from the very next
+ * request on both.
  */
 
 let app: TestApp;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, get, model, nativeCatalog, protocols, send, settled } from './support.ts';
 
-/** What is sent arrives as it was sent, and what comes back is what was promised. */
+/** Native routes pass requests byte for byte, and answer as promised. */
 
 let app: TestApp;
 let customer: Customer;
@@ -59,7 +59,7 @@ describe('nothing is stored at a vendor', () => {
   });
 
   it.each([responses, kept, chat])(
-    'unless the operator allows it, nobody can ask for it',
+    'unless the operator allows it, a request for it is refused',
     async ({ protocol, more }) => {
       const response = await send(app, protocol, { secret: customer.secret, more: { ...more, store: true } });
       expect([response.status, (await errorOf(response, protocol.protocol)).param]).toEqual([400, 'store']);

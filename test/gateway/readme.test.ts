@@ -3,6 +3,8 @@ import { expect, it } from 'vitest';
 import { agents } from '../clients/agents.ts';
 import { connectionOf } from '../clients/readme.ts';
 
+/** The README names every tested coding agent. */
+
 const section = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
   .split(/^## /m)
   .find((part) => part.startsWith('Connect your tools\n'));

@@ -4,7 +4,7 @@ import { counter } from '../resilience/support.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, nativeCatalog, send, settled } from './support.ts';
 
-/** Who is refused, in which order, and what the refusal says to people and programs. */
+/** Refusals: their order, and their content for people and programs. */
 
 let app: TestApp;
 beforeAll(async () => {

@@ -6,7 +6,9 @@ import { createSeal } from '../../server/shared/seal.ts';
 import { secretKeyOf, startApp, type TestApp } from '../support/app.ts';
 import { everyProtocol, type ProtocolCase, protocols, send, settled, until } from './support.ts';
 
-/** Several places and several vendor keys for one model, seen from the front door: where requests land, and stay. */
+/**
+ * Several routes and several vendor keys for one model, from the front door: the choice of a route, and its stickiness.
+ */
 
 interface Landing {
   place: string;
@@ -145,7 +147,7 @@ async function land(to: ProtocolCase, secret: string, bodies: readonly Record<st
 }
 
 describe('priority and weight', () => {
-  it('the better place gets everything while it works, under the name that the model has there', async () => {
+  it('the route of the better priority gets all requests while it works, under its own model name', async () => {
     const { secret } = await app.customer();
     expect(
       await land(
@@ -227,7 +229,7 @@ describe('a conversation stays where its beginning is cached', () => {
     }
   });
 
-  it('accounts are spread over all places', async () => {
+  it('accounts are spread over all routes', async () => {
     const used = new Set<string>();
     await until(async () => {
       const { secret } = await app.customer();
@@ -273,7 +275,7 @@ describe('the keys of one upstream', () => {
     },
   );
 
-  it('all at rest: nobody is told of a limit that is not theirs, and nobody pays', async () => {
+  it('all at rest: no customer sees the vendor’s limit as their own, and none pays', async () => {
     for (const key of keysOf(429)) refusedKeys.set(key, 429);
     for (const to of everyProtocol) {
       const customer = await app.customer();

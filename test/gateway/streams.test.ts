@@ -50,7 +50,7 @@ describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol
     });
   });
 
-  it('the ledger has what the vendor reported, although nobody asked for it', async () => {
+  it('the ledger has what the vendor reported, although the client did not ask for usage', async () => {
     const customer = await app.customer();
     const usage =
       upstream.protocol === 'messages'

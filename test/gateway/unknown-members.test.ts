@@ -24,7 +24,7 @@ it.each(everyProtocol)('$protocol: an unknown member travels natively and is cou
 });
 
 it.each(everyProtocol)(
-  '$protocol: a model that refuses unknown members names the first and calls nobody',
+  '$protocol: a model that refuses unknown members names the first and calls no upstream',
   async (to) => {
     const before = refusing.simulator.requests().length;
     const response = await send(refusing, to, { secret: customers[1].secret, more: { tomorrows_member: 1 } });

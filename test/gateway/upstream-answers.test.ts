@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, nativeCatalog, send, settled } from './support.ts';
 
-/** What an upstream says about us is never shown as if it were about the customer. */
+/** An upstream's error about the operator's account is never shown as the customer's. */
 
 let app: TestApp;
 beforeAll(async () => {

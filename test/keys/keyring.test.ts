@@ -6,6 +6,8 @@ import { parseKey } from '../../server/keys/secret.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { openAccount, watchPool } from './support.ts';
 
+/** Authentication of keys, with and without the cache. */
+
 let database: TestDatabase;
 let keys: Keys;
 let accountId: string;

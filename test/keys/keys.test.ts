@@ -4,6 +4,8 @@ import { parseKey } from '../../server/keys/secret.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { openAccount } from './support.ts';
 
+/** Creating, changing, rotating and deleting keys. */
+
 let database: TestDatabase;
 let keys: Keys;
 let accountId: string;

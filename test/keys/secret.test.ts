@@ -3,6 +3,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createSecret, parseKey, parseToken } from '../../server/keys/secret.ts';
 
+/** The format of keys: prefix, randomness and checksum. */
+
 describe('a fresh key', () => {
   test('has the shape that scanners look for', () => {
     const { secret, prefix, last4 } = createSecret('key');

@@ -4,6 +4,8 @@ import { type BrakeParts, createBrake } from '../../server/metering/brake.ts';
 import { createCredit } from '../../server/metering/credit.ts';
 import { createHiddenReasoning } from '../../server/metering/reasoning.ts';
 
+/** The spend brake: extensions, stops, and streams during an outage of the ledger. */
+
 const account = (outputBytes: number): ReportedUsage => ({
   usage: null,
   clamped: false,

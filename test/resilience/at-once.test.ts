@@ -31,9 +31,9 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 
 /**
  * Everything that moves or guards money, at once, in two servers and this process: requests of all kinds, budgets that
- * are given, end and run out, keys, suspensions, prices, plans, orders that are paid, paid twice and cancelled, notices,
- * webhooks, probes, and the sweeps of servers with short leases. What happens differs from run to run; that all sums hold
- * afterwards, and that nobody ever waited in a circle, does not.
+ * are given, end and run out, keys, suspensions, prices, plans, orders that are paid, paid twice and cancelled,
+ * notices, webhooks, probes, and the sweeps of servers with short leases. What happens differs from run to run; that
+ * all sums hold afterwards, and that no deadlock occurred, does not.
  *
  * `AT_ONCE_REQUESTS` makes it go on for longer.
  */
@@ -69,7 +69,7 @@ function end(): Promise<unknown> {
   return ending;
 }
 
-it('breaks no sum, loses no money, and lets nobody wait in a circle', async () => {
+it('breaks no sum, loses no money, and causes no deadlock', async () => {
   const actor = 'user:test';
   const seal = createSeal({ secretKeys: [randomBytes(32)] });
   const [accounts, keys, orders, uptime] = [
@@ -314,7 +314,7 @@ const texts = [
   '[[len 30]][[midfail 9]]',
 ];
 
-/** A machine that is late may keep somebody waiting for longer than is waited; a batch is then begun again, as is a webhook. */
+/** On a slow machine a lock wait may exceed its timeout; a batch is then retried, as is a webhook. */
 function isFault({ level, msg, code }: Record<string, unknown>): boolean {
   return (level === 'error' || level === 'fatal') && msg !== 'the ledger cannot commit' && code !== '57014';
 }
@@ -344,7 +344,7 @@ async function strayRows(): Promise<object> {
   return { ...rows[0], wrongCost };
 }
 
-/** How often anybody waited in a circle: known once all sessions have ended. */
+/** Number of deadlocks: complete once all sessions have ended. */
 async function circlesOf(url: string): Promise<string> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -364,8 +364,7 @@ async function circlesOf(url: string): Promise<string> {
 }
 
 /**
- * Errors that a machine which is late may bring about, and those by which two who do the same thing learn of each other:
- * all of them begin again. Every other one is a fault.
+ * Errors of a slow machine, and conflicts between concurrent writers: both are retried. Every other error is a fault.
  */
 const expected = [
   /the database system is starting up/,

@@ -7,7 +7,7 @@ import type { Client } from '../../server/gateway/client.ts';
 import { createRefusals } from '../../server/gateway/refusals.ts';
 import type { WireStream } from '../../server/wire/protocol.ts';
 
-/** One exchange with everything around it played by the test: what must be let go of when it ends, however it ends. */
+/** One try whose surroundings are played by the test: it releases everything when it ends, however it ends. */
 
 type Handler = Required<Dispatcher.DispatchHandler>;
 

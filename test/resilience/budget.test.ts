@@ -5,7 +5,7 @@ import { reader, settled, until } from '../gateway/support.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { ask, catalogFile, directions, errorIn, oneRouteEach, post, postPatiently, protocols } from './support.ts';
 
-/** Money that runs out, ends, changes its price or loses its owner while requests run. */
+/** Budgets that run out or expire, price changes and lost access while requests run. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -49,7 +49,7 @@ async function balance({
   return rows[0];
 }
 
-describe('43: 200 requests at once on 0.01 USD', () => {
+describe('200 requests at once on 0.01 USD', () => {
   it('never charge more, wait with 429 while the rest is reserved, and end with 402', async () => {
     const customer = await app.customer({ usd: '0.01' });
     const granted = 10_000_000_000n;
@@ -126,7 +126,7 @@ describe('a budget that runs out in mid-stream', () => {
   });
 });
 
-describe('46: an answer far dearer than hold and balance', () => {
+describe('an answer far dearer than hold and balance', () => {
   it('takes what there is; the next request gets 402', async () => {
     const customer = await app.customer({ usd: '0.01' });
     const usage = JSON.stringify({ input_tokens: 10, output_tokens: 1_000_000 });
@@ -137,7 +137,7 @@ describe('46: an answer far dearer than hold and balance', () => {
   });
 });
 
-describe('47: a trial that ends in mid-stream', () => {
+describe('a trial that ends in mid-stream', () => {
   it('pays for the stream to its end; what is left expires; the next request gets 402', async () => {
     const customer = await app.customer({ trial: true });
     const stream = await begun(customer);
@@ -152,7 +152,7 @@ describe('47: a trial that ends in mid-stream', () => {
   });
 });
 
-describe('48: what changes in the catalog while a request runs', () => {
+describe('a change of the catalog while a request runs', () => {
   it('a price: the stream keeps the one it began with, the next request has the new one', async () => {
     const customer = await app.customer();
     const direction = { client: protocols.chat, model: 'on-responses', stream: true };
@@ -194,7 +194,7 @@ describe('48: what changes in the catalog while a request runs', () => {
   });
 });
 
-describe('49: who may not any more while a request runs', () => {
+describe('a key or account that loses its access while a request runs', () => {
   it.each([
     ['a deleted key', 'UPDATE api_key SET deleted_at = now() WHERE id = $2 AND account_id = $1', 401],
     ['a suspended account', `UPDATE account SET status = 'suspended' WHERE id = $1 AND $2::uuid IS NOT NULL`, 403],
@@ -210,7 +210,7 @@ describe('49: who may not any more while a request runs', () => {
   });
 });
 
-describe('50: budget that is added while it is exhausted', () => {
+describe('budget that is added while it is exhausted', () => {
   it('the very next request with the same key succeeds', async () => {
     const customer = await app.customer({ usd: '0' });
     expect((await post(app, customer.secret, messages, 'ping')).status).toBe(402);

@@ -21,8 +21,8 @@ import { addCustomer, addModel, admitted, ask, grant, openLedger, settlement } f
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { circles, lockWaits } from '../support/locks.ts';
 
-// Whoever locks more than one thing locks it in the order in which everybody does. Each test brings two of them into the
-// very position in which another order would let them wait for each other.
+// No deadlocks: every transaction that locks several rows locks them in one global order. Each test brings two
+// transactions into the position in which another order would deadlock.
 
 const secretKey = randomBytes(32);
 const seal = createSeal({ secretKeys: [secretKey] });
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const openPool = (url: string) => new Pool({ connectionString: url, types: bigintTypes });
 
-/** Begins things in turn while rows are locked, each as soon as the one before it waits; then lets all of them go. */
+/** Begins operations in turn while rows are locked, each as soon as the one before it waits; then releases the lock. */
 async function queueBehind(lock: { text: string; values: unknown[] }, begin: (() => Promise<unknown>)[]) {
   return Promise.all(
     await transaction(database.pool, async (client) => {
@@ -75,7 +75,7 @@ it('settlements of one request in two processes, of accounts that have nothing l
   const customers = await Promise.all([1, 2, 3].map(() => addCustomer(database.pool, { budget: null })));
   const late = customers.map((customer) => settlement(ask(customer), { ...admission, price }));
   const [, middle] = late;
-  // Both have written one and wait for what somebody else is writing; then each wants what the other has written.
+  // Both have written one row and wait for a third writer; then each wants the row of the other.
   const stranger = {
     text: `INSERT INTO ledger_entry SELECT (jsonb_populate_record(e, jsonb_build_object('account_id', $1::uuid, 'request_id', $2::uuid))).*
            FROM ledger_entry e WHERE account_id = $3`,
@@ -190,7 +190,7 @@ models:
   });
 });
 
-it('payments do not wait for secrets that are sealed anew, nor for somebody who changes a webhook', async () => {
+it('payments do not wait for secrets that are sealed anew, nor for a change of a webhook', async () => {
   const accountId = await account();
   const webhooks = createWebhooks({ pool: database.pool, seal, checkAddress: () => null });
   for (const path of ['one', 'two'])
@@ -230,7 +230,7 @@ it('a key that is replaced, another that is made, a budget that is given, and an
   expect(found).toBe(0);
 });
 
-it('whoever ends a grant and stops in the middle of it keeps nobody waiting for long', async () => {
+it('a process that stops while it ends a grant does not block others for long', async () => {
   const customer = await addCustomer(database.pool, { budget: null });
   const grantId = await grant(database.pool, customer.accountId, '1');
   const limit = await transaction(database.pool, async (client) => {

@@ -24,7 +24,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A way to the database that can be cut without the database noticing more than that. */
+/** A connection to the database that can be cut. */
 interface Cable {
   url: string;
   cut(): void;
@@ -83,7 +83,7 @@ const ask = (server: ServerProcess, secret: string, content: string): Promise<Re
     body: JSON.stringify({ model: 'on-chat-completions', max_tokens: 100, messages: [{ role: 'user', content }] }),
   });
 
-it('64: one process is cut off: it keeps its streams and takes nobody; the other uses only what was given back', async () => {
+it('one process is cut off: it keeps its streams and admits none; the other uses only released money', async () => {
   const [cutOff, other] = await Promise.all([
     service.start('cut-off', { DATABASE_URL: cable.url }),
     service.start('other'),
@@ -123,7 +123,7 @@ it('64: one process is cut off: it keeps its streams and takes nobody; the other
   expect(rows[0].spent).toBeLessThanOrEqual(rows[0].granted);
   expect(await service.broken()).toEqual([]);
 
-  // 58: somebody keeps the account locked for longer than a client may wait.
+  // Another session keeps the account locked for longer than a client may wait.
   const locked = await service.customer();
   expect((await ask(other, locked.secret, 'ping')).status).toBe(200);
   const client = await service.pool.connect();
@@ -140,7 +140,7 @@ it('64: one process is cut off: it keeps its streams and takes nobody; the other
   expect(await service.broken()).toEqual([]);
 });
 
-it('53: clocks that are an hour off change nothing: leases, expiry and latency do not use them', async () => {
+it('clocks that are an hour off change nothing: leases, expiry and latency do not use them', async () => {
   const clock = (hours: number): string =>
     `--import=data:text/javascript,${encodeURIComponent(
       `const now = Date.now; Date.now = () => now() + ${hours * 3_600_000};`,

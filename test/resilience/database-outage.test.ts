@@ -96,7 +96,7 @@ it('away at the settlement: the client notices nothing, the line waits on disk a
   expect(await service.broken()).toEqual([]);
 });
 
-it('away in mid-answer: a stream goes on as far as the last known free money bears, and nobody is told that the budget is used up', async () => {
+it('away in mid-answer: a stream goes on as far as the last known free money bears, and no client is told that the budget is used up', async () => {
   const [rich, poor] = [await service.customer('10'), await service.customer('0.04')];
   // 4,096 tokens are held at first, of 9,000; the poor one can pay for about 8,000, which are some 5,700 words.
   const streams = [rich, poor].map((customer) =>
@@ -129,7 +129,7 @@ it('away in mid-answer: a stream goes on as far as the last known free money bea
   expect(await service.broken()).toEqual([]);
 });
 
-it('57, 61: killed while the database is away: the next process settles what is on disk, even after the hold is gone', async () => {
+it('killed while the database is away: the next process settles the lines on disk, even after the hold was released', async () => {
   const customers = await Promise.all(Array.from({ length: 20 }, () => service.customer()));
   const streams = customers.map((customer) => stream(server.baseUrl, customer, '[[len 200]][[speed 100]]'));
   await reached(() => streams.every(({ text }) => text.includes('w3"')));

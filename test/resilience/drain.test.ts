@@ -29,7 +29,7 @@ const ask = (server: ServerProcess, secret: string, content: string): Promise<Re
     body: JSON.stringify({ model: 'on-messages', max_tokens: 500, messages: [{ role: 'user', content }] }),
   });
 
-it('62: SIGTERM: nothing new, what runs may finish, the rest is told and settled, exit 0', async () => {
+it('SIGTERM: no new requests, running ones may finish, the rest is told and settled, exit 0', async () => {
   // Long enough for a slow machine to ask and be answered meanwhile, short of what the long ones need.
   const server = await service.start('drained', { DRAIN_MS: '6000' });
   await server.ready();
@@ -77,7 +77,7 @@ it('62: SIGTERM: nothing new, what runs may finish, the rest is told and settled
   expect(await service.broken()).toEqual([]);
 });
 
-it('an error that nobody caught ends the process in order, and the log does not repeat what it says', async () => {
+it('an uncaught error ends the process in order, and the log does not contain its message', async () => {
   const fault = `process.on('SIGUSR2', () => { throw new Error('canary-of-an-error'); });`;
   const server = await service.start('faulty', {
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}`,
@@ -96,7 +96,7 @@ it('an error that nobody caught ends the process in order, and the log does not 
   expect(await service.broken()).toEqual([]);
 });
 
-it('two workers: a dead one is replaced, a deleted key counts on both, Ctrl-C reaches everybody and still drains', async () => {
+it('two workers: a dead one is replaced, a deleted key counts on both, Ctrl-C reaches all processes and still drains', async () => {
   const server = await service.start('both', { WORKERS: '2' });
   await server.ready();
   await reached(() => server.output.includes('is ready at'));

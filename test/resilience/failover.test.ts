@@ -14,7 +14,7 @@ import {
   vendorModel,
 } from './support.ts';
 
-/** Several places for one model: which failures move a request on, and which must not. */
+/** Several routes for one model: which failures lead to another route, and which must not. */
 
 type Behaviour = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -188,7 +188,7 @@ describe('what does not move a request on', () => {
     }
   });
 
-  it('a fault in the request: the vendor’s words, and no other place is asked', async () => {
+  it('a fault in the request: the vendor’s words, and no other route is tried', async () => {
     nextModel(1);
     stub.behave = answer(400, {}, '{"type":"error","error":{"type":"invalid_request_error","message":"too odd"}}');
     const customer = await app.customer();
@@ -245,7 +245,7 @@ describe('while heartbeats run', () => {
     expect(await settled(app, customer)).toMatchObject([{ upstream: 'good-messages', outcome: 'completed' }]);
   });
 
-  it('a last place that fails too is told in the stream', async () => {
+  it('a failure of the last route too is told in the stream', async () => {
     nextModel(1);
     stub.behave = (_request, response) => {
       setTimeout(() => response.writeHead(500).end(), 300);
@@ -264,7 +264,7 @@ describe('while heartbeats run', () => {
   });
 });
 
-describe('a place that keeps failing', () => {
+describe('a route that keeps failing', () => {
   it('is not asked any more, until it is the only one', async () => {
     nextModel(1);
     stub.behave = answer(500);

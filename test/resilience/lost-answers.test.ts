@@ -12,8 +12,8 @@ import { bank, createAccount, createPlans, oneUsd, transfer } from '../plans/sup
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 /**
- * What moves money, when PostgreSQL undoes it or when nobody hears how it ended. Whoever asks again gets what they asked
- * for, once; and whoever is told that it failed is not told so of something that is known to have happened.
+ * Money movements whose transaction PostgreSQL aborts, or whose answer is lost. A retry has its effect exactly once,
+ * and no failure is reported for a transaction that is known to have committed.
  */
 
 let database: TestDatabase;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isSameModel } from '../../server/gateway/reported-model.ts';
 
+/** Which reported names mean the requested model. */
+
 describe('a model that an upstream reports', () => {
   it.each([
     ['gpt-4o', 'gpt-4o'],

@@ -4,7 +4,7 @@ import type { RouteRecord } from '../../server/catalog/route.ts';
 import { type Candidates, createRouter, type Routable, type Router, type Target } from '../../server/catalog/router.ts';
 import type { Protocol } from '../../server/core/protocol.ts';
 
-/** The choice among several places, by a clock that the test turns. */
+/** The choice among several routes, with a clock that the test sets. */
 
 interface Place {
   upstream: string;
@@ -92,7 +92,7 @@ function takeKey(list: Candidates, after: Parameters<Candidates['next']>[0]): st
 const people = Array.from({ length: 2_000 }, (_none, index) => `person-${index}`);
 const share = (upstream: string): number => people.filter((who) => order(who)[0] === upstream).length / people.length;
 
-describe('the order of places', () => {
+describe('the order of routes', () => {
   it('is the priority first, then who speaks the client’s protocol', () => {
     routes(
       { upstream: 'late', priority: 2 },
@@ -188,7 +188,7 @@ describe('retries', () => {
   });
 });
 
-describe('a place that keeps failing', () => {
+describe('an upstream that keeps failing', () => {
   it('is left out after five failures in a row, for thirty seconds', () => {
     routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
     fail('a', 4);

@@ -6,7 +6,10 @@ import { catalogFile, counter, directions, oneRouteEach, post } from './support.
 
 vi.setConfig({ testTimeout: 300_000 });
 
-/** Hundreds of requests of every kind at once, of which many fail and many are left: afterwards nothing of them is left. */
+/**
+ * Hundreds of requests of every kind at once, many of which fail or are left by their client: afterwards nothing of
+ * them remains.
+ */
 
 let app: TestApp;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { settled, until } from '../gateway/support.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { catalogFile, counter, oneRouteEach, post, protocols } from './support.ts';
 
-/** The disk takes no settlements. Nobody new is let in, who is running finishes and is charged. */
+/** A disk that takes no settlements: new requests are refused, running ones finish and are charged. */
 
 let app: TestApp;
 let customer: Customer;
@@ -63,7 +63,7 @@ it('was broken from the start: the first request finds out, and is charged', asy
   await until(async () => (await readiness()) === 200);
 });
 
-it('holds nothing that anybody wrote', async () => {
+it('contains no prompt and no completion', async () => {
   await app.pool.query('ALTER TABLE ledger_entry RENAME TO ledger_away');
   const canary = 'canary-of-a-prompt';
   const response = await post(app, customer.secret, direction, `[[say canary-of-an-answer]] ${canary}`);

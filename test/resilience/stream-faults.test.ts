@@ -173,7 +173,7 @@ describe('answers by another model or above the cap', () => {
   );
 });
 
-describe('nobody listens', () => {
+describe('an upstream that refuses connections', () => {
   it.each(directions.filter(({ upstream }) => upstream === 'messages'))('$name', async (direction: Direction) => {
     const before = await counter(app, 'gateway_upstream_answers_total', { end: 'connect' });
     const got = await ask(app, { ...direction, model: 'on-dead' }, 'ping');

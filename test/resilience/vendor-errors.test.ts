@@ -6,7 +6,7 @@ import { settled } from '../gateway/support.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { catalogFile, counter, errorIn, leaks, post, protocols, vendorModel, vendorSecret } from './support.ts';
 
-/** The operator's trouble with a vendor is never the customer's fault, whatever status the vendor gives it. */
+/** An operator's trouble with a vendor is never shown as the customer's fault, whatever its status. */
 
 interface Recorded {
   name: string;
