@@ -7,7 +7,7 @@ import { DoneType } from './outcomes.ts';
 import { besideCursor, cursorRow } from './paging.ts';
 import { me } from './people.ts';
 
-/** Access tokens: what programs open this API with. */
+/** Access tokens: the credentials of programs for this API. */
 
 export const TokenScope = builder.enumType('TokenScope', {
   description: 'What an access token may do.',

@@ -4,8 +4,8 @@ import type { GraphqlContext } from './context.ts';
 import { badInput, NotAllowedError, NotFoundError } from './errors.ts';
 
 /**
- * Which objects an argument may name. An object of another account is answered like one that does not exist, before
- * anything is read about it.
+ * Access checks of objects that arguments name. An object of another account is answered like a missing one, before
+ * anything about it is read.
  */
 
 /** Global ids are opaque to clients: the type and the id, in base64. */
@@ -14,8 +14,8 @@ export function encodeId(type: string, id: string): string {
 }
 
 /**
- * The id inside a global id of that type, or null. A bare UUID is taken as well: that is how the command line and the
- * model endpoints print ids.
+ * The id inside a global id of that type, or null. A bare UUID is accepted as well: the command line and the model
+ * endpoints print ids in that form.
  */
 export function decodeUuid(type: string, id: string): string | null {
   const inner = decodeId(type, id) ?? id.toLowerCase();
@@ -32,8 +32,8 @@ export function decodeId(type: string, id: string): string | null {
 }
 
 /**
- * The account that an argument names, if the principal may do this to it. Left out: a token's own account, or the
- * person's oldest one. Throws `NotFoundError` for an account that is not theirs, `NotAllowedError` where the role is too small.
+ * The account that an argument names, if the principal has the ability. Default: a token's own account, or the person's
+ * oldest one. Throws `NotFoundError` for an account that is not theirs, `NotAllowedError` where the role is too low.
  */
 export function accountFor(context: GraphqlContext, id: string | null | undefined, ability: Ability): string {
   const visible = accountsWith(context.principal, 'read');
@@ -43,7 +43,7 @@ export function accountFor(context: GraphqlContext, id: string | null | undefine
   return accountId;
 }
 
-/** Throws `NotAllowedError` unless the principal, who sees the account, may do this. */
+/** Throws `NotAllowedError` unless the principal, who sees the account, has the ability. */
 export function requireAbility(context: GraphqlContext, accountId: string, ability: Ability): void {
   if (abilitiesOn(context.principal, accountId).has(ability)) return;
   if (isSuspended(context.principal, accountId)) throw new NotAllowedError(suspendedSentence);
@@ -58,7 +58,7 @@ export function requireAbility(context: GraphqlContext, accountId: string, abili
 export const suspendedSentence =
   'This account is suspended: it can be looked at, and nothing else. Please contact support to have it reviewed.';
 
-/** Idempotency keys are the client's; only their size is ours. */
+/** Idempotency keys are chosen by the client; only their size is limited. */
 export function checkIdempotencyKey(key: string | null | undefined): string | null {
   if (key === null || key === undefined) return null;
   if (key === '' || key.length > 200)
@@ -66,5 +66,5 @@ export function checkIdempotencyKey(key: string | null | undefined): string | nu
   return key;
 }
 
-/** An id without a row: an object that may not be seen is looked up like one that does not exist. */
+/** An id without a row: an invisible object is looked up like a missing one. */
 export const noSuchId = '00000000-0000-0000-0000-000000000000';

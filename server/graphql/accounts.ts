@@ -52,7 +52,7 @@ builder.queryField('account', (t) =>
   }),
 );
 
-/** Accounts that a text is part of, in any case, or names. What stands for any letter in a pattern stands for itself. */
+/** Accounts whose id or address contains or equals a text, in any case. Wildcards of LIKE are escaped. */
 function searched(text: string) {
   if (text === '') return {};
   const part = { contains: text.replaceAll(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const };

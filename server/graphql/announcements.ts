@@ -4,7 +4,7 @@ import { decodeUuid, encodeId } from './access.ts';
 import { builder } from './builder.ts';
 import { InputError, NotFoundError, refuseInput } from './errors.ts';
 
-/** Announcements: what the operator tells everybody on the status page. */
+/** Announcements: the operator's messages on the status page. */
 
 const AnnouncementKindType = builder.enumType('AnnouncementKind', {
   description: 'What an announcement is about.',

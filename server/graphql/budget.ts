@@ -43,7 +43,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
   }),
 }));
 
-/** How often a watched budget is looked at. */
+/** Polling interval of a watched budget. */
 const watchIntervalMs = 1_000;
 
 /** The budget as it is, then after every change. */

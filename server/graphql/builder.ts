@@ -36,28 +36,28 @@ export const builder = new SchemaBuilder<{
     Json: { Input: never; Output: unknown };
   };
   AuthScopes: {
-    /** Anybody, signed in or not. Explicit, so that each open field is a visible decision. */
+    /** Any client, signed in or not. Explicit, so that each open field is a visible decision. */
     public: boolean;
     /** A person with a session. */
     user: boolean;
     /** A person, or a token with the scope `read` or more. */
     reader: boolean;
-    /** May handle the keys of some account. Which one is checked against the object itself. */
+    /** May manage the keys of some account. Which one is checked against the object itself. */
     keys: boolean;
     /** May spend money of some account. */
     billing: boolean;
-    /** May choose the people of some account. */
+    /** May manage the members of some account. */
     members: boolean;
     /** May see this account. Operators see all. */
     account: string;
-    /** This very user, or an operator. */
+    /** The user itself, or an operator. */
     self: string;
     operator: boolean;
     /** An operator with a second factor (browser) or the operator scope (token): for what moves money or prices. */
     trustedOperator: boolean;
   };
 }>({
-  // The first plugin is the outermost: an expected error thrown anywhere further in becomes a result.
+  // The first plugin is the outermost: an expected error thrown further in becomes a result.
   plugins: [
     ErrorsPlugin,
     ScopeAuthPlugin,
@@ -70,7 +70,7 @@ export const builder = new SchemaBuilder<{
   defaultFieldNullability: false,
   errors: {
     directResult: true,
-    // Validation of arguments runs before the field's rule is asked. What it can say is what the schema says anyway.
+    // Arguments are validated before the field's rule is asked. The errors reveal no more than the schema.
     unsafelyHandleInputErrors: true,
     defaultUnionOptions: {
       name: ({ fieldName }) => `${capital(fieldName)}Result`,
@@ -110,7 +110,7 @@ export const builder = new SchemaBuilder<{
           'Set up a one-time code for your sign-in first: what moves money or prices asks for it.',
         );
       }
-      // A suspended account is the reason that a person can act on, unless the field is for operators anyway.
+      // A suspended account is the reason that a person can act on, unless the field is for operators only.
       if (principal.suspended.size > 0 && !isForOperators(info))
         return transportError('ACCOUNT_SUSPENDED', suspendedSentence);
       return transportError('FORBIDDEN', `You may not use ${info.parentType.name}.${info.fieldName}.`);
@@ -119,7 +119,8 @@ export const builder = new SchemaBuilder<{
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',
-    // Every account, key and order is reached through its own field or `node`; lists of ids would only multiply work.
+    // Every account, key and order is reached through its own field or `node`; a field for lists of ids would only
+    // multiply work.
     nodesQueryOptions: false,
     nodeTypeOptions: { description: 'An object that `node(id:)` can fetch again.' },
     idFieldOptions: { description: 'Global id: opaque, usable with `node(id:)`.' },
@@ -158,7 +159,7 @@ export const builder = new SchemaBuilder<{
     defaultConnectionTypeOptions: { description: 'A page of a list.', authScopes: { public: true } },
     defaultEdgeTypeOptions: { description: 'An element of a list with its cursor.', authScopes: { public: true } },
     defaultConnectionFieldOptions: {
-      // What a page costs follows from how much of it is asked for.
+      // The cost of a page depends on its size.
       complexity: (args: object) => ({ field: 1, multiplier: pageSize(args) }),
     },
   },
@@ -167,7 +168,7 @@ export const builder = new SchemaBuilder<{
     dmmf: getDatamodel(),
     maxConnectionSize: maxPage,
     defaultConnectionSize: defaultPage,
-    // A list that Pothos would load one parent at a time is a mistake to be seen in development.
+    // A list that Pothos would load one parent at a time is a mistake, made visible in development.
     onUnusedQuery: null,
   },
   complexity: {

@@ -3,13 +3,13 @@ import { decodeId } from './access.ts';
 import { builder } from './builder.ts';
 import { InputError, NotFoundError } from './errors.ts';
 
-/** What the mutations of the catalog share: how changes are refused, how inputs name things, prices per million. */
+/** Shared by the catalog's mutations: refusals, names in inputs, prices per million. */
 
 export const writes = [InputError, NotFoundError];
 
 /**
- * Throws what refused a change. `below`: the argument that carries the input; `elsewhere`: where members of the input
- * stand that the arguments have at another place, or call otherwise.
+ * Throws the refusal of a change. `below`: the argument that carries the input; `elsewhere`: the paths of members that
+ * the arguments place or name differently.
  */
 export function settle(
   outcome: CatalogOutcome,
@@ -31,7 +31,7 @@ export function settle(
 /** Operators may name a model or an upstream by its own id or by its global one. */
 export const named = (type: string, id: string): string => decodeId(type, id) ?? id;
 
-/** What was not given is left to the defaults of the domain. */
+/** Missing members are left to the domain's defaults. */
 export function given(input: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && value !== undefined));
 }

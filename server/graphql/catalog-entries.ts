@@ -4,7 +4,7 @@ import { builder } from './builder.ts';
 import { given, named, optionalPrice, PricesInput, price, settle, writes } from './catalog-changes.ts';
 import { OperatorType } from './operator.ts';
 
-/** Models as operators see and change them, switched off or not, with all their prices. */
+/** Models as operators see and change them, on or off, with all their prices. */
 
 const reasoningSpeed =
   'Tokens a second that its hidden reasoning never falls below: silence of a stream counts so, and a stream that was left is charged so. Zero: it shows all its reasoning. Null: not said; silence of a model that reasons then counts as 80 tokens a second while it streams, and nobody is charged for it.';

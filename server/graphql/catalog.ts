@@ -6,7 +6,7 @@ import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
 import { ProtocolType } from './protocol.ts';
 
-/** The public catalog: which models there are and what they cost, in USD and in VND. */
+/** The public catalog: models and their prices, in USD and in VND. */
 
 /** A model with the price that is valid now. */
 export const ModelType = builder.objectRef<CatalogModel>('Model');
@@ -16,7 +16,7 @@ interface PriceView {
   price: bigint;
 }
 
-/** VND for a million tokens at what a plan asks for a USD, rounded half up: only for reading. */
+/** VND for a million tokens at a plan's price of a USD, rounded half up: for display only. */
 export function vndPerMillion(picoPerToken: bigint, plan: Pick<Plan, 'priceVnd' | 'budget'>): bigint {
   const picoUsd = picoPerToken * 1_000_000n;
   return (picoUsd * plan.priceVnd * 2n + plan.budget) / (plan.budget * 2n);
@@ -86,7 +86,7 @@ interface RouteFacts {
 
 const everyProtocol: readonly Protocol[] = ['messages', 'chat-completions', 'responses'];
 
-/** Where models can run now, read in one query an operation: the routes that are on, of upstreams that are on. */
+/** The running routes of models, read in one query an operation: enabled routes of enabled upstreams. */
 const routeLoaders = new WeakMap<GraphqlContext, DataLoader<string, RouteFacts[]>>();
 
 function routesOf(context: GraphqlContext): DataLoader<string, RouteFacts[]> {

@@ -4,26 +4,26 @@ import type { Principal } from '../people/principal.ts';
 import type { Domains } from './domains.ts';
 import type { Work } from './slices.ts';
 
-/** What one operation is executed with; resolvers have no other access to the service. */
+/** The context of one operation; resolvers have no other access to the service. */
 export interface GraphqlContext {
   /** The id that answers, logs and masked errors share. */
   requestId: string;
   /** The client's address as the server saw it; for throttling and the list of sessions. */
   ip: string;
   userAgent: string;
-  /** The request's `Cookie` header; only the identity mutations look at it. */
+  /** The request's `Cookie` header; only the identity mutations read it. */
   cookie: string | null;
   principal: Principal;
-  /** Cookies that the answer sets, as better-auth wrote them. */
+  /** Cookies of the answer, as better-auth wrote them. */
   setCookies: string[];
   prisma: PrismaClient;
   /** For the queries that domains write by hand. BIGINT arrives as `bigint`. */
   db: Pool;
   domains: Domains;
-  /** The address people see, without a trailing slash. */
+  /** The public address, without a trailing slash. */
   publicUrl: string;
-  /** Ends when the client has gone. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** What the operation has cost so far. */
+  /** The cost of the operation so far. */
   work: Work;
 }

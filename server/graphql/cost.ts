@@ -4,8 +4,8 @@ import type { GraphqlContext } from './context.ts';
 import { transportError } from './errors.ts';
 
 /**
- * What an operation costs before it runs: about one for each field that it resolves. Lists count with their page size or
- * an expected length, fields that compute much with a cost of their own.
+ * The estimated cost of an operation before it runs: about one for each field that it resolves. Lists count with their
+ * page size or an expected length, expensive fields with a cost of their own.
  */
 
 export interface Cost {

@@ -17,8 +17,8 @@ import type { LedgerDownloads } from './downloads.ts';
 import type { ReceiptLinks } from './receipts.ts';
 
 /**
- * The domains that resolvers call, handed over by `app/control-plane.ts`. A resolver reads through Prisma or a domain's query and
- * changes things through a domain's function, never by itself.
+ * The domains that resolvers call, passed in by `app/control-plane.ts`. A resolver reads through Prisma or a domain's
+ * query and writes through a domain's function, never by itself.
  */
 export interface Domains {
   people: People;
@@ -28,7 +28,7 @@ export interface Domains {
   catalogChanges: CatalogChanges;
   routeTester: RouteTester;
   modelMismatches: ModelMismatches;
-  /** How this process sees the upstreams. */
+  /** The state of upstreams in this process. */
   upstreamHealth(): UpstreamHealth[];
   downloads: LedgerDownloads;
   receiptLinks: ReceiptLinks;

@@ -9,9 +9,7 @@ import { type LinkLimits, tryAgain } from './link-limits.ts';
 import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
 import { createTurns } from './turns.ts';
 
-/**
- * The ledger as CSV, behind a link that carries what it shows. The answer is streamed page by page, whatever its size.
- */
+/** The ledger as CSV, behind a signed link. The answer is streamed page by page, whatever its size. */
 
 export interface LedgerSelection {
   accountId: string;
@@ -41,10 +39,10 @@ export function createLedgerDownloads(options: { secretKey: Buffer; publicUrl: s
   return createSignedLinks({ ...options, purpose: 'download', path, validMs, contents });
 }
 
-/** Entries are read so many at a time: a slow reader holds a page, never the whole ledger or a connection. */
+/** Entries per page: a slow reader holds a page, never the whole ledger or a connection. */
 const pageSize = 250;
 
-/** Downloads that run at once: of an account, and of all on this process. */
+/** Maximum concurrent downloads: of an account, and of all on this process. */
 const maxOfAccount = 2;
 const maxRunning = 8;
 const busyRetryAfterS = 5;
@@ -55,7 +53,7 @@ export function registerDownloads(
 ): void {
   const { db, downloads, limits } = options;
   const turns = createTurns();
-  /** Account ids of the downloads that run. */
+  /** Account ids of the running downloads. */
   const running: string[] = [];
 
   async function* counted(selection: LedgerSelection): AsyncGenerator<string> {
@@ -123,7 +121,7 @@ export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
-/** What a spreadsheet would take for a formula begins with an apostrophe instead; what could end the cell is quoted. */
+/** Cells that a spreadsheet would read as a formula get an apostrophe in front; special characters are quoted. */
 function csvCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -19,7 +19,7 @@ import { createEngine } from './yoga.ts';
 /** Largest request body; larger ones are refused before they are read. */
 const bodyLimitBytes = 102_400;
 
-/** The page carries its own scripts, loads nothing and connects to this server only. */
+/** The page inlines its scripts, loads nothing and connects to this server only. */
 const graphiqlPolicy =
   "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline' 'unsafe-eval' blob:; style-src 'unsafe-inline'; img-src data:; font-src data:; worker-src blob:";
 
@@ -36,21 +36,20 @@ export interface GraphqlOptions {
   db: Pool;
   domains: Domains;
   production: boolean;
-  /** The address people see, without a trailing slash. Browsers must come from there. */
+  /** The public address, without a trailing slash. Browsers must send it as origin. */
   publicUrl: string;
   log: GraphqlLog;
   /** Whether the event loop is late: operations are refused then, before any model request is. Absent: never. */
   isLate?: () => boolean;
   limits?: Limits;
   rates?: GraphqlRates;
-  /** A page for trying operations out, whole and without anything from other hosts. Never shown in production. */
+  /** A self-contained page for trying operations out. Never served in production. */
   graphiqlPage?: () => Promise<string>;
 }
 
 /**
- * `POST /graphql`: the control plane's only door. It takes JSON bodies and nothing else, so that no other site can
- * make a browser send one without asking first (CORS preflight), and checks on top of that where a browser says it
- * comes from. In production there is nothing to see with GET.
+ * `POST /graphql`: the only entrance of the control plane. It takes JSON bodies only, so that another site needs a CORS
+ * preflight, and also checks the origin that a browser sends. In production, GET shows nothing.
  */
 export async function registerGraphql(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   const { prisma, db, domains, production, publicUrl, log, isLate = () => false, rates = defaultRates } = options;
@@ -75,7 +74,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       return refuse(request, reply, status, code, message);
     });
 
-    // Before the body is read: refusing must cost less than what it refuses.
+    // Before the body is read: a refusal must cost less than the refused work.
     scope.addHook('onRequest', async (request, reply) => {
       if (request.method !== 'POST') return undefined;
       if (isLate()) {
@@ -97,7 +96,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       if (text === null) {
         return refuse(request, reply, 400, 'BAD_REQUEST', 'The body is not UTF-8.');
       }
-      // Only cookies are sent by a browser on its own; a request with a token cannot be forged by another site.
+      // Browsers send only cookies by themselves; a request with a token cannot be forged by another site.
       if (request.headers.authorization === undefined && isForeign(request, origin)) {
         return refuse(request, reply, 403, 'CROSS_SITE', 'This request comes from another site.');
       }
@@ -116,7 +115,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       }
 
       const gone = new AbortController();
-      // A shared reason: a DOMException for each request is expensive.
+      // One shared reason: a DOMException for each request is expensive.
       reply.raw.once('close', () => gone.abort(clientGone));
       const context: GraphqlContext = {
         requestId: request.id,
@@ -166,14 +165,14 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
   });
 }
 
-/** Whose rate an operation counts for. All tokens of an account share one: it can make many. */
+/** The subject of an operation's rate. All tokens of an account share one, because it can make many. */
 function rateSubject(principal: Principal, ip: string): string {
   if (principal.kind === 'nobody') return `network:${networkOf(ip)}`;
   return principal.kind === 'user' ? `user:${principal.userId}` : `account:${principal.accountId}`;
 }
 
 function badTokenSentence(authorization: string | undefined): string {
-  // The secret of a key begins so; sent here by mistake, it is worth a sentence of its own.
+  // The prefix of a model key, whose use here is a mistake with a message of its own.
   return /^bearer +sk-steyg-/i.test(authorization ?? '')
     ? 'This is an API key for models. GraphQL takes an access token (tk-steyg-…), which is made under Settings.'
     : 'The access token is wrong, expired or deleted.';
@@ -191,12 +190,13 @@ function utf8(body: Buffer): string | null {
 }
 
 /**
- * True when a browser says that another site made it send this. Browsers that say nothing about sites still name the
- * origin; programs name neither.
+ * True when a browser says that another site sent this. Browsers without `Sec-Fetch-Site` still send the origin;
+ * programs send neither.
  */
 function isForeign(request: FastifyRequest, ownOrigin: string): boolean {
   const { origin } = request.headers;
-  // The page may be reached under another name than the configured one (loopback, a tunnel): its own host is no stranger.
+  // The page may be opened under another name than the configured one (loopback, a tunnel), so its own host is
+  // accepted.
   const sameHost = origin !== undefined && URL.canParse(origin) && new URL(origin).host === request.headers.host;
   if (origin !== undefined && origin !== ownOrigin && !sameHost) return true;
   const site = request.headers['sec-fetch-site'];
@@ -210,14 +210,14 @@ async function send(
   setCookies: readonly string[],
 ): Promise<FastifyReply> {
   reply.code(answer.status).headers(requestIdHeaders(request.id)).header('cache-control', 'no-store');
-  // Asked for by name: iterating gives each name in whatever case it was set.
+  // Read by name: iteration gives each name in the case in which it was set.
   for (const name of ['content-type', 'allow', 'retry-after', 'x-accel-buffering']) {
     const value = answer.headers.get(name);
     if (value !== null) reply.header(name, value);
   }
   if (setCookies.length > 0) reply.header('set-cookie', [...setCookies]);
   if (answer.headers.get('content-type')?.startsWith('text/event-stream') === true && answer.body !== null) {
-    // Proxies that buffer would keep events back.
+    // Proxies that buffer would delay events.
     reply.header('x-accel-buffering', 'no');
     // Yoga's own stream class is iterable, but none that `Readable.fromWeb` takes.
     return reply.send(Readable.from(answer.body, { objectMode: false }));

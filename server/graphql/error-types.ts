@@ -13,7 +13,7 @@ import {
   TooManyAttemptsError,
 } from './errors.ts';
 
-/** How expected errors look in the schema: members of result unions, all with `code` and `message`. */
+/** Expected errors in the schema: members of result unions, all with `code` and `message`. */
 
 export const ErrorInterface = builder.interfaceRef<ExpectedError>('Error').implement({
   description: 'What every expected error has. `code` is for programs and stays the same; `message` is for people.',

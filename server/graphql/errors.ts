@@ -2,9 +2,8 @@ import { GraphQLError } from 'graphql';
 
 /**
  * Two kinds of errors. An expected error is a member of a field's result union, made by throwing one of the classes
- * below: each has a `code`, a sentence and the fields that a program needs. What should
- * not happen to a well-made client (not signed in, not allowed, limits of a document) is a top-level error with
- * `extensions.code`.
+ * below: each has a `code`, a sentence and the fields that a program needs. An error that a correct client does not
+ * cause (not signed in, not allowed, limits of a document) is a top-level error with `extensions.code`.
  */
 
 /** Parent of every expected error; see `error-types.ts` for how each looks in the schema. */
@@ -13,12 +12,12 @@ export abstract class ExpectedError extends Error {
 }
 
 export interface InputProblem {
-  /** Where the value stands in the arguments, e.g. `["input", "name"]`. */
+  /** The path of the value in the arguments, e.g. `["input", "name"]`. */
   path: string[];
   message: string;
 }
 
-/** Something in the arguments cannot be used. Nothing was changed. */
+/** Something in the arguments is unusable. Nothing was changed. */
 export class InputError extends ExpectedError {
   override name = 'InputError';
   readonly code = 'BAD_INPUT';
@@ -36,8 +35,8 @@ export function badInput(path: string | string[], message: string): InputError {
 }
 
 /**
- * Throws what a domain found wrong with an input: every problem, each with the name that its argument has here.
- * `names`: those that differ from the domain's.
+ * Throws a domain's problems with an input: all of them, each under the name of its argument here. `names`: those that
+ * differ from the domain's.
  */
 export function refuseInput<Field extends string>(
   { problems }: { problems: readonly { field: Field; message: string }[] },
@@ -51,7 +50,7 @@ export function refuseInput<Field extends string>(
   );
 }
 
-/** The thing does not exist, or belongs to somebody else: both answer the same, or ids could be probed. */
+/** The object does not exist, or belongs to another account: both answer the same, so that ids cannot be probed. */
 export class NotFoundError extends ExpectedError {
   override name = 'NotFoundError';
   readonly code = 'NOT_FOUND';
@@ -61,7 +60,7 @@ export class NotFoundError extends ExpectedError {
   }
 }
 
-/** The principal sees the thing but may not do this to it. */
+/** The principal sees the object but may not do this to it. */
 export class NotAllowedError extends ExpectedError {
   override name = 'NotAllowedError';
   readonly code = 'NOT_ALLOWED';
@@ -71,7 +70,7 @@ export class NotAllowedError extends ExpectedError {
   }
 }
 
-/** The thing is not in a state in which this can be done. */
+/** The object is not in a state in which this can be done. */
 export class ConflictError extends ExpectedError {
   override name = 'ConflictError';
   readonly code: string;
@@ -82,12 +81,12 @@ export class ConflictError extends ExpectedError {
   }
 }
 
-/** An idempotency key came again, with other arguments than the first time. */
+/** An idempotency key was repeated with other arguments. */
 export function idempotencyConflict(): ConflictError {
   return new ConflictError('This idempotency key was used with other arguments.', 'IDEMPOTENCY_CONFLICT');
 }
 
-/** Too many attempts at something that is guarded against guessing or flooding. */
+/** Too many attempts at an action that is throttled against guessing or flooding. */
 export class TooManyAttemptsError extends ExpectedError {
   override name = 'TooManyAttemptsError';
   readonly code = 'TOO_MANY_ATTEMPTS';
@@ -100,8 +99,8 @@ export class TooManyAttemptsError extends ExpectedError {
 }
 
 /**
- * E-mail address and password, a password, or a one-time code did not match. Whether the address exists is never said; that
- * the code is wrong is said (`INVALID_CODE`), because the password before it was right.
+ * E-mail address and password, a password, or a one-time code did not match. The existence of the address is never
+ * revealed; a wrong code is (`INVALID_CODE`), because the password before it was right.
  */
 export class InvalidCredentialsError extends ExpectedError {
   override name = 'InvalidCredentialsError';
@@ -134,7 +133,7 @@ export class EmailNotVerifiedError extends ExpectedError {
   }
 }
 
-/** A link or code from a mail that is unknown, used or too old. */
+/** A link or code from a mail that is unknown, used or expired. */
 export class InvalidTokenError extends ExpectedError {
   override name = 'InvalidTokenError';
   readonly code = 'INVALID_TOKEN';
@@ -144,7 +143,7 @@ export class InvalidTokenError extends ExpectedError {
   }
 }
 
-/** The server has more of this work than it can do at once. */
+/** The queue for this kind of work is full. */
 export class BusyError extends ExpectedError {
   override name = 'BusyError';
   readonly code = 'BUSY';
@@ -167,7 +166,7 @@ export type TransportCode =
   | 'TOO_MANY_REQUESTS'
   | 'INTERNAL';
 
-/** A top-level error with a code. Its message is meant for the client and passes the mask. */
+/** A top-level error with a code. Its message is written for the client and is not masked. */
 export function transportError(
   code: TransportCode,
   message: string,

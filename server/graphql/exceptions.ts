@@ -14,7 +14,7 @@ import { badInput } from './errors.ts';
 import { OperatorType } from './operator.ts';
 import { listLength, maxPage } from './paging.ts';
 
-/** What does not add up: shortfalls, doubtful token counts, holds and broken invariants, for operators. */
+/** Exceptions for operators: shortfalls, doubtful token counts, holds and broken invariants. */
 
 const ShortfallType = builder.objectRef<Shortfall>('Shortfall').implement({
   description: 'A request whose cost could not be charged in full.',

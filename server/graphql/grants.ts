@@ -6,7 +6,7 @@ import { checkIdempotencyKey, decodeUuid, encodeId } from './access.ts';
 import { builder } from './builder.ts';
 import { ConflictError, InputError, idempotencyConflict, NotFoundError, refuseInput } from './errors.ts';
 
-/** Grants: budget that was given, and what operators give and take back. */
+/** Grants: budget of an account, and the operators' changes of it. */
 
 export const GrantKindType = builder.enumType('GrantKind', {
   description: 'Where a grant comes from.',
@@ -158,7 +158,7 @@ builder.mutationField('endGrant', (t) =>
   }),
 );
 
-/** Amounts are compared where the grant is written. A grant that is over may have been ended since: its end says nothing. */
+/** Amounts are compared where the grant is written. A past end says nothing: the grant may have been ended since. */
 function isWhatWasGiven(
   given: { reason: string | null; expiresAt: Date | null },
   asked: { reason: string; expiresAt?: Date | null | undefined },

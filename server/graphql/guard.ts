@@ -18,12 +18,12 @@ type Options = { authScopes?: unknown } | undefined;
 const optionsOf = (extensions: unknown): Options =>
   (extensions as { pothosOptions?: Options } | undefined)?.pothosOptions;
 
-/** Types that Pothos makes around a field's own result: the field's rule is theirs. */
+/** Types that Pothos makes around a field's own result: the field's rule covers them. */
 const wrapsResult = (typeName: string): boolean => typeName.endsWith('Success');
 
 /**
- * Names what has no authorisation rule: each root field needs its own, each object type needs one for whatever way
- * leads to it. Openness is written as `{ public: true }`.
+ * Lists root fields and object types without an authorisation rule: each root field needs its own, each object type
+ * needs one for every path that leads to it. Openness is written as `{ public: true }`.
  */
 export function findUnguarded(schema: GraphQLSchema): string[] {
   const roots = new Set([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
@@ -41,7 +41,7 @@ export function findUnguarded(schema: GraphQLSchema): string[] {
   return unguarded.sort();
 }
 
-/** Names every type, field, argument and enum value without a description. */
+/** Lists every type, field, argument and enum value without a description. */
 export function findUndescribed(schema: GraphQLSchema): string[] {
   const missing: string[] = [];
   const note = (name: string, description: string | null | undefined) => {

@@ -16,7 +16,7 @@ import {
 } from './errors.ts';
 import { besideCursor, cursorRow } from './paging.ts';
 
-/** API keys: what opens the model endpoints. */
+/** API keys: the credentials of the model endpoints. */
 
 const KeyStatus = builder.enumType('KeyStatus', {
   description: 'Whether a key opens anything.',
@@ -131,7 +131,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
       return {
         where: {
           ...besideCursor(deleted === true ? {} : { deletedAt: null }, row),
-          // A key of another account is a cursor of this list as little as one that never was.
+          // A key of another account is as invalid a cursor of this list as an unknown one.
           ...(row === null ? {} : { account: { keys: { some: { id: row } } } }),
         },
         orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }],
@@ -206,7 +206,7 @@ function tooMany(limit: number): never {
 
 type ApiKeyRow = Pick<typeof ApiKeyType.$inferType, 'accountId' | 'id' | 'models'>;
 
-/** The account of a key that the principal sees and whose keys they may handle. */
+/** The account of a key that the principal sees and may manage. */
 async function accountOfKey(context: GraphqlContext, keyId: string | null): Promise<ApiKeyRow> {
   const key =
     keyId === null
@@ -225,11 +225,11 @@ const limitsOf = (limits: typeof SpendLimitsInput.$inferInput): SpendLimits => (
   lifetime: limits.lifetime ?? null,
 });
 
-/** A key that is restricted to nothing that exists is a slip of the pen. */
+/** A restriction to models that do not exist is a mistake. */
 async function checkModels(
   context: GraphqlContext,
   models: readonly string[] | null | undefined,
-  /** What the key may call so far: models that are gone since may stay on its list. */
+  /** The key's present models: models that were removed since may stay on its list. */
   had: readonly string[] = [],
 ): Promise<void> {
   const added = (models ?? []).filter((model) => !had.includes(model));

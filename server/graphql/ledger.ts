@@ -115,7 +115,7 @@ function receiptOf(usage: TokenPools, prices: UnitPrices): ReceiptLine[] {
   return poolNames.map((pool) => ({ pool, tokens: BigInt(usage[pool]), unitPrice: prices[pool] }));
 }
 
-/** An entry with the account whose it is. */
+/** An entry with its account. */
 export type AccountEntry = LedgerRecord & { accountId: string };
 
 export const LedgerEntryType = builder.objectRef<AccountEntry>('LedgerEntry');
@@ -203,7 +203,7 @@ export const LedgerFilter = builder.inputType('LedgerFilter', {
 
 type FilterInput = typeof LedgerFilter.$inferInput;
 
-/** A filter as the ledger's queries take it. A key that is not one matches nothing; an inverted range is refused. */
+/** A filter in the form of the ledger's queries. An invalid key id matches nothing; an inverted range is refused. */
 export function ledgerFilter(filter: FilterInput | null | undefined) {
   const { from, to, keyId, model, outcome } = filter ?? {};
   checkRange({ from, to }, ['filter', 'to']);
@@ -335,9 +335,9 @@ builder.mutationField('createLedgerDownload', (t) =>
   }),
 );
 
-/** How often a watched ledger is looked at. */
+/** Polling interval of a watched ledger. */
 const watchIntervalMs = 1_000;
-/** Entries that are told at once at most; a client that was slower reads the list. */
+/** Maximum entries per event; a client that was slower reads the list. */
 const maxTold = 20;
 
 /** New entries of an account, the oldest first, from now on. */

@@ -9,8 +9,8 @@ import {
 } from 'graphql';
 
 /**
- * How much one document may ask for, counted before anything is resolved. Fragments count where they are spread, but
- * each is measured once: a bomb of fragments is sized without being unfolded.
+ * Limits of one document, checked before anything is resolved. Fragments count where they are spread, but each is
+ * measured once: a fragment bomb is sized without being unfolded.
  */
 export interface Limits {
   /** Tokens of the document; the parser stops there, so the other figures stay bounded too. */
@@ -22,9 +22,9 @@ export interface Limits {
   fields: number;
   /** Root fields of a mutation: each is an action of its own. */
   mutations: number;
-  /** Fragments of the document: validation compares those that are spread side by side pair by pair. */
+  /** Fragments of the document: validation compares those that are spread side by side in pairs. */
   fragments: number;
-  /** Fields that are selected more than once at one place: validation compares them pair by pair. */
+  /** Fields that are selected more than once at one place: validation compares them in pairs. */
   repetitions: number;
 }
 
@@ -44,7 +44,7 @@ interface Size {
   aliases: number;
   directives: number;
   fields: number;
-  /** Fields of the selection itself, whatever fragments they stand in. */
+  /** Fields of the selection itself, including those of its fragments. */
   roots: number;
 }
 
@@ -68,7 +68,7 @@ function fragmentsOf(document: DocumentNode): Fragments {
   return fragments;
 }
 
-/** A document's measures. A fragment that contains itself is infinitely deep; validation names it separately. */
+/** A document's measures. A fragment that contains itself is infinitely deep; validation reports it separately. */
 function createMeasure(fragments: Fragments): (operation: OperationDefinitionNode) => Size {
   const measured = new Map<string, Size | 'open'>();
 
@@ -90,7 +90,7 @@ function createMeasure(fragments: Fragments): (operation: OperationDefinitionNod
     for (const selection of set?.selections ?? []) {
       let size: Size;
       if (selection.kind === Kind.FIELD) {
-        // What describes the schema is nested by its nature, and closed in production anyway.
+        // Introspection is nested by its nature, and closed in production.
         const describes = selection.name.value.startsWith('__');
         const below = selectionSize(selection.selectionSet);
         size = {
@@ -117,8 +117,8 @@ function createMeasure(fragments: Fragments): (operation: OperationDefinitionNod
 }
 
 /**
- * Fields that stand at a place of the answer where another one stands already. Unfolds fragments: only for operations
- * whose number of fields has been checked.
+ * Fields whose response key is selected more than once at the same place. Unfolds fragments: only for operations whose
+ * number of fields has been checked.
  */
 function repetitionsIn(sets: readonly SelectionSetNode[], fragments: Fragments): number {
   const below = new Map<string, SelectionSetNode[]>();
@@ -177,14 +177,14 @@ export function limitsRule(limits: Limits): ValidationRule {
             report(`An operation selects at most ${limits.repetitions} fields again that it has selected already.`);
           }
         }
-        // Nothing below is worth looking at once the document is too large, and looking costs time.
+        // Further checks cost time, and their results do not matter once the document is too large.
         return fits ? undefined : false;
       },
     },
   });
 }
 
-/** PostgreSQL stores neither of these, and what cannot be stored must not get that far. */
+/** PostgreSQL stores neither of these, so they are refused here. */
 export function isCleanText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
@@ -202,7 +202,7 @@ export const cleanTextRule: ValidationRule = (context) => ({
   },
 });
 
-/** The same for variables: null when all text in them is clean. Walks without recursion; the depth is the sender's. */
+/** The same for variables: null when all text in them is clean. Iterative, because the client chooses the depth. */
 export function findDirtyText(variables: unknown): GraphQLError | null {
   const open: unknown[] = [variables];
   while (open.length > 0) {

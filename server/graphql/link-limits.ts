@@ -3,7 +3,7 @@ import { networkOf } from '../people/throttle.ts';
 import { createRates } from './rates.ts';
 import { linkHeaders } from './signed-links.ts';
 
-/** What holds for pages behind signed links as for operations: refused first when the process is late, and a rate. */
+/** Limits of pages behind signed links, as for operations: load shedding, and a rate. */
 export interface LinkLimits {
   /** Answers a request that is refused; null when it is not. */
   refuse(request: FastifyRequest, reply: FastifyReply): FastifyReply | null;
@@ -24,7 +24,7 @@ export function createLinkLimits({ isLate }: { isLate: () => boolean }): LinkLim
   };
 }
 
-/** Says when to come again. */
+/** Sets `Retry-After`. */
 export function tryAgain(reply: FastifyReply, status: 429 | 503, retryAfterSeconds: number): FastifyReply {
   return reply
     .code(status)

@@ -3,20 +3,20 @@ import { GraphQLError } from 'graphql';
 import { describeError } from '../runtime/http.ts';
 import { ExpectedError, InputError, TooManyAttemptsError, transportError } from './errors.ts';
 
-/** What of an error leaves the server, and what of it goes into the log. */
+/** Masks errors before they leave the server, and selects what of them is logged. */
 
-/** What of a failed operation goes into the log: kinds and places, never messages or arguments. */
+/** The log fields of a failed operation: kinds and places, never messages or arguments. */
 export interface GraphqlLog {
   error(fields: object, message: string): void;
 }
 
-/** The library's sentences about pages name arguments in its own words. */
+/** The library's messages about pages use its own names of arguments. */
 const pageSentence =
   'A page goes forward with first and after, or backward with last and before; a cursor is one that the same list gave.';
 
 /**
- * Replaces an error that was not written for the client and logs its kind. Driver errors quote statements and values;
- * nothing of them leaves.
+ * Replaces an error that was not written for the client and logs its kind. Driver errors quote statements and values,
+ * which never leave the server.
  */
 export function maskError(error: unknown, log: GraphqlLog): Error {
   const original = originOf(error);
@@ -32,17 +32,17 @@ export function maskError(error: unknown, log: GraphqlLog): Error {
   return located(error, transportError('INTERNAL', 'Something went wrong on our side.'));
 }
 
-/** A cursor that a client made up can hold what a column's type cannot: only the database can tell. */
+/** A forged cursor can hold a value that the column's type cannot: only the database detects it. */
 function isImpossibleValue(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return code === 'P2007' || code === 'P2023';
 }
 
-/** A JSON parser's error quotes the text that it could not parse, and the library hands it on: it may hold a password. */
+/** A JSON parser's error quotes the text, and the library passes it on: it may hold a password. */
 function bare(error: GraphQLError): GraphQLError {
   if (error.extensions['originalError'] === undefined) return error;
   delete error.extensions['originalError'];
-  // Without it the library would take the mistake for one of the document, which is answered with 200.
+  // Without it the library treats the error as one of the document, which is answered with 200.
   error.extensions['http'] = { status: 400 };
   return error;
 }
@@ -64,7 +64,7 @@ function located(error: unknown, replacement: GraphQLError): GraphQLError {
   });
 }
 
-/** An expected error of a field that has no result union: queries have it at the top level. */
+/** An expected error of a field without a result union: queries have it at the top level. */
 function exposed(error: ExpectedError): GraphQLError {
   return new GraphQLError(error.message, {
     extensions: {
@@ -75,7 +75,7 @@ function exposed(error: ExpectedError): GraphQLError {
   });
 }
 
-/** A syntax error names the token that the parser met; a string may be anything, a password among others. */
+/** A syntax error names the token that the parser met; a string token may be a password. */
 export function withoutStrings(error: unknown): unknown {
   if (!(error instanceof GraphQLError) || !/String "/.test(error.message)) return error;
   return new GraphQLError(error.message.replace(/((?:Block)?String) ".*"/s, '$1'), {

@@ -17,7 +17,7 @@ import {
 import { DoneType } from './outcomes.ts';
 import { me } from './people.ts';
 
-/** The people of an account. */
+/** The members of an account. */
 
 const RoleType = builder.enumType('Role', {
   description: 'A person’s part in an account.',
@@ -151,7 +151,7 @@ builder.mutationFields((t) => ({
       if (outcome.kind === 'bad_token') {
         throw new InvalidTokenError('This invitation is not valid any more, or is for another address.');
       }
-      // The operation's principal was read before; what follows in it sees the new membership.
+      // The operation's principal was read earlier; later fields must see the new membership.
       context.principal = { ...me(context), memberships: await membershipsOf(context) };
       return context.prisma.account.findUniqueOrThrow({ ...query, where: { id: outcome.accountId } });
     },

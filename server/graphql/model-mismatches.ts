@@ -6,7 +6,7 @@ import { ConflictError, NotFoundError } from './errors.ts';
 import { OperatorType } from './operator.ts';
 import { listLength, maxPage } from './paging.ts';
 
-/** Upstreams that answered with another model than they were asked for, as operators see and close them. */
+/** Upstreams that answered with another model than the requested one, as operators see and close them. */
 
 const ModelMismatchType = builder.objectRef<ModelMismatch>('ModelMismatch').implement({
   description: 'An upstream that says it ran another model than it was asked for: one for each name that it reports.',

@@ -5,7 +5,7 @@ import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import { NotAllowedError, NotFoundError } from './errors.ts';
 
-/** Notices: what an account is told by mail. */
+/** Notices: the mails about an account's budget. */
 
 const NoticeKindType = builder.enumType('NoticeKind', {
   description: 'What an account is told.',

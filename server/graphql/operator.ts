@@ -4,7 +4,7 @@ import { builder } from './builder.ts';
 
 type Operator = Record<string, never>;
 
-/** Everything that only operators see; other domain files add their fields to it. */
+/** The root of everything that only operators see; other domain files add their fields to it. */
 export const OperatorType = builder.objectRef<Operator>('Operator').implement({
   description: 'What only operators see.',
   authScopes: { operator: true },

@@ -3,7 +3,7 @@ import { builder } from './builder.ts';
 import { ConflictError, NotFoundError } from './errors.ts';
 import { UserType } from './people.ts';
 
-/** Operators: who operates the service. */
+/** The operators of the service. */
 
 builder.mutationField('setOperator', (t) =>
   t.prismaField({

@@ -8,12 +8,12 @@ import { pause } from './watching.ts';
 
 /** Orders as they change, as server-sent events. */
 
-/** How often a watched order is read. */
+/** Polling interval of a watched order. */
 const watchIntervalMs = 1_000;
 
 const isOver = ({ status }: Order) => status === 'paid' || status === 'expired' || status === 'cancelled';
 
-/** The order as it is, then after every change, until it is final or the client has gone. */
+/** The order as it is, then after every change, until it is final or the client disconnects. */
 async function* watchOrder(context: GraphqlContext, first: Order): AsyncGenerator<Order> {
   let shown = first;
   yield shown;

@@ -38,7 +38,10 @@ const BankAccountType = builder.objectRef<BankAccount>('BankAccount').implement(
   }),
 });
 
-/** What drawing a picture takes in fields; a page of orders with their pictures fits, one with copies of them does not. */
+/**
+ * The cost of drawing a picture, in fields; a page of orders with their pictures fits, one with several aliases of them
+ * does not.
+ */
 const pictureCost = 150;
 
 async function drawn({ domains }: GraphqlContext, qrPayload: string): Promise<QrPicture> {
@@ -82,14 +85,14 @@ export const OrderPaymentType = builder.objectRef<Transfer>('OrderPayment').impl
   }),
 });
 
-/** What the transfers that pay an order add up to, as far as Prisma has to fetch it. */
+/** The sum of the transfers that pay an order, as far as Prisma has to fetch it. */
 const payingTransfers = { matches: { select: { transfer: { select: { amountVnd: true } } } } } as const;
 
 function receivedVnd(order: { matches: readonly { transfer: { amountVnd: bigint } }[] }): bigint {
   return order.matches.reduce((sum, { transfer }) => sum + transfer.amountVnd, 0n);
 }
 
-/** Orders that the principal sees: another account's are as none. */
+/** Orders that the principal sees; those of other accounts count as missing. */
 function visibleTo(principal: Principal) {
   return isOperator(principal) ? {} : { accountId: { in: accountsWith(principal, 'read') } };
 }
@@ -180,7 +183,7 @@ export const OrderType = builder.prismaNode('Order', {
   }),
 });
 
-/** An order that the principal sees, or null: for another account's as for none. */
+/** An order that the principal sees, or null, also for another account's. */
 export async function findOrder({ principal, domains }: GraphqlContext, id: string): Promise<Order | null> {
   const order = await domains.orders.findAny(id);
   if (order === null) return null;
@@ -194,7 +197,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
     query: (page) => {
       const row = cursorRow(page);
       return {
-        // An order of another account is a cursor of this list as little as one that never was.
+        // An order of another account is as invalid a cursor of this list as an unknown one.
         ...(row === null ? {} : { where: { account: { orders: { some: { id: row } } } } }),
         orderBy: { id: 'desc' as const },
       };

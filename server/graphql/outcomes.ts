@@ -3,7 +3,7 @@ import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
 import { BusyError, InputError, TooManyAttemptsError } from './errors.ts';
 
-/** How outcomes of identity mutations become results, errors and cookies. */
+/** Turns outcomes of identity mutations into results, errors and cookies. */
 
 interface Done {
   ok: true;
@@ -18,7 +18,10 @@ export const DoneType = builder.objectRef<Done>('Done').implement({
   }),
 });
 
-/** Throws what refused an attempt as the error of the field's result union. `below`: the argument that carries the fields. */
+/**
+ * Throws the refusal of an attempt as the error of the field's result union. `below`: the argument that carries the
+ * fields.
+ */
 export function throwRefusal(refusal: Refusal, below: readonly string[] = []): never {
   switch (refusal.kind) {
     case 'bad_input':
@@ -32,10 +35,10 @@ export function throwRefusal(refusal: Refusal, below: readonly string[] = []): n
   }
 }
 
-/** What every mutation that checks a secret can answer besides its result. */
+/** The errors of every mutation that checks a secret. */
 export const guarded = [InputError, TooManyAttemptsError, BusyError];
 
-/** Cookies of an outcome go into the answer. */
+/** Copies the cookies of an outcome into the answer. */
 export function finish(context: GraphqlContext, setCookies: readonly string[]): Done {
   context.setCookies.push(...setCookies);
   return ok;

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { isUuid } from '../shared/uuid.ts';
 import { badInput } from './errors.ts';
 
-/** How lists are cut into pages: the arguments of pages, and the two ways to cut. */
+/** Paging of lists: the arguments, and the two ways to cut a page. */
 
 /** Elements of a page at most. */
 export const maxPage = 100;
 /** Elements of a page by default. */
 export const defaultPage = 20;
 
-/** What `first` and `last` may be; checked for every list before its resolver runs. */
+/** The bounds of `first` and `last`; checked for every list before its resolver runs. */
 export const pageLength = z
   .int()
   .min(1, `must be between 1 and ${maxPage}`)
@@ -23,14 +23,14 @@ export interface PageArguments {
   before?: string | null | undefined;
 }
 
-/** Checks how the arguments of a list go together; throws an `InputError` that names the argument. */
+/** Checks the combination of a list's arguments; throws an `InputError` that names the argument. */
 export function checkPage(args: PageArguments): void {
   if (typeof args.first === 'number' && typeof args.last === 'number') {
     throw badInput('last', 'first and last cannot be used together.');
   }
 }
 
-/** How many elements a page may bring, whatever the arguments say. */
+/** The maximum size of a page, whatever the arguments are. */
 export function pageSize(args: PageArguments): number {
   const asked = args.first ?? args.last ?? defaultPage;
   return Math.min(Math.max(asked, 1), maxPage);
@@ -54,7 +54,7 @@ export function listLength(first: number | null | undefined): number {
 export const defaultListLength = 50;
 
 /**
- * A page of a list that is read forward, newest first, by ids that sort by time. One row more than asked for tells
+ * A page of a list that is read forward, newest first, by ids that sort by time. One row more than requested tells
  * whether there is another page.
  */
 export async function forwardPage<T extends { id: string }>(
@@ -88,10 +88,13 @@ function decodeCursor(cursor: string): string {
   return id;
 }
 
-// Prisma finds the row of a cursor whatever the list's filter says, and then skips one row. Where the filter has dropped
-// the cursor's row since (it was deleted, say), that would be another row, so the row of the cursor stays in the list.
+// Prisma finds the row of a cursor regardless of the list's filter, and then skips one row. Where the filter no longer
+// matches the cursor's row (it was deleted, say), that would skip another row, so the cursor's row stays in the list.
 
-/** The row that the page begins behind, or ends before; null without a cursor. Throws an `InputError` for none of ours. */
+/**
+ * The row that the page begins behind, or ends before; null without a cursor. Throws an `InputError` for an invalid
+ * cursor.
+ */
 export function cursorRow(args: PageArguments): string | null {
   checkPage(args);
   const name = args.before == null ? 'after' : 'before';
@@ -103,8 +106,8 @@ export function cursorRow(args: PageArguments): string | null {
 }
 
 /**
- * The list's filter, and the row of the cursor whether it passes the filter or not. A filter that asks for nothing stays
- * alone: as one of several it would count for none of the rows, not for all of them, and the list would end there.
+ * The list's filter, or the row of the cursor. An empty filter stays alone: as one branch of OR it would match no rows
+ * instead of all, and the list would end there.
  */
 export function besideCursor<Where extends object>(where: Where, row: string | null) {
   return row === null || Object.values(where).every(asksForNothing) ? where : { OR: [where, { id: row }] };

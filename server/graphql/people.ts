@@ -4,7 +4,7 @@ import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
 import { transportError } from './errors.ts';
 
-/** People, and who sends a request. */
+/** People, and the principal of a request. */
 
 /** The signed-in person; fields that call this ask for the scope `user` first. */
 export function me(context: GraphqlContext): UserPrincipal {

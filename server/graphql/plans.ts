@@ -2,7 +2,7 @@ import { actorOf, isOperator } from '../people/principal.ts';
 import { builder } from './builder.ts';
 import { InputError, refuseInput } from './errors.ts';
 
-/** Plans: what budget costs. */
+/** Plans: the prices of budget. */
 
 const picoPerUsd = 1_000_000_000_000n;
 

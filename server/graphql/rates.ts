@@ -3,14 +3,14 @@
  * each. They protect the event loop, not a price, so an exact count across processes is not worth a write per request.
  */
 export interface Rates {
-  /** Takes from the budget of a subject. Returns null, or the whole seconds until as much is there again. */
+  /** Takes from the budget of a subject. Returns null, or the whole seconds until that much is available again. */
   take(subject: string, amount?: number): number | null;
-  /** Takes what was used already; the budget may go below zero, and the next requests wait for it. */
+  /** Takes an amount that was used already; the budget may go below zero, and the next requests wait for it. */
   charge(subject: string, amount: number): void;
 }
 
 export interface Rate {
-  /** What is there when nothing was taken for a while. */
+  /** The full budget of an idle subject. */
   burst: number;
   perSecond: number;
 }
@@ -20,7 +20,7 @@ interface Bucket {
   at: number;
 }
 
-/** Subjects that are remembered: beyond, the one that was seen least lately is forgotten. */
+/** Maximum subjects in memory: beyond it the least recently seen one is dropped. */
 const maxSubjects = 20_000;
 
 export function createRates(rate: Rate, now: () => number = () => performance.now()): Rates {
@@ -31,7 +31,7 @@ export function createRates(rate: Rate, now: () => number = () => performance.no
     const bucket = buckets.get(subject) ?? { level: rate.burst, at };
     bucket.level = Math.min(rate.burst, bucket.level + ((at - bucket.at) / 1_000) * rate.perSecond);
     bucket.at = at;
-    // Last in the order of insertion, so that the first is the one that was seen least lately.
+    // Reinserted at the end, so that the first entry is the least recently seen.
     buckets.delete(subject);
     buckets.set(subject, bucket);
     if (buckets.size > maxSubjects) {
@@ -44,7 +44,7 @@ export function createRates(rate: Rate, now: () => number = () => performance.no
   return {
     take(subject, amount = 1) {
       const bucket = bucketOf(subject);
-      // A single amount beyond the burst waits for a full bucket instead of for ever.
+      // An amount beyond the burst waits for a full bucket, or it would wait for ever.
       const needed = Math.min(amount, rate.burst);
       if (bucket.level >= needed) {
         bucket.level -= amount;

@@ -4,7 +4,7 @@ import type { Order } from '../plans/orders.ts';
 import type { Transfer } from '../plans/transfers.ts';
 import { escapeText, type Locale, momentText } from '../shared/page.ts';
 
-/** The receipt of a paid order: one HTML document that asks for nothing else, made for paper. */
+/** The receipt of a paid order: one self-contained HTML document, made for paper. */
 
 export interface PrintedReceipt {
   order: Order;
@@ -153,7 +153,7 @@ function vndText(amountVnd: bigint, locale: Locale): string {
   return new Intl.NumberFormat(tags[locale], { style: 'currency', currency: 'VND' }).format(amountVnd);
 }
 
-/** Exact: a number of the language's own form would be rounded. */
+/** Exact: a number in the language's own format would be rounded. */
 function usdText(amount: bigint, locale: Locale): string {
   return locale === 'vi' ? formatUsd(amount).replace('.', ',') : formatUsd(amount);
 }
@@ -178,7 +178,8 @@ thead th{color:#55625f;font-weight:400;font-size:.875rem}
 @media print{.screen{display:none}body{margin:0;max-width:none;padding:0;font-size:11pt}tr{break-inside:avoid}}
 `;
 
-// The address holds the grant: a link to the other language is made from it, so that it is written nowhere else.
+// The address holds the grant, so the link to the other language is made from it by script, and the grant is written
+// nowhere else.
 const script = `
 const button = document.querySelector('button');
 button.hidden = false;
@@ -191,5 +192,5 @@ other.href = address.href;
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Only what stands in the page itself, and nothing that leads out of it. */
+/** Only the page's own style and script, and nothing that leads out of it. */
 export const receiptPolicy: string = `default-src 'none'; style-src ${hash(style)}; script-src ${hash(script)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

@@ -16,7 +16,7 @@ import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './si
 export type ReceiptLinks = SignedLinks<string>;
 
 const path = '/downloads/receipt';
-/** Long enough for a page that stays open over lunch; the page can be asked for again at any time. */
+/** Long enough for a page that stays open over lunch; a new link can be requested at any time. */
 const validMs = 60 * 60_000;
 
 /** Links to receipts, by order. */

@@ -4,7 +4,7 @@ import { TokensType } from './ledger.ts';
 import { OperatorType } from './operator.ts';
 import { hoursFrom, hoursTo, type UsagePage, UsagePeriod, usagePage, usageQuery, zoneOf } from './usage.ts';
 
-/** What customers were charged and what upstreams cost, for operators. */
+/** Revenue for operators: customers' charges and upstreams' costs. */
 
 export const RevenueRowType = builder.objectRef<UsageRecord>('RevenueRow').implement({
   description: 'What came in and went out in a period, by model.',

@@ -3,7 +3,7 @@ import { formatUsd, parseUsd } from '../core/money.ts';
 import { parseMoment } from '../shared/moment.ts';
 import { builder } from './builder.ts';
 
-/** Scalars of the schema. What a value cannot be is said without repeating it. */
+/** Scalars of the schema. Their errors never repeat the value. */
 
 function refuse(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });

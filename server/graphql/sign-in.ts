@@ -2,7 +2,7 @@ import { builder } from './builder.ts';
 import { EmailNotVerifiedError, InvalidCredentialsError, InvalidTokenError, wrongCode } from './errors.ts';
 import { DoneType, finish, guarded, throwRefusal } from './outcomes.ts';
 
-/** Signing in and out, and what helps who has forgotten the password. */
+/** Signing in and out, and resetting a forgotten password. */
 
 interface SignedIn {
   secondFactorRequired: boolean;

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { isSameSecret } from '../shared/constant-time.ts';
 
 /**
- * Links that a browser can follow without headers of its own: the link itself carries who may see what, signed and for
- * a while. The link alone gives access, so it is short-lived and never sent to other sites.
+ * Links that a browser can follow without headers of its own: the link carries its grant, signed and with an expiry. It
+ * is a bearer credential, so it is short-lived and never sent to other sites.
  */
 export interface SignedLinks<Contents> {
   link(contents: Contents): SignedLink;
-  /** What a link was made for; null when it was not made here or its time is over. */
+  /** The grant of a link; null when its signature is wrong or it has expired. */
   open(grant: unknown): Contents | null;
 }
 
@@ -23,7 +23,7 @@ const maxGrantLength = 4_096;
 export function createSignedLinks<Contents>(options: {
   secretKey: Buffer;
   publicUrl: string;
-  /** What the links are for: a grant of one purpose opens nothing of another. */
+  /** The purpose of the links: a grant of one purpose opens no other. */
   purpose: string;
   path: string;
   validMs: number;
@@ -54,7 +54,7 @@ export function createSignedLinks<Contents>(options: {
   };
 }
 
-/** Headers of every answer to such a link: not cached, and its address not sent as a referrer. */
+/** Headers of every answer to such a link: no caching, no referrer. */
 export const linkHeaders: Record<string, string> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',

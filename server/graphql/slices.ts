@@ -15,20 +15,20 @@ import { transportError } from './errors.ts';
 import type { Turns } from './turns.ts';
 
 /**
- * Long lists are executed in slices: the library completes every element of a list that it is handed in one piece, and
- * nothing else of the process runs meanwhile. Elements beyond a slice are handed to it as promises, each of which
- * resolves in a turn of the event loop of its own.
+ * Long lists are executed in slices: the library completes every element of a list synchronously, which blocks the
+ * event loop. Elements beyond a slice are passed to it as promises, each of which resolves in a turn of the event loop
+ * of its own.
  */
 
-/** Fields that are resolved in one piece: some milliseconds. */
+/** Fields that are resolved in one slice: some milliseconds. */
 const fieldsPerSlice = 400;
 
-/** Fields below lists that one operation resolves. What complexity underestimates ends here. */
+/** Maximum fields below lists that one operation resolves: the bound where the estimate was too low. */
 export const maxFields = 120_000;
 
-/** What an operation has done so far. */
+/** The progress of an operation. */
 export interface Work {
-  /** Who takes turns. */
+  /** The subject of the turns. */
   principal: string;
   turns: Turns;
   /** Fields below lists so far. */
@@ -93,7 +93,7 @@ async function beginSlice(work: Work, fields: number): Promise<void> {
 
 const widths = new WeakMap<object, number>();
 
-/** Fields of an element itself, without what is below them: lists below are counted when they are there. */
+/** Fields of an element itself, without nested lists, which are counted when they are resolved. */
 function widthOf({ fieldNodes, fragments }: GraphQLResolveInfo): number {
   const [first] = fieldNodes;
   if (first === undefined) return 1;
@@ -107,7 +107,7 @@ function widthOf({ fieldNodes, fragments }: GraphQLResolveInfo): number {
   return width;
 }
 
-/** Fields of a selection, objects below included and lists below too: an element is not cheaper than its selection. */
+/** Fields of a selection, including those of nested objects and lists: the minimum cost of an element. */
 function fieldsIn(
   set: SelectionSetNode | undefined,
   fragments: Readonly<Record<string, FragmentDefinitionNode>>,

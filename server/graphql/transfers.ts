@@ -8,7 +8,7 @@ import { badInput, ConflictError, InputError, NotFoundError } from './errors.ts'
 import { OrderType } from './orders.ts';
 import { forwardPage } from './paging.ts';
 
-/** Bank transfers: what operators see and do. What a payer sees of them is part of the order. */
+/** Bank transfers, for operators. A payer's view of them is part of the order. */
 
 const TransferDirection = builder.enumType('TransferDirection', {
   description: 'Which way money went.',
@@ -198,7 +198,7 @@ const RecordTransferInput = builder.inputType('RecordTransferInput', {
   }),
 });
 
-/** Statements name days, and a day begins earlier elsewhere. */
+/** Statements name days, and days begin earlier in other time zones. */
 const aheadMs = 86_400_000;
 
 const isSame = (recorded: Transfer, told: Pick<Transfer, 'amountVnd' | 'memo' | 'bookedAt'>): boolean =>
@@ -232,7 +232,7 @@ builder.mutationField('recordTransfer', (t) =>
       );
       const transfer = await domains.transfers.find(transferId);
       if (transfer === null) throw new Error('a transfer that was just recorded is missing');
-      // Answered as recorded, another amount would be taken for money that has arrived.
+      // Accepted as recorded, a different amount would pass for money that has arrived.
       if (kind === 'duplicate' && !isSame(transfer, input))
         throw badInput(
           'input.bankReference',

@@ -1,6 +1,6 @@
 /**
- * Turns of the event loop for work that is done in slices. At most one slice runs in an iteration of the
- * loop. Principals take turns, so that a large operation of one does not delay the small ones of the others.
+ * Turns of the event loop for work in slices. At most one slice runs in an iteration of the loop. Principals alternate,
+ * so that a large operation of one does not delay the small ones of others.
  */
 export interface Turns {
   /** Resolves when a slice of this principal may run. */
@@ -15,7 +15,7 @@ export function createTurns(): Turns {
     for (const [principal, slices] of waiting) {
       waiting.delete(principal);
       const slice = slices.shift();
-      // Last in the line again: the map keeps the order of insertion.
+      // Reinserted at the end of the line: the map keeps the order of insertion.
       if (slices.length > 0) waiting.set(principal, slices);
       slice?.();
       break;

@@ -20,7 +20,7 @@ import { badInput } from './errors.ts';
 import { forwardPage } from './paging.ts';
 import { ProtocolType } from './protocol.ts';
 
-/** Uptime: what probes found, for everybody. */
+/** Uptime: the public results of probes. */
 
 const StateType = builder.enumType('ServiceState', {
   description: 'How a model, or the whole service, does.',
@@ -176,7 +176,7 @@ const StatusType = builder.objectRef<StatusReport>('ServiceStatus').implement({
   }),
 });
 
-/** One report an operation, however many of its fields and aliases ask for it. */
+/** One report an operation, however many of its fields and aliases read it. */
 const reports = new WeakMap<GraphqlContext, Promise<StatusReport>>();
 
 function reportOf(context: GraphqlContext): Promise<StatusReport> {
@@ -196,7 +196,7 @@ const UptimeUnit = builder.enumType('UptimeUnit', {
   } as const,
 });
 
-/** Longest ranges of a chart, by its unit. */
+/** Maximum range of a chart, by its unit. */
 const maxHours = 31 * 24;
 const maxDays = 3 * 366;
 

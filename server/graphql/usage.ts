@@ -8,7 +8,7 @@ import { ApiKeyType, loadKeys } from './keys.ts';
 import { OutcomeType, TokensType } from './ledger.ts';
 import { checkRange } from './ranges.ts';
 
-/** Usage added up, from the hourly rows that are exact to the ledger at every commit. One query a chart. */
+/** Usage totals, from the hourly rows that are exact to the ledger at every commit. One query a chart. */
 
 export const UsagePeriod = builder.enumType('UsagePeriod', {
   description: 'How long the periods of a chart are.',
@@ -87,7 +87,7 @@ export const UsagePageType = builder.objectRef<UsagePage>('UsagePage').implement
   }),
 });
 
-/** Usage is kept by the hour (UTC): a chart is made of whole ones. */
+/** Usage is kept by the hour (UTC): a chart covers whole hours. */
 export const hoursFrom = 'Hours that begin at this moment or later: usage is added up from whole hours (UTC).';
 export const hoursTo = 'Hours that begin before this moment.';
 export const zoneOf = 'Where days and months begin. An hour belongs to the day in which it begins.';
@@ -109,7 +109,7 @@ export interface UsageArguments {
   after?: string | null | undefined;
 }
 
-/** Arguments of a chart as the usage query takes them; throws an `InputError` for what it cannot be asked. */
+/** Arguments of a chart in the form of the usage query; throws an `InputError` for unusable ones. */
 export function usageQuery(args: UsageArguments) {
   const { from, to, period, by, model, keyId, outcomes, timeZone, first, after } = args;
   const limit = first ?? maxRows;
@@ -141,7 +141,7 @@ export function usageQuery(args: UsageArguments) {
 
 const badZone = () => badInput('timeZone', 'timeZone is the name of a zone, such as Asia/Ho_Chi_Minh.');
 
-/** Rules out at once what is no name; the database, which computes with it, has the last word (`usagePage`). */
+/** Refuses malformed names at once; the database, which computes with the zone, decides on the rest (`usagePage`). */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   try {
@@ -151,10 +151,10 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** PostgreSQL: a parameter's value cannot be. The zone is the only one that the database is left to judge. */
+/** PostgreSQL: invalid parameter value. The zone is the only parameter that only the database can check. */
 const invalidParameter = '22023';
 
-/** Runs a usage query; what a client made up as a cursor or as a zone is an error of theirs. */
+/** Runs a usage query; an invalid cursor or zone is an error of the client. */
 export async function usagePage(run: () => ReturnType<typeof readUsage>): Promise<UsagePage> {
   try {
     const { items, next } = await run();

@@ -20,11 +20,11 @@ import {
 } from 'graphql';
 
 /**
- * Checks variables before the library does, whose sentences quote values: a password of the wrong type would stand in
- * the answer and in every log that it passes. These sentences name the place and what is expected there.
+ * Checks variables before the library does, whose messages quote values: a password of the wrong type would be in the
+ * answer and in every log on its way. These messages name the place and the expected type.
  */
 
-/** More mistakes than this are not told at once. */
+/** Maximum mistakes in one answer. */
 const maxProblems = 10;
 
 interface Problem {
@@ -33,7 +33,7 @@ interface Problem {
   message: string;
 }
 
-/** What is wrong with the variables of an operation; empty when all can be used. */
+/** The problems of an operation's variables; empty when there are none. */
 export function variableErrors(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
@@ -73,7 +73,7 @@ export function operationOf(
 
 interface Checking {
   problems: Problem[];
-  /** Whether names that the client did not send stay unsaid. */
+  /** Whether names that the client did not send are kept out of messages. */
   hideSchema: boolean;
 }
 
@@ -114,7 +114,7 @@ function check(value: unknown, type: GraphQLInputType, place: string, checking: 
   try {
     if (type.coerceInputValue(value) !== undefined) return;
   } catch (error) {
-    // Scalars of our own say what is wrong without the value; those of the library quote it.
+    // Our own scalars describe the problem without the value; those of the library quote it.
     if (!isSpecifiedScalarType(type) && !isEnumType(type) && error instanceof GraphQLError) {
       problems.push({ place, message: `cannot be used: ${error.message}` });
       return;
@@ -131,8 +131,8 @@ function check(value: unknown, type: GraphQLInputType, place: string, checking: 
 }
 
 /**
- * The library's rule for values in the document, without the values: its sentences quote them, too. Names of types and
- * of members stay.
+ * The library's rule for values in the document, with the values removed from its messages. Names of types and of
+ * members stay.
  */
 export const valuesRule: ValidationRule = (context) => {
   const careful = Object.create(context) as ValidationContext;

@@ -1,10 +1,10 @@
 import { builder } from './builder.ts';
 
-/** Subscriptions: what is watched is looked at again and again, because a notification would slow the writer down. */
+/** Polling for subscriptions: a notification would slow the writer down. */
 
 builder.subscriptionType({ description: 'What can be watched, as server-sent events.' });
 
-/** True after the time, false at once when the client has gone. */
+/** True after the delay, false at once when the client disconnects. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal.aborted) {

@@ -13,7 +13,7 @@ import type { GraphqlContext } from './context.ts';
 import { badInput, ConflictError, InputError, NotAllowedError, NotFoundError, TooManyAttemptsError } from './errors.ts';
 import { forwardPage } from './paging.ts';
 
-/** Webhooks: events for programs of customers, signed and repeated until they arrive. */
+/** Webhooks: signed events for customers' programs, with retries. */
 
 const DeliveryStatus = builder.enumType('WebhookDeliveryStatus', {
   description: 'How far a delivery is.',
@@ -93,7 +93,7 @@ builder.node(EndpointType, {
   }),
 });
 
-/** An endpoint that the principal sees, or null: for another account's as for none. */
+/** An endpoint that the principal sees, or null, also for another account's. */
 async function findEndpoint({ principal, domains }: GraphqlContext, id: string): Promise<WebhookEndpoint | null> {
   const endpoint = await domains.webhooks.findAny(id);
   if (endpoint === null) return null;
@@ -159,7 +159,7 @@ function refuseTerms(problem: EndpointProblem): never {
   throw badInput(['input', problem.field], `${problem.field} ${problem.message}.`);
 }
 
-/** An endpoint that the principal may change, with who does it. */
+/** An endpoint that the principal may change, with the actor. */
 async function endpointFor(
   context: GraphqlContext,
   id: string,

@@ -15,21 +15,21 @@ import { type GraphqlLog, maskError, withoutStrings } from './masking.ts';
 import type { Rates } from './rates.ts';
 import { operationOf, valuesRule, variableErrors } from './variables.ts';
 
-/** Live subscriptions that one principal may keep open on one process. */
+/** Maximum live subscriptions of one principal on one process. */
 const maxSubscriptions = 4;
 
-/** Validation stops here: a document with more mistakes than this is answered with these. */
+/** Validation stops after this many mistakes. */
 const maxValidationErrors = 10;
 
 /**
- * The GraphQL engine without its HTTP edge: parsing, validation, execution, masking. In production the schema is not
- * told: no introspection, no suggestions in error messages.
+ * The GraphQL engine without its HTTP edge: parsing, validation, execution, masking. In production the schema is
+ * hidden: no introspection, no suggestions in error messages.
  */
 export function createEngine(options: {
   schema: GraphQLSchema;
   production: boolean;
   limits: Limits;
-  /** What the operations of each principal may cost together. */
+  /** Limits the total cost of a principal's operations. */
   costs: Rates;
   log: GraphqlLog;
 }): YogaServerInstance<GraphqlContext, object> {
@@ -62,7 +62,7 @@ function parsing(limits: Limits): Plugin<GraphqlContext> {
         try {
           return parse(source, { ...settings, maxTokens: limits.tokens });
         } catch (error) {
-          // The parser says it as a syntax error; for the client it is the same kind of answer as the other limits.
+          // The parser reports it as a syntax error; the client gets the answer of the other limits.
           if (error instanceof GraphQLError && error.message.includes('more than')) {
             throw transportError('DOCUMENT_TOO_LARGE', `The document exceeds the limit of ${limits.tokens} tokens.`);
           }
@@ -81,7 +81,7 @@ function validation(options: { limits: Limits; production: boolean }): Plugin<Gr
       addValidationRule(cleanTextRule);
       if (options.production) addValidationRule(NoSchemaIntrospectionCustomRule);
       setValidationFn(((schema, document, rules) => {
-        // Limits first and alone: the other rules cost time in proportion to what these refuse.
+        // Limits run first and alone: the cost of the other rules grows with what these refuse.
         const oversize = validate(schema, document, [limiting]);
         if (oversize.length > 0) return oversize;
         const safe = rules?.map((rule) => (rule === ValuesOfCorrectTypeRule ? valuesRule : rule));
@@ -95,8 +95,8 @@ function validation(options: { limits: Limits; production: boolean }): Plugin<Gr
 }
 
 /**
- * Checks what an operation was sent with, and charges its cost to its principal, before it runs. Lists that turned out
- * longer than expected are charged afterwards.
+ * Checks an operation's input, and charges its cost to its principal, before it runs. Lists that turn out longer than
+ * estimated are charged afterwards.
  */
 function execution(options: { production: boolean; costs: Rates }): Plugin<GraphqlContext> {
   const { production, costs } = options;
@@ -108,7 +108,7 @@ function execution(options: { production: boolean; costs: Rates }): Plugin<Graph
     const dirty = findDirtyText(variables);
     if (dirty !== null) return { errors: [dirty] };
     const operation = operationOf(document, operationName);
-    // The library says which operations there are.
+    // The library's error lists the operations.
     if (operation === undefined) return { cost: 0 };
     const unusable = variableErrors(schema, operation, variables, { hideSchema: production });
     if (unusable.length > 0) return { errors: unusable };
@@ -166,7 +166,7 @@ function subscriptionLimit(): Plugin<GraphqlContext> {
         if (left > 0) open.set(who, left);
         else open.delete(who);
       };
-      // A client that goes away is told by the signal alone when the source never yields again.
+      // When the source never yields again, only the signal tells that the client has disconnected.
       (args.contextValue as GraphqlContext).signal.addEventListener('abort', leave, { once: true });
       return {
         onSubscribeResult: ({ result }) => {
@@ -180,8 +180,8 @@ function subscriptionLimit(): Plugin<GraphqlContext> {
 }
 
 /**
- * Gives every error a code and the id of the request, which the log has too. The library's own errors without a code are
- * about variables; their sentences quote values.
+ * Gives every error a code and the id of the request, which the log has too. The library's own errors without a code
+ * are about variables; their messages quote values.
  */
 function completeErrors(): Plugin<GraphqlContext> {
   return {

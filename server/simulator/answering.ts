@@ -1,3 +1,5 @@
+/** Answers requests as a model would: reads the script, plays its breaks and pace. */
+
 import { chatCompletions } from './chat-completions.ts';
 import { type Chunking, deliverStream } from './delivery.ts';
 import type { BareEvent, Envelope, StreamEvent, UsageReport, VendorDialect } from './dialect.ts';
@@ -39,7 +41,7 @@ export interface AnswerSettings {
 
 const DIALECTS = { messages, 'chat-completions': chatCompletions, responses };
 
-/** The longest generation time that is played for an answer that is not streamed. */
+/** Maximum generation time that is played for an answer that is not streamed. */
 const MAX_SILENT_ANSWER_MS = 2_000;
 
 function dialectOf(arrival: Arrival): VendorDialect {
@@ -58,7 +60,7 @@ function midFailure(call: PlayedCall, fault: Fault | null, model: string): Vendo
   return wordingOf(call, status ?? call.dialect.midStreamStatus, model, null);
 }
 
-/** A path segment in plain text; one that is badly encoded names no model and stays as it is. */
+/** A decoded path segment; a malformed one names no model and stays as it is. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -67,7 +69,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** One request that is answered as a model would: what it says, and what the script asks for. */
+/** One request that is answered as a model would: its content, and the script's directives. */
 interface Play {
   call: PlayedCall;
   body: ParsedObject;

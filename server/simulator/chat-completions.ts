@@ -1,3 +1,5 @@
+/** The simulated vendor of the chat completions protocol. */
+
 import { historyFault } from './chat-history.ts';
 import { segmentOf, segmentsOfMessage, textOfContent } from './context.ts';
 import type { Envelope, StreamEvent, VendorDialect } from './dialect.ts';
@@ -187,7 +189,7 @@ function chunk(envelope: Envelope, choices: unknown[], usage: unknown, tokens: n
     service_tier: 'default',
     system_fingerprint: 'fp_simulator',
     choices,
-    // Asked for usage, the vendor says null in every chunk but the last; not asked, it says nothing.
+    // With usage requested, the vendor sends null in every chunk but the last; otherwise it omits the member.
     ...(envelope.prompt.includeUsage && envelope.usage.kind === 'reported' ? { usage } : {}),
   });
   return { name: null, data, tokens, counted: true };
@@ -250,7 +252,7 @@ export const chatCompletions: VendorDialect = {
 
   *events(answer, envelope) {
     const indexes = Array.from({ length: envelope.prompt.answers }, (_none, index) => index);
-    // Several answers grow side by side, one step of each at a time.
+    // Several choices are streamed in turns, one step of each at a time.
     for (const deltas of sideBySide(indexes.map(() => deltasOf(answer, envelope)))) {
       for (const [index, { delta, tokens }] of deltas.entries()) {
         yield chunk(envelope, [{ index, delta, logprobs: null, finish_reason: null }], null, tokens);

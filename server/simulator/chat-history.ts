@@ -8,8 +8,8 @@ function callIds(message: ParsedObject | undefined): string[] {
 }
 
 /**
- * What the chat vendor refuses about a conversation: every call must be answered by the tool messages right after it,
- * and no tool message may stand alone. Checked under `strict` only.
+ * The chat vendor's checks of a conversation: every call must be answered by the tool messages right after it, and no
+ * tool message may stand alone. Applied under `strict` only.
  */
 export function historyFault(messages: readonly unknown[]): VendorError | null {
   const known = messages.filter(isObject);

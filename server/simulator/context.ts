@@ -1,9 +1,11 @@
+/** Splits a request into the segments that the cache and the token counter see. */
+
 import { createHash } from 'node:crypto';
 import { isObject, type ParsedObject, wordOf } from './json.ts';
 import type { Segment } from './prompt.ts';
 import { countDocumentTokens, countInputTokens, IMAGE_TOKENS } from './tokens.ts';
 
-/** What a message costs besides its text: its role and its borders. */
+/** The cost of a message besides its text: its role and its delimiters. */
 const MESSAGE_TOKENS = 4;
 
 function markOf(value: unknown): Segment['mark'] {

@@ -1,10 +1,12 @@
+/** Delivers answers at their pace, in scripted chunks, with scripted breaks. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BareEvent, StreamEvent } from './dialect.ts';
 import type { Fault } from './directives.ts';
 import type { HttpExchange } from './exchange.ts';
 import type { Random } from './random.ts';
 
-/** How the bytes of a stream are cut, whatever they say. */
+/** How the bytes of a stream are cut into writes. */
 export interface Chunking {
   /**
    * `event`: one write for each event. A number: pieces of so many bytes. `random`: pieces of 1 to 40 bytes at seeded
@@ -16,13 +18,13 @@ export interface Chunking {
 
 const MAX_RANDOM_PIECE = 40;
 
-/** Without a pace, the event loop still gets a turn now and then: other streams and departures need it. */
+/** Without a pace, the event loop still gets a turn now and then, for other streams and disconnections. */
 const EVENTS_PER_TURN = 16;
 
 export interface Cutter {
-  /** The pieces to send now; what is left waits for the next event. */
+  /** The pieces to send now; the rest waits for the next event. */
   push(bytes: Buffer): Buffer[];
-  /** What is left. */
+  /** The rest. */
   flush(): Buffer[];
 }
 
@@ -70,7 +72,7 @@ function encodeEvent(event: StreamEvent | BareEvent, lineEnding: Chunking['lineE
   return `${name}data: ${event.data}${lineEnding}${lineEnding}`;
 }
 
-/** Ends or breaks a body where the script says so. Nothing may be sent after it. */
+/** Ends or breaks a body as the script demands. Nothing may be sent after it. */
 async function breakOff(exchange: HttpExchange, fault: Exclude<Fault, { kind: 'midfail' }>): Promise<void> {
   if (fault.kind === 'hang') return exchange.untilGone();
   if (fault.how === 'end') exchange.response.end();
@@ -85,14 +87,14 @@ interface Stream {
   fault: Fault | null;
   tokensPerSecond: number;
   chunking: Chunking;
-  /** For the places of the cuts alone: what is said must not depend on how it is cut. */
+  /** Seeds the cuts alone: the content must not depend on how it is cut. */
   random: Random;
   onEvent: () => void;
 }
 
 /**
- * Sends a stream at its pace and breaks it where the script wants. Returns when there is nothing left to do:
- * all was sent, the break happened, or the client left.
+ * Sends a stream at its pace and breaks it where the script demands. Returns when it is over: all was sent, the break
+ * happened, or the client disconnected.
  */
 export async function deliverStream(stream: Stream): Promise<void> {
   const { exchange, fault, chunking } = stream;
@@ -126,12 +128,12 @@ export async function deliverStream(stream: Stream): Promise<void> {
   }
   await flush();
   if (fault !== null && fault.kind !== 'midfail' && sent === fault.after) await breakOff(exchange, fault);
-  // A stream has no length; a scripted one is there to be wrong, and only a closed connection can end that body.
+  // A stream has no length; a scripted one is wrong on purpose, and only a closed connection can end that body.
   else if (exchange.response.hasHeader('content-length')) exchange.sever('close');
   else exchange.response.end();
 }
 
-/** Waits until each event is due. Works from the start of the stream, so that late timers do not add up. */
+/** Waits until each event is due. Relative to the start of the stream, so that late timers do not add up. */
 function createPace(exchange: HttpExchange, tokensPerSecond: number): (tokens: number) => Promise<void> {
   let startedAt: number | null = null;
   let tokensBefore = 0;

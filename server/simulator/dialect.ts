@@ -1,3 +1,5 @@
+/** The interface of a simulated vendor's protocol. */
+
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Protocol } from '../core/protocol.ts';
 import type { ParsedObject } from './json.ts';
@@ -24,12 +26,12 @@ export interface BareEvent {
   counted: boolean;
 }
 
-/** What usage an answer reports. */
+/** The usage that an answer reports. */
 export type UsageReport =
-  /** The vendor's shape, or what a script wants in its place. `text` is its exact JSON. */
+  /** The vendor's shape, or the script's replacement. `text` is its exact JSON. */
   { kind: 'reported'; value: unknown; text: string } | { kind: 'none' };
 
-/** What a rendered answer needs besides the answer itself. */
+/** Further inputs of a rendered answer. */
 export interface Envelope {
   /** The answer's id, in the vendor's style. */
   id: string;
@@ -39,7 +41,7 @@ export interface Envelope {
   /** Unix seconds. */
   createdAt: number;
   usage: UsageReport;
-  /** The request body, for what the vendor echoes or what changes the answer's shape. */
+  /** The request body, for members that the vendor echoes or that change the answer's shape. */
   body: ParsedObject;
   headers: IncomingHttpHeaders;
   prompt: Prompt;
@@ -51,11 +53,11 @@ export interface ReadRules {
   signatures: Signatures;
   /** Check the history as closely as the vendor does: calls and results must pair up. */
   strict: boolean;
-  /** The request only wants its tokens counted, so that nothing about the answer need be said. */
+  /** The request only counts tokens, so that members about the answer may be missing. */
   countOnly: boolean;
 }
 
-/** One vendor's way of speaking. Everything here is pure: values in, values out. */
+/** One vendor's protocol. Pure: values in, values out. */
 export interface VendorDialect {
   protocol: Protocol;
   /** The vendor's id for the operator's account; it stands in headers and in some error texts. */
@@ -72,14 +74,14 @@ export interface VendorDialect {
   whole(answer: PlayedAnswer, envelope: Envelope): unknown;
   /** The events of a streamed answer, made one by one as they are sent. */
   events(answer: PlayedAnswer, envelope: Envelope): Iterable<StreamEvent>;
-  /** How a stream that was already running reports a failure, after so many events. */
+  /** How a running stream reports a failure, after so many events. */
   failedEvents(failure: VendorError, envelope: Envelope, sent: number): Iterable<StreamEvent>;
   /** The error envelope. */
   errorBody(failure: VendorError, requestId: string): unknown;
-  /** What the vendor says for a status when the script does not say it. */
+  /** The vendor's message for a status, unless the script has one. */
   wording(status: number, about: { model: string; credential: string }): VendorError;
   /** The status of a failure inside a stream when the script names none. */
   midStreamStatus: number;
-  /** The headers that name and meter the operator's account; a gateway has to keep them to itself. */
+  /** The headers that identify and meter the operator's account; a gateway must not forward them. */
   accountHeaders(about: { requestId: string; status: number }): [string, string][];
 }

@@ -1,3 +1,5 @@
+/** The directives that a user's text gives to the simulator. */
+
 import { endOfJson, isObject, parseJson } from './json.ts';
 
 /** A break in the answer after so many stream events. */
@@ -13,25 +15,25 @@ interface ToolDirective {
   name: string;
   /** The input as JSON text, exactly as written. */
   inputJson: string;
-  /** The id the call shall carry, for vendors whose ids are unusual; null for one in the vendor's style. */
+  /** The id of the call, for unusual ones; null for one in the vendor's style. */
   id: string | null;
 }
 
-/** What a user's text asks the simulator to do. */
+/** The directives of a user's text. */
 export interface Directives {
   say: string | null;
   think: string | null;
   tools: ToolDirective[];
   status: { code: number; message: string | null } | null;
   delayMs: number;
-  /** The earliest of the breaks asked for. */
+  /** The earliest of the requested breaks. */
   fault: Fault | null;
   /** JSON text of the usage to report; null for the simulator's own count. */
   usageJson: string | null;
   noUsage: boolean;
   headers: [name: string, value: string | string[]][];
   raw: Buffer | null;
-  /** Bytes for the bare socket, status line included. */
+  /** Bytes for the raw socket, status line included. */
   socket: Buffer | null;
   /** Drop the connection instead of answering. */
   drop: boolean;
@@ -48,7 +50,7 @@ const MAX_WORDS = 1_000_000;
 const OPENING =
   /\[\[(say|len|think|tool|status|delay|cut|midfail|hang|usage|nousage|headers|raw|socket|drop|early|model|speed)(?=[\s\]])/g;
 
-/** Whether a text holds anything that looks like a directive. */
+/** Whether a text contains anything that looks like a directive. */
 export function hasDirective(text: string): boolean {
   return text.search(OPENING) >= 0;
 }
@@ -148,7 +150,7 @@ function apply(directives: Directives, name: string, text: string): void {
       directives.status = { code: statusCode(word.slice(0, 3)), message: word.slice(3).trim() || null };
       break;
     case 'delay':
-      // The longest wait that a timer can hold.
+      // The longest delay of a timer.
       directives.delayMs = wholeNumber(word, 2_147_483_647);
       break;
     case 'cut':
@@ -197,8 +199,8 @@ function endOfText(text: string, name: string, start: number): number {
 }
 
 /**
- * Reads every directive of a text, wherever in it they stand. A directive that is not understood is a fault of the
- * script, and saying so beats playing something else than was asked for.
+ * Reads all directives of a text, wherever they stand. An unknown directive is an error in the script, and reporting it
+ * beats playing something else.
  */
 export function readDirectives(text: string): ReadDirectives {
   const directives = none();

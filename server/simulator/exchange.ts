@@ -1,14 +1,16 @@
+/** One request and its response, with the state of their connection. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** One request and its response, with what the simulator needs to know about the connection under them. */
 export interface HttpExchange {
   request: IncomingMessage;
   response: ServerResponse;
-  /** The connection is gone, or was broken on purpose: nothing sent from now on arrives. */
+  /** The connection is closed, or was broken on purpose: nothing sent from now on arrives. */
   readonly gone: boolean;
-  /** Waits, but not for somebody who has left. */
+  /** Waits, but ends early when the client disconnects. */
   sleep(ms: number): Promise<void>;
-  /** Silence: resolves only when the client leaves. */
+  /** Silence: resolves only when the client disconnects. */
   untilGone(): Promise<void>;
   /** Sends part of the body, no faster than the client reads. */
   write(bytes: Uint8Array | string): Promise<void>;
@@ -18,11 +20,11 @@ export interface HttpExchange {
   sendBare(bytes: Uint8Array): void;
 }
 
-/** How an exchange came to its end. */
+/** The end of an exchange. */
 export type Ending =
   /** The whole response was sent. */
   | 'finished'
-  /** The client left first. */
+  /** The client disconnected first. */
   | 'aborted'
   /** The simulator broke the connection because a script said so. */
   | 'severed';
@@ -86,7 +88,7 @@ export function openExchange({
       severed = true;
       const { socket } = response;
       if (socket === null || socket.destroyed) return;
-      // An empty write is behind all earlier ones, so its callback tells that they are on their way.
+      // An empty write is queued behind all earlier ones, so its callback means that they have been sent.
       if (how === 'reset') socket.write('', () => socket.resetAndDestroy());
       else socket.destroySoon();
     },

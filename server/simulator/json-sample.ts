@@ -1,3 +1,5 @@
+/** Makes sample values for JSON schemas, for structured outputs and tool inputs. */
+
 import { isObject, listOf, type ParsedObject } from './json.ts';
 
 /** Schemas may refer to themselves; below this depth only what is required is filled in. */
@@ -33,7 +35,7 @@ function sampleObject(schema: ParsedObject, text: string, root: ParsedObject, de
 }
 
 function sampleAt(value: unknown, text: string, root: ParsedObject, depth: number): unknown {
-  // Recursive required properties have no finite instance; null is as good an end as any.
+  // Recursive required properties have no finite instance, so they end with null.
   if (depth > 2 * MAX_DEPTH) return null;
   const schema = resolve(isObject(value) ? value : {}, root);
   if ('const' in schema) return schema['const'];

@@ -1,3 +1,5 @@
+/** JSON of the simulator: lenient readers, and raw text inside of documents. */
+
 import { randomBytes } from 'node:crypto';
 
 export type ParsedObject = Record<string, unknown>;
@@ -11,7 +13,7 @@ export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value when it is a string, else an empty one: bodies come from outside and hold anything anywhere. */
+/** The value when it is a string, else an empty one: bodies are untrusted. */
 export function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -25,7 +27,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-// Unguessable, so that no text of a request can pose as spliced JSON.
+// Unguessable, so that no text of a request can be taken for spliced JSON.
 const MARK = `raw-json-${randomBytes(12).toString('hex')}:`;
 const SPLICE = new RegExp(`"${MARK}((?:[^"\\\\]|\\\\.)*)"`, 'g');
 

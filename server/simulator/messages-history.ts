@@ -1,3 +1,5 @@
+/** The messages vendor's checks of a conversation. */
+
 import type { ReadRules } from './dialect.ts';
 import { isObject, listOf, type ParsedObject, wordOf } from './json.ts';
 import { invalid, type VendorError } from './prompt.ts';
@@ -48,7 +50,7 @@ const orphanResult: Check = (block, path, _message, before) => {
   );
 };
 
-/** Results come first in their message: the vendor takes whatever stands before them as "no results". */
+/** Results come first in their message: the vendor reads anything before them as "no results". */
 const lateResult: Check = (block, path, message) => {
   const blocks = blocksOf(message);
   if (block['type'] !== 'tool_result') return null;
@@ -86,8 +88,8 @@ function roleFault(messages: readonly unknown[]): VendorError | null {
 }
 
 /**
- * What the vendor refuses about a conversation. Foreign signatures are refused always; the pairing of calls and
- * results, empty blocks and ids only under `strict`, because a person at a terminal may well leave half of it out.
+ * The messages vendor's checks of a conversation. Foreign signatures are always refused; the pairing of calls and
+ * results, empty blocks and ids only under `strict`, because a person at a terminal may leave half of it out.
  */
 export function historyFault(messages: readonly unknown[], rules: ReadRules): VendorError | null {
   const role = roleFault(messages);

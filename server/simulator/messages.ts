@@ -1,3 +1,5 @@
+/** The simulated vendor of the messages protocol. */
+
 import { segmentOf, segmentsOfMessage, textOfContent } from './context.ts';
 import type { Envelope, StreamEvent, VendorDialect } from './dialect.ts';
 import { isObject, listOf, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
@@ -155,12 +157,12 @@ function isNewVersion(envelope: Envelope): boolean {
   return String(envelope.headers['anthropic-version']) >= VERSION_WITHOUT_SAMPLING;
 }
 
-/** Members that the newer version always carries; the older one does not know them. */
+/** Members that the newer version always carries and the older one does not have. */
 function newMembers(envelope: Envelope, names: readonly string[]): ParsedObject {
   return isNewVersion(envelope) ? Object.fromEntries(names.map((name) => [name, null])) : {};
 }
 
-/** Thinking that the client does not want to see still has to come back signed. */
+/** Hidden thinking still has to be returned signed. */
 function shownThinking(pieces: readonly string[], envelope: Envelope): string[] {
   const settings = isObject(envelope.body['thinking']) ? envelope.body['thinking'] : {};
   return settings['display'] === 'omitted' ? [] : [...pieces];
@@ -174,7 +176,7 @@ function finalUsage(envelope: Envelope): ParsedObject {
   return envelope.usage.kind === 'none' ? {} : { usage: rawJson(envelope.usage.text) };
 }
 
-/** At the start the vendor knows its input and has hardly generated anything. */
+/** At the start the vendor knows its input and has generated almost nothing. */
 function startUsage(envelope: Envelope): ParsedObject {
   if (envelope.usage.kind === 'none') return {};
   const { value, text } = envelope.usage;
@@ -201,7 +203,7 @@ function* thinkingDeltas(
 }
 
 function* inputDeltas(tool: PlannedTool): Iterable<{ delta: ParsedObject; tokens: number }> {
-  // The vendor opens with an empty piece; clients must not take it for the whole input.
+  // The vendor opens with an empty piece, which clients must not take for the whole input.
   yield { delta: { type: 'input_json_delta', partial_json: '' }, tokens: 1 };
   const empty = tool.complete && tool.pieces.join('') === '{}';
   for (const piece of empty ? [] : tool.pieces) {

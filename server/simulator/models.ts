@@ -1,3 +1,5 @@
+/** The lists of models in the vendors' shapes. */
+
 import type { VendorDialect } from './dialect.ts';
 import type { ParsedObject } from './json.ts';
 
@@ -8,14 +10,14 @@ function displayName(id: string): string {
   return id.replace(/^sim-/, 'Simulated ');
 }
 
-/** One model in the shape of the vendor that is being spoken to. */
+/** One model in the shape of the requested protocol's vendor. */
 export function modelObject(id: string, dialect: VendorDialect): ParsedObject {
   return dialect.protocol === 'messages'
     ? { type: 'model', id, display_name: displayName(id), created_at: new Date(CREATED_SECONDS * 1000).toISOString() }
     : { id, object: 'model', created: CREATED_SECONDS, owned_by: 'simulator' };
 }
 
-/** The list of models in the shape of the vendor that is being spoken to. */
+/** The list of models in the shape of the requested protocol's vendor. */
 export function modelList(ids: readonly string[], dialect: VendorDialect): ParsedObject {
   const data = ids.map((id) => modelObject(id, dialect));
   return dialect.protocol === 'messages'

@@ -1,3 +1,5 @@
+/** The error messages of the vendor of chat completions and responses. */
+
 import type { VendorError } from './prompt.ts';
 
 /** The vendor's id for the operator's organisation. */

@@ -1,3 +1,5 @@
+/** The vendors' prompt caches: which part of an input is a hit, a write or new. */
+
 import { createHash } from 'node:crypto';
 import { countPromptTokens, type Segment } from './prompt.ts';
 
@@ -11,8 +13,8 @@ export interface CachedInput {
 
 export interface PromptCache {
   /**
-   * The messages vendor's caching: only what a marker asks for is written, and each marker looks back at most twenty
-   * stretches for a prefix that was written before.
+   * The messages vendor's caching: only marked prefixes are written, and each marker looks back at most twenty segments
+   * for a prefix that was written before.
    */
   marked(scope: string, segments: readonly Segment[]): CachedInput;
   /**
@@ -37,15 +39,15 @@ function chain(previous: string, text: string | Uint8Array): string {
 }
 
 /**
- * Remembers which prefixes have been seen, as digests only: what was said cannot be recovered from it.
- * `now` is in milliseconds; `limit` bounds the number of digests, the oldest go first.
+ * Remembers seen prefixes as digests, from which no text can be recovered. `now` is in milliseconds; `limit` bounds the
+ * number of digests, the oldest go first.
  */
 export function createPromptCache({ now, limit = 100_000 }: { now: () => number; limit?: number }): PromptCache {
   const entries = new Map<string, Entry>();
 
   const has = (digest: string): boolean => (entries.get(digest)?.expiresAt ?? 0) > now();
   const keep = (digest: string, lifetimeMs: number): void => {
-    // Taken out first, so that insertion order is order of use.
+    // Removed first, so that insertion order is order of use.
     entries.delete(digest);
     entries.set(digest, { expiresAt: now() + lifetimeMs, lifetimeMs });
     for (const oldest of entries.keys()) {

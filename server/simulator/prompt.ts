@@ -1,11 +1,11 @@
-/** What a request says, in words that the three protocols share. */
+/** The content of a request, in the terms that the three protocols share. */
 
-/** One step of the conversation, oldest first, as far as the script of the answer depends on it. */
+/** One step of the conversation, oldest first, reduced to what the script needs. */
 export type PromptTurn = { from: 'user'; text: string } | { from: 'assistant' } | { from: 'tool' };
 
-/** A stretch of the context, in the order in which the vendor's cache sees it. */
+/** A segment of the context, in the order in which the vendor's cache sees it. */
 export interface Segment {
-  /** What distinguishes it from another stretch; media stand in by their digest. */
+  /** Distinguishes it from other segments; media are represented by their digest. */
   text: string;
   tokens: number;
   /** How long the context up to here shall be cached; null when no marker asks for it. */

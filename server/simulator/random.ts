@@ -1,4 +1,4 @@
-/** A seeded source of numbers: the same seed gives the same ids, the same answers and the same splits. */
+/** Seeded random numbers: the same seed gives the same ids, answers and splits. */
 export interface Random {
   /** A number in [0, 1). */
   next(): number;

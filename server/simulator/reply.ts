@@ -1,3 +1,5 @@
+/** Replies of the simulator: headers, error envelopes, bodies. */
+
 import { deliverWhole } from './delivery.ts';
 import type { VendorDialect } from './dialect.ts';
 import type { Directives } from './directives.ts';
@@ -33,7 +35,7 @@ const LINGER_MS = 2_000;
 
 const RETRYABLE = new Set([408, 409, 429]);
 
-/** Everything a vendor's response carries besides its body; the account's own among it. */
+/** The headers of a vendor's response, including those of the account. */
 export function headersOf(call: PlayedCall, status: number, contentType: string): Map<string, string | string[]> {
   const { dialect, requestId, random } = call;
   const headers = new Map<string, string | string[]>([
@@ -82,8 +84,8 @@ export async function fail(call: PlayedCall, failure: VendorError, extra: Direct
 }
 
 /**
- * Answers while the request is still coming in. The rest of the body stays unread, as with a server that has made
- * up its mind; Node would drop the connection at once and take the answer with it, hence the bare socket.
+ * Answers while the request is still coming in. The rest of the body stays unread, as with a server that has decided
+ * already; Node would drop the connection at once and lose the answer, hence the raw socket.
  */
 export async function failEarly(call: PlayedCall, failure: VendorError): Promise<void> {
   const { exchange } = call;
@@ -98,17 +100,17 @@ export async function failEarly(call: PlayedCall, failure: VendorError): Promise
   exchange.sever('close');
 }
 
-/** Sends a body that is no stream, with the breaks and headers that the script wants. */
+/** Sends a body that is no stream, with the script's breaks and headers. */
 export function sendBody(call: PlayedCall, directives: Directives, body: Buffer): Promise<void> {
   const { response } = call.exchange;
   const scripted = directives.headers.some(([name]) => name === 'content-length' || name === 'transfer-encoding');
-  // A body that ends early as if it were whole cannot have a length in front.
+  // A body that ends early as if it were complete cannot announce a length.
   const open = directives.fault?.kind === 'cut' && directives.fault.how === 'end';
   if (!scripted && !open) response.setHeader('content-length', body.length);
   return deliverWhole({ exchange: call.exchange, body, fault: directives.fault });
 }
 
-/** What the client authenticates with, whichever of the two headers carries it. */
+/** The client's credential, from either of the two headers. */
 export function credentialOf(call: Arrival): string {
   const { headers } = call.exchange.request;
   const bearer = /^bearer\s+(.*)$/i.exec(headers.authorization ?? '')?.[1];

@@ -1,11 +1,13 @@
+/** Reads request bodies, up to a limit or an early answer. */
+
 import type { IncomingMessage } from 'node:http';
 
-/** A request body as far as it came. */
+/** A request body as far as it was received. */
 export type ReadBody =
   | { kind: 'complete'; body: Buffer }
-  /** The answer is due although more of the body is coming: it is too large, or the script wants it so. */
+  /** The answer is due before the end of the body: it is too large, or the script demands it. */
   | { kind: 'early'; body: Buffer; status: number }
-  /** The client left while sending. */
+  /** The client disconnected while sending. */
   | { kind: 'left'; body: Buffer };
 
 /** `[[early CODE]]` is looked for in so many first bytes; scanning all of a huge upload would be a waste. */
@@ -33,7 +35,7 @@ export function readBody({ request, maxBytes }: { request: IncomingMessage; maxB
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) return early(413);
     request.on('data', take);
     request.on('end', () => resolve({ kind: 'complete', body: body() }));
-    // Also follows a normal end, when the promise has long been settled.
+    // Also emitted after a normal end, when the promise has long been settled.
     request.on('close', () => resolve({ kind: 'left', body: body() }));
   });
 }

@@ -1,3 +1,5 @@
+/** The simulated vendor of the responses protocol. */
+
 import { segmentOf, segmentsOfMessage, textOfContent } from './context.ts';
 import type { Envelope, ReadRules, StreamEvent, VendorDialect } from './dialect.ts';
 import { isObject, listOf, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
@@ -46,7 +48,7 @@ function fieldFault(body: ParsedObject): VendorError | null {
   return null;
 }
 
-/** Encrypted reasoning is opaque: a nonce and its signature, so that only the simulator's own comes back in. */
+/** Encrypted reasoning is opaque: a nonce and its signature, so that only the simulator's own is accepted. */
 function encrypt(nonce: string, rules: Pick<ReadRules, 'signatures'>): string {
   return `${nonce}.${rules.signatures.sign(nonce)}`;
 }
@@ -229,7 +231,7 @@ function itemsOfAnswer(answer: PlayedAnswer, envelope: Envelope): Item[] {
   ];
 }
 
-/** The response object around the output; what the vendor repeats of the request is repeated here too. */
+/** The response object around the output; it repeats the members of the request that the vendor repeats. */
 function responseOf(envelope: Envelope, members: ParsedObject): ParsedObject {
   const { body } = envelope;
   return {

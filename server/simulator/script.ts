@@ -1,3 +1,5 @@
+/** Decides the content of an answer from the conversation and its directives. */
+
 import { type Directives, hasDirective } from './directives.ts';
 import { parseJson } from './json.ts';
 import { sampleOfSchema } from './json-sample.ts';
@@ -5,7 +7,7 @@ import type { Prompt, PromptTool, PromptTurn } from './prompt.ts';
 import type { Random } from './random.ts';
 import { cutIntoTokens } from './tokens.ts';
 
-/** What steers the answer: the newest user text, and whether the tools it asked for have answered already. */
+/** The input of the script: the newest user text, and whether its tools have answered already. */
 export interface Cue {
   text: string;
   toolsAnswered: boolean;
@@ -46,7 +48,7 @@ const SIGN_OF_LIFE =
 
 /**
  * Finds the newest user text. Coding agents put reminders of their own beside tool results; such a text is no new
- * question, unless it carries a directive, and the one before the tools were called still counts.
+ * question, unless it carries a directive, and the one before the tool calls still counts.
  */
 export function cueOf(turns: readonly PromptTurn[]): Cue {
   let toolsAnswered = false;
@@ -70,7 +72,7 @@ function kindOf(prompt: Prompt, name: string): 'function' | 'custom' {
 
 type PlayedCall = Omit<PlannedTool, 'pieces' | 'complete'> & { input: string };
 
-/** The calls of this answer: what the script asks for, bent to what `tool_choice` allows and demands. */
+/** The calls of this answer: the script's, adjusted to `tool_choice`. */
 function callsFor(prompt: Prompt, directives: Directives, cue: Cue): PlayedCall[] {
   const choice = prompt.toolChoice;
   if (choice.mode === 'none') return [];
@@ -91,7 +93,7 @@ function plainText(directives: Directives, cue: Cue, random: Random): string {
   return SMALL_TALK[random.integer(SMALL_TALK.length)] ?? SMALL_TALK[0];
 }
 
-/** A scripted text that is JSON already is left as it is: tests say exactly what they want to read. */
+/** A scripted text that is JSON already is left as it is: tests specify the exact text. */
 function asJson(text: string, schema: unknown): string {
   if (parseJson(text) !== undefined) return text;
   return JSON.stringify(schema === null ? { answer: text } : sampleOfSchema(schema, text));
@@ -106,7 +108,7 @@ function firstStop(text: string, sequences: readonly string[]): { at: number; se
   return first;
 }
 
-/** Decides the whole answer before its first byte; what happens on the way to the client is not its business. */
+/** Decides the whole answer before its first byte, independent of its delivery. */
 export function writeAnswer(prompt: Prompt, directives: Directives, cue: Cue, random: Random): PlayedAnswer {
   const calls = callsFor(prompt, directives, cue);
   const spoken = calls.length > 0 ? (directives.say ?? '') : plainText(directives, cue, random);

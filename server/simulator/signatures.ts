@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { isSameSecret } from '../shared/constant-time.ts';
 
 /**
- * Signs what the vendor signs (thinking, encrypted reasoning) and recognises its own signatures, so that a gateway
- * that alters a thinking block, or makes one up, gets the vendor's 400 and not a friendly answer.
+ * Signatures of thinking and encrypted reasoning. The simulator accepts only its own, so that a gateway that alters or
+ * invents a thinking block gets the vendor's 400.
  */
 export interface Signatures {
   sign(text: string): string;
@@ -12,7 +12,7 @@ export interface Signatures {
 
 const PREFIX = 'sim1.';
 
-/** Derived from the seed alone: a signature stays good across restarts, as a vendor's would. */
+/** Derived from the seed alone: a signature stays valid across restarts, as a vendor's would. */
 export function createSignatures({ seed }: { seed: number }): Signatures {
   const sign = (text: string): string =>
     PREFIX + createHmac('sha256', `simulator signature ${seed}`).update(text).digest('base64');

@@ -1,3 +1,5 @@
+/** The simulator: a real HTTP upstream that speaks the three protocols. */
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Protocol } from '../core/protocol.ts';
@@ -11,11 +13,11 @@ import { createSignatures } from './signatures.ts';
 
 export type { Chunking, RecordedRequest };
 
-/** Settings of a simulator; every one has a default that suits a person watching. */
+/** Settings of a simulator; the defaults suit a person who watches. */
 export interface SimulatorSettings {
   /** 0, the default, takes any free port. */
   port?: number;
-  /** Loopback unless said otherwise: the simulator is a toy for one's own machine. */
+  /** Default: loopback, because the simulator is a tool for one's own machine. */
   host?: string;
   /** Keep the exact bytes of the last requests: true for the last 100, or a number of one's own. Off by default. */
   record?: boolean | number;
@@ -38,7 +40,7 @@ export interface SimulatorSettings {
   now?: () => number;
 }
 
-/** What has happened so far. Requests of the simulator's own pages (`/__requests`, `/`) are not counted. */
+/** Counters since the start. Requests of the simulator's own pages (`/__requests`, `/`) are not counted. */
 export interface SimulatorStats {
   /** Requests that arrived. */
   requests: number;
@@ -46,13 +48,13 @@ export interface SimulatorStats {
   openRequests: number;
   /** Of these, streams whose headers are out. */
   openStreams: number;
-  /** Events sent on all streams so far: they stop growing when a client stops reading. */
+  /** Events sent on all streams so far: the number stops growing when a client stops reading. */
   streamEvents: number;
   /** Answered to the last byte, errors included. */
   finishedRequests: number;
-  /** The client left before the answer was complete. */
+  /** The client disconnected before the answer was complete. */
   abortedRequests: number;
-  /** Broken off by the simulator because a script said so. */
+  /** Broken by the simulator because a script said so. */
   severedRequests: number;
   openConnections: number;
 }
@@ -71,7 +73,7 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
-/** The models it lists. It answers to any id, and with the id that it got. */
+/** The listed models. It answers to any id, under that id. */
 const SIMULATED_MODELS = ['sim-large', 'sim-medium', 'sim-small'] as const;
 
 const DEFAULT_RECORDED = 100;
@@ -172,8 +174,8 @@ function createTraffic() {
 }
 
 /**
- * Starts the simulator: a real HTTP upstream that speaks all three protocols and plays whatever the newest user text
- * asks for (README.md lists the directives). It shares no code with the gateway, so that one checks the other.
+ * Starts the simulator: a real HTTP upstream that speaks all three protocols and follows the directives of the newest
+ * user text (README.md lists them). It shares no code with the gateway, so that one checks the other.
  */
 export async function createSimulator(settings: SimulatorSettings = {}): Promise<Simulator> {
   const host = settings.host ?? '127.0.0.1';
@@ -221,12 +223,12 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
     if (path === '/') return sendJson(response, 200, { simulator: true, models: SIMULATED_MODELS });
     const exchange = traffic.open(request, response);
     model(exchange, path).catch((error: unknown) => {
-      // A fault of the simulator itself must not pass for the vendor's: it ends the connection without an answer.
+      // A fault of the simulator itself must not pass for the vendor's: the connection ends without an answer.
       process.emitWarning(error instanceof Error ? error : String(error));
       exchange.sever('close');
     });
   });
-  // Clients of a gateway wait ten minutes; the upstream must never be the first to lose patience.
+  // Clients of a gateway wait ten minutes; the upstream must never time out first.
   server.requestTimeout = 0;
   server.keepAliveTimeout = 75_000;
   server.on('connection', traffic.connected);

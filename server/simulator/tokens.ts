@@ -1,6 +1,6 @@
 /**
- * The simulator's own idea of a token. It resembles the vendors' (about four bytes of prose) without being any
- * of theirs: what matters is that the same text always counts the same, in usage and in `count_tokens`.
+ * The simulator's own tokenizer. It resembles the vendors' (about four bytes of prose) without being any of theirs: it
+ * only has to be consistent between usage and `count_tokens`.
  */
 
 // A short word with the blank before it, a run of punctuation or other letters, or a run of blanks.
@@ -16,7 +16,7 @@ export function countInputTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-/** Tokens of one image, whatever its size: within what the vendors charge for a large one. */
+/** Tokens of one image of any size: within what the vendors charge for a large one. */
 export const IMAGE_TOKENS = 1_200;
 
 /** Tokens of one document: about a page for every 50 kB of its base64 text. */
