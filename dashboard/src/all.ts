@@ -1,4 +1,4 @@
-/** Every element of a paged list, up to so many: charts need them all, and a page is at most a thousand. */
+/** Reads every element of a paged list, up to a limit: charts need them all, and a page is at most a thousand. */
 export async function collect<T>(list: AsyncIterable<T>, most = 5_000): Promise<T[]> {
   const all: T[] = [];
   for await (const one of list) {

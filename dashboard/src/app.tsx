@@ -8,7 +8,7 @@ import { nextPage, pages, signInFor } from './pages.ts';
 import { SessionProvider, useMaybeSession, useSession, useViewer } from './session.tsx';
 import { PublicFrame, Shell } from './shell.tsx';
 
-/** Which page is where. Each is loaded when somebody goes there. */
+/** The routes of the pages. Each page is loaded on its first visit. */
 
 const Landing = lazy(() => import('./pages/landing.tsx'));
 const VerifyEmail = lazy(() => import('./pages/verify-email.tsx'));
@@ -40,7 +40,7 @@ const accountPages: readonly (readonly [string, ComponentType])[] = [
   [pages.members, lazy(() => import('./pages/members.tsx'))],
 ];
 
-/** About the person, or about nobody in particular. */
+/** Pages about the person, signed in or not. */
 const personPages: readonly (readonly [string, ComponentType])[] = [
   [pages.models, lazy(() => import('./pages/models.tsx'))],
   [pages.security, lazy(() => import('./pages/security.tsx'))],
@@ -78,7 +78,7 @@ export function App() {
   const person = viewer.data?.user ?? null;
   if (viewer.data === null || person === null) return <ForNobody />;
   return (
-    // Another person begins afresh, also in the middle of a form.
+    // Another person starts with a fresh state, also in the middle of a form.
     <SessionProvider key={person.id} viewer={viewer.data} person={person}>
       <ForPerson />
     </SessionProvider>
@@ -94,8 +94,8 @@ function Waiting() {
 }
 
 /**
- * A page of its own state for each address: going from one order to another is going to another page. So is going from
- * one account to another: what was typed or made for one is not for the other.
+ * A page has a state of its own for each address and account: a form for one order or account must not be kept for the
+ * next.
  */
 function Loading({
   page: PageOf,

@@ -1,4 +1,4 @@
-/** What differs, line by line: how it was with a minus, how it is with a plus. */
+/** A line-by-line diff: old lines with a minus, new ones with a plus. */
 export function changesOf(before: unknown, after: unknown): string {
   const fields = (value: unknown): Record<string, unknown> =>
     typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : value == null ? {} : { value };

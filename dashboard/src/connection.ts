@@ -1,7 +1,10 @@
 import { ConfigurationError } from '@steyg/sdk';
 import { type Connection, type ConnectRequest, connect } from '@steyg/sdk/connect';
 
-/** A tool whose settings are a person's only has none for a project: there is nothing to choose then. */
+/**
+ * The choice of a client tool and its scope. A tool with personal settings only has no project scope, so there is
+ * nothing to choose.
+ */
 export function connectionOf(request: ConnectRequest): { connection: Connection; forProjects: boolean } {
   try {
     const forProject = connect({ ...request, scope: 'project' });

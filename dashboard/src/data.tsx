@@ -14,7 +14,7 @@ import {
 } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useMemo } from 'react';
 
-/** Reading from the server and changing things there, with what a page needs to show meanwhile. */
+/** Queries and changes of the server's data, with the states that a page shows meanwhile. */
 
 const SteygContext = createContext<Steyg | null>(null);
 
@@ -28,19 +28,18 @@ export function useSteyg(): Steyg {
   return steyg;
 }
 
-/** The key of everything that belongs to who is signed in. */
+/** The query key of all data of the signed-in person. */
 export const viewerKey = ['viewer'] as const;
 
 export function createQueryClient(): QueryClient {
-  // A session that ended elsewhere, an account that was suspended and a role that became smaller show as a refusal of
-  // whatever is asked next.
+  // An ended session, a suspended account and a lowered role show as a refusal of the next query.
   const changed = new Set(['UNAUTHENTICATED', 'ACCOUNT_SUSPENDED', 'NOT_ALLOWED']);
   const onError = (error: unknown) => {
     if ((error instanceof GraphqlError || error instanceof ResultError) && changed.has(error.code)) {
       void client.invalidateQueries({ queryKey: viewerKey });
     }
   };
-  // Null is the answer for what belongs to others, which it does where another person signed in meanwhile.
+  // Null is the answer for other people's objects, which these are when another person has signed in meanwhile.
   const onSuccess = (data: unknown, { queryKey }: { queryKey: QueryKey }) => {
     if (data === null && queryKey[0] !== viewerKey[0]) {
       void client.refetchQueries({ queryKey: viewerKey }, { cancelRefetch: false });
@@ -50,9 +49,9 @@ export function createQueryClient(): QueryClient {
     queryCache: new QueryCache({ onError, onSuccess }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
-      // The client tries again by itself where that is safe.
+      // The client retries by itself where that is safe.
       queries: { retry: false, staleTime: 5_000 },
-      // Without a network a change fails at once: nobody wants to have bought something hours later.
+      // Offline, a change fails at once: a purchase must not happen hours later.
       mutations: { retry: false, networkMode: 'always' },
     },
   });
@@ -62,13 +61,13 @@ export function createQueryClient(): QueryClient {
 interface Ask<T> {
   key: QueryKey;
   ask: (steyg: Steyg, signal: AbortSignal) => Promise<T>;
-  /** Asked again so often while somebody looks, in milliseconds. */
+  /** Polling interval while the page is visible, in milliseconds. */
   every?: number | ((data: T | undefined) => number | false);
   /** False: not yet. */
   when?: boolean;
 }
 
-/** Asks for something, and again when it may have changed. */
+/** Queries data, and again when it may have changed. */
 export function useAsk<T>({ key, ask, every, when = true }: Ask<T>): UseQueryResult<T> {
   const steyg = useSteyg();
   return useQuery<T>({
@@ -86,7 +85,7 @@ interface PageOfList<Node> {
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
-/** A list that is read page by page, as far as somebody asks. */
+/** A list that is loaded page by page on demand. */
 export function usePages<Node>({
   key,
   order,
@@ -95,7 +94,7 @@ export function usePages<Node>({
   when = true,
 }: {
   key: QueryKey;
-  /** How the list is sorted. What is there stays until the list comes in another order. */
+  /** The order of the list. Present elements stay until the list arrives in another order. */
   order?: string;
   ask: (steyg: Steyg, after: string | null, signal: AbortSignal) => Promise<PageOfList<Node> | null>;
   every?: number;
@@ -119,14 +118,14 @@ export function usePages<Node>({
 
 interface Change<Input, Result> {
   change: (steyg: Steyg, input: Input) => Promise<Result>;
-  /** Lists that show what was changed; they are asked for again. */
+  /** The lists that show the changed objects; they are queried again. */
   refresh?: readonly QueryKey[];
-  /** What the lists will look like, shown at once and taken back if the server refuses. */
+  /** The optimistic state of the lists, rolled back if the server refuses. */
   expect?: { key: QueryKey; update: (current: never, input: Input) => unknown };
   done?: (result: Success<Result>, input: Input) => void;
 }
 
-/** Changes something. An expected refusal is an error here, like any other. */
+/** Changes data. An expected refusal is an error here, like any other. */
 export function useChange<Input, Result>({ change, refresh = [], expect, done }: Change<Input, Result>) {
   const steyg = useSteyg();
   const queries = useQueryClient();

@@ -3,7 +3,7 @@ import { useEffect, useReducer, useRef } from 'react';
 import { createModelClient } from './client.ts';
 import { type Play, type PlayRequest, play } from './play.ts';
 
-/** A question to a model and what has come of it so far. */
+/** The exchanges of a playground conversation, with their state. */
 export interface Exchange {
   id: number;
   request: PlayRequest;
@@ -15,7 +15,7 @@ export interface Exchange {
   startedAt: number;
   firstAfterMs: number | null;
   tookMs: number | null;
-  /** What was charged; null while the ledger does not have it, and for what was refused. */
+  /** The charge; null while the ledger does not have it, and for refused requests. */
   cost: CallCost | null;
   requestId: string | null;
 }
@@ -73,11 +73,11 @@ export function useExchanges(apiKey: string | null) {
     }
     exchange.tookMs = Math.round(performance.now() - exchange.startedAt);
     soon();
-    // Nothing of this is there for a request that was refused or stopped before its answer began.
+    // None of this exists for a request that was refused or stopped before its answer began.
     exchange.requestId = await exchanging.requestId().catch(() => null);
     soon();
     if (exchange.requestId === null) return;
-    // Also what was stopped or broke off is charged for what had come.
+    // A stopped or broken answer is charged for its generated part.
     exchange.cost = await exchanging.cost().catch(() => null);
     soon();
   };

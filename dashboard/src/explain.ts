@@ -12,12 +12,12 @@ import {
 import { fill, useLanguage } from './language/language.tsx';
 import type { Texts } from './language/texts.ts';
 
-/** What went wrong, in words that say what to do. */
+/** Explains errors in the reader's language, with what to do. */
 export interface Explanation {
   sentence: string;
-  /** To quote when asking for help; null where there was no request. */
+  /** To quote when asking for help; null without a request. */
   requestId: string | null;
-  /** Sentences about single inputs, by the last part of their place. */
+  /** Messages about single inputs, by the last part of their path. */
   fields: Record<string, string>;
 }
 
@@ -32,8 +32,8 @@ export function useExplain(): (error: unknown) => Explanation {
 }
 
 /**
- * The server speaks English. Its codes are said in the reader's language; its sentences about single inputs are kept
- * where we have no words of our own for them.
+ * The server writes English. Its codes are translated; its messages about single inputs are kept where there is no
+ * translation.
  */
 export function explain(error: unknown, t: Texts, english: boolean): Explanation {
   const nothing = { requestId: null, fields: {} };
@@ -71,7 +71,7 @@ export function explain(error: unknown, t: Texts, english: boolean): Explanation
   return { ...nothing, sentence: t.errors.UNKNOWN };
 }
 
-/** What a refused model call means; null where the server's own sentence, often the vendor's, says more. */
+/** The meaning of a refused model call; null where the server's own message, often the vendor's, says more. */
 function ofModelCall(error: ApiError, t: Texts): string | null {
   if (error.code === 'OVERLOADED' || error.code === 'TOO_MANY_REQUESTS')
     return fill(t.errors.BUSY, { seconds: Math.ceil((error.retryAfterMs ?? 2_000) / 1_000) });
@@ -96,7 +96,7 @@ function ofBudget({ keyLimit, balanceUsd, requiredUsd, affordableMaxTokens }: Bu
     : `${short} ${fill(t.calls.fits, { n: affordableMaxTokens })}`;
 }
 
-/** What the server says of single inputs follows few patterns. */
+/** The server's messages about single inputs follow few patterns. */
 const patterns: readonly (readonly [RegExp, keyof Texts['problems']])[] = [
   [/is not an e-mail address/, 'email'],
   [/is your address already/, 'sameEmail'],

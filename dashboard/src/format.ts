@@ -1,4 +1,4 @@
-/** How figures and dates are written in each language. Pure: the same input gives the same text anywhere. */
+/** Formats of figures and dates in each language. Pure: the same input gives the same text anywhere. */
 
 export type Locale = 'en' | 'vi';
 
@@ -17,7 +17,7 @@ export interface Format {
   percent(ratio: number, decimals?: number): string;
   date(moment: string | Date): string;
   dateTime(moment: string | Date): string;
-  /** For lists of what happened lately: the year stands only where it is not this one. */
+  /** For recent events: the year is shown only where it is not this one. */
   moment(moment: string | Date, now?: Date): string;
   /** To the second. */
   time(moment: string | Date): string;
@@ -26,7 +26,10 @@ export interface Format {
   month(moment: string | Date): string;
   /** How long ago or how far ahead, in the largest unit that fits. */
   relative(moment: string | Date, now: Date): string;
-  /** How long ago something happened. A server's clock may be ahead of the reader's: what happened is never ahead. */
+  /**
+   * How long ago an event happened. A server's clock may be ahead of the reader's: past events are never shown as
+   * future.
+   */
   ago(moment: string | Date, now: Date): string;
   milliseconds(value: number): string;
   list(items: readonly string[]): string;
@@ -49,14 +52,14 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
   const zone = timeZone === undefined ? {} : { timeZone };
   const numbers = (options: Intl.NumberFormatOptions) => {
     const format = new Intl.NumberFormat(tag, options);
-    // Strings are formatted without going through a float; the types know only literal ones.
+    // Strings are formatted without a float; the types accept only literal ones.
     return (value: number | bigint | string) => format.format(value as number);
   };
   const dates = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(tag, { ...zone, ...options });
     return (moment: string | Date) => format.format(new Date(moment));
   };
-  // Vietnamese readers write "5 USD"; the sign that their locale has by default, "US$", is hardly seen there.
+  // Vietnamese readers write "5 USD"; the default sign of their locale, "US$", is hardly used there.
   const usd = {
     style: 'currency',
     currency: 'USD',
@@ -87,7 +90,7 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
   const relative = (moment: string | Date, now: Date): string => {
     const ms = new Date(moment).getTime() - now.getTime();
     const [unit, length] = spans.find(([, span]) => Math.abs(ms) >= span) ?? ['second', 1_000];
-    // "Tomorrow" is a day of the calendar, not a stretch of 24 hours; "last month" would be one of it too.
+    // "Tomorrow" is a calendar day, not a period of 24 hours; neither is "last month".
     const count = unit === 'day' ? dayNumber(new Date(moment)) - dayNumber(now) : Math.trunc(ms / length);
     const words = unit === 'month' || unit === 'year' ? inNumbers : inWords;
     // "Hôm qua" is capital even in the middle of a sentence.

@@ -2,14 +2,14 @@ import { useEffect, useMemo, useState } from 'react';
 import { useParams, useSearchParams } from 'wouter';
 import { type Range, readRange } from './range.ts';
 
-/** The window's title, for pages without the usual head. */
+/** Hooks that pages share: title, present time, address, range. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Steyg`;
   }, [title]);
 }
 
-/** The present, renewed so often. */
+/** The present time, renewed at this interval. */
 export function useNow(everyMs = 30_000): Date {
   const [now, setNow] = useState(() => new Date());
   useEffect(() => {
@@ -19,7 +19,7 @@ export function useNow(everyMs = 30_000): Date {
   return now;
 }
 
-/** The part of the address that stands for something; the router leaves some of its characters encoded. */
+/** The parameter of the address, decoded; the router leaves some characters encoded. */
 export function usePart(name: string): string {
   const text = useParams()[name] ?? '';
   try {
@@ -29,14 +29,14 @@ export function usePart(name: string): string {
   }
 }
 
-/** What a report shows stands in its address: its range, and whatever else is chosen. What is chosen as `''` leaves it. */
+/** The state of a report is kept in the address: its range and other choices. A choice of `''` is removed. */
 export function useReportAddress(): {
   search: URLSearchParams;
   range: Range;
   set(values: Record<string, string>): void;
 } {
   const [search, setSearch] = useSearchParams();
-  // A minute's difference does not matter to a report; a new key for each moment would ask again and again.
+  // Rounded to minutes: a new query key for each moment would refetch all the time.
   const minute = Math.floor(Date.now() / 60_000);
   const range = useMemo(() => readRange(search, new Date(minute * 60_000)), [search, minute]);
   const set = (values: Record<string, string>) =>

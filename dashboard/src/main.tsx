@@ -1,3 +1,5 @@
+/** The entrance of the dashboard: theme, providers, first render. */
+
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

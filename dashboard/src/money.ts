@@ -1,6 +1,6 @@
 /** Exact arithmetic with amounts as the server writes them: decimal strings of USD with at most 12 decimals. */
 
-/** An amount as a whole number of pico-USD (1e-12 USD). Text that is no amount is taken for nothing. */
+/** An amount as a whole number of pico-USD (1e-12 USD). Invalid text counts as zero. */
 export function parseUsd(text: string): bigint {
   const match = /^(-?)(\d+)(?:\.(\d{1,12}))?$/.exec(text.trim());
   if (match === null) return 0n;
@@ -23,7 +23,7 @@ export function addUsd(amounts: Iterable<string>): string {
   return printUsd(sum);
 }
 
-/** True for what can be sent as an amount: digits, at most so many decimals. */
+/** True for a valid amount: digits, with a limited number of decimals. */
 export function isUsd(text: string, decimals = 12): boolean {
   return new RegExp(`^\\d{1,9}(\\.\\d{1,${decimals}})?$`).test(text.trim());
 }
@@ -35,7 +35,7 @@ export interface Prices {
   output: string;
 }
 
-/** The step of an agent that the service compares prices with: mostly repeated context, some new, a short answer. */
+/** The agent step that the service compares prices with: mostly repeated context, some new, a short answer. */
 export const agentStep = { cacheHit: 150_000n, input: 30_000n, output: 4_000n } as const;
 
 /** What tokens cost, in pico-USD: tokens x price, nothing is rounded. */
@@ -54,7 +54,7 @@ export function stepsFor(budgetUsd: string, prices: Prices): bigint | null {
   return step === 0n ? null : parseUsd(budgetUsd) / step;
 }
 
-/** A plan as far as it says what a USD costs. */
+/** The fields of a plan that give the price of a USD. */
 export interface PlanPrice {
   planId: string;
   name: string;
@@ -62,7 +62,7 @@ export interface PlanPrice {
   budget: string;
 }
 
-/** An amount of USD in VND at what a plan asks for a USD, rounded half up: only for reading. */
+/** An amount of USD in VND at a plan's price of a USD, rounded half up: for display only. */
 export function vndAt(usd: string, plan: PlanPrice): string {
   const budget = parseUsd(plan.budget);
   return String((parseUsd(usd) * BigInt(plan.priceVnd) * 2n + budget) / (budget * 2n));

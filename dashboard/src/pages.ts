@@ -1,6 +1,6 @@
 /**
- * Where each page is. The build tells the server, which answers exactly these addresses with the page: what people
- * mistype is a 404 to programs too. A part that begins with a colon stands for anything.
+ * The addresses of the pages. The build passes them to the server, which answers exactly these with the page: a
+ * mistyped address is a 404 to programs too. A part that begins with a colon is a parameter.
  */
 export const pages = {
   home: '/',
@@ -40,17 +40,17 @@ export const pages = {
   operatorBooks: '/operator/books',
 } as const;
 
-/** The address of a page whose own has a part that stands for anything. */
+/** The address of a page with its parameter filled in. */
 export function pathTo(page: string, values: Record<string, string>): string {
   return page.replaceAll(/:(\w+)/g, (_match, name: string) => encodeURIComponent(values[name] ?? ''));
 }
 
-/** The sign-in page, on the way to another one. */
+/** The sign-in page, with the page to return to. */
 export function signInFor(next: string): string {
   return `${pages.signIn}?next=${encodeURIComponent(next)}`;
 }
 
-/** Where to go after signing in: a page of ours, whatever a link says. */
+/** The page after a sign-in: always one of this site, whatever a link contains (open redirect). */
 export function nextPage(search: string): string {
   const next = new URLSearchParams(search).get('next') ?? pages.home;
   return /^\/(?![/\\])/.test(next) ? next : pages.home;

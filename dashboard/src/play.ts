@@ -1,13 +1,13 @@
 import type { Steyg } from '@steyg/sdk';
 
-/** One exchange with a model, in either protocol, with everything that went over the wire. */
+/** One exchange with a model, in either protocol, with its traffic. */
 
 export type PlayProtocol = 'messages' | 'chat-completions';
 
 /** The protocols as the control plane names them. */
 export const protocolNames = { messages: 'MESSAGES', 'chat-completions': 'CHAT_COMPLETIONS' } as const;
 
-/** A picture that goes along with a question. */
+/** A picture that is sent with a question. */
 export interface Picture {
   name: string;
   /** e.g. `image/png`. */
@@ -54,7 +54,7 @@ function contentOf({ text, pictures = [] }: Turn, protocol: PlayProtocol): unkno
   return [...blocks, { type: 'text', text }];
 }
 
-/** The body for people to read: as it is sent, but for the bytes of pictures, which are only counted. */
+/** The body for display: as sent, except that the bytes of pictures are only counted. */
 export function readableBody(request: PlayRequest): string {
   const counted = (picture: Picture): Picture => ({ ...picture, base64: `… (${picture.base64.length})` });
   const turns = request.turns.map(({ pictures, ...turn }) =>
@@ -81,7 +81,7 @@ export interface Play {
   cost: ReturnType<Steyg['messages']['stream']>['cost'];
 }
 
-/** Sends it. The client's own readers take the stream apart; here only what is to be shown is picked out. */
+/** Sends it. The client's own readers parse the stream; only what is shown is picked out here. */
 export function play(steyg: Steyg, request: PlayRequest): Play {
   const { stream: _stream, ...body } = bodyOf(request);
   if (request.protocol === 'messages') {

@@ -1,9 +1,9 @@
 import { agentStep, costOf, type Prices, parseUsd, printUsd, stepsFor } from './money.ts';
 
-/** What other prices would change, before they are set. Everything is exact. */
+/** Previews the effect of other prices before they are set. Exact. */
 
 export interface AllPrices extends Prices {
-  /** As new context where nothing is said. */
+  /** Empty: the price of new context. */
   cacheWrite5m: string | null;
   cacheWrite1h: string | null;
 }
@@ -16,7 +16,7 @@ export interface TokenSums {
   output: string;
 }
 
-/** What was used within some time, and what it brought in and cost. */
+/** The usage of a period, with its revenue and cost. */
 export interface Sold {
   tokens: TokenSums;
   cost: string;
@@ -28,14 +28,14 @@ export interface Preview {
   stepsAfter: bigint | null;
   stepBefore: string;
   stepAfter: string;
-  /** What the same requests would have cost. */
+  /** The revenue of the same requests at the new prices. */
   soldAfter: string;
   soldChange: string;
   marginBefore: string;
   marginAfter: string;
 }
 
-/** What tokens cost at some prices, all five kinds of them. */
+/** The cost of tokens at given prices, over all five pools. */
 export function costOfAll(tokens: TokenSums, prices: AllPrices): bigint {
   const perToken = (price: string) => parseUsd(price) / 1_000_000n;
   return (
@@ -61,7 +61,7 @@ export function previewOf(before: AllPrices, after: AllPrices, sold: Sold): Prev
   };
 }
 
-/** Adds up what was sold. */
+/** Adds up sales. */
 export function addSold(rows: readonly Sold[]): Sold {
   const sum = (read: (row: Sold) => string) => rows.reduce((total, row) => total + BigInt(read(row)), 0n).toString();
   const usd = (read: (row: Sold) => string) => printUsd(rows.reduce((total, row) => total + parseUsd(read(row)), 0n));
@@ -78,7 +78,7 @@ export function addSold(rows: readonly Sold[]): Sold {
   };
 }
 
-/** Which kinds of tokens would be sold for less than a route asks for them. */
+/** The token pools that would be sold below a route's cost. */
 export function soldBelowCost(prices: AllPrices, costs: AllPrices): (keyof AllPrices)[] {
   const filled = ({ input, cacheHit, output, cacheWrite5m, cacheWrite1h }: AllPrices) => ({
     input,

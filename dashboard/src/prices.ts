@@ -1,4 +1,4 @@
-/** Price versions of a model: the one that counts is the latest whose time has come. */
+/** Price versions of a model: the current one is the latest that has begun. */
 
 export function currentPrice<Version extends { validFrom: string }>(
   versions: readonly Version[],

@@ -1,6 +1,6 @@
 import { renderSVG } from 'uqr';
 
-/** A QR code as the address of a picture, made here: what is in it goes nowhere. */
+/** A QR code as a data address, made in the browser: its content is not sent anywhere. */
 export function qrImage(text: string): string {
   return `data:image/svg+xml,${encodeURIComponent(renderSVG(text, { ecc: 'M', border: 4 }))}`;
 }

@@ -1,6 +1,6 @@
 import { daysAgo, type Period } from './usage.ts';
 
-/** How far back a report goes. */
+/** The ranges of reports. */
 export const rangeNames = ['day', 'week', 'month', 'quarter', 'custom'] as const;
 export type RangeName = (typeof rangeNames)[number];
 
@@ -14,7 +14,7 @@ export interface Range {
 
 const days: Record<Exclude<RangeName, 'custom'>, number> = { day: 1, week: 7, month: 30, quarter: 90 };
 
-/** Reads a range from an address: `range`, and for a chosen one `from` and `to` as local days. */
+/** Reads a range from an address: `range`, and for a custom one `from` and `to` as local days. */
 export function readRange(search: URLSearchParams, now: Date = new Date()): Range {
   const given = search.get('range');
   const name = rangeNames.find((each) => each === given) ?? 'month';
@@ -39,7 +39,7 @@ function localDay(text: string | null): Date | null {
   return Number.isNaN(day.getTime()) ? null : day;
 }
 
-/** A local day as an input for dates has it. */
+/** A local day in the format of an input for dates. */
 export function dayText(day: Date): string {
   const two = (n: number) => String(n).padStart(2, '0');
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;

@@ -3,13 +3,13 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from 'react';
 import { useAsk, viewerKey } from './data.tsx';
 
-/** Who is signed in, and which of their accounts the pages are about. */
+/** The session: who is signed in, and which of their accounts the pages are about. */
 
 export type Viewer = NonNullable<MeAnswer>;
 export type Person = NonNullable<Viewer['user']>;
 export type AccountSummary = Viewer['accounts'][number];
 
-/** Nobody is null. The session's cookie cannot be read here; only the server knows. */
+/** Null without a session. Scripts cannot read the session's cookie; only the server knows. */
 export function useViewer() {
   const queries = useQueryClient();
   const viewer = useAsk({
@@ -17,13 +17,13 @@ export function useViewer() {
     ask: async (steyg, signal) => {
       const now = await steyg.console.people.me({}, { signal });
       const before = queries.getQueryData<Viewer | null>(viewerKey);
-      // Somebody else signed in at another tab: what this one had read is not theirs to see.
+      // Another person signed in on another tab: this tab's data must be dropped.
       if (before?.user != null && before.user.id !== now?.user?.id) forgetAllButViewer(queries);
       return now;
     },
   });
   const { refetch } = viewer;
-  // The tabs of a browser have one session.
+  // The tabs of a browser share one session.
   useEffect(() => {
     const channel = openSessionChannel();
     channel.addEventListener('message', () => void refetch());
@@ -85,7 +85,7 @@ export function useSession(): Session {
   return session;
 }
 
-/** The same where nobody may be signed in. */
+/** The session, or null without one. */
 export function useMaybeSession(): Session | null {
   return use(SessionContext);
 }
@@ -97,7 +97,7 @@ export function useAccount(): AccountSummary {
   return account;
 }
 
-/** What the person may do with the account. Until it is known, nothing is offered. */
+/** The person's abilities on the account. Until they are loaded, no action is offered. */
 export function useAbilities(): { keys: boolean; billing: boolean; members: boolean; role: string | null } {
   const { person } = useSession();
   const account = useAccount();
@@ -110,7 +110,7 @@ export function useAbilities(): { keys: boolean; billing: boolean; members: bool
   return { keys: leads || role === 'MEMBER', billing: leads, members: leads, role };
 }
 
-/** Everything that was read belongs to whoever was signed in: forgets it, here and in the browser's other tabs. */
+/** Drops all data of the signed-in person, here and in the browser's other tabs. */
 export function useForget(): () => Promise<void> {
   const queries = useQueryClient();
   return useCallback(async () => {

@@ -11,7 +11,7 @@ import { pages } from './pages.ts';
 import { useForget, useMaybeSession, useSession } from './session.tsx';
 import { chooseTheme, type Theme, useTheme } from './theme.tsx';
 
-/** What stands around every page. */
+/** The frame around every page: menu, language, theme, banners. */
 
 type NavName = keyof Texts['nav'];
 
@@ -164,7 +164,7 @@ function Offline() {
   );
 }
 
-/** Says on every page that nothing is sold for real. */
+/** A banner on every page while nothing is really sold. */
 function Demonstration() {
   const { t } = useLanguage();
   const shop = useAsk({ key: ['shop'], ask: (steyg, signal) => steyg.console.orders.shop({}, { signal }) });
@@ -176,9 +176,9 @@ export function Shell({ children }: { children: ReactNode }) {
   const { account, person } = useSession();
   const [path] = useLocation();
   const [open, setOpen] = useState(false);
-  // Whoever went somewhere does not need the menu any more.
+  // A navigation closes the menu.
   useEffect(() => setOpen(false), [path]);
-  // An operator's menu is longer than a window: where one is must be in sight. `path` is what moves it.
+  // An operator's menu is longer than a window: the current entry must be visible. `path` triggers the scroll.
   useEffect(() => {
     if (path !== '') document.querySelector('#side [aria-current="page"]')?.scrollIntoView({ block: 'nearest' });
   }, [path]);
@@ -276,7 +276,7 @@ function isHere(path: string, href: string): boolean {
   return href === pages.home ? path === href : path === href || path.startsWith(`${href}/`);
 }
 
-/** Said on every page but those that say it anyway: nothing works without budget. */
+/** A banner on every page without its own hint: nothing works without budget. */
 function BudgetBanner({ accountId, path }: { accountId: string; path: string }) {
   const { t } = useLanguage();
   const { data } = useAsk({

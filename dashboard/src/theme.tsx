@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Light or dark: as the system has it, unless somebody chose. */
+/** The theme, light or dark: the system's, unless the person chose. */
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -50,7 +50,7 @@ export function useTheme(): Theme {
   );
 }
 
-/** Whether the page is dark now, whoever decided it. */
+/** Whether the page is dark now, by choice or by the system. */
 export function useDark(): boolean {
   return useSyncExternalStore(subscribe, () => {
     const { theme } = document.documentElement.dataset;

@@ -1,6 +1,6 @@
 import { parseUsd, printUsd } from './money.ts';
 
-/** Plans as upgrades of what was paid for before: only the difference is paid and given. */
+/** Plans as upgrades of earlier purchases: only the difference is paid and granted. */
 
 export interface PaidOrder {
   id: string;
@@ -14,15 +14,15 @@ export interface PaidOrder {
 export interface UpgradeOffer {
   orderId: string;
   planName: string;
-  /** What is still to be paid, in VND. */
+  /** The missing amount, in VND. */
   priceVnd: string;
-  /** What is still to be given, in USD. */
+  /** The missing budget, in USD. */
   budget: string;
 }
 
 /**
- * What a plan costs on top of the newest purchase that it can follow. An upgrade's own price is a difference, so what
- * was paid for so far is the sum along the chain. Null where the plan is not dearer, or nothing was bought.
+ * The price of a plan on top of the newest purchase that it can follow. An upgrade's own price is a difference, so the
+ * amount paid so far is the sum along the chain. Null where the plan is not dearer, or there is no purchase.
  */
 export function upgradeOffer(
   plan: { priceVnd: string; budget: string },
@@ -46,7 +46,7 @@ export function upgradeOffer(
     }
     const priceVnd = BigInt(plan.priceVnd) - vnd;
     const budget = parseUsd(plan.budget) - pico;
-    // A chain whose beginning is not in the list cannot be added up here.
+    // A chain whose beginning is not in the list cannot be summed here.
     if (whole && priceVnd > 0n && budget > 0n) {
       return { orderId: order.id, planName: order.planName, priceVnd: String(priceVnd), budget: printUsd(budget) };
     }

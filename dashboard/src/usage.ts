@@ -2,7 +2,7 @@ import type { UsageAnswer } from '@steyg/sdk';
 import type { Series } from './components/chart.tsx';
 import { addUsd, parseUsd, printUsd } from './money.ts';
 
-/** What the reports say, put into the form of charts and of sentences. */
+/** Turns usage reports into the data of charts and sentences. */
 
 export type UsageRow = NonNullable<UsageAnswer>['rows'][number];
 
@@ -22,7 +22,7 @@ export function daysAgo(days: number, now: Date = new Date()): Date {
   return midnight;
 }
 
-/** Every start of a period from one moment until another: those without requests are there too, with nothing in them. */
+/** Every start of a period between two moments, including those without requests. */
 export function startsBetween(from: Date, to: Date, period: Period): Date[] {
   const starts: Date[] = [];
   for (let at = beginning(from, period); at.getTime() < to.getTime() && starts.length < 3_000; at = next(at, period)) {
@@ -44,7 +44,7 @@ function next(start: Date, period: Period): Date {
   return new Date(start.getFullYear(), start.getMonth() + months, start.getDate() + days);
 }
 
-/** One series for each name, the dearest first; what is small is put together. */
+/** One series for each name, the dearest first; small ones are merged. */
 export function seriesOf<Row extends { start: string | null }>(options: {
   rows: readonly Row[];
   starts: readonly Date[];
@@ -72,11 +72,11 @@ export function seriesOf<Row extends { start: string | null }>(options: {
   return [...sorted.slice(0, most - 1), { label: rest, values: together }];
 }
 
-/** How fast a budget is used up, from what was charged within so many days. */
+/** How fast a budget is used up, from the charges of some days. */
 export interface Burn {
   /** USD a day. */
   perDay: string;
-  /** Until nothing is free; null while nothing is spent. */
+  /** Days until nothing is free; null while nothing is spent. */
   daysLeft: number | null;
 }
 

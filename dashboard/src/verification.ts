@@ -1,6 +1,6 @@
 /**
- * Signing up happens in one tab, and the link of the mail opens another one. In the same browser they talk: the first
- * still knows the password and can sign in, so that nobody has to type it again.
+ * Connects the tab of a sign-up with the tab of its mail's link in the same browser: the first still knows the password
+ * and signs in, so that it need not be typed again.
  */
 export type VerificationMessage = 'confirmed' | 'signed-in';
 

@@ -157,10 +157,10 @@ function createMethod(graphql: Graphql, name: string, { kind, path, pages, idemp
     );
 }
 
-/** The first page is asked for once, whoever wants it: the one who awaits, the one who iterates, or both. */
+/** The first page is requested once for all consumers: await, iteration, or both. */
 function createPaged(ask: (after: string | null) => Promise<WithResponse<Page>>) {
   const first = createPending(ask(null));
-  // Whoever only iterates hears of a failure there.
+  // A consumer that only iterates gets the error there.
   first.catch(() => undefined);
   return Object.assign(first, {
     async *[Symbol.asyncIterator]() {

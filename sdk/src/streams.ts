@@ -21,9 +21,9 @@ import { readEvents } from './internal/sse.ts';
  * ```
  */
 export interface ModelStream<Event, Final> extends AsyncIterable<Event> {
-  /** The whole answer, put together from the events. Reads the stream if nobody else does. */
+  /** The whole answer, assembled from the events. Reads the stream unless another consumer does. */
   finalMessage(): Promise<Final>;
-  /** All text of the answer. Reads the stream if nobody else does. */
+  /** All text of the answer. Reads the stream unless another consumer does. */
   finalText(): Promise<string>;
   /** The pieces of text alone, in place of the events. */
   text(): AsyncIterable<string>;
@@ -90,7 +90,7 @@ export function createStream<Event, Raw, Final>(parts: StreamParts<Event, Raw, F
 
   const connected = parts.connect(controller.signal);
   const { promise: ended, resolve, reject } = settling<Final>();
-  // Whoever waits hears of it; nobody has to.
+  // A consumer gets the error from the promise; without one it must not be unhandled.
   connected.catch((error: unknown) => {
     unfollow();
     reject(error);
@@ -112,7 +112,7 @@ export function createStream<Event, Raw, Final>(parts: StreamParts<Event, Raw, F
         const { event, piece, final, failed } = understand(data, reply);
         text += piece;
         if (final !== null) {
-          // Before the last event is handed out: whoever leaves the loop at it has the whole answer.
+          // Before the last event is yielded: a consumer that leaves the loop at it has the whole answer.
           over = true;
           resolve(parts.finish(final, reply));
         }
@@ -137,7 +137,7 @@ export function createStream<Event, Raw, Final>(parts: StreamParts<Event, Raw, F
     }
   }
 
-  /** What is no event of the protocol is no fault of the program that reads it, and its text belongs into no log. */
+  /** An unknown event is not the program's fault, and its text must not be logged. */
   function understand(data: string, { response, requestId }: Reply) {
     try {
       const { event, end, failed } = reader.take(data);
@@ -199,7 +199,7 @@ export function createStream<Event, Raw, Final>(parts: StreamParts<Event, Raw, F
   };
 }
 
-/** A promise whose rejection is nobody's duty to handle. */
+/** A promise whose rejection may stay unhandled. */
 function settling<T>() {
   let resolve!: (value: T) => void;
   let reject!: (reason: unknown) => void;

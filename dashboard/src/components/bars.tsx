@@ -5,7 +5,7 @@ import { useLanguage } from '../language/language.tsx';
 import { useDark } from '../theme.tsx';
 import { type ChartProps, seriesColors } from './chart.tsx';
 
-/** The drawn part of a chart. Its figures are in a table beside it, so this is for eyes alone. */
+/** The drawn part of a chart, for sighted readers; its figures are in a table beside it. */
 export default function Bars({ starts, series, formatStart, formatValue }: ChartProps) {
   const { t } = useLanguage();
   const totalName = t.common.total;
@@ -15,7 +15,7 @@ export default function Bars({ starts, series, formatStart, formatValue }: Chart
   useEffect(() => {
     const element = box.current;
     if (element === null || starts.length === 0) return undefined;
-    // What a variable stands for in the theme of now: its own text may name both.
+    // The computed colour: a variable's own text may hold both themes.
     const color = (name: string) => {
       element.style.color = `var(${name})`;
       return getComputedStyle(element).color;
@@ -116,7 +116,7 @@ function stack(rows: readonly (readonly number[])[]): number[][] {
   );
 }
 
-/** As many of the starts as have room for their text. */
+/** As many labels as have room. */
 function spread(seconds: readonly number[], width: number): number[] {
   const step = Math.max(1, Math.ceil(seconds.length / Math.max(1, Math.floor(width / 90))));
   return seconds.filter((_second, index) => (seconds.length - 1 - index) % step === 0);

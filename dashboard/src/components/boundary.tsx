@@ -4,8 +4,8 @@ import { Button } from './button.tsx';
 import { Banner } from './states.tsx';
 
 /**
- * Where a page ends that cannot go on. After a new version of the service that is a part of the old page that is gone:
- * loading again mends it.
+ * The error boundary of pages. After a new version of the service, a part of the old page may be missing: reloading
+ * solves it.
  */
 export class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
   override state = { failed: false };

@@ -1,3 +1,5 @@
+/** Buttons, which stay focusable while they are busy. */
+
 import type { ButtonHTMLAttributes } from 'react';
 
 type Look = 'primary' | 'plain' | 'quiet' | 'danger';
@@ -5,11 +7,11 @@ type Look = 'primary' | 'plain' | 'quiet' | 'danger';
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   look?: Look;
   small?: boolean;
-  /** Something is under way; another press would do it twice. */
+  /** The action is in progress; another press would repeat it. */
   busy?: boolean;
 }
 
-/** A busy button stays where the focus is: disabling it would throw the keyboard back to the top of the page. */
+/** A busy button keeps the focus: disabling it would move the keyboard back to the top of the page. */
 export function Button({
   look = 'plain',
   small,

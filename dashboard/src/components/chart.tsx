@@ -1,3 +1,5 @@
+/** A chart of stacked bars, with its figures as a table. */
+
 import { lazy, Suspense } from 'react';
 import { useLanguage } from '../language/language.tsx';
 import { Skeleton } from './states.tsx';
@@ -20,10 +22,10 @@ export interface ChartProps {
 
 const Bars = lazy(() => import('./bars.tsx'));
 
-/** Colours of a chart's series, in both themes; the ninth begins again. */
+/** Colours of a chart's series, in both themes; they repeat after eight. */
 export const seriesColors = 8;
 
-/** Where a chart will be: as large as it, so that nothing moves when it comes. */
+/** The placeholder of a chart, of the same size, so that the layout does not shift. */
 export function ChartSkeleton({ tall = false }: { tall?: boolean }) {
   return (
     <div className={tall ? 'chart tall' : 'chart'}>

@@ -1,3 +1,5 @@
+/** The exact settings of a client tool, to be copied. */
+
 import type { ModelsAnswer } from '@steyg/sdk';
 import {
   type Connection,
@@ -20,7 +22,7 @@ import { Banner, Empty, Loaded } from './states.tsx';
 
 type Models = NonNullable<ModelsAnswer>;
 
-/** The catalog in the form in which the settings are made from it. */
+/** The catalog in the form that the settings are made from. */
 export function catalogOf(models: Models) {
   return models.map((model) => ({
     id: model.modelId,
@@ -31,7 +33,7 @@ export function catalogOf(models: Models) {
   }));
 }
 
-/** The exact settings of a tool: with the key where one was just made, with a placeholder otherwise. */
+/** The exact settings of a tool: with a key that was just made, otherwise with a placeholder. */
 export function ConnectPanel({ apiKey }: { apiKey?: string | undefined }) {
   const { t } = useLanguage();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
@@ -98,7 +100,7 @@ function Settings({ models, apiKey }: { models: Models; apiKey: string | undefin
   );
 }
 
-/** What to write where. `brief` leaves out what one wants to know only once one does it. */
+/** The files, variables and commands. `brief` leaves out notes for later. */
 export function ConnectionView({ connection, brief = false }: { connection: Connection; brief?: boolean }) {
   const { t, locale } = useLanguage();
   const advice = (sentence: string) => adviceIn(locale, sentence);

@@ -3,7 +3,7 @@ import { fill, useLanguage } from '../language/language.tsx';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-/** Copies a text. `what` names it for those who do not see where the button stands. */
+/** A button that copies a text. `what` names it for screen readers. */
 export function CopyButton({ text, what, label }: { text: string; what: string; label?: string }) {
   const { t } = useLanguage();
   const [state, setState] = useState<'ready' | 'copied' | 'failed'>('ready');
@@ -34,7 +34,7 @@ export function CopyButton({ text, what, label }: { text: string; what: string; 
   );
 }
 
-/** Text for machines: as it is, to be copied. */
+/** Text for machines, to be copied unchanged. */
 export function Code({ text, what, title }: { text: string; what: string; title?: string }) {
   return (
     <div className="code-block">

@@ -18,13 +18,13 @@ export function Dialog({
   onClose: () => void;
   children: ReactNode;
   wide?: boolean;
-  /** What is in it is shown once: only its own buttons close it. */
+  /** Its content is shown once: only its own buttons close it. */
   mustAnswer?: boolean;
 }) {
   const { t } = useLanguage();
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Closed before it leaves the page: a dialog that is gone gives the focus back to nobody.
+  // Closed before it is removed: otherwise the browser does not return the focus.
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
@@ -39,7 +39,7 @@ export function Dialog({
         event.preventDefault();
         if (!mustAnswer) onClose();
       }}
-      // A click on the backdrop is one on the dialog itself: everything inside lies in a box that covers it.
+      // A click on the backdrop is one on the dialog itself: its content lies in a box that covers it.
       onMouseDown={(event) => {
         if (event.target === event.currentTarget && !mustAnswer) onClose();
       }}
@@ -59,7 +59,7 @@ export function Dialog({
   );
 }
 
-/** Asks before something that cannot be taken back. */
+/** Confirms an action that cannot be undone. */
 export function Confirm({
   title,
   children,

@@ -1,3 +1,5 @@
+/** The list of finished requests. */
+
 import type { ElementOf, ListEntriesAnswer } from '@steyg/sdk';
 import { useRef } from 'react';
 import { Link } from 'wouter';
@@ -32,7 +34,7 @@ export function EntryTable({
   entries: readonly Entry[];
   caption: string;
   brief?: boolean;
-  /** Whether the receipt can be opened: it is shown in the account whose it is. */
+  /** Whether the receipt can be opened: it is shown in the account of the request. */
   linked?: boolean;
   /** By one of the fields that the ledger can be sorted by. */
   sorting?: Sorting;
@@ -90,7 +92,7 @@ export function EntryTable({
       caption={caption}
       rows={entries}
       rowKey={({ requestId }) => requestId}
-      // In a list that can be sorted anew, what comes into sight did not just arrive.
+      // In a list with another order, an entry that comes into view is not new.
       rowClass={({ requestId }) => (sorting === undefined && arrived(requestId) ? 'arrived' : '')}
       columns={columns}
       sorting={sorting}
@@ -98,7 +100,7 @@ export function EntryTable({
   );
 }
 
-/** Tells what is newer than all that was there when the list was first shown: it came while somebody looked. */
+/** Marks entries that arrived after the list was first shown. */
 function useArrivals(entries: readonly Entry[]): (requestId: string) => boolean {
   const newest = useRef<string | null>(null);
   // Request ids sort by time.

@@ -10,7 +10,7 @@ import { Code } from './copy.tsx';
 import { Badge } from './page.tsx';
 import { Failure } from './states.tsx';
 
-/** A question, its answer as far as it has come, what it cost, and what went over the wire. */
+/** An exchange with a model: question, answer so far, cost, and the traffic. */
 export function ExchangeView({
   exchange,
   onAgain,
@@ -63,7 +63,7 @@ export function ExchangeView({
     </article>
   );
 
-  /** What has to be done before the same can succeed. */
+  /** The step that a retry needs first. */
   function wayOut() {
     if (error instanceof BudgetError && error.keyLimit === null) {
       return (
@@ -114,7 +114,7 @@ function Facts({ exchange }: { exchange: Exchange }) {
   );
 }
 
-/** The request and the events as they went over the wire, without the key. Put together when somebody looks. */
+/** The request and the events as they were sent, without the key. Built only when it is opened. */
 function Raw({ exchange }: { exchange: Exchange }) {
   const { t } = useLanguage();
   const [open, setOpen] = useState(false);

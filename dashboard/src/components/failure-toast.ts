@@ -1,7 +1,7 @@
 import { useExplain } from '../explain.ts';
 import { useSay } from './toasts.tsx';
 
-/** For changes without a form to stand in: what went wrong is said for a moment. */
+/** Toasts for failed changes without a form of their own. */
 export function useFailureToast(): { onError: (error: unknown) => void } {
   const say = useSay();
   const explain = useExplain();

@@ -7,7 +7,7 @@ import {
 } from 'react';
 import { useLanguage } from '../language/language.tsx';
 
-/** Inputs with their label, a hint and what is wrong with them, tied together for those who do not see them. */
+/** Inputs with label, hint and error, connected for screen readers. */
 
 interface FieldText {
   label: string;
@@ -58,8 +58,8 @@ export function TextField({
   ...rest
 }: FieldText & Change & Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'>) {
   const { locale } = useLanguage();
-  // Vietnamese has a comma before the decimals, and keyboards for figures may have nothing else. In English it stands
-  // between thousands: to take it for a point would make little of a large amount.
+  // Vietnamese has a decimal comma, and numeric keyboards may offer nothing else. In English a comma separates
+  // thousands: reading it as a point would turn a large amount into a small one.
   const asWritten = (text: string) => (rest.inputMode === 'decimal' && locale === 'vi' ? text.replace(',', '.') : text);
   return (
     <Field label={label} hint={hint} error={error}>

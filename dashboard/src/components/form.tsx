@@ -1,7 +1,7 @@
 import type { FormEvent, ReactNode } from 'react';
 import { Failure } from './states.tsx';
 
-/** A form that the page itself sends. What went wrong with the whole of it stands above its buttons. */
+/** A form that the page submits. Errors of the whole form stand above its buttons. */
 export function Form({
   onSubmit,
   error,

@@ -1,4 +1,4 @@
-/** Pictures beside words, never instead of them. */
+/** Icons beside words, never instead of them. */
 const paths = {
   overview: 'M3 12 12 4l9 8M5.5 10v10h13V10',
   key: 'M14.5 9.5a4.5 4.5 0 1 0-3.6 4.4L13 16h2v2h2v2h3v-3l-5.6-5.6c.07-.6.1-1.25.1-1.9ZM8.5 8.5h.01',

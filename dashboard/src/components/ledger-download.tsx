@@ -10,7 +10,7 @@ import { Failure } from './states.tsx';
 
 type State = { kind: 'idle' } | { kind: 'loading'; rows: number } | { kind: 'failed'; error: unknown };
 
-/** Takes the ledger home as CSV, and shows how far it is: a year of it is not there in a moment. */
+/** Downloads the ledger as CSV with its progress: a year of it takes a while. */
 export function LedgerDownload({ filter, expected }: { filter: LedgerFilter; expected: number | null }) {
   const { t, format } = useLanguage();
   const { id: accountId } = useAccount();
@@ -63,7 +63,7 @@ export function LedgerDownload({ filter, expected }: { filter: LedgerFilter; exp
   );
 }
 
-/** The link names the server's public address; the page may have been reached under another name. */
+/** The link names the server's public address; the page may be open under another name. */
 async function download(
   url: string,
   signal: AbortSignal,

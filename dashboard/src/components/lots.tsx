@@ -7,13 +7,13 @@ import { Empty } from './states.tsx';
 
 export type Grant = NonNullable<BudgetAnswer>['grants'][number];
 
-/** The budget as what it consists of: each grant with what is left of it and its end, in the order in which they are spent. */
+/** The grants of the budget: each with its rest and its expiry, in the order in which they are spent. */
 export function Lots({
   grants,
   actionOf,
 }: {
   grants: readonly Grant[];
-  /** What can be done with a grant, below it. */
+  /** The actions of a grant, below it. */
   actionOf?: (grant: Grant) => ReactNode;
 }) {
   const { t } = useLanguage();

@@ -1,3 +1,5 @@
+/** The form of a catalog model, without prices and routes. */
+
 import type { CatalogAnswer, SaveModelAnswer, Success } from '@steyg/sdk';
 import { useState } from 'react';
 import { useChange } from '../data.tsx';

@@ -1,6 +1,6 @@
 import { useLanguage } from '../language/language.tsx';
 
-/** When something was, in one line; all of it, with the year and the seconds, for whoever points at it. */
+/** A moment in one line; the full date and time on hover. */
 export function Moment({ at }: { at: string }) {
   const { format } = useLanguage();
   return (

@@ -1,3 +1,5 @@
+/** Creates a key and shows its secret once. */
+
 import type { CreateKeyAnswer, Success } from '@steyg/sdk';
 import { useState } from 'react';
 import { useChange } from '../data.tsx';
@@ -18,7 +20,7 @@ export interface KeyTerms {
   expiresAt?: string | null;
 }
 
-/** Makes a key of the account. The secret is in the answer and nowhere else, ever again. */
+/** Creates a key of the account. The secret is in the answer and never available again. */
 export function useCreateKey(done: (key: NewKey) => void) {
   const { id: accountId } = useAccount();
   return useChange({
@@ -38,7 +40,7 @@ export function Secret({ secret, what }: { secret: string; what: string }) {
   );
 }
 
-/** The dialog with a secret. It closes when people say that they have it. */
+/** The dialog with a secret. It closes when people confirm that they have copied it. */
 export function SecretDialog({
   title,
   secret,

@@ -1,7 +1,9 @@
+/** The input for a new password. */
+
 import { useLanguage } from '../language/language.tsx';
 import { TextField } from './field.tsx';
 
-/** As the server has it. */
+/** The server's minimum. */
 const fewestCharacters = 10;
 
 /** Where people choose a password: password managers offer to make one. */

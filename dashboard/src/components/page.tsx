@@ -1,9 +1,11 @@
+/** A page with its title, and small parts that pages share. */
+
 import { type ReactNode, useEffect, useRef } from 'react';
 
-/** Set once the first page was shown: from then on a new page is somewhere the reader went. */
+/** Set once the first page was shown: later pages are navigations, which move the focus. */
 const navigation = { happened: false };
 
-/** A page: its title is the window's, and takes the focus when people come from another page. */
+/** A page: its title is the window's, and takes the focus after a navigation. */
 export function Page({
   title,
   lead,
@@ -64,7 +66,7 @@ export function Card({
   );
 }
 
-/** A figure with what it is. */
+/** A figure with its label. */
 export function Figure({
   label,
   value,
@@ -91,7 +93,7 @@ export function Badge({ tone = 'plain', children }: { tone?: 'plain' | 'good' | 
   return <span className={`badge ${tone}`}>{children}</span>;
 }
 
-/** A name that people gave: in a table it takes one line, and is there whole for whoever points at it. */
+/** A user-defined name: cut to one line in a table, complete on hover. */
 export function Clipped({ text }: { text: string }) {
   return (
     <span className="clipped" title={text}>

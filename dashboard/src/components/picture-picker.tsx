@@ -1,16 +1,18 @@
+/** Chooses pictures for a question in the playground. */
+
 import { useId, useState } from 'react';
 import { fill, useLanguage } from '../language/language.tsx';
 import type { Picture } from '../play.ts';
 import { Icon } from './icon.tsx';
 import { Clipped } from './page.tsx';
 
-/** What both protocols take. */
+/** The types that both protocols accept. */
 const mediaTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
 /** Vendors refuse larger ones, and a request as a whole may have 32 MB. */
 const maxBytes = 5 * 1_048_576;
 const maxPictures = 4;
 
-/** Chooses pictures for a question. They are read into the memory of the page and go nowhere but into the request. */
+/** Chooses pictures for a question. They stay in the memory of the page and go only into the request. */
 export function PicturePicker({
   pictures,
   onChange,
@@ -41,7 +43,7 @@ export function PicturePicker({
           aria-describedby={`${id}-hint`}
           onChange={(event) => {
             void add([...(event.target.files ?? [])]);
-            // The same file can be chosen again after it was taken away.
+            // Allows the same file to be chosen again after it was removed.
             event.target.value = '';
           }}
         />
@@ -77,7 +79,7 @@ function read(file: File): Promise<Picture> {
     const reader = new FileReader();
     reader.addEventListener('error', () => reject(reader.error ?? new Error('a file that cannot be read')));
     reader.addEventListener('load', () => {
-      // A data: address; what comes after its comma are the bytes.
+      // A data: address; the bytes follow its comma.
       const [, base64 = ''] = (reader.result as string).split(',', 2);
       resolve({ name: file.name, mediaType: file.type, base64 });
     });

@@ -3,7 +3,7 @@ import { isUsd } from '../money.ts';
 import type { AllPrices } from '../preview.ts';
 import { TextField } from './field.tsx';
 
-/** Prices as they are typed; empty cache writes cost what new context does. */
+/** Prices as typed; empty cache writes cost the same as new context. */
 export interface PriceDraft {
   input: string;
   cacheHit: string;
@@ -28,7 +28,7 @@ export function draftOfPrices(prices: AllPrices | null): PriceDraft {
   };
 }
 
-/** The prices of a draft; null while one of them cannot be used. */
+/** The prices of a draft; null while one of them is invalid. */
 export function pricesOf(draft: PriceDraft): AllPrices | null {
   if (!kinds.every((kind) => (draft[kind] === '' ? optional.has(kind) : isUsd(draft[kind], 6)))) return null;
   const filled = (text: string) => (text === '' ? null : text.trim());

@@ -1,3 +1,5 @@
+/** The price table of the catalog. */
+
 import type { ModelsAnswer } from '@steyg/sdk';
 import { useLanguage } from '../language/language.tsx';
 import { Badge } from './page.tsx';
@@ -5,7 +7,7 @@ import { Table } from './table.tsx';
 
 type Model = NonNullable<ModelsAnswer>[number];
 
-/** Two amounts of VND: at what the Starter plan asks for a USD, and at what the best plan does. */
+/** Two amounts of VND: at the Starter plan's price of a USD, and at the best plan's. */
 export function VndPair({ price }: { price: Model['output'] }) {
   const { t, format } = useLanguage();
   const { vndPerMillionAtStarter: first, vndPerMillionAtBest: second } = price;

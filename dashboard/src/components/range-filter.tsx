@@ -2,7 +2,7 @@ import { useLanguage } from '../language/language.tsx';
 import { dayText, type Range, rangeNames } from '../range.ts';
 import { Choice, TextField } from './field.tsx';
 
-/** Chooses how far back a report goes. What is chosen stands in the address, so that it can be passed on. */
+/** Chooses the range of a report. It is kept in the address, so that the view can be shared. */
 export function RangeFilter({ range, onChange }: { range: Range; onChange: (values: Record<string, string>) => void }) {
   const { t } = useLanguage();
   const last = range.to === null ? new Date() : new Date(range.to.getTime() - 1);

@@ -6,7 +6,7 @@ import { Button } from './button.tsx';
 import { useFailureToast } from './failure-toast.ts';
 import { Badge } from './page.tsx';
 
-/** Sends the smallest request through a route and says how it went. */
+/** Tests a route with the smallest request and shows the result. */
 export function RouteTestButton({ id, name }: { id: string; name: string }) {
   const { t, format } = useOperatorLanguage();
   const failure = useFailureToast();

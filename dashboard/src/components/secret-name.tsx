@@ -1,4 +1,4 @@
-/** A key or a token as its owner knows it: the name, and as much of the secret as may be shown. */
+/** A key or a token as its owner knows it: the name, and the displayable part of the secret. */
 export function SecretName({ name, prefix, last4 }: { name: string; prefix: string; last4: string }) {
   return (
     <>

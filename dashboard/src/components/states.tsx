@@ -4,7 +4,7 @@ import { useLanguage } from '../language/language.tsx';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
-/** What a part of a page shows while it has nothing to show. */
+/** The states of a part of a page without data: loading, empty, failed. */
 
 export function Skeleton({ lines = 3, height }: { lines?: number; height?: string }) {
   const { t } = useLanguage();
@@ -21,7 +21,7 @@ export function Skeleton({ lines = 3, height }: { lines?: number; height?: strin
   );
 }
 
-/** What went wrong, the id to quote, what has to be done about it first, and another try. */
+/** A failure: the message, the id to quote, the required action, and a retry. */
 export function Failure({ error, retry, action }: { error: unknown; retry?: () => void; action?: ReactNode }) {
   const { t } = useLanguage();
   const { sentence, requestId } = useExplain()(error);
@@ -66,7 +66,7 @@ export function Banner({
   );
 }
 
-/** Nothing here yet: says what to do next. */
+/** Empty: says what to do next. */
 export function Empty({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (
     <div className="empty">
@@ -78,8 +78,8 @@ export function Empty({ title, children, action }: { title: string; children?: R
 }
 
 /**
- * The three states of what was asked for. What is there stays, also while it is asked for again and when that fails:
- * then the failure stands above it.
+ * The three states of a query. Present data stays during a refetch and when that fails: then the failure stands above
+ * it.
  */
 export function Loaded<T>({
   query,
@@ -103,12 +103,12 @@ export function Loaded<T>({
   }
   if (error !== null) return <Failure error={error} retry={retry} />;
   if (isPaused) return <Banner icon="offline">{t.common.waitingForNetwork}</Banner>;
-  // The server answers with null for what is not there, and for what belongs to others.
+  // The server answers with null for missing objects and for those of other accounts.
   if (data === null) return <Empty title={t.common.notFound} />;
   return skeleton ?? <Skeleton />;
 }
 
-/** The rest of a list. */
+/** Loads the rest of a list. */
 export function More({
   query,
 }: {

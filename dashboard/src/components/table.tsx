@@ -1,19 +1,21 @@
+/** Tables that become cards on narrow screens. */
+
 import type { ReactNode } from 'react';
 
 export interface Column<Row> {
   head: string;
   cell: (row: Row) => ReactNode;
-  /** Figures stand below each other. */
+  /** Figures are aligned below each other. */
   figure?: boolean;
   /** The cell that names the row. */
   names?: boolean;
-  /** Nothing to read in the head, for a column of buttons. */
+  /** No visible heading, for a column of buttons. */
   silentHead?: boolean;
-  /** What the list is sorted by when the head is pressed. */
+  /** The sort key when the heading is pressed. */
   sortsBy?: string;
 }
 
-/** How a list is sorted, and what to do when a head asks for another order. */
+/** The present order of a list, and the callback for another one. */
 export interface Sorting {
   by: string;
   ascending: boolean;
@@ -37,13 +39,13 @@ export function Table<Row>({
   rowKey: (row: Row, index: number) => string;
   rowClass?: (row: Row) => string;
   showCaption?: boolean;
-  /** Scrolls by itself once it is as high as half a window: something else stands below that people came for. */
+  /** Scrolls by itself above half the window's height, because other content stands below. */
   bounded?: boolean;
-  /** Left out: no head can be pressed. */
+  /** Left out: headings cannot be pressed. */
   sorting?: Sorting | undefined;
 }) {
   return (
-    // What scrolls must be reachable by keyboard. No landmark: the card around it often is one, of the same name.
+    // Scrollable content must be reachable by keyboard. No landmark: the card around it often is one, of the same name.
     <div className={bounded ? 'table-scroll bounded' : 'table-scroll'} tabIndex={0} role="group" aria-label={caption}>
       <table className={sorting === undefined ? '' : 'sortable'}>
         <caption className={showCaption ? '' : 'sr-only'}>{caption}</caption>

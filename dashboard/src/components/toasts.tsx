@@ -1,6 +1,8 @@
 import { createContext, type ReactNode, use, useCallback, useMemo, useRef, useState } from 'react';
 
-/** Short words on what just happened. Screen readers hear them; whoever missed them loses nothing they need. */
+/**
+ * Toasts: short messages about a finished action, announced to screen readers. They carry nothing that is needed later.
+ */
 
 type Say = (text: string, tone?: 'good' | 'bad') => void;
 

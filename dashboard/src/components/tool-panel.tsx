@@ -7,7 +7,7 @@ import { ConnectionView, catalogOf } from './connect-panel.tsx';
 import { Choice } from './field.tsx';
 import { Empty, Loaded, Skeleton } from './states.tsx';
 
-/** Which tools there are, each with its settings, for people who only look. */
+/** The list of tools with their settings, for visitors. */
 export default function ToolPanel() {
   const { t } = useLanguage();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });

@@ -1,6 +1,6 @@
 import { useLanguage } from '../language/language.tsx';
 
-/** An amount on a tile or beside a meter, in one line; pointing at it shows the amount to its last digit. */
+/** An amount in one line, exact on hover. */
 export function Usd({ amount }: { amount: string }) {
   const { format } = useLanguage();
   return (

@@ -1,8 +1,8 @@
 import type { Locale } from '../format.ts';
 
 /**
- * The SDK's words on how tools are set up, in Vietnamese: it says them in English, for terminals too. Words in code
- * spans, names of tools and of their menus stay as their makers have them, so that people find them.
+ * Vietnamese translations of the SDK's notes on tools, which are English, for terminals too. Code, names of tools and
+ * of their menus stay in their original form, so that people find them.
  */
 const sentences: Readonly<Record<string, string>> = {
   'If you are signed in to the vendor, run /logout inside Claude Code: with two sources of credentials it warns, and may use the other one.':
@@ -80,7 +80,7 @@ const sentences: Readonly<Record<string, string>> = {
   'On Windows the file is %APPDATA%\\Zed\\settings.json.': 'Trên Windows, tệp là %APPDATA%\\Zed\\settings.json.',
 };
 
-/** Sentences with a value in them. What is before it decides. */
+/** Sentences with a value, recognised by the text before it. */
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/^(Base URL: .+)$/, '$1'],
   [/^(Model ID: .+)$/, '$1'],
@@ -97,7 +97,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** A sentence of the SDK in the language of the page; one that is not known here stays as it is. */
+/** A sentence of the SDK in the language of the page; unknown ones stay as they are. */
 export function adviceIn(locale: Locale, sentence: string): string {
   if (locale === 'en') return sentence;
   if (Object.hasOwn(sentences, sentence)) return sentences[sentence] ?? sentence;

@@ -1,4 +1,4 @@
-/** English. It says which texts there are; the other languages have the same. `{name}` is a place for a value. */
+/** English. It defines the set of texts; the other languages have the same. `{name}` is a placeholder. */
 export const en = {
   common: {
     demonstration: 'Demonstration: bank account and plans are made up. Do not send money.',

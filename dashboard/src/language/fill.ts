@@ -1,4 +1,4 @@
-/** Texts with places for values, written `{name}`. */
+/** Texts with placeholders, written `{name}`. */
 
 /** A text that depends on a number. Languages without a singular write the same twice. */
 export interface Forms {
@@ -6,7 +6,7 @@ export interface Forms {
   other: string;
 }
 
-/** Puts values into their places. A place without a value stays as it is, so that the mistake is seen. */
+/** Fills the placeholders. One without a value stays, so that the mistake is visible. */
 export function fill(text: string, values: Record<string, string | number>): string {
   return text.replaceAll(/\{(\w+)\}/g, (place, name: string) => {
     const value = values[name];

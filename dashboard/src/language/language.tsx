@@ -3,13 +3,13 @@ import { createFormat, type Format, type Locale } from '../format.ts';
 import { type Forms, fill, pick } from './fill.ts';
 import type { OperatorTexts, Texts } from './texts.ts';
 
-/** The language of the page: its texts, and how it writes figures. Texts of one language are loaded, not of both. */
+/** The language of the page: its texts and formats. Only the chosen language is loaded. */
 
 interface Language {
   locale: Locale;
   t: Texts;
   format: Format;
-  /** The text that goes with a number, with the number in it. */
+  /** The plural form for a number, with the number filled in. */
   count(forms: Forms, n: number | bigint, values?: Record<string, string>): string;
   choose(locale: Locale): void;
 }
@@ -23,7 +23,7 @@ const LanguageContext = createContext<Language | null>(null);
 const OperatorLanguageContext = createContext<OperatorLanguage | null>(null);
 const storageKey = 'steyg.language';
 
-/** What was chosen here before, else the browser's first language that we speak. */
+/** The stored choice, else the browser's first supported language. */
 export function preferredLocale(): Locale {
   const chosen = recall();
   if (chosen === 'en' || chosen === 'vi') return chosen;
@@ -89,7 +89,7 @@ export function useLanguage(): Language {
 
 const operatorTexts = new Map<Locale, Promise<OperatorTexts>>();
 
-/** Loads them once; what failed to load is asked for again by whoever comes next. */
+/** Loads the texts once; a failed load is retried by the next caller. */
 function loadOperatorTexts(locale: Locale): Promise<OperatorTexts> {
   const known = operatorTexts.get(locale);
   if (known !== undefined) return known;

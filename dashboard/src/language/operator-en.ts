@@ -1,4 +1,4 @@
-/** English of the operator's pages: loaded there, because most people never see them. */
+/** English texts of the operator's pages, loaded with them, because few people see them. */
 export const operatorEn = {
   account: 'Account',
   accountId: 'Account id',

@@ -1,6 +1,6 @@
 import type { OperatorTexts } from './texts.ts';
 
-/** Vietnamese of the operator's pages. */
+/** Vietnamese texts of the operator's pages. */
 export const operatorVi: OperatorTexts = {
   account: 'Tài khoản',
   accountId: 'Mã tài khoản',

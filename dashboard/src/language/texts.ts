@@ -1,7 +1,7 @@
 import type { en } from './en.ts';
 import type { operatorEn } from './operator-en.ts';
 
-/** Every text of the page, in one language. English says which there are. */
+/** All texts of the page in one language, as types. English defines the set. */
 export type Texts = typeof en;
 
 /** Every text of the operator's pages. */

@@ -1,6 +1,6 @@
 import type { Texts } from './texts.ts';
 
-/** Vietnamese. */
+/** Vietnamese texts. */
 export const vi: Texts = {
   common: {
     demonstration: 'Bản trình diễn: tài khoản ngân hàng và các gói chỉ là ví dụ. Xin đừng chuyển tiền.',

@@ -1,3 +1,5 @@
+/** The activity page: charts and lists of usage. */
+
 import { GraphqlError, type LedgerFilter } from '@steyg/sdk';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
@@ -43,7 +45,7 @@ type Order = { field: (typeof fields)[number]; direction: 'ASC' | 'DESC' };
 const oneOf = <T extends string>(list: readonly T[], text: string | null): T | undefined =>
   list.find((each) => each === text);
 
-/** Adds up and lists what happened, by time, model, key and outcome. */
+/** Totals and lists of usage, by time, model, key and outcome. */
 export default function Activity() {
   const { t } = useLanguage();
   const { id: accountId } = useAccount();
@@ -318,7 +320,7 @@ function Entries({
     const field = oneOf(fields, by) ?? 'TIME';
     onOrder({ field, direction: field === order.field && order.direction === 'DESC' ? 'ASC' : 'DESC' });
   };
-  // By anything but time the server sorts only so many requests.
+  // The server sorts by other columns than time only up to a number of requests.
   const isTooMany =
     order.field !== 'TIME' && entries.error instanceof GraphqlError && entries.error.code === 'BAD_INPUT';
   if (isTooMany) {

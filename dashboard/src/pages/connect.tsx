@@ -1,3 +1,5 @@
+/** The page with the settings of every client tool. */
+
 import { Link } from 'wouter';
 import { ConnectPanel } from '../components/connect-panel.tsx';
 import { Card, Page } from '../components/page.tsx';

@@ -15,7 +15,7 @@ import { pages } from '../pages.ts';
 import { useAccount } from '../session.tsx';
 import { sumOf } from '../usage.ts';
 
-/** One request to its last digit: what it cost can be computed again from what stands here. */
+/** The receipt of one request: its cost can be recomputed from the figures shown. */
 export default function EntryPage() {
   const { t } = useLanguage();
   const requestId = usePart('requestId');

@@ -1,3 +1,5 @@
+/** The page that asks for the mail to reset a password. */
+
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../components/button.tsx';

@@ -7,7 +7,7 @@ import { fill, useLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
 import { useSession } from '../session.tsx';
 
-/** Where the link of an invitation leads, for whoever is signed in with the invited address. */
+/** The page of an invitation's link, for a person who is signed in with the invited address. */
 export default function Invitation() {
   const { t } = useLanguage();
   const [search] = useSearchParams();

@@ -1,3 +1,5 @@
+/** The page of an account's API keys. */
+
 import type { ElementOf, ListKeysAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
@@ -218,7 +220,7 @@ function draftOf(key: Key): Draft {
   };
 }
 
-/** A moment as an input for local time has it. */
+/** A moment in the format of an input for local time. */
 function toLocalInput(moment: string): string {
   const date = new Date(moment);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
@@ -245,7 +247,7 @@ function TermsFields({
 }) {
   const { t } = useLanguage();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
-  // A model that was taken out of the catalog stays a restriction of the key until it is taken out there too.
+  // A model that left the catalog stays a restriction of the key until it is removed there too.
   const known = models.data?.map(({ modelId }) => modelId) ?? [];
   const all = [...known, ...draft.models.filter((id) => !known.includes(id))];
   return (
@@ -434,7 +436,7 @@ function DeleteDialog({ apiKey, listKey, onClose }: { apiKey: Key; listKey: read
   const remove = useChange({
     change: (steyg, id: string) => steyg.console.keys.deleteKey({ id }),
     refresh: [['keys', accountId]],
-    // The key is gone from the list at once, and back in it if the server refuses.
+    // Optimistic: the key leaves the list at once, and returns if the server refuses.
     expect: {
       key: listKey,
       update: (current: List, id: string) => ({

@@ -12,10 +12,10 @@ import { fill, useLanguage } from '../language/language.tsx';
 import { planPair } from '../money.ts';
 import { pages } from '../pages.ts';
 
-/** The settings of every tool are much text, and stand below what is seen first. */
+/** The settings of all tools are loaded late: they are long, and below the fold. */
 const ToolPanel = lazy(() => import('../components/tool-panel.tsx'));
 
-/** What the service is, what it costs, and how to begin. */
+/** The landing page: the service, its prices, the first steps. */
 export default function Landing() {
   const { t } = useLanguage();
   useTitle(t.landing.title);
@@ -107,7 +107,7 @@ export default function Landing() {
 const protocols = ['CHAT_COMPLETIONS', 'MESSAGES'] as const;
 type Shown = (typeof protocols)[number];
 
-/** The same question over either protocol, as something to paste. */
+/** The same question over either protocol, to be pasted. */
 function Example({ model }: { model: string }) {
   const { t } = useLanguage();
   const [protocol, setProtocol] = useState<Shown>('CHAT_COMPLETIONS');
@@ -163,7 +163,7 @@ type Status = NonNullable<ServiceStatusAnswer>;
 const tones = { UP: 'good', DEGRADED: 'warn', DOWN: 'bad', NO_DATA: 'none' } as const;
 const measuredDays = 30;
 
-/** How the models do at this moment. Without an answer there is nothing to say: the page stands without it. */
+/** The present state of the models; left out without an answer. */
 function Now() {
   const { t } = useLanguage();
   const status = useAsk({
@@ -195,7 +195,7 @@ function Measured({ status }: { status: Status }) {
   const answered = up + sum((uptime) => uptime.down);
   const state = t.landing.states[status.state];
   if (answered === 0) return <>{state}</>;
-  // Cut, never rounded up: 99.99 % must not read as all of them.
+  // Cut, never rounded up: 99.99 % must not read as 100 %.
   const share = Math.floor((up / answered) * 10_000) / 10_000;
   return <>{fill(t.landing.measured, { state, days: String(measuredDays), uptime: format.percent(share, 2) })}</>;
 }

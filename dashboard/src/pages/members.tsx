@@ -1,3 +1,5 @@
+/** The page of an account's members. */
+
 import type { InvitedRole, ListMembersAnswer, Role } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
@@ -69,7 +71,7 @@ function MemberTable({ members }: { members: readonly Member[] }) {
     change: (steyg, id: string) => steyg.console.accounts.removeMember({ id }),
     refresh: [key, ['viewer']],
   });
-  // What concerns owners is for owners; who leads may change the others.
+  // Only owners manage owners; admins may manage the others.
   const mayChange = ({ role }: Member) => own === 'OWNER' || (leads && role !== 'OWNER');
   return (
     <>

@@ -1,3 +1,5 @@
+/** The page of the catalog's models and prices. */
+
 import type { ModelsAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -114,7 +116,7 @@ function Details({ model }: { model: Model }) {
   );
 }
 
-/** What operators call a capability is theirs to choose; those that are known have a name in every language. */
+/** Names of capabilities are chosen by operators; known ones are translated. */
 function nameOf(names: Record<string, string>, capability: string): string {
   return (Object.hasOwn(names, capability) ? names[capability] : undefined) ?? capability;
 }

@@ -28,7 +28,10 @@ export function NotFound() {
   );
 }
 
-/** For operators without an account of their own, and for people who were removed from the only one they had. */
+/**
+ * The pages for a missing address, and for people without an account: operators, and people who were removed from their
+ * only one.
+ */
 export function NoAccount() {
   const { t } = useLanguage();
   return (

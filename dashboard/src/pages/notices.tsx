@@ -1,3 +1,5 @@
+/** The page of an account's notices and webhooks. */
+
 import type { ListEndpointsAnswer, ListNoticesAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';

@@ -1,3 +1,5 @@
+/** The page of an order: how to pay it, then its receipt. */
+
 import type { OrderAnswer } from '@steyg/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -21,10 +23,10 @@ type Order = NonNullable<OrderAnswer>;
 
 const isOpen = ({ status }: Pick<Order, 'status'>) => status === 'PENDING' || status === 'PARTIAL';
 
-/** The receipt's address works for an hour; a page that stays open keeps one that does. */
+/** The receipt's link works for an hour; an open page renews it. */
 const renewMs = 30 * 60_000;
 
-/** How to pay an order; it turns to paid by itself when the money arrives. */
+/** Payment instructions; the page turns to paid by itself when the money arrives. */
 export default function OrderPage() {
   const { t } = useLanguage();
   const id = usePart('id');
@@ -36,7 +38,7 @@ export default function OrderPage() {
   });
   const status = order.data?.status;
   useEffect(() => {
-    // What it bought is there with the payment.
+    // The purchased budget is visible with the payment.
     if (status !== 'PAID') return;
     void queries.invalidateQueries({ queryKey: ['budget'] });
     void queries.invalidateQueries({ queryKey: ['orders'] });

@@ -1,3 +1,5 @@
+/** The overview of an account: budget, spending, first steps. */
+
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { Chart, ChartSkeleton, seriesColors } from '../components/chart.tsx';
@@ -75,10 +77,10 @@ export default function Overview() {
   );
 }
 
-/** More lines would say less: whoever wants them all finds them with the plans. */
+/** Further models are listed with the plans. */
 const maxModels = 4;
 
-/** What is left, in steps of an agent. Says nothing when nothing is left, or before the catalog is known. */
+/** The rest of the budget in agent steps. Hidden when it is empty, or before the catalog is loaded. */
 function Enough({ free }: { free: string }) {
   const { t, format } = useLanguage();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
@@ -109,10 +111,10 @@ function Enough({ free }: { free: string }) {
 
 type Rows = readonly Pick<UsageRow, 'charged' | 'start' | 'model' | 'requests'>[];
 
-/** Of what is not known yet, or cannot be asked for, nothing is said: a zero would be a lie. */
+/** Unknown figures are hidden: a zero would be wrong. */
 const unknown = '–';
 
-/** `rows` is null while it is not known what was spent. */
+/** `rows` is null while the spending is not loaded. */
 function Figures({ sums, rows }: { sums: { free: string; held: string }; rows: Rows | null }) {
   const { t, format } = useLanguage();
   return (
@@ -208,7 +210,7 @@ function useRecent(accountId: string) {
   });
 }
 
-/** For an account that has not asked anything yet: the figures below would all be zero. */
+/** For an account without requests: the figures below would all be zero. */
 function Welcome({ accountId }: { accountId: string }) {
   const { t } = useLanguage();
   const { data } = useRecent(accountId);

@@ -1,3 +1,5 @@
+/** The playground: conversations with models in the browser. */
+
 import type { ModelsAnswer } from '@steyg/sdk';
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
@@ -16,9 +18,9 @@ import { useAbilities, useAccount, useSession } from '../session.tsx';
 
 type Models = NonNullable<ModelsAnswer>;
 
-/** The key of this tab: in memory alone, gone with the tab, and nobody's but the person's and the account's it was for. */
+/** The key of this tab: in memory only, dropped with the tab, and bound to the person and account it was made for. */
 const tab: { owner: string; key: string | null } = { owner: '', key: null };
-/** A key that is made for a tab ends by itself, and cannot spend much meanwhile. */
+/** A key made for a tab expires by itself, with a small limit. */
 const tabKeyMs = 3_600_000;
 const tabKeyUsd = '1';
 
@@ -125,7 +127,7 @@ function Conversation({
   const running = last?.state === 'running';
   const model = models.find((each) => each.modelId === modelId);
 
-  /** Whatever the model was, the conversation goes on with the one that is chosen now. */
+  /** The conversation continues with the model that is chosen now. */
   const ask = (turns: readonly Turn[]) =>
     send({
       protocol,
@@ -196,10 +198,10 @@ function Conversation({
   );
 }
 
-/** So far from the end of the page is still at its end: a few lines may come at once. */
+/** Distance from the end that counts as the end: several lines may arrive at once. */
 const nearPixels = 240;
 
-/** Goes along with what is being said. Whoever went up to read stays there. */
+/** Follows the end of a growing answer, unless the reader has scrolled up. */
 function useFollow(exchanges: readonly Exchange[]): void {
   const last = exchanges.at(-1);
   const count = useRef(0);
@@ -210,11 +212,11 @@ function useFollow(exchanges: readonly Exchange[]): void {
     if (asked || (exchanges.length > 0 && scrollHeight - innerHeight - scrollY < nearPixels)) {
       window.scrollTo(0, scrollHeight);
     }
-    // Whatever makes the last exchange longer.
+    // Everything that makes the last exchange longer.
   }, [exchanges.length, last?.text, last?.thinking, last?.state, last?.cost]);
 }
 
-/** What was said so far. Of an answer that broke off, what had come counts: people read it too. */
+/** The conversation so far. The received part of a broken answer counts: people read it too. */
 function turnsOf(exchanges: readonly Exchange[]): Turn[] {
   return exchanges.flatMap(({ request, text }) => {
     const asked = request.turns.at(-1);
@@ -233,7 +235,7 @@ function Composer({
   /** Whether there is a key to send with. */
   ready: boolean;
   running: boolean;
-  /** Whether the model looks at pictures. */
+  /** Whether the model accepts pictures. */
   pictures: boolean;
   onSend: (turn: Turn) => void;
   onStop: () => void;
@@ -250,7 +252,7 @@ function Composer({
     onSend({ role: 'user', text, ...(sending.length === 0 ? {} : { pictures: sending }) });
     setDraft('');
     setPictures([]);
-    // The next question is typed where this one was.
+    // The focus stays in the input for the next question.
     form.current?.querySelector('textarea')?.focus();
   };
 

@@ -1,3 +1,5 @@
+/** The page that sets a new password with a mail's link. */
+
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { Button } from '../components/button.tsx';

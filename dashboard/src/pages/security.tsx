@@ -1,3 +1,5 @@
+/** The security page: password, second factor, sessions, access tokens. */
+
 import type { BeginSecondFactorAnswer, ElementOf, ListAccessTokensAnswer, Success, TokenScope } from '@steyg/sdk';
 import { useMemo, useState } from 'react';
 import { Button } from '../components/button.tsx';

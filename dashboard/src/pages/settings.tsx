@@ -1,3 +1,5 @@
+/** The settings page: profile, address, notices. */
+
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { TextField } from '../components/field.tsx';

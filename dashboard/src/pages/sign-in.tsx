@@ -1,3 +1,5 @@
+/** The sign-in page with its second step. */
+
 import { isFailure } from '@steyg/sdk';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
@@ -17,9 +19,9 @@ export default function SignIn() {
   const forget = useForget();
   const [email, setEmail] = useState(search.get('email') ?? '');
   const [needsCode, setNeedsCode] = useState(false);
-  // The password counts for a while only: a code that comes after it finds no sign-in any more.
+  // The password step expires: a late code finds no challenge.
   const [isOver, setIsOver] = useState(false);
-  // For a person who is signed in, this address leads on to where they wanted to go.
+  // For a signed-in person, this address redirects to the requested page.
   const enter = () => void forget();
   return (
     <div className="narrow">
@@ -54,7 +56,7 @@ function PasswordForm({
 }: {
   email: string;
   onEmail: (email: string) => void;
-  /** A sign-in that got as far as the code has ended. */
+  /** The challenge of a code has expired. */
   isOver: boolean;
   onDone: (result: { secondFactorRequired: boolean }) => void;
 }) {

@@ -1,3 +1,5 @@
+/** The sign-up page. */
+
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Button } from '../components/button.tsx';
@@ -78,7 +80,7 @@ export default function SignUp() {
   );
 }
 
-/** Waits for the link of the mail to be opened, here or elsewhere, and goes on by itself where it can. */
+/** Waits for the link of the mail to be opened, here or elsewhere, and continues by itself where it can. */
 function CheckMail({ credentials, onBack }: { credentials: Credentials; onBack: () => void }) {
   const { t } = useLanguage();
   const [, go] = useLocation();
@@ -88,7 +90,7 @@ function CheckMail({ credentials, onBack }: { credentials: Credentials; onBack: 
     change: (steyg, input: Credentials) => steyg.console.people.signIn(input),
     done: ({ secondFactorRequired }) => {
       channel.current?.post('signed-in');
-      // For a person who is signed in, this address leads on to the first steps.
+      // For a signed-in person, this address redirects to the first steps.
       if (secondFactorRequired) go(signInFor(pages.start));
       else void forget();
     },

@@ -13,7 +13,7 @@ import { fill, useLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
 import { useAccount } from '../session.tsx';
 
-/** From a new account to its first request, one thing after the other. */
+/** The first steps: from a new account to its first request. */
 export default function Start() {
   const { t } = useLanguage();
   const [key, setKey] = useState<NewKey | null>(null);
@@ -121,7 +121,7 @@ function KeyStep({ made, onMade }: { made: NewKey | null; onMade: (key: NewKey) 
   );
 }
 
-/** Looks often while somebody waits for it; the ledger has the request a moment after its answer. */
+/** Polls frequently while the page waits; the ledger has the request a moment after its answer. */
 const lookEveryMs = 2_000;
 
 function FirstRequestStep({ keyId }: { keyId: string | null }) {

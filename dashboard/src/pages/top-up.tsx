@@ -1,3 +1,5 @@
+/** The page that sells plans. */
+
 import type { ElementOf, ListOrdersAnswer, ModelsAnswer, PlansAnswer } from '@steyg/sdk';
 import { Link, useLocation } from 'wouter';
 import { Button } from '../components/button.tsx';

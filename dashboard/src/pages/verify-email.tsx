@@ -8,7 +8,7 @@ import { pages, signInFor } from '../pages.ts';
 import { useForget, useMaybeSession } from '../session.tsx';
 import { openVerificationChannel } from '../verification.ts';
 
-/** Where the link of a mail leads: confirms a sign-up, or one step of a change of address. */
+/** The page of a mail's link: confirms a sign-up, or one step of a change of address. */
 export default function VerifyEmail() {
   const { t } = useLanguage();
   const [search] = useSearchParams();
@@ -29,7 +29,7 @@ export default function VerifyEmail() {
   });
   useEffect(() => {
     const opened = openVerificationChannel((message) => {
-      // The tab of the sign-up signed in; its cookie is this tab's too.
+      // The tab of the sign-up signed in; this tab shares its cookie.
       if (message !== 'signed-in') return;
       go(signInFor(pages.start), { replace: true });
       void forget();
@@ -81,7 +81,7 @@ export default function VerifyEmail() {
   );
 }
 
-/** The address that a link is for stands in it; spares typing it. */
+/** The address that a link is for is part of it and need not be typed. */
 function emailOf(token: string): string | null {
   try {
     const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');

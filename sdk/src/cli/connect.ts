@@ -1,3 +1,5 @@
+/** `steyg connect`: prints or writes the settings of a client tool. */
+
 import { Steyg } from '../client.ts';
 import {
   type CatalogModel,
@@ -76,7 +78,7 @@ function choose(options: ConnectOptions, catalog: readonly CatalogModel[] | unde
   if (main === undefined) {
     throw new ConfigurationError('Say which model: --model ID; or set STEYG_API_KEY, and the catalog is asked.');
   }
-  // Whoever names a main model alone means it for everything.
+  // A main model alone is used for every part.
   const others = model === undefined ? usual : undefined;
   return {
     main,
@@ -105,7 +107,7 @@ async function writeFiles(
     context.print(`${path}\n${change === '' ? '  is as it should be\n' : change}\n`);
   }
   if (changes.length > 0 && options.yes !== true && (await context.confirm?.('Write this?')) !== true) {
-    // Where nobody can be asked, nobody has said no.
+    // Without a terminal to ask, the answer is no refusal.
     context.print(context.confirm === null ? 'Nothing was written: say --yes.\n' : 'Nothing was written.\n');
     return context.confirm === null ? 1 : 0;
   }

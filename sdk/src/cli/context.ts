@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ConfigurationError } from '../errors.ts';
 
-/** What the commands have around them. */
+/** The environment of the commands: streams, prompts, files, variables. */
 export interface Context {
   env: Record<string, string | undefined>;
   cwd: string;
@@ -12,7 +12,7 @@ export interface Context {
   complain: (text: string) => void;
   /** Everything on standard input. */
   readInput: () => Promise<string>;
-  /** Asks a yes-or-no question; null when there is nobody to ask. */
+  /** Asks a yes-or-no question; null without a terminal. */
   confirm: ((question: string) => Promise<boolean>) | null;
 }
 
@@ -30,7 +30,7 @@ export function baseUrlOf(options: CommonOptions, { env }: Context): string {
 /** From a file or a variable; never from an argument, which every user of the machine could read. */
 export async function apiKeyOf(options: CommonOptions, { env, cwd, readInput }: Context): Promise<string | undefined> {
   const path = options['key-file'];
-  // A variable that is set to nothing is as good as none.
+  // An empty variable counts as unset.
   if (path === undefined) return env['STEYG_API_KEY'] || undefined;
   return (await (path === '-' ? readInput() : readFile(resolve(cwd, path), 'utf8'))).trim();
 }

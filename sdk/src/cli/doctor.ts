@@ -1,3 +1,5 @@
+/** `steyg doctor`: examines the set-up of this machine. */
+
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { getJson } from '../connect/edit/json.ts';
@@ -26,7 +28,7 @@ export interface DoctorOptions extends CommonOptions {
   json?: boolean | undefined;
 }
 
-/** Examines the set-up of this machine. The exit code is 1 when something has to be mended. */
+/** Examines the set-up of this machine. The exit code is 1 when there is an error. */
 export async function runDoctor(options: DoctorOptions, context: Context): Promise<number> {
   const { model, large, medium, small } = options;
   const diagnosis = await doctor({
@@ -52,7 +54,7 @@ function line({ check, level, message, remedy }: Finding): string {
   return `${marks[level]} ${check}: ${message}\n${remedy === null ? '' : `    → ${remedy}\n`}`;
 }
 
-/** What Claude Code's settings put over the environment: the person's file, then the project's two. */
+/** The settings of Claude Code that override the environment: the person's file, then the project's two. */
 async function readSettings(context: Context): Promise<Record<string, string>> {
   const files = ['~/.claude/settings.json', '.claude/settings.json', '.claude/settings.local.json'];
   const blocks = await Promise.all(

@@ -5,12 +5,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { SettingsFile } from '../connect/connection.ts';
 import { ConfigurationError } from '../errors.ts';
 
-/** Settings files on disk. */
+/** Settings files on disk: read, compared, and written safely. */
 
-/** A file with what it is and what it is to become. */
+/** A file with its present and its new content. */
 export interface PlannedFile {
   path: string;
-  /** Where it really is: `path`, or what that links to. */
+  /** The real path: `path`, or the target of its link. */
   target: string;
   before: string;
   after: string;
@@ -30,7 +30,7 @@ export async function plan(file: SettingsFile, places: Places): Promise<PlannedF
   try {
     const target = await realPlace(path);
     const after = file.merge(before);
-    // Whoever takes the right to write from a file does not want it replaced, though the folder would allow that.
+    // A read-only file must not be replaced, though the directory would allow it.
     if (after !== before && (await isReadOnly(target)))
       throw new ConfigurationError('The settings file is read-only; it was left as it is.');
     return { path, target, before, after, holdsKey: file.holdsKey };
@@ -40,7 +40,7 @@ export async function plan(file: SettingsFile, places: Places): Promise<PlannedF
   }
 }
 
-/** What is in a file, nothing if there is none. Bytes that are no UTF-8 would not come out again as they went in. */
+/** The content of a file, empty if there is none. Bytes that are not UTF-8 could not be written back unchanged. */
 async function readText(path: string): Promise<string> {
   let bytes: Uint8Array;
   try {
@@ -63,14 +63,14 @@ const isReadOnly = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Variables that tools read to find their settings somewhere else than below the home directory. */
+/** Variables that move a tool's settings out of the home directory. */
 const movedBy: readonly (readonly [folder: string, variable: string])[] = [
   ['~/.claude/', 'CLAUDE_CONFIG_DIR'],
   ['~/.codex/', 'CODEX_HOME'],
   ['~/.config/', 'XDG_CONFIG_HOME'],
 ];
 
-/** Where a file of a tool is on this machine. */
+/** The path of a tool's file on this machine. */
 export function locate(path: string, { home, cwd, env }: Places): string {
   for (const [folder, variable] of movedBy) {
     const moved = env[variable];
@@ -79,7 +79,7 @@ export function locate(path: string, { home, cwd, env }: Places): string {
   return path.startsWith('~/') ? join(home, path.slice(2)) : resolve(cwd, path);
 }
 
-/** The place behind all links, also of what does not exist yet. */
+/** The path behind all links, also of files that do not exist yet. */
 async function realPlace(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -89,10 +89,7 @@ async function realPlace(path: string): Promise<string> {
   }
 }
 
-/**
- * Writes a file whole or not at all, with the permissions it has. A file with the key in it is readable for its owner
- * alone.
- */
+/** Writes a file atomically, with its present permissions. A file with the key in it is readable for its owner only. */
 export async function write({ target, after, holdsKey }: PlannedFile): Promise<void> {
   await mkdir(dirname(target), { recursive: true });
   const present = await stat(target).then(
@@ -111,7 +108,7 @@ export async function write({ target, after, holdsKey }: PlannedFile): Promise<v
   }
 }
 
-/** A file with the key in it must not be one that git would commit, also when it is reached by a link. */
+/** A file with the key in it must not be committed to git, also when it is reached by a link. */
 export function refuseCommittedKey({ path, target, holdsKey }: PlannedFile): void {
   if (!holdsKey) return;
   const repository = findRepository(dirname(target));

@@ -1,3 +1,5 @@
+/** The program `steyg`: arguments, streams and exit code of the process. */
+
 import { homedir } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';

@@ -21,12 +21,12 @@ const help = `steyg: sets up client tools for a Steyg gateway, and finds out why
 doctor exits with 1 when something has to be mended.
 `;
 
-/** The whole command line. What is expected to go wrong is one line on the error stream and exit code 1. */
+/** The whole command line. Expected errors are one line on the error stream and exit code 1. */
 export async function run(argv: readonly string[], context: Context): Promise<number> {
   try {
     return await runCommand(argv, context);
   } catch (error) {
-    // What has a code is a wrong argument or a file that cannot be read; anything else is a fault of this program.
+    // An error with a code is a wrong argument or an unreadable file; any other is a fault of this program.
     if (!(error instanceof SteygError) && typeof (error as { code?: unknown }).code !== 'string') throw error;
     context.complain(`${(error as Error).message}\n`);
     return 1;

@@ -1,4 +1,4 @@
-/** What is asked for when a tool is connected, and what comes out. */
+/** The request and the result of connecting a client tool. */
 
 /** The client tools whose settings are known. */
 export type ToolName =
@@ -43,7 +43,7 @@ export interface CatalogModel {
   price_usd_per_million?: { output: string } | undefined;
 }
 
-/** What is to be connected to what. */
+/** The connection that is requested. */
 export interface ConnectRequest {
   tool: ToolName;
   /** The API root: the address whose path ends in `/api`. What the tool itself is given follows from it. */
@@ -76,11 +76,11 @@ export interface SettingsFile {
   others?: readonly string[] | undefined;
   /** True: it has the API key in it and must never be committed. */
   holdsKey: boolean;
-  /** What a new file has in it. */
+  /** The content of a new file. */
   content: string;
   /**
-   * The file as it should be, given as it is: everything that is not about Steyg stays. Throws a `ConfigurationError` for
-   * what it cannot read, or cannot change safely.
+   * The merged file: everything that is not about Steyg stays. Throws a `ConfigurationError` for content that it cannot
+   * read, or cannot change safely.
    */
   merge: (existing: string) => string;
 }
@@ -99,8 +99,8 @@ export interface Connection {
   commands: string[];
   /** Source code. */
   code: { language: string; text: string }[];
-  /** What is done by hand. */
+  /** Manual steps. */
   steps: string[];
-  /** What to know. */
+  /** Notes. */
   notes: string[];
 }

@@ -29,7 +29,7 @@ export function renderConnection(connection: Connection, { showKey = false }: { 
     : `${masked}\n(The key is masked here: --show-key prints it, --write puts it where it belongs.)\n`;
 }
 
-/** @internal Every text in which the key could stand, with the key masked, and whatever else looks like one. */
+/** @internal Every text that could contain the key, with the key masked, and anything else that looks like one. */
 export function maskKeys(text: string, secrets: readonly string[]): string {
   const mask = (secret: string) => `…${secret.slice(-4)}`;
   return secrets

@@ -9,7 +9,7 @@ export interface AddressFindings {
   baseUrl: string | null;
 }
 
-/** The address as text: what can be said without asking anybody. */
+/** The form of the address: the checks that need no network. */
 export function checkAddress(given: string): AddressFindings {
   const example = 'Use the address that the console shows, e.g. https://steyg.example/api';
   if (!URL.canParse(given) || !/^https?:/i.test(given)) {
@@ -116,7 +116,7 @@ async function look(url: string, { fetch, now }: Surroundings): Promise<Look> {
   const date = Date.parse(headers.get('date') ?? '');
   // The header has whole seconds, and the answer took its time.
   const skewMs = Number.isNaN(date) ? null : date + 500 - (startedAt + now()) / 2;
-  // Nobody gets the models without a key, and every answer has its id under both names.
+  // The models need a key, and every answer carries its id under both names.
   const certain = status === 401 && headers.has('request-id') && headers.has('x-request-id');
   return { kind: 'service', certain, tookMs: Math.round(now() - startedAt), skewMs };
 }
@@ -184,7 +184,7 @@ function explainRedirect(to: string | null, baseUrl: string): Finding {
 }
 
 interface Cause {
-  /** What is the case, to be followed by the system's own words. */
+  /** The situation, followed by the system's own message. */
   message: string;
   remedy: string;
 }

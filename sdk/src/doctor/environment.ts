@@ -21,7 +21,7 @@ export function isInCatalog(id: string, catalog: readonly { id: string }[]): boo
   return [id, bare, id.toLowerCase(), bare.toLowerCase()].some((each) => ids.has(each));
 }
 
-/** Each model that somebody is going to ask for. */
+/** Each model that a tool is going to request. */
 export function checkModels(wanted: Record<string, string | undefined>, catalog: readonly { id: string }[]): Finding[] {
   const remedy = `Set it to one of: ${catalog.map(({ id }) => id).join(', ')}`;
   const findings = Object.entries(wanted).flatMap(([name, id]) => {
@@ -124,7 +124,7 @@ function checkSignedIn(baseUrl: string, { ANTHROPIC_BASE_URL: address }: Variabl
   return [warning('environment', message, 'Run /logout in it, so that only the key is used.')];
 }
 
-/** What was examined is one key; what a tool uses may be another. */
+/** The examined key may differ from the one that a tool uses. */
 function checkOtherKeys(baseUrl: string, effective: Variables, apiKey: string): Finding[] {
   const pairs = [
     ['ANTHROPIC_BASE_URL', baseUrl, 'ANTHROPIC_AUTH_TOKEN'],

@@ -109,12 +109,12 @@ function checkNumbers({ timeoutMs, idleTimeoutMs, maxRetries }: RequestOptions):
   }
 }
 
-/** An answer that has been paid for is not lost to a fault in somebody's logging. */
+/** An answer that has been paid for is not lost to an error in the caller's logging. */
 function hear(onEvent: Settings['onEvent'], event: SteygEvent): void {
   try {
     onEvent?.(event);
   } catch {
-    // Nobody to tell: the hook is the one that is told.
+    // The hook itself has failed, so there is no listener left.
   }
 }
 
@@ -148,7 +148,7 @@ async function attemptOnce({ settings, call, options, tell }: Attempt): Promise<
       headers,
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       signal: deadline.signal,
-      // A redirect would carry the prompt to an address that nobody configured.
+      // A redirect would carry the prompt to an address that was never configured.
       redirect: 'manual',
     });
   } catch (cause) {
@@ -247,7 +247,7 @@ function createDeadline(timeoutMs: number, caller: AbortSignal | undefined): Dea
   let expired = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const leave = () => {
-    // Nobody may be reading: a timer left behind would keep the program alive.
+    // The answer may not be read at the moment: the timer must not keep the program alive.
     clearTimeout(timer);
     controller.abort();
   };

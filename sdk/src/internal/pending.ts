@@ -25,7 +25,7 @@ export function createPending<T>(work: Promise<WithResponse<T>>): Pending<T> {
   const answer = work.then(({ data }) => data);
   return Object.assign(answer, {
     withResponse: () => {
-      // Whoever asks this way hears of a failure here; the promise that nobody looks at must not be one more.
+      // The caller gets the error from this promise; the unused one must not cause an unhandled rejection.
       answer.catch(() => undefined);
       return work;
     },

@@ -1,4 +1,4 @@
-/** Amounts of USD as whole numbers: exact, whatever is added or multiplied. */
+/** Amounts of USD as whole numbers, so that sums and products are exact. */
 
 /** A decimal string as a whole number of its `places`-th decimal place. Throws a `RangeError` for what is none. */
 export function parseDecimal(text: string, places: number): bigint {

@@ -1,3 +1,5 @@
+/** The operator's page of one account. */
+
 import type { AccountForOperatorAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -106,7 +108,7 @@ function StatusDialog({ account, onClose }: { account: Account; onClose: () => v
   const { t } = useOperatorLanguage();
   const say = useSay();
   const failure = useFailureToast();
-  // What was asked stays the question, also when the account behind it has changed already.
+  // The question stays the same, also when the account behind it has changed already.
   const [suspends] = useState(account.status === 'ACTIVE');
   const change = useChange({
     change: (steyg, status: 'ACTIVE' | 'SUSPENDED') =>
@@ -137,7 +139,7 @@ function GrantDialog({ account, onClose }: { account: Account; onClose: () => vo
   const [amount, setAmount] = useState('');
   const [days, setDays] = useState<string>('');
   const [reason, setReason] = useState('');
-  // Both are the dialog's: whoever asks again because the answer was lost asks for the same, and gives nothing twice.
+  // The idempotency key and the expiry belong to the dialog: a retry after a lost answer repeats the same grant.
   const [openedAt] = useState(() => Date.now());
   const [idempotencyKey] = useState(() => Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join('-'));
   const give = useChange({

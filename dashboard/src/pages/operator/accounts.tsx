@@ -1,3 +1,5 @@
+/** The operator's list of accounts. */
+
 import type { AccountStatus } from '@steyg/sdk';
 import { useDeferredValue, useState } from 'react';
 import { Link } from 'wouter';

@@ -14,7 +14,7 @@ import { useOperatorLanguage } from '../../language/language.tsx';
 
 type Entry = ElementOf<AuditLogAnswer>;
 
-/** Who changed what, and how it was before. */
+/** The audit log, with old and new values. */
 export default function Audit() {
   const { t, format } = useOperatorLanguage();
   const [subject, setSubject] = useState('');

@@ -1,3 +1,5 @@
+/** The operator's page of the books: invariants and exceptions. */
+
 import { useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../../components/button.tsx';
@@ -13,10 +15,10 @@ import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { pages, pathTo } from '../../pages.ts';
 
 const days = 30;
-/** Each comes with its budget: more in one answer are more than the server gives at once. */
+/** Each row loads its budget: larger pages exceed the server's limits. */
 const accountsAtOnce = 25;
 
-/** Whether the books are right, and what is odd in them. */
+/** Whether the books balance, and their exceptions. */
 export default function Books() {
   const { t } = useOperatorLanguage();
   return (
@@ -42,7 +44,7 @@ type State =
   | { kind: 'running' | 'done' | 'stopped'; checked: number; findings: Finding[] }
   | { kind: 'failed'; checked: number; findings: Finding[]; error: unknown };
 
-/** One account after the other: each check is small, and whoever watches can stop. */
+/** One account after the other: each check is small, and the operator can stop. */
 function AllInvariants() {
   const { t, format } = useOperatorLanguage();
   const steyg = useSteyg();
@@ -144,7 +146,7 @@ function Shortfalls() {
 
 const mismatchesKey = ['operator', 'mismatches'];
 
-/** Models that upstreams ran in place of those they were asked for. */
+/** Models that upstreams ran in place of the requested ones. */
 function Mismatches() {
   const { t, format } = useOperatorLanguage();
   const failure = useFailureToast();

@@ -1,3 +1,5 @@
+/** The operator's list of models. */
+
 import type { CatalogAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';

@@ -1,3 +1,5 @@
+/** The operator's page of one model: prices and routes. */
+
 import type { PlansAnswer, UpstreamsAnswer } from '@steyg/sdk';
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
@@ -199,7 +201,7 @@ function samePrices(a: AllPrices, b: AllPrices): boolean {
 
 const soldDays = 30;
 
-/** What the change would mean, from what was sold lately. */
+/** The effect of the change on recent sales. */
 function PreviewCard({ entry, before, after }: { entry: Entry; before: AllPrices | null; after: AllPrices }) {
   const { t } = useOperatorLanguage();
   const from = useMemo(() => daysAgo(soldDays - 1), []);

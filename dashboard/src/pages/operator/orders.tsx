@@ -1,3 +1,5 @@
+/** The operator's list of orders. */
+
 import type { OrderStatus } from '@steyg/sdk';
 import { useDeferredValue, useState } from 'react';
 import { SelectField, TextField } from '../../components/field.tsx';

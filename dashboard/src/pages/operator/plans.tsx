@@ -1,3 +1,5 @@
+/** The operator's page of plans. */
+
 import type { PlansAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';

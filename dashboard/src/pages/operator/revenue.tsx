@@ -1,3 +1,5 @@
+/** The operator's page of revenue, cost and margin. */
+
 import type { RevenueAnswer } from '@steyg/sdk';
 import { useMemo } from 'react';
 import { collect } from '../../all.ts';
@@ -20,7 +22,7 @@ type Row = NonNullable<RevenueAnswer>['rows'][number];
 const measures = ['charged', 'upstreamCost', 'margin'] as const;
 type Measure = (typeof measures)[number];
 
-/** What came in, what it cost, and what is left. */
+/** Revenue, cost and margin. */
 export default function Revenue() {
   const { t } = useOperatorLanguage();
   const { search, range, set } = useReportAddress();
@@ -111,7 +113,7 @@ function RevenueChart({ rows, range, measure }: { rows: readonly Row[]; range: R
         rows,
         starts,
         nameOf: ({ model }) => model ?? '',
-        // A loss has no height; it stands in the table.
+        // A loss has no bar; the table shows it.
         valueOf: (row) => Math.max(0, Number(row[measure])),
         most: seriesColors,
         rest: t.common.others,

@@ -1,3 +1,5 @@
+/** The operator's page of bank transfers. */
+
 import type { ElementOf, ListBankTransfersAnswer } from '@steyg/sdk';
 import { useDeferredValue, useState } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -125,7 +127,7 @@ function State({ transfer }: { transfer: Transfer }) {
   );
 }
 
-/** Finds the order that a transfer pays: by what its text says first, by whatever a person types otherwise. */
+/** Finds the order that a transfer pays: by its text first, else by a search. */
 function MatchDialog({ transfer, onClose }: { transfer: Transfer; onClose: () => void }) {
   const { t, format } = useOperatorLanguage();
   const say = useSay();
@@ -155,7 +157,7 @@ function MatchDialog({ transfer, onClose }: { transfer: Transfer; onClose: () =>
       {match.error === null ? null : <Failure error={match.error} />}
       <Loaded query={orders}>
         {({ edges }) => {
-          // What fits to the last dong comes first.
+          // Exact amounts come first.
           const fits = (price: string) => (price === transfer.amountVnd ? 0 : 1);
           const rows = edges.map(({ node }) => node).sort((a, b) => fits(a.priceVnd) - fits(b.priceVnd));
           if (rows.length === 0) return <Empty title={t.operator.noOrders} />;

@@ -1,3 +1,5 @@
+/** The operator's page of upstreams. */
+
 import type { OnDisconnect, Protocol, UpstreamsAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -56,7 +58,7 @@ export default function Upstreams() {
   );
 }
 
-/** How an upstream does, as this process sees it. */
+/** The state of an upstream in this process. */
 function Health({ upstream }: { upstream: Upstream }) {
   const { t } = useOperatorLanguage();
   const { health, enabled } = upstream;
@@ -257,7 +259,7 @@ interface Draft {
   secret: string;
   maxTokensField: string;
   systemRole: string;
-  /** Empty: what every server of that protocol takes. */
+  /** Empty: the default of that protocol. */
   flags: Record<(typeof flags)[number], '' | 'yes' | 'no'>;
 }
 

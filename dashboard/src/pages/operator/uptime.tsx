@@ -1,3 +1,5 @@
+/** The operator's page of uptime and announcements. */
+
 import type { AnnouncementKind, ServiceStatusAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -298,7 +300,7 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
   );
 }
 
-/** `chat-completions/stream` as people say it; what is new to this page stays as it is. */
+/** `chat-completions/stream` in words; an unknown value stays as it is. */
 function wayText(way: string, t: Texts & { operator: OperatorTexts }): string {
   const [protocol = '', mode = ''] = way.toUpperCase().replaceAll('-', '_').split('/');
   const isKnown = Object.hasOwn(t.protocols, protocol) && Object.hasOwn(t.operator.modes, mode);
