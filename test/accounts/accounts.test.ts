@@ -1,3 +1,5 @@
+/** Accounts: one trial for each address, grants that are given and ended once. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccounts, type NewAccount } from '../../server/accounts/accounts.ts';
 import { readBalance } from '../../server/billing/usage.ts';

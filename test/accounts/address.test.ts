@@ -1,3 +1,5 @@
+/** The canonical spelling of addresses. */
+
 import { describe, expect, test } from 'vitest';
 import { normalAddress } from '../../server/accounts/address.ts';
 

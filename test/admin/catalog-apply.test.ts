@@ -1,3 +1,5 @@
+/** Applying catalog files: idempotent, complete or not at all, audited. */
+
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';

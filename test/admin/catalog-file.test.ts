@@ -1,3 +1,5 @@
+/** Reading catalog files: every fault at once, with its line, and never a key. */
+
 import { describe, expect, test } from 'vitest';
 import { CatalogFileError, parseCatalogFile } from '../../server/admin/catalog-file.ts';
 

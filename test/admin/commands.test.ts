@@ -1,3 +1,5 @@
+/** The operator's command line: results, errors and exit codes of every command. */
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+/** The first start: each part is made once, however many processes start. */
+
 import { randomBytes } from 'node:crypto';
 import { verify } from '@node-rs/argon2';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+/** The generated secret key: made once, never replaced, readable for its owner only. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+/** The schedule: which jobs run, and what triggers them early. */
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccounts } from '../../server/accounts/accounts.ts';
 import { createSchedule } from '../../server/app/schedule.ts';

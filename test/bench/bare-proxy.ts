@@ -1,3 +1,5 @@
+/** A reverse proxy without any gateway function, as the floor of benchmarks. */
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';

@@ -1,3 +1,5 @@
+/** An upstream of canned bytes, cheap enough to measure what stands in front of it. */
+
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { parseArgs } from 'node:util';
 import { type Canned, cannedAnswers } from './canned.ts';
@@ -171,6 +173,6 @@ if (import.meta.main) {
     everyTurn: values['every-turn'],
     idle: values.idle,
   });
-  // One line for whoever started the process: it is ready, and this is where.
+  // Tells the parent process that the server is ready, and its address.
   console.log(JSON.stringify({ url: upstream.url, port: upstream.port }));
 }

@@ -1,3 +1,5 @@
+/** Measures the memory of idle streams. */
+
 import type { ChildProcess } from 'node:child_process';
 import { addCustomers } from './database.ts';
 import { type holdStreams, runLoad } from './load.ts';

@@ -1,3 +1,5 @@
+/** A closed-loop load generator on raw sockets. */
+
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
@@ -124,7 +126,7 @@ interface Run {
   onClosed: () => void;
 }
 
-/** One connection that asks again as soon as it is answered, and is replaced when it breaks. */
+/** One connection that sends the next request after each answer, and is replaced when it breaks. */
 function drive(run: Run): Socket {
   const { tally } = run;
   const socket = open(run.url);
@@ -163,7 +165,7 @@ function drive(run: Run): Socket {
   socket.on('connect', ask);
   socket.on('data', (bytes) => reader.push(bytes));
   socket.on('close', () => {
-    // Whatever was in flight when the time was up is nobody's fault.
+    // Requests in flight at the end of the time do not count.
     if (run.running() && tally.measuring) tally.errors += 1;
     run.onClosed();
   });

@@ -5,7 +5,7 @@ import { findBarriers, openPage } from './browser.ts';
 import { ask, createPerson, haveAsked, type Person, settled } from './people.ts';
 import { app, browser, useService } from './service.ts';
 
-// What was used: the chart and the list say the same, of what was asked for, in the order asked for.
+// The activity page: chart and list agree, for the chosen filters and order.
 
 let person: Person;
 
@@ -76,7 +76,7 @@ describe('the activity page', () => {
     await expect.poll(() => answers(page)).toEqual(['9,000', '300', '20', '0']);
     expect(await way('Tokens')).toBe('descending');
     expect(await way('Time')).toBe('none');
-    // Whoever pressed it can press it again: it kept the focus.
+    // The button kept the focus, so it can be pressed again.
     await page.keyboard.press('Enter');
     await expect.poll(() => answers(page)).toEqual(['0', '20', '300', '9,000']);
     expect(await way('Tokens')).toBe('ascending');

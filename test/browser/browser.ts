@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-/** A real browser, and what it complains about. */
+/** A real browser, and the errors that it reports. */
 
 const executablePath = '/usr/bin/chromium';
 

@@ -7,7 +7,7 @@ import { findBarriers, openPage, watch } from './browser.ts';
 import { ask, createPerson, mailTo, oneTimeCode, settled, signInOperator, transferMoney } from './people.ts';
 import { app, browser, useService } from './service.ts';
 
-// What people come for, from the first click to the last.
+// The main journeys of customers and operators, from the first click to the last.
 
 useService();
 
@@ -64,7 +64,7 @@ describe('an account holder', () => {
       await page.getByRole('heading', { name: t.overview.title }).waitFor();
       await page.getByRole('cell', { name: 'sim-small' }).first().waitFor();
 
-      // Nobody can read the key again, and the page keeps it nowhere.
+      // The key cannot be read again, and the page stores it nowhere.
       await page.getByRole('link', { name: t.nav.keys, exact: true }).click();
       await page.getByRole('rowheader', { name: /laptop/ }).waitFor();
       expect(await page.content()).not.toContain(secret);
@@ -127,10 +127,10 @@ describe('an account holder', () => {
     await page.getByText('₫100,000 of ₫250,000 received').waitFor();
     expect(await copied('Amount')).toBe('150000');
     expect(await transferMoney(app, { amountVnd: 150_000, memo })).toBe(200);
-    // Without anybody loading the page again.
+    // Without a reload.
     await page.getByText('$10.00 was added to your budget').waitFor();
     await page.getByRole('heading', { name: 'Receipt' }).waitFor();
-    // To keep: a page of its own, which works without a session and in both languages.
+    // The receipt: a page of its own, which works without a session and in both languages.
     const href = (await page.getByRole('link', { name: /^Print or save/ }).getAttribute('href')) ?? '';
     const receipt = await openPage(browser, app.url);
     await receipt.page.goto(href);
@@ -222,7 +222,7 @@ describe('an account holder', () => {
     await first.page.context().close();
 
     const { page, unexpected } = await openPage(browser, app.url);
-    // Whoever is sent to sign in gets to where they wanted to go.
+    // The sign-in leads back to the requested page.
     await page.goto('/activity?range=week');
     await page.getByLabel('E-mail address').fill(person.email);
     await page.getByLabel('Password').fill('not this one');

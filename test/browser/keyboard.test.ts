@@ -5,7 +5,7 @@ import { openPage } from './browser.ts';
 import { ask, createPerson, haveAsked, type Person, settled, signInOperator } from './people.ts';
 import { app, browser, useService } from './service.ts';
 
-// Whoever has no mouse gets everywhere, and always sees where they are.
+// Keyboard: every control can be reached, and the focus is always visible.
 
 let person: Person;
 

@@ -3,7 +3,7 @@ import { openPage } from './browser.ts';
 import { ask, signInOperator } from './people.ts';
 import { app, browser, useService } from './service.ts';
 
-// Answers by another model, as operators find them among the books.
+// Answers by another model, on the operator's page of the books.
 
 useService();
 

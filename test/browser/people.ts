@@ -5,7 +5,7 @@ import { orThrow, Steyg } from '@steyg/sdk';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { TestApp } from '../support/app.ts';
 
-/** People who use a running service, and the bank behind them. */
+/** The people who use a running service, and the bank behind them. */
 
 /** Where it runs, and where it puts its mails. */
 export type Site = Pick<TestApp, 'url' | 'baseUrl' | 'dataDir'>;

@@ -1,6 +1,6 @@
 import { pages, pathTo } from '../../dashboard/src/pages.ts';
 
-/** Every page there is, by who sees it: a page that is not listed here is one that nobody looks at. */
+/** The list of all pages, by who sees them; a page that is missing here fails a test. */
 
 export type Who = 'nobody' | 'person' | 'operator';
 
@@ -54,7 +54,7 @@ const searches: Partial<Record<keyof typeof pages, string>> = {
   activity: '?range=week&group=key',
 };
 
-/** The places of whoever is looking. The operator's are those of the operator alone. */
+/** The pages of a kind of visitor. The operator's are those of the operator alone. */
 export function placesOf(who: Who, { orderId, accountId, requestId, modelId }: Subjects): Place[] {
   const parts: Partial<Record<keyof typeof pages, Record<string, string>>> = {
     order: { id: orderId },

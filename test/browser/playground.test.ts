@@ -6,7 +6,7 @@ import { findBarriers } from './browser.ts';
 import { createPerson, signInOperator } from './people.ts';
 import { app, openAs, useService } from './service.ts';
 
-// A conversation with models: what people see when it goes on, ends early, breaks off or is refused.
+// The playground: conversations that continue, end early, break off or are refused.
 
 // Slow enough to be stopped in the middle: an answer of 4,000 words would take minutes.
 useService({ simulator: { tokensPerSecond: 30, firstTokenMs: 0 } });

@@ -6,7 +6,7 @@ import { cutTables, openPage, overflow } from './browser.ts';
 import { ask, createPerson, settled, signInOperator } from './people.ts';
 import { app, browser, openAs, useService } from './service.ts';
 
-// What a page says is so, and it says what people came to read.
+// Pages show the right figures and states, and the texts that people need.
 
 useService();
 

@@ -6,8 +6,7 @@ import { findBarriers, openPage } from './browser.ts';
 import { createPerson, oneTimeCode, signInOperator } from './people.ts';
 import { app, browser, openAs, useService } from './service.ts';
 
-// What others refuse: a program of the customer's that does not take what it is sent, an operator who stops an account,
-// a sign-in that took too long.
+// Refusals by others: an endpoint that fails, an operator who suspends an account, a sign-in that expired.
 
 useService({ scheduled: true, env: { ALLOW_PRIVATE_WEBHOOKS: '1' } });
 

@@ -5,7 +5,7 @@ import { findBarriers, openPage, watch } from './browser.ts';
 import { ask, createPerson, settled } from './people.ts';
 import { app, browser, openAs, useService } from './service.ts';
 
-// What people meet when something is not as it should be: they keep what they have, and are told what to do.
+// Loading, empty, failed and changed states: pages keep their data and say what to do.
 
 useService();
 
@@ -143,7 +143,7 @@ describe('two tabs of one browser', () => {
     await other.page.getByLabel('E-mail address').fill(second.email);
     await other.page.getByLabel('Password').fill(second.password);
     await other.page.getByRole('button', { name: 'Sign in' }).click();
-    // Nobody touched this tab; it is where its person had been, as the one who is signed in now.
+    // An untouched tab shows the same page for the person who is signed in now.
     await page.getByText('No keys yet.').waitFor();
     await page.getByText('Second Person').waitFor();
     expect(await page.content()).not.toMatch(/of the first|First Person|half typed/);

@@ -10,7 +10,7 @@ import { findBarriers, openPage } from './browser.ts';
 import { signInOperator } from './people.ts';
 import { app, browser, useService } from './service.ts';
 
-// What anybody sees of how the models do, in a browser that runs no script.
+// The public status page, in a browser without scripts.
 
 let uptime: Uptime;
 let elsewhere: Simulator;

@@ -7,7 +7,7 @@ import { openPage } from './browser.ts';
 import { createPerson, haveAsked, settled } from './people.ts';
 import { app, browser, useService } from './service.ts';
 
-// What a first visit costs: script is what phones wait for.
+// The size of a first visit's scripts, which phones wait for.
 
 const maxBytes = 150_000;
 

@@ -1,6 +1,8 @@
+/** The published coding agents, with their versions, settings and bounds of requests. */
+
 import type { Protocol } from './gateway.ts';
 
-/** The most requests that a tool may send to the server for one thing that a person asked of it. */
+/** Maximum requests to the server for one prompt of a person. */
 export interface Bounds {
   /** The budget ends in the middle of the answer, with what follows from that. */
   runsDry: number;

@@ -1,3 +1,5 @@
+/** The cases that each coding agent goes through. */
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cutWindowMs } from './agents.ts';
@@ -12,7 +14,7 @@ export interface Finding {
   /** Requests for answers of models, however they ended. */
   requests: number;
   seconds: number;
-  /** What the agent printed, for whoever wants to know why. */
+  /** The output of the agent, for diagnosis. */
   printed: string;
 }
 
@@ -287,7 +289,7 @@ interface Checks {
   fails(): void;
   prints(text: string): void;
   atMost(requests: number): void;
-  /** Every request for a model got this status. */
+  /** Every model request got this status. */
   answers(status: number): void;
   /** Looks at the entries of the account, after checking that each request has exactly one. */
   ledger(lane: Lane, email: Customer['email'], look: (entries: Entry[]) => void): Promise<void>;

@@ -1,3 +1,5 @@
+/** The server that the coding agents run against. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -48,7 +50,7 @@ export interface Entry {
   charged: string;
 }
 
-/** The server as a process of its own, administered through its command line like anybody would. */
+/** The server as a process of its own, administered through its command line. */
 export interface Gateway {
   url: string;
   /** Opens an account with so much budget (decimal USD) and makes a key. */

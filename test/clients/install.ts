@@ -1,3 +1,5 @@
+/** Installs the coding agents from npm, in exact versions. */
+
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -46,7 +48,7 @@ async function installInto(directory: string, spec: string): Promise<string | nu
   return stderr.trim().split('\n').slice(0, 2).join(' ') || 'npm install failed';
 }
 
-/** npm's own settings (registry, proxies, its cache) are those of whoever runs this. */
+/** npm's own settings (registry, proxies, its cache) are inherited from the environment. */
 function inherited(): Record<string, string> {
   const entries = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_lifecycle'));
   return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));

@@ -1,3 +1,5 @@
+/** One coding agent in an isolated home directory, with its traffic recorded. */
+
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -124,7 +126,7 @@ export async function openLane(parts: LaneParts): Promise<Lane> {
   };
 }
 
-/** An empty home, and no way out of this machine. Nothing of whoever runs this gets in. */
+/** An empty home, and no way out of this machine. The environment of the caller is not inherited. */
 function environment(
   { agent, commands, directory }: LaneParts,
   home: string,

@@ -1,3 +1,5 @@
+/** Runs programs with a timeout, and kills everything that they started. */
+
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -46,7 +48,7 @@ export function run({ command, args, cwd, env, timeoutMs, signal }: Run): Promis
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
       killGroup(child.pid);
-      // Somebody who left the group may hold the pipes open.
+      // A process that left the group may hold the pipes open.
       child.stdout.destroy();
       child.stderr.destroy();
       resolve({ code, timedOut, stdout, stderr, seconds: (performance.now() - startedAt) / 1_000 });
@@ -76,8 +78,8 @@ function killGroup(pid: number | undefined): void {
 }
 
 /**
- * Kills whoever left the group of the program that started them and still lives in this home directory (Cline leaves a
- * daemon behind). Only Linux says where processes live; elsewhere nothing happens.
+ * Kills processes that left the group of the program that started them and still live in this home directory (Cline
+ * leaves a daemon behind). Only Linux shows working directories; elsewhere nothing happens.
  */
 export function killInhabitants(home: string): void {
   if (process.platform !== 'linux') return;

@@ -1,3 +1,5 @@
+/** Recording proxies between a client, the server and the outside. */
+
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';

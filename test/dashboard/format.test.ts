@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFormat } from '../../dashboard/src/format.ts';
 
-// Figures and dates as the readers of each language write them.
+// Figures and dates in each language's format.
 
 const en = createFormat('en', 'Asia/Ho_Chi_Minh');
 const vi = createFormat('vi', 'Asia/Ho_Chi_Minh');

@@ -7,7 +7,7 @@ import { operatorEn } from '../../dashboard/src/language/operator-en.ts';
 import { operatorVi } from '../../dashboard/src/language/operator-vi.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
 
-// Both languages say the same things, with the same values in them.
+// Both languages have the same texts, with the same placeholders.
 
 type Leaves = Map<string, string>;
 

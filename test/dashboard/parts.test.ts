@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepParts, keptBuilds, putInPlace } from '../../dashboard/build.ts';
 import { createDirectory } from '../support/directory.ts';
 
-// Whoever has an older page open still gets its parts after a new build.
+// Pages of an older build still find their parts after a new build.
 
 let root: string;
 

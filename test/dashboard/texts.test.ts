@@ -8,7 +8,7 @@ import { operatorEn } from '../../dashboard/src/language/operator-en.ts';
 import { operatorVi } from '../../dashboard/src/language/operator-vi.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
 
-// Every text of the pages stands in the language files, and every text of the language files on some page.
+// Every text of the pages comes from the language files, and every text there is used.
 
 const root = join(import.meta.dirname, '../../dashboard/src');
 const files = globSync('**/*.{ts,tsx}', { cwd: root })

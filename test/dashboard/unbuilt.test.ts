@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerDashboard } from '../../server/runtime/static-files.ts';
 
-// A checkout in which nothing was built yet: the API works, and the root says what is missing.
+// A checkout without a build: the API works, and the root says what is missing.
 const app = Fastify();
 
 beforeAll(() => registerDashboard(app, { root: '/nowhere' }));

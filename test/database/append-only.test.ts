@@ -1,3 +1,5 @@
+/** The ledger and the audit log are append-only, in every partition. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { before, insertion, type Row, rows } from './rows.ts';

@@ -1,3 +1,5 @@
+/** The migrations make exactly what `schema.prisma` describes. */
+
 import { readFileSync, rmSync } from 'node:fs';
 import { expect, inject, it } from 'vitest';
 import { diffSchema } from '../../prisma/diff.ts';
@@ -17,7 +19,7 @@ it('says what a changed schema lacks', async () => {
   const script = await diffSchema({ url, schema: changed });
   expect(script).toContain('CREATE TABLE "extra"');
   expect(script).toContain('ALTER TABLE "plan" DROP COLUMN "enabled"');
-  // The partitions are nobody's business but the ledger's.
+  // The partitions are managed by the ledger alone.
   expect(script).not.toContain('ledger');
 });
 

@@ -1,3 +1,5 @@
+/** The embedded PostgreSQL: shared, restarted, adopted and stopped, also after kills. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

@@ -1,3 +1,5 @@
+/** File locks: exclusive, shared, and released when their holder is killed. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +23,7 @@ async function another(mode: LockMode): Promise<{ child: ChildProcess; result: s
   const script = `
     import { tryLock } from '${fileLock}';
     const taken = tryLock('${path}', '${mode}') !== null;
-    // Nobody refers to the lock any more; it has to stay all the same.
+    // Without a reference the lock must stay all the same.
     globalThis.gc();
     console.log(taken ? 'held' : 'refused');
     setInterval(() => {}, 1000);`;

@@ -1,3 +1,5 @@
+/** The money lane: exact numbers, rollbacks, retries, and unknown commits. */
+
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openLane, repeatedTransaction, transaction } from '../../server/database/lane.ts';

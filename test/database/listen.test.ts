@@ -1,3 +1,5 @@
+/** The listener: notifications, reconnections, and silent connections. */
+
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';

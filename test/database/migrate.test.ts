@@ -1,3 +1,5 @@
+/** Migrations: applied once by any number of processes, and refused when they were edited. */
+
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';

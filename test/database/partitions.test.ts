@@ -1,3 +1,5 @@
+/** The monthly partitions of the ledger: made ahead, and found by request id. */
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

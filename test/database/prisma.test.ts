@@ -1,3 +1,5 @@
+/** Prisma: UTC times, exact amounts, and logs without values. */
+
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPrisma } from '../../server/database/prisma.ts';

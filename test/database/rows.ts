@@ -1,3 +1,5 @@
+/** Valid rows of every table, for tests of the database's rules. */
+
 import { randomBytes, randomUUID } from 'node:crypto';
 
 export type Row = Record<string, unknown>;

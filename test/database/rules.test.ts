@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { before, grant, insertion, type Row, rows, type Statement } from './rows.ts';
 
-// What the database refuses whoever asks, by itself, whatever the code above it believes.
+// The rules that the database enforces by itself, whatever its callers do.
 
 let database: TestDatabase;
 

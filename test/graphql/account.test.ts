@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addModel, admitted, ask, openLedger, settlement, type TestLedger } from '../billing/support.ts';
 import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
 
-/** What an account holder sees and does. */
+/** The operations of an account holder. */
 
 let plane: ControlPlane;
 let ledger: TestLedger;

@@ -1,3 +1,5 @@
+/** CSV: quoting, and cells that a spreadsheet must not execute. */
+
 import { describe, expect, it } from 'vitest';
 import { createLedgerDownloads, csvLine } from '../../server/graphql/downloads.ts';
 

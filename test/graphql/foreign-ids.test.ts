@@ -326,7 +326,7 @@ function harm({ name }: SweptField): number {
 
 describe('an id of one’s own', () => {
   const own = sweptFields.filter(({ name }) => !operatorFields.has(name) && !name.startsWith('Subscription.'));
-  // What ends things comes last, and the session of whoever asks at the very end.
+  // Mutations that end things come last, and the one that ends the caller's session at the very end.
   const gentleFirst = own.toSorted((a, b) => harm(a) - harm(b));
 
   it.each(gentleFirst.map((swept) => [swept.name, swept] as const))(

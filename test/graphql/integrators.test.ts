@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addModel, admitted, ask, openLedger, settlement } from '../billing/support.ts';
 import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
 
-/** What programs build on: links between objects, subscriptions, every problem at once, and what operators can do. */
+/** The features for integrators: links between objects, subscriptions, all problems at once, operators' operations. */
 
 let plane: ControlPlane;
 let owner: Browser;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
 
-/** What a document may ask for, how a request may look, and what production keeps to itself. */
+/** Limits of documents and requests, and what production hides. */
 
 let plane: ControlPlane;
 let production: ControlPlane;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { everyProtocol, nativeCatalog } from '../gateway/support.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 
-// What the catalog says of a model's protocols, against what really answers.
+// The catalog's protocols of a model agree with the answers of the model endpoints.
 
 let app: TestApp;
 let customer: Customer;

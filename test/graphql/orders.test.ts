@@ -1,3 +1,5 @@
+/** Orders over GraphQL: receipts, subscriptions, QR codes. */
+
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readBalance } from '../../server/billing/usage.ts';
@@ -148,7 +150,7 @@ describe('an order', () => {
     expect(english.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
     for (const text of ['Receipt', order.memo, '₫250,000', '₫251,000', '₫1,000', '10 USD', 'an@example.com'])
       expect(english.body).toContain(text);
-    // What people wrote stays text, and the page asks for nothing from anywhere.
+    // User-defined texts are escaped, and the page requests nothing.
     expect(english.body).toContain('&#60;script&#62;alert(1)');
     expect(english.body).toContain('STEYG &#60;TEST&#62;');
     expect(english.body).not.toMatch(/<script>alert|\ssrc=|@import|url\(|<link/);

@@ -8,7 +8,7 @@ import { createUptime } from '../../server/uptime/uptime.ts';
 import { bank, transfer } from '../plans/support.ts';
 import { type Answer, type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
 
-// The operator's side of payments, uptime, and customers' webhooks: what is said and done over GraphQL.
+// Operators and payments, uptime, and customers' webhooks over GraphQL.
 
 let plane: ControlPlane;
 let an: Browser;

@@ -1,3 +1,5 @@
+/** The schema: authorisation rules, descriptions, and its printed form. */
+
 import { readFile } from 'node:fs/promises';
 import SchemaBuilder from '@pothos/core';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';

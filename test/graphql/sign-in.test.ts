@@ -10,7 +10,7 @@ import {
   tokenFor,
 } from './support/server.ts';
 
-/** Signing up, in and out, and everything somebody could try against it. */
+/** Signing up, in and out, and the attacks on it. */
 
 let plane: ControlPlane;
 beforeAll(async () => {
@@ -356,7 +356,7 @@ describe('one-time codes', () => {
     expect((await third.send(withCode, { variables })).data).toMatchObject({
       signInWithCode: { code: 'INVALID_CODE' },
     });
-    // A code that somebody saw being typed opens nothing: neither the one of the set-up, nor that of the sign-in.
+    // A code that an onlooker saw opens nothing: neither the one of the set-up, nor that of the sign-in.
     const used = codeOf(uri, -1);
     const thief = plane.browser('198.51.100.44');
     await signIn(thief, 'ida@example.com');
@@ -520,7 +520,7 @@ describe('guessing', () => {
     await plane.database.pool.query(`UPDATE throttle SET until = now() + interval '1 minute' WHERE count >= 5`);
     const right = await signIn(plane.browser('203.0.113.200'), 'lea@example.com');
     expect(right.data).toMatchObject({ signIn: { code: 'TOO_MANY_ATTEMPTS' } });
-    // The browser that signed in before is not held up by what strangers do.
+    // The browser that signed in before is not delayed by strangers' attempts.
     await owner.send('mutation { signOut { ok } }');
     expect((await signIn(owner, 'lea@example.com')).data).toMatchObject({ signIn: { __typename: 'SignedIn' } });
   });

@@ -1,3 +1,5 @@
+/** Notices: made once per occurrence, mailed once, cleared when they are over. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addGrant } from '../../server/billing/grants.ts';
 import { formatUsd } from '../../server/core/money.ts';

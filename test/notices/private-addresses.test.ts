@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccessTokens } from '../../server/people/access-tokens.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
-// Operators may put upstreams on private addresses; that must not let customers look around there with webhooks.
+// Operators may put upstreams on private addresses; customers must not reach them with webhooks.
 
 let apps: TestApp[];
 

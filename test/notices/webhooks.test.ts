@@ -1,3 +1,5 @@
+/** Webhooks: signed, retried, fair among accounts, and only to public addresses. */
+
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -476,7 +478,7 @@ describe('addresses', () => {
       pool: database.pool,
       seal,
       checkAddress: () => null,
-      // `localhost` stands for a name that changed its address after it was checked.
+      // `localhost` represents a name that changed its address after it was checked.
       lookup: publicLookup,
     });
     const port = (server.address() as AddressInfo).port;

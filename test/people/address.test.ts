@@ -1,3 +1,5 @@
+/** The canonical spelling of sign-in addresses, and mailboxes behind them. */
+
 import { describe, expect, it } from 'vitest';
 import { mailboxOf, personAddress } from '../../server/people/address.ts';
 import { networkOf } from '../../server/people/throttle.ts';

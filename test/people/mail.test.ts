@@ -1,3 +1,5 @@
+/** Mails: sent in the background, retried, and never logged. */
+
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';

@@ -10,7 +10,7 @@ import {
 } from '../../server/people/mails.ts';
 import type { Locale } from '../../server/shared/page.ts';
 
-/** What people are written about their sign-in. */
+/** The mails about people's sign-in. */
 
 const to = 'a@example.com';
 const link = 'https://host.example/sub/gate/somewhere?token=x';

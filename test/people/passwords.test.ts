@@ -1,3 +1,5 @@
+/** Passwords: bounded work, and weak ones refused. */
+
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createPasswords, PasswordsBusyError, passwordProblem, personalTexts } from '../../server/people/passwords.ts';

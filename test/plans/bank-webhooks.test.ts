@@ -1,3 +1,5 @@
+/** The webhooks of banks over HTTP: proofs, answers, and storage. */
+
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerBankWebhooks, type WebhookOutcome } from '../../server/plans/bank-webhooks.ts';

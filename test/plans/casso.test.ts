@@ -1,3 +1,5 @@
+/** Casso's webhook: proofs and bodies of both versions. */
+
 import { createHmac } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -7,7 +7,7 @@ import { createSeal } from '../../server/shared/seal.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createAccount, createPlans } from './support.ts';
 
-// Nobody is asked to send money to an account that is not the operator's.
+// Without a configured bank account, customers are not asked to pay.
 
 const production = { NODE_ENV: 'production', SECRET_KEY: Buffer.alloc(32, 1).toString('base64') };
 const account = { BANK_BIN: '970436', BANK_ACCOUNT: '1234567890', BANK_NAME: 'STEYG JSC' };

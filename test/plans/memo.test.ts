@@ -1,3 +1,5 @@
+/** Memo codes: found in banks' texts, and safe against typing errors. */
+
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { completeMemo, createMemo, findMemos, memoLength } from '../../server/plans/memo.ts';

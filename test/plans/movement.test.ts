@@ -8,7 +8,7 @@ import type { IncomingTransfer } from '../../server/plans/transfers.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { bank, createAccount, createDomain, createPlans, order, purchases, transfer } from './support.ts';
 
-// One movement of money counts once, whoever tells it and however often.
+// One movement of money counts once, however many messages report it.
 
 let database: TestDatabase;
 let domain: ReturnType<typeof createDomain>;

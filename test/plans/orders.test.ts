@@ -1,3 +1,5 @@
+/** Orders: frozen terms, idempotency, upgrades, expiry. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findPlan, listPlans } from '../../server/plans/plans.ts';
 import { createQrPictures } from '../../server/plans/qr-pictures.ts';

@@ -1,3 +1,5 @@
+/** The decision on a payment, case by case. */
+
 import { describe, expect, it } from 'vitest';
 import {
   decideByHand,

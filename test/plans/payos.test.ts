@@ -1,3 +1,5 @@
+/** payOS' webhook: its proof and its bodies. */
+
 import { createHmac } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

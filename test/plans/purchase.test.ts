@@ -1,3 +1,5 @@
+/** Purchases end to end: from a bank's message to the grant. */
+
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readBalance } from '../../server/billing/usage.ts';

@@ -1,3 +1,5 @@
+/** SePay's listing: transfers that the webhook lost are found once. */
+
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

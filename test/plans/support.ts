@@ -1,3 +1,5 @@
+/** Plans, orders and bank messages for tests. */
+
 import { createHmac } from 'node:crypto';
 import type { Pool } from 'pg';
 import { transaction } from '../../server/database/lane.ts';

@@ -1,3 +1,5 @@
+/** Transfers: stored once, matched once, under concurrency too. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkInvariants } from '../../server/billing/invariants.ts';
 import { readBalance } from '../../server/billing/usage.ts';

@@ -1,3 +1,5 @@
+/** VietQR payloads and their pictures. */
+
 import { inflateSync } from 'node:zlib';
 import { encode } from 'uqr';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,5 @@
+/** Configuration: every variable, its default, and all problems at once. */
+
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from '../../server/runtime/config.ts';

@@ -1,3 +1,5 @@
+/** Jobs: once per cluster, triggered, ended, and taken over. */
+
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { createJobs, type Jobs, type ScheduledJob } from '../../server/runtime/jobs.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

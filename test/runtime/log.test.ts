@@ -1,3 +1,5 @@
+/** The log: the allow-list covers every call, and no request content is written. */
+
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,5 @@
+/** Metrics: labels are bounded, and figures are read at a scrape. */
+
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../server/runtime/metrics.ts';
 

@@ -1,3 +1,5 @@
+/** Attempts of the SDK: time-outs, retries, back-off, and aborts. */
+
 import { inspect } from 'node:util';
 import {
   AbortedError,

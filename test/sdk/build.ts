@@ -1,3 +1,5 @@
+/** Builds the SDK once for the tests. */
+
 import { execFileSync } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';

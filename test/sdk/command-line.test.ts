@@ -1,3 +1,5 @@
+/** The command line of the SDK. */
+
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** The command line with a home of its own, which is also where it stands. */
+/** The command line with a home directory of its own, which is also the working directory. */
 async function steyg(
   home: string,
   args: readonly string[],

@@ -1,3 +1,5 @@
+/** The settings that `connect` makes for each client tool. */
+
 import { ConfigurationError } from '@steyg/sdk';
 import {
   type Connection,

@@ -1,3 +1,5 @@
+/** The SDK's methods for the control plane. */
+
 import { GraphqlError, isFailure, orThrow, ResultError, Steyg, type TypedDocument } from '@steyg/sdk';
 import { parse } from 'graphql';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';

@@ -1,3 +1,5 @@
+/** The generated parts of the SDK: fresh, and complete for the schema. */
+
 import { readFileSync } from 'node:fs';
 import { Steyg } from '@steyg/sdk';
 import { buildSchema, getNamedType, isObjectType, parse, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
@@ -8,7 +10,7 @@ import { consoleOperations } from '../../sdk/src/generated/console-operations.ts
 import { printedDocument } from '../../server/gateway/openapi/print.ts';
 import { asked, baseUrl, events, json, ping } from './support.ts';
 
-// What is generated is committed; `npm run generate:sdk` makes it again.
+// Generated files are committed; `npm run generate:sdk` makes them again.
 
 const at = (path: string) => new URL(`../../${path}`, import.meta.url);
 const document = JSON.parse(readFileSync(at('sdk/openapi.json'), 'utf8')) as OpenApiDocument;

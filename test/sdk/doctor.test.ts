@@ -1,3 +1,5 @@
+/** The doctor: each fault of a set-up has its finding. */
+
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Diagnosis, type DoctorRequest, doctor } from '@steyg/sdk/doctor';

@@ -1,3 +1,5 @@
+/** The settings for the vendors' own packages. */
+
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import Anthropic from '@anthropic-ai/sdk';

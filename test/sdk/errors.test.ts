@@ -1,3 +1,5 @@
+/** The errors of the SDK, one class for each status. */
+
 import {
   ApiError,
   AuthenticationError,

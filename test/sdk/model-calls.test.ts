@@ -1,3 +1,5 @@
+/** Model calls with the SDK, over all three protocols. */
+
 import { type Steyg, verifyReceipt } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccessTokens } from '../../server/people/access-tokens.ts';

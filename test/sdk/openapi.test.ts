@@ -1,3 +1,5 @@
+/** The OpenAPI document describes the real traffic of published clients. */
+
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import Anthropic from '@anthropic-ai/sdk';

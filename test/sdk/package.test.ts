@@ -1,3 +1,5 @@
+/** The SDK as a published package: its types, sizes and runtimes. */
+
 import { globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

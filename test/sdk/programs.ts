@@ -1,3 +1,5 @@
+/** Runs programs against the packed SDK, as an installed dependency. */
+
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';

@@ -10,7 +10,7 @@ import { createAccessTokens } from '../../server/people/access-tokens.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { linkModules, root, run, tsc, withDirectory } from './programs.ts';
 
-// What is shown to people is run: the examples of the README, and the code that `connect` gives out.
+// The examples of the README, and the code that `connect` prints, run as they are.
 
 let app: TestApp;
 let customer: Customer;

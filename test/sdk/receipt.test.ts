@@ -1,3 +1,5 @@
+/** Receipts: costs recomputed from ledger entries. */
+
 import { verifyReceipt } from '@steyg/sdk';
 import { assert, nat, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,5 @@
+/** Streams of the SDK, fed in awkward chunks. */
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';

@@ -1,3 +1,5 @@
+/** Clients and scripted servers for tests of the SDK. */
+
 import { Steyg, type SteygOptions } from '@steyg/sdk';
 import type { Customer, TestApp } from '../support/app.ts';
 

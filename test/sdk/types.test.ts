@@ -1,3 +1,5 @@
+/** The types of the SDK's public surface. */
+
 import {
   type Answer,
   type ApiError,

@@ -1,3 +1,5 @@
+/** Comparison of secrets. */
+
 import { expect, it } from 'vitest';
 import { isSameSecret } from '../../server/shared/constant-time.ts';
 

@@ -1,3 +1,5 @@
+/** Parsing of moments. */
+
 import { expect, test } from 'vitest';
 import { parseMoment } from '../../server/shared/moment.ts';
 

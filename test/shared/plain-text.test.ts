@@ -1,3 +1,5 @@
+/** Validation of texts that people read. */
+
 import { describe, expect, test } from 'vitest';
 import { textProblem } from '../../server/shared/plain-text.ts';
 

@@ -1,3 +1,5 @@
+/** Sealing: bound to its row, with rotated keys. */
+
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createSeal } from '../../server/shared/seal.ts';

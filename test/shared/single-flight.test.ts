@@ -1,7 +1,9 @@
+/** Single flight: callers share a load that began after they asked. */
+
 import { expect, test } from 'vitest';
 import { singleFlight } from '../../server/shared/single-flight.ts';
 
-/** A load whose runs end when the test says so. */
+/** A load whose runs end on the test's command. */
 function gated() {
   const runs: PromiseWithResolvers<void>[] = [];
   const load = singleFlight(() => {

@@ -1,3 +1,5 @@
+/** The simulator's token counts and prompt caches. */
+
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

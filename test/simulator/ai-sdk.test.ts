@@ -1,3 +1,5 @@
+/** The AI SDK as a client of the simulator. */
+
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { dynamicTool, generateText, jsonSchema, streamText } from 'ai';

@@ -1,3 +1,5 @@
+/** The simulator's answers, over all protocols and published clients. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../server/simulator/simulator.ts';
 import { CHAT_CLIENT, CLIENTS, fastSimulator, MESSAGES_CLIENTS, RESPONSES_CLIENT } from './clients.ts';

@@ -1,3 +1,5 @@
+/** Published clients, pointed at a simulator. */
+
 import Anthropic from '@anthropic-ai/sdk';
 import AnthropicBefore from '@anthropic-ai/sdk-0';
 import OpenAI from 'openai';
@@ -8,7 +10,7 @@ export function fastSimulator(settings: SimulatorSettings = {}): Promise<Simulat
   return createSimulator({ tokensPerSecond: Number.POSITIVE_INFINITY, firstTokenMs: 0, ...settings });
 }
 
-/** What a published client made of an answer, in words that the protocols share. */
+/** The answer of a published client, in terms that the protocols share. */
 export interface Told {
   text: string;
   thinking: string | null;

@@ -1,3 +1,5 @@
+/** Parsing of directives. */
+
 import { describe, expect, it } from 'vitest';
 import { type Directives, hasDirective, readDirectives } from '../../server/simulator/directives.ts';
 

@@ -1,3 +1,5 @@
+/** The simulator's scripted failures and breaks. */
+
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';

@@ -1,3 +1,5 @@
+/** The simulator's settings: pace, chunks, seed, recording. */
+
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,5 @@
+/** The simulator's HTTP: sizes, back-pressure, disconnections. */
+
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import Anthropic from '@anthropic-ai/sdk';

@@ -7,7 +7,7 @@ import { admin, lives, runProgram, type ServerProcess, startServer } from './ser
 
 vi.setConfig({ testTimeout: 300_000 });
 
-/** One machine, nothing configured, nothing else installed: a first start, and what comes after it, in this order. */
+/** A first start on a bare machine without configuration, and what follows, in this order. */
 
 const directory = createDirectory('steyg-start-');
 const dataDir = join(directory, 'data');

@@ -19,12 +19,12 @@ export interface ServerProcess {
   ready(): Promise<void>;
   /** Resolves when something is so, of what it printed for example; rejects when the process ends first. */
   until(isSo: () => boolean): Promise<void>;
-  /** Status of a page, or null when nobody answers. */
+  /** Status of a page, or null without an answer. */
   status(path: string): Promise<number | null>;
   signal(name: NodeJS.Signals): void;
   /** The exit code, once everything it printed has been read; null when a signal ended it. */
   exited: Promise<number | null>;
-  /** Ends it, whatever it does. */
+  /** Kills it in any state. */
   kill(): Promise<void>;
 }
 

@@ -1,3 +1,5 @@
+/** The real app on a port of its own, for tests. */
+
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -96,7 +98,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     MAX_CONCURRENT_TRIAL: '1000',
     MAX_REQUESTS_PER_MINUTE_TRIAL: '1000000',
     ALLOW_PRIVATE_UPSTREAMS: '1',
-    // Somebody counts what reaches the simulator: no probes.
+    // A test may count the requests that reach the simulator: no probes.
     SIMULATOR_RECORD: '1',
     ...(catalog === undefined ? {} : { CATALOG_FILE: catalogFile }),
     ...env,

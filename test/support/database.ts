@@ -1,3 +1,5 @@
+/** Databases for tests, cloned from a migrated template. */
+
 import { randomBytes } from 'node:crypto';
 import { Client, Pool } from 'pg';
 import { inject } from 'vitest';
@@ -9,7 +11,7 @@ export interface TestDatabase {
   url: string;
   /** Connections to it, for looking inside. BIGINT arrives as `bigint`. */
   pool: Pool;
-  /** Closes the pool and deletes the database, whoever is still connected. */
+  /** Closes the pool and deletes the database, with any open connections. */
   drop(): Promise<void>;
 }
 

@@ -1,3 +1,5 @@
+/** Temporary directories for tests, in memory where possible. */
+
 import { mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

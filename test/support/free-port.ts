@@ -1,3 +1,5 @@
+/** Free ports for tests. */
+
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -6,8 +8,8 @@ import { createServer } from 'node:net';
 const [first, behindLast] = [12_000, 32_000];
 
 /**
- * A port on loopback that nobody listens on at this moment. Somebody has to listen on it later, so it is none that the
- * system would give to the next connection or server that asks for any.
+ * A free port on loopback. The test listens on it later, so it is outside of the range that the system gives to other
+ * connections or servers.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -1,3 +1,5 @@
+/** Waiting for locks, and detecting deadlocks, in tests. */
+
 import type { Pool } from 'pg';
 import type { TestDatabase } from './database.ts';
 
@@ -16,8 +18,8 @@ export async function lockWaits(pool: Pool, sessions: number): Promise<void> {
 const sessionName = 'circle';
 
 /**
- * How often the sessions that `work` opens at the given address wait in a circle. Such a circle is broken unnoticed by
- * whoever begins again; only the database tells of it, and only once those sessions have ended, as `work` has to see to.
+ * How often the sessions that `work` opens at the given address deadlock. A retry hides a deadlock from the caller;
+ * only the database counts it, and only once those sessions have ended, which `work` must ensure.
  */
 export async function circles(database: TestDatabase, work: (url: string) => Promise<void>): Promise<number> {
   const url = new URL(database.url);

@@ -1,3 +1,5 @@
+/** The PostgreSQL server of a test run, and servers that a single test owns. */
+
 import { spawn } from 'node:child_process';
 import { chown, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +24,7 @@ declare module 'vitest' {
   }
 }
 
-/** The migrated database that every test's own is cloned from. Nobody connects to it. */
+/** The migrated template of every test's database. It has no other connections. */
 export const templateDatabase = 'steyg_template';
 
 // It does not wait for the disk: a crash of the server loses nothing by that, only one of the machine would.

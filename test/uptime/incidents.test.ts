@@ -1,3 +1,5 @@
+/** The rule of incidents, on probes in words. */
+
 import { describe, expect, it } from 'vitest';
 import { decideIncident, type IncidentDecision, type OpenIncident } from '../../server/uptime/incidents.ts';
 

@@ -4,7 +4,7 @@ import { createProbeAccount, createProbeRound } from '../../server/uptime/round.
 import { createUptime, type Uptime } from '../../server/uptime/uptime.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
-// Probes against the real service: its front door, its simulator, its ledger.
+// Rounds of probes against the real service: its public address, its simulator, its ledger.
 
 let service: TestApp;
 let uptime: Uptime;

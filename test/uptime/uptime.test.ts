@@ -1,3 +1,5 @@
+/** Uptime: totals, incidents, announcements and the status page. */
+
 import Fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chooseLocale } from '../../server/shared/page.ts';

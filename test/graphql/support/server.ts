@@ -1,3 +1,5 @@
+/** The control plane on a database of its own, with browsers and mails, for tests. */
+
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
