@@ -27,6 +27,20 @@ export async function install(name: string, version: string, command: string): P
   return { kind: 'installed', commands };
 }
 
+/** The newest published version of a package, as npm says; the sentence why it is not known otherwise. */
+export async function newestVersion(name: string): Promise<{ version: string } | { reason: string }> {
+  const { code, stdout, stderr } = await run({
+    command: 'npm',
+    args: ['view', name, 'version', '--loglevel=error'],
+    cwd: dirname(fileURLToPath(import.meta.url)),
+    env: { ...inherited(), PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
+    timeoutMs: 60_000,
+  });
+  const version = stdout.trim();
+  if (code === 0 && /^\d+\.\d+\.\d+/.test(version)) return { version };
+  return { reason: stderr.trim().split('\n')[0] || 'npm does not say which version is the newest' };
+}
+
 async function installInto(directory: string, spec: string): Promise<string | null> {
   await mkdir(cache, { recursive: true });
   const fresh = await mkdtemp(join(cache, 'installing-'));

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { type Agent, agents } from './agents.ts';
 import { casesOf } from './cases.ts';
 import { type Gateway, startGateway } from './gateway.ts';
-import { install } from './install.ts';
+import { type Installed, install, newestVersion } from './install.ts';
 import { openLane } from './lane.ts';
 
 /**
@@ -14,11 +14,16 @@ import { openLane } from './lane.ts';
  * machine. Prints a table; exit code 1 if anything does not hold. Not part of CI: it installs 1.5 GB once.
  *
  *   --only codex,cline   some agents, by command
+ *   --latest             the newest published version of each, in place of the one that the rules were observed with
  *   --verbose            what an agent printed where something did not hold
  */
 
 const { values: options } = parseArgs({
-  options: { only: { type: 'string' }, verbose: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string' },
+    latest: { type: 'boolean', default: false },
+    verbose: { type: 'boolean', default: false },
+  },
 });
 
 /** Three minutes on a machine with nothing else to do; a busy one takes several times as long. */
@@ -43,8 +48,9 @@ let faults: string[] = [];
 // Before the clock starts: it takes minutes the first time and nothing afterwards.
 const chosen = agents.filter(({ command }) => options.only?.split(',').includes(command) ?? true);
 const places = new Map<Agent, string>();
+const versions = new Map<Agent, string>();
 await inLanes(chosen, async (agent) => {
-  const installed = await install(agent.package, agent.version, agent.command);
+  const installed = await installAgent(agent);
   if (installed.kind === 'installed') places.set(agent, installed.commands);
   else add(agent, { case: 'installs', result: 'skipped', detail: installed.reason });
 });
@@ -68,6 +74,14 @@ try {
   await rm(directory, { recursive: true, force: true, maxRetries: 3 });
 }
 report();
+
+/** Installs the agent in the version that this run is about. */
+async function installAgent(agent: Agent): Promise<Installed> {
+  const newest = options.latest ? await newestVersion(agent.package) : { version: agent.version };
+  if ('reason' in newest) return { kind: 'unavailable', reason: newest.reason };
+  versions.set(agent, newest.version);
+  return install(agent.package, newest.version, agent.command);
+}
 
 async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items];
@@ -133,7 +147,7 @@ function report(): void {
     .sort((a, b) => agents.indexOf(a.agent) - agents.indexOf(b.agent))
     .map((row) => [
       row.agent.name,
-      row.agent.version,
+      versions.get(row.agent) ?? row.agent.version,
       row.case,
       row.result,
       String(row.requests),
