@@ -227,7 +227,7 @@ test('nothing is held in advance near the end of the money, and never more than 
   );
 });
 
-test('what ends first is promised first, and what has ended is promised to nobody', () => {
+test('money that ends first is promised first, and ended money is not promised', () => {
   const parts = ['g2', 'g0', 'g1'].map((grantId) => ({ grantId, amount: 10n }));
   const escrow = refill(emptyEscrow, parts, ends);
   expect(draw(escrow, 15n, 0).parts).toEqual([

@@ -117,7 +117,11 @@ const breaks: [what: string, text: string, whole: string[], recent?: string[]][]
     ['key_spend'],
   ],
   ['a key whose day is wrong', 'UPDATE key_spend SET day_charged = 0 WHERE account_id = $1', ['key_spend']],
-  ['a key that holds what nobody holds', 'UPDATE key_spend SET held = 0 WHERE account_id = $1', ['key_spend']],
+  [
+    'a key whose held sum is not that of its holds',
+    'UPDATE key_spend SET held = 0 WHERE account_id = $1',
+    ['key_spend'],
+  ],
   ['a hold as old as the hills', `UPDATE hold SET held_at = now() - interval '1 day' WHERE account_id = $1`, ['I9']],
   [
     'an escrow of which no process keeps account',

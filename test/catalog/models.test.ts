@@ -61,7 +61,7 @@ describe('prices', () => {
     expect((await inTransaction((client) => currentPrice(client, 'm2')))?.input).toBe(3_000_000n);
   });
 
-  test('a version is valid for whoever looks after it was written', async () => {
+  test('a version is valid for every read after it was written', async () => {
     await addModel(database.pool, 'm3', { input: '1' });
     for (const input of ['2', '3', '4', '5']) {
       await inTransaction((client) => savePrices(client, { modelId: 'm3', prices: prices(input), actor: 'a' }));

@@ -154,7 +154,7 @@ describe('other addresses', () => {
 it.each(['/api/docs', '/api/docs/'])('%s has every operation and object, and needs nothing else', async (path) => {
   const response = await fetch(`${app.url}${path}`);
   expect(response.status).toBe(200);
-  // Nothing at all is loaded, and nothing is sent to a port where nobody listens without TLS.
+  // Nothing at all is loaded, and nothing is upgraded to a port that has no TLS.
   expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^;]+';/);
   const page = await response.text();
   expect(page).not.toMatch(/<(script|img|link|iframe)\b|url\(|@import|\bon\w+=/);

@@ -194,7 +194,7 @@ async function files(directory: string): Promise<string> {
   return texts.join('\n');
 }
 
-it('no call of the log can write out an error, a request or a field that nobody has allowed', () => {
+it('no call of the log can write out an error, a request or a field outside of the allow-list', () => {
   const lines: string[] = [];
   const log = createLog('trace', { write: (line: string) => void lines.push(line) });
   const error = Object.assign(new Error(`bad: ${prompt}`), {

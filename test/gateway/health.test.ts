@@ -23,9 +23,9 @@ it('says that it is alive and ready', async () => {
   expect(await (await fetch(`${app.url}/readyz`)).json()).toEqual({ status: 'ready' });
 });
 
-it('shows its figures to this machine only, or to whoever has the token', async () => {
+it('shows its figures to this machine only, or with the token', async () => {
   expect((await metrics(app)).status).toBe(200);
-  // A proxy on this machine speaks for somebody else.
+  // A proxy on this machine forwards requests of other machines.
   expect((await metrics(app, { 'x-forwarded-for': '203.0.113.7' })).status).toBe(401);
   expect((await metrics(app, { forwarded: 'for=203.0.113.7' })).status).toBe(401);
   expect((await metrics(guarded)).status).toBe(401);

@@ -43,7 +43,7 @@ const good = (more: readonly string[] = []) =>
   request([line, host, authorization(), json, `content-length: ${body.length}`, ...more], body);
 const noUpstreamCall = () => expect(app.simulator.requests()).toEqual([]);
 
-/** What every answer has, whoever wrote it. */
+/** What every answer has, of Node's server and of the gateway. */
 function expectEnvelope(answer: ReturnType<typeof parseAnswers>[number] | undefined): void {
   if (answer === undefined) throw new Error('no answer');
   expect(answer.headers.get('request-id')).toMatch(/^[0-9a-f-]{36}$/);

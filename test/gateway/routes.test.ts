@@ -16,7 +16,7 @@ interface Landing {
   model: string;
 }
 
-/** A vendor with many addresses: the first part of the path is the place. */
+/** A vendor with many base addresses: the first segment of the path names the upstream. */
 let vendor: Server;
 let landings: Landing[] = [];
 /** Keys that the vendor answers with this status. */

@@ -80,7 +80,7 @@ describe.each(cases)('$client at an upstream of $upstream.protocol', ({ protocol
 
   it('an event is passed on when it comes, not when the answer is complete', async () => {
     const customer = await app.customer();
-    // The upstream says nothing more after its third event, so nobody could have waited for the end.
+    // The upstream says nothing more after its third event, so a gateway that waits for the end would never pass it on.
     const response = await send(app, protocol, {
       secret: customer.secret,
       text: '[[say one two three four five six seven]] [[hang 6]]',

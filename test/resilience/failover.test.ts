@@ -60,7 +60,7 @@ beforeAll(async () => {
       FIRST_EVENT_HOLD_MS: '100',
       KEEPALIVE_MS: '60',
     },
-    // Every test has a model and a failing place of its own: none starts with the failures of another.
+    // Every test has its own model and failing upstream: none starts with the failures of another.
     catalog: (url) => {
       const upstreams: UpstreamLine[] = [
         { id: 'good-messages', protocol: 'messages', url },
@@ -91,7 +91,7 @@ beforeEach(() => {
   app.simulator.clearRequests();
 });
 
-/** Native at the second place for odd numbers, translated for even ones. */
+/** The second route is native for odd numbers, translated for even ones. */
 function nextModel(parity: 0 | 1): void {
   do number += 1;
   while (number % 2 !== parity);
@@ -142,7 +142,7 @@ describe.each(moving)('%s', (_name, behave) => {
     expect([response.status, text]).toEqual([200, expect.stringContaining('place')]);
     expect(errorIn(text)).toBeNull();
     expect(stub.calls).toBe(1);
-    // The same model always, by the name it has at the place that runs it.
+    // Always the same model, by its name at the route that runs it.
     const sent = app.simulator.requests().map(({ body }) => (JSON.parse(body.toString()) as { model: string }).model);
     expect(sent).toEqual([vendorModel]);
     expect(await counter(app, 'gateway_failovers_total', { model })).toBe(before + 1);
@@ -156,7 +156,7 @@ describe('what does not move a request on', () => {
   it.each<[string, Behaviour]>([
     ['HTML', answer(200, { 'content-type': 'text/html' }, '<html></html>')],
     ['nonsense', answer(200, {}, '"nonsense"')],
-    ['an encoding that nobody asked for', answer(200, { 'content-encoding': 'gzip' }, 'x')],
+    ['an encoding that was not requested', answer(200, { 'content-encoding': 'gzip' }, 'x')],
     ['nothing', answer(204, {}, '')],
     [
       'an answer that breaks off in its body',
@@ -197,7 +197,7 @@ describe('what does not move a request on', () => {
     expect(app.simulator.requests()).toEqual([]);
   });
 
-  it('a time-out: the customer has waited long enough, and the first place may still be at it', async () => {
+  it('a time-out: the customer has waited long enough, and the first upstream may still be working', async () => {
     nextModel(1);
     stub.behave = () => undefined;
     const customer = await app.customer();
@@ -207,7 +207,7 @@ describe('what does not move a request on', () => {
     expect(await settled(app, customer)).toMatchObject([{ upstream: `bad-${number}`, outcome: 'timeout', cost: 0n }]);
   });
 
-  it.each([1, 0] as const)('content that was relayed (second place %s)', async (parity) => {
+  it.each([1, 0] as const)('content that was relayed (second route %s)', async (parity) => {
     nextModel(parity);
     stub.behave = (request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -229,7 +229,7 @@ describe('while heartbeats run', () => {
   it.each([
     { client: protocols.messages, beat: 'event: ping' },
     { client: protocols.chat, beat: '\n: ' },
-  ])('$client.protocol: the status is out, and the next place still answers', async ({ client, beat }) => {
+  ])('$client.protocol: the status was sent, and the next route still answers', async ({ client, beat }) => {
     nextModel(1);
     stub.behave = (_request, response) => {
       setTimeout(() => response.writeHead(500).end(), 500);
@@ -276,7 +276,7 @@ describe('a route that keeps failing', () => {
     };
     const statuses: number[] = [];
     for (let i = 0; i < 12; i += 1) statuses.push(await one());
-    // Three further tries a minute; after the fifth failure the place is left out.
+    // Three retries a minute; after the fifth failure the upstream is ejected.
     expect(statuses).toEqual([200, 200, 200, 502, 502, ...Array(7).fill(200)]);
     expect(stub.calls).toBe(5);
     await app.pool.query(`UPDATE route SET enabled = false WHERE model_id = $1 AND priority = 1`, [model]);

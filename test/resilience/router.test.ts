@@ -61,7 +61,7 @@ function first(sticky?: string, protocol?: Protocol): Target {
   return target;
 }
 
-/** All places of one request, in the order in which they would be tried. */
+/** All routes of one request, in the order in which they would be tried. */
 function order(sticky?: string, protocol?: Protocol): string[] {
   const list = candidates(sticky, protocol);
   const ids: string[] = [];
@@ -70,7 +70,7 @@ function order(sticky?: string, protocol?: Protocol): string[] {
   return ids;
 }
 
-/** A place as the router hands it out, as far as a report looks at it. */
+/** A target of the router, as far as `report` reads it. */
 function at(upstream: string, key: string | null = null): Target {
   return { route: place({ upstream }), key: key === null ? null : { id: key, secret: '' } } as Target;
 }
@@ -110,11 +110,11 @@ describe('the order of routes', () => {
     expect(share('heavy')).toBeLessThan(0.8);
   });
 
-  it('stays the same for the same account and beginning of a prompt, whoever else comes or goes', () => {
+  it('stays the same for the same account and beginning of a prompt, whatever other routes are added or removed', () => {
     routes({ upstream: 'a' }, { upstream: 'b' }, { upstream: 'c' });
     const before = new Map(people.map((who) => [who, order(who)]));
     expect(people.filter((who) => String(order(who)) !== String(before.get(who)))).toEqual([]);
-    // One place less moves only those who were there.
+    // Removing a route moves only its own requests.
     routes({ upstream: 'a' }, { upstream: 'b' });
     const moved = people.filter((who) => order(who)[0] !== before.get(who)?.[0]);
     expect(moved.filter((who) => before.get(who)?.[0] !== 'c')).toEqual([]);
@@ -146,7 +146,7 @@ describe('addresses', () => {
     'https://[::1]:8080',
     'https://[fd00::1]',
     'https://127.0.0.1',
-  ])('%s is never tried: the place behind it is', (baseUrl) => {
+  ])('%s is never tried: the next route is', (baseUrl) => {
     routes({ upstream: 'private', baseUrl, keys: ['k'] }, { upstream: 'public', priority: 9 });
     expect(order()).toEqual(['public']);
   });
@@ -162,7 +162,7 @@ describe('retries', () => {
     expect(list.next('no_connection')).toBeNull();
   });
 
-  it('do not go back to a place that failed otherwise', () => {
+  it('do not go back to a route that failed otherwise', () => {
     routes({ upstream: 'only' });
     const list = candidates();
     expect(list.next('nothing')?.route.upstream.id).toBe('only');
@@ -181,7 +181,7 @@ describe('retries', () => {
     expect(retried()).toBe(true);
   });
 
-  it('a place that cannot express the request is no retry', () => {
+  it('a route that cannot express the request is no retry', () => {
     routes(...['a', 'b', 'c', 'd', 'e', 'f'].map((upstream) => ({ upstream })));
     expect(order()).toHaveLength(6);
     expect(order()).toHaveLength(6);
@@ -273,7 +273,7 @@ describe('keys', () => {
     expect(router.health()).toMatchObject([{ restingKeys: 0 }]);
   });
 
-  it('that all rest put their place behind the others; alone, the one that rests least long is used', () => {
+  it('that all rest put their route behind the others; alone, the one whose rest ends first is used', () => {
     routes({ upstream: 'a', priority: 0, keys: ['k1', 'k2'] }, { upstream: 'b', priority: 1, keys: ['k3'] });
     router.report(at('a', 'k1'), 'unauthorized');
     expect(order()).toEqual(['a', 'b']);
@@ -283,7 +283,7 @@ describe('keys', () => {
     expect([takeKey(list, 'nothing'), takeKey(list, 'unfit')]).toEqual(['k3', 'k2']);
   });
 
-  it('that there are none of: the place itself rests', () => {
+  it('that there are none of: the upstream itself rests', () => {
     routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
     router.report(first(), 'overloaded', 30);
     expect(order()).toEqual(['b', 'a']);

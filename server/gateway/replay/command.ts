@@ -5,7 +5,7 @@ import { unitPrices } from '../../core/price.ts';
 import { readRecording, UnusableRecording } from './recorded.ts';
 import { type ReplayedExchange, type ReplayedModel, replay } from './replay.ts';
 
-/** The operator's command `npm run replay -- FILE`. It reads one file and speaks to nobody. */
+/** The operator's command `npm run replay -- FILE`. It reads one file and opens no connection. */
 
 const help = `npm run --silent replay -- FILE [--input USD --output USD [--cache-hit USD] [--cache-write-5m USD] [--cache-write-1h USD]]
                            [--context-window TOKENS] [--json]

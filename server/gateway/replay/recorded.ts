@@ -5,7 +5,7 @@ import type { Protocol } from '../../core/protocol.ts';
 
 /** One request to a vendor and its answer, as bytes. */
 export interface RecordedExchange {
-  /** The protocol that the vendor was spoken to in. */
+  /** The protocol of the recorded exchange. */
   upstream: Protocol;
   /** The request's body; null where it was not recorded. */
   request: Buffer | null;
@@ -34,7 +34,7 @@ const har = z.object({ log: z.object({ entries: z.array(z.unknown()) }) });
 
 const body = z.union([z.string(), z.record(z.string(), z.unknown()), z.array(z.unknown())]);
 const line = z.object({
-  /** Any address or path that ends in the protocol's own path. */
+  /** Any URL or path that ends in the protocol's path. */
   url: z.string(),
   request: body.optional(),
   status: z.number().default(200),
@@ -42,7 +42,7 @@ const line = z.object({
   response: body,
 });
 
-/** Throws `UnusableRecording`. Exchanges with other addresses than those of the three protocols are passed over. */
+/** Throws `UnusableRecording`. Exchanges with paths outside of the three protocols are ignored. */
 export function readRecording(text: string): RecordedExchange[] {
   const whole = har.safeParse(jsonOf(text));
   if (whole.success) return whole.data.log.entries.flatMap((entry, index) => readHarEntry(entry, index));

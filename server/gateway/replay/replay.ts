@@ -10,11 +10,11 @@ import { meterStream, meterWhole } from '../settle.ts';
 import type { RecordedExchange } from './recorded.ts';
 
 /**
- * What a client of each protocol would have seen of a recorded answer, and what it would have cost. A report holds counts,
- * types and sentences of the gateway: nothing of what was asked or answered.
+ * Replays a recorded answer for a client of each protocol, and reports outcome and cost. A report contains counts,
+ * types and the gateway's sentences: no prompt and no completion.
  */
 
-/** What the model costs and takes, where the operator says so. */
+/** Price and limits of the model, as far as the operator gives them. */
 export interface ReplayedModel {
   prices: UnitPrices | null;
   contextWindow: number;
@@ -24,9 +24,9 @@ export interface ReplayedView {
   client: Protocol;
   /** `answer`, `stream` (and its end), `error` or `unreadable`. */
   outcome: string;
-  /** How the answer says that it ended, in the client's words; null where it does not. */
+  /** The answer's finish reason in the client's protocol; null without one. */
   ending: string | null;
-  /** Bytes that the client would have got, and bytes of generated content that were counted. */
+  /** Bytes for the client, and counted bytes of generated content. */
   bytes: number;
   contentBytes: number;
   usage: Record<string, number> | null;
@@ -65,8 +65,8 @@ interface Answered {
 }
 
 /**
- * The exchange that the answer belongs to. A client of another protocol would have asked for the same in its own words,
- * which were not recorded: the smallest request stands in for them, with the measures of the recorded one.
+ * The exchange of the recorded answer. The request of another protocol's client was not recorded: the smallest request
+ * replaces it, with the measures of the recorded one.
  */
 function exchangeFor(client: Protocol, recorded: RecordedExchange): { exchange: WireExchange; facts: RequestFacts } {
   const { upstream, request, isStream } = recorded;
@@ -157,7 +157,7 @@ function streamView(client: Protocol, exchange: WireExchange, { recorded, facts,
   };
 }
 
-/** The same stream in pieces that end in the middle of lines and characters: it must read the same. */
+/** Reads the same stream in pieces that end inside lines and characters: the result must be the same. */
 function chunked(exchange: WireExchange, response: Buffer): string {
   const stream = exchange.stream();
   const out: Uint8Array[] = [];
@@ -167,7 +167,7 @@ function chunked(exchange: WireExchange, response: Buffer): string {
   return Buffer.concat(out).toString('utf8');
 }
 
-/** The last word by which any of the protocols says how an answer ended. */
+/** The last finish reason of any protocol in the text. */
 function endingOf(text: string): string | null {
   const said = [...text.matchAll(/"(?:stop_reason|finish_reason|status)"\s*:\s*"([a-z_]{1,32})"/g)];
   return said.at(-1)?.[1] ?? null;
