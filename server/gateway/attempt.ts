@@ -26,7 +26,7 @@ import { bytesWithoutSecret, textWithoutSecret } from './secret.ts';
 /** The result of one try. */
 export type AttemptEnd =
   /** A whole 2xx answer. `clientLeft`: it was read to its end only for its usage. */
-  | { kind: 'whole'; body: Buffer; clientLeft: boolean }
+  | { kind: 'whole'; body: Uint8Array[]; clientLeft: boolean }
   /** A stream that relayed content, or arrived whole. `last` is not sent yet: the settlement comes first. */
   | { kind: 'stream'; ending: Outcome; account: ReportedUsage; last: Uint8Array }
   /** The upstream answered with an error status; nothing was relayed. */
@@ -49,6 +49,8 @@ export interface AttemptParts {
   /** Null: the answer is not streamed. */
   stream: WireStream | null;
   client: Client;
+  /** Maximum size of an unstreamed answer. */
+  maxReplyBytes: number;
   /** Counts the bytes of an unstreamed answer. */
   share: AnswerShare;
   refusals: Refusals;
@@ -71,8 +73,6 @@ export interface AttemptParts {
   shutdown: { readonly now: boolean };
 }
 
-/** Maximum size of an unstreamed answer: far above any model's output cap. */
-export const maxReplyBytes = 64 * 1_048_576;
 const maxErrorBytes = 1_048_576;
 /**
  * How long an upstream may keep its connection open after the end of its answer, and how long a finished answer is
@@ -91,7 +91,7 @@ const nothing = new Uint8Array(0);
 /** Data of an event, which `attempt-states.ts` does not need. */
 interface Details {
   bytes?: Uint8Array;
-  whole?: Buffer;
+  whole?: Buffer[];
   fault?: DispatchFault | 'unreadable';
 }
 
@@ -194,10 +194,7 @@ class Attempt {
     this.resolve(end);
   }
 
-  private endOf(
-    ending: AttemptEnding,
-    { bytes = nothing, whole = Buffer.alloc(0), fault = 'cut' }: Details,
-  ): AttemptEnd {
+  private endOf(ending: AttemptEnding, { bytes = nothing, whole = [], fault = 'cut' }: Details): AttemptEnd {
     const { stream, secret } = this.parts;
     switch (ending.kind) {
       case 'stream': {
@@ -216,7 +213,7 @@ class Attempt {
       case 'whole':
         return { kind: 'whole', body: whole, clientLeft: ending.clientLeft };
       case 'status': {
-        const body = Buffer.from(bytesWithoutSecret(secret, whole));
+        const body = Buffer.from(bytesWithoutSecret(secret, Buffer.concat(whole)));
         return { kind: 'status', status: this.status, headers: this.headers, body };
       }
       case 'error_event': {
@@ -271,7 +268,7 @@ class Attempt {
       piece: (bytes) => this.guarded(() => this.piece(bytes), true),
       collected: (bytes) => this.guarded(() => this.parts.share.collect(bytes), true),
       end: (whole) => this.atEnd(() => this.upstreamEnded(whole, null)),
-      fault: (fault) => this.atEnd(() => this.upstreamEnded(Buffer.alloc(0), fault)),
+      fault: (fault) => this.atEnd(() => this.upstreamEnded([], fault)),
     };
   }
 
@@ -289,7 +286,7 @@ class Attempt {
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return 'nothing';
     if (status >= 300) return maxErrorBytes;
-    if (this.parts.stream === null) return maxReplyBytes;
+    if (this.parts.stream === null) return this.parts.maxReplyBytes;
     this.isStreaming = /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
     return this.isStreaming ? 'pieces' : 'nothing';
   }
@@ -355,7 +352,7 @@ class Attempt {
   }
 
   /** The upstream call has ended, regularly (`fault` is null) or not. */
-  private upstreamEnded(whole: Buffer, fault: DispatchFault | null): void {
+  private upstreamEnded(whole: Buffer[], fault: DispatchFault | null): void {
     const { stream } = this.parts;
     if (this.isStreaming && stream !== null) this.streamEnded(stream, fault);
     // An error status needs no body.

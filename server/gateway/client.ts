@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { requestIdHeaders } from '../runtime/http.ts';
+import { bytesOf } from './answer-queue.ts';
 
 /**
  * The client's side of one request: a response that is written at most once, streamed or whole, on a socket that may
@@ -26,8 +27,8 @@ export interface Client {
   keepAlive(bytes: Uint8Array): void;
   /** Ends a stream. */
   end(): void;
-  /** Sends a whole answer. */
-  answer(status: number, headers: Record<string, string>, body: Uint8Array | string): void;
+  /** Sends a whole answer. A body in pieces goes out as the client takes it, and the list is emptied on the way. */
+  answer(status: number, headers: Record<string, string>, body: Uint8Array[] | string): void;
   /** Destroys the connection: the answer cannot be completed correctly. */
   destroy(): void;
   /**
@@ -54,6 +55,39 @@ export interface ClientSettings {
   now?: () => number;
 }
 
+/** Writes a body in pieces as the socket takes them, and drops its references to those that are written. */
+function createBodyWriter(response: ServerResponse) {
+  let rest: Uint8Array[] | null = null;
+  const writer = {
+    /** Bytes that the socket has not been given yet. */
+    bytes: 0,
+    write(pieces: Uint8Array[]): void {
+      rest = pieces;
+      writer.bytes = bytesOf(pieces);
+      writer.goOn();
+    },
+    goOn(): void {
+      if (rest === null) return;
+      let next = 0;
+      for (let piece = rest[next]; piece !== undefined; piece = rest[next]) {
+        next += 1;
+        writer.bytes -= piece.length;
+        if (!response.write(piece)) break;
+      }
+      rest.splice(0, next);
+      if (rest.length > 0) return;
+      rest = null;
+      response.end();
+    },
+    drop(): void {
+      if (rest !== null) rest.length = 0;
+      rest = null;
+      writer.bytes = 0;
+    },
+  };
+  return writer;
+}
+
 export function createClient(
   response: ServerResponse,
   requestId: string,
@@ -66,11 +100,13 @@ export function createClient(
   response.on('close', () => {
     if (response.writableFinished || client.gone) return;
     client.gone = true;
+    body.drop();
     goneListener?.();
   });
   response.on('error', () => undefined);
   response.on('drain', () => {
     client.stalledSince = null;
+    body.goOn();
     drainListener?.();
   });
 
@@ -93,12 +129,14 @@ export function createClient(
     return client.stalledSince === null;
   };
 
+  const body = createBodyWriter(response);
+
   /**
    * Disconnects a client that does not read the rest of its answer: after `stallMs` without progress (the socket's
    * timer, which Node resets after the answer), or when its average rate is below the minimum.
    */
   const boundTheRest = (): void => {
-    const bytes = response.writableLength;
+    const bytes = response.writableLength + body.bytes;
     if (bytes === 0) return;
     response.socket?.setTimeout(stallMs);
     const giveUp = setTimeout(() => response.destroy(), stallMs + (bytes / minBytesPerSecond) * 1_000);
@@ -136,19 +174,20 @@ export function createClient(
       response.end();
       boundTheRest();
     },
-    answer(status, headers, body) {
+    answer(status, headers, content) {
       if (client.gone) return;
       client.firstByteAt ??= now();
-      const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+      const length = typeof content === 'string' ? Buffer.byteLength(content) : bytesOf(content);
       response.writeHead(status, { ...headers, ...requestIdHeaders(requestId), 'content-length': String(length) });
-      response.end(body);
+      if (typeof content === 'string') response.end(content);
+      else body.write(content);
       boundTheRest();
     },
     destroy() {
       response.destroy();
     },
     flushed() {
-      if (client.gone || response.writableFinished || response.writableLength === 0) return null;
+      if (client.gone || response.writableFinished || response.writableLength + body.bytes === 0) return null;
       return new Promise((resolve) => {
         response.once('finish', resolve);
         response.once('close', resolve);

@@ -77,7 +77,7 @@ function countUpstream({ target, body, rawHeaders, timeouts, onLeave }: Counting
         },
         piece: () => true,
         collected: () => true,
-        end: (whole) => resolve({ status, body: whole }),
+        end: (whole) => resolve({ status, body: Buffer.concat(whole) }),
         fault: (fault) => resolve(fault),
       },
     );

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Admitted, Ledger } from '../billing/ledger.ts';
 import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { Router, Target } from '../catalog/router.ts';
@@ -9,7 +10,8 @@ import { estimateInput, type TokenBounds, tokenBounds, withinBounds } from '../m
 import { createHiddenReasoning, reasoningSpeed } from '../metering/reasoning.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { UnreadableReply, type WireExchange, type WireReply } from '../wire/protocol.ts';
+import { UnreadableReply, type WireExchange, type WirePieces } from '../wire/protocol.ts';
+import { type AnswerQueue, bytesOf, createAnswerQueue } from './answer-queue.ts';
 import type { AnswerShare } from './answer-room.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import type { ClientCall, ModelRequest, Prepared } from './call.ts';
@@ -63,11 +65,9 @@ export function refusedBy(
       if (client.streaming) sendInStream(call, failure.passthrough ?? null, failure.refusal);
       else if (failure.passthrough === undefined) sendRefusal(call, failure.refusal);
       else
-        client.answer(
-          failure.passthrough.status,
-          { 'content-type': failure.passthrough.contentType },
+        client.answer(failure.passthrough.status, { 'content-type': failure.passthrough.contentType }, [
           failure.passthrough.body,
-        );
+        ]);
     },
   };
 }
@@ -110,6 +110,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
   const { ledger, router, refusals, pulse, timeouts, shutdown, mismatches, metrics, log } = parts;
 
   const credit = createCredit();
+  const takeTurn = createAnswerQueue();
 
   const watchModel = (call: ClientCall, model: string, target: Target, reported: string | null): void => {
     const { upstreamModel, upstream } = target.route;
@@ -192,6 +193,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       },
       secret,
       stream: facts.stream ? exchange.stream() : null,
+      maxReplyBytes: exchange.maxReplyBytes,
       client: call.client,
       share,
       refusals,
@@ -211,14 +213,40 @@ export function createDeliverer(parts: DelivererParts): Deliver {
     }).finally(() => metering.brake?.close());
   };
 
+  /** A function of its own, so that nothing else keeps the pieces of the answer while the client takes them. */
+  const wholeDelivered = async (
+    { call, request, admission, share, bounds }: Delivery,
+    { target, exchange }: Prepared,
+    pieces: Uint8Array[],
+    clientLeft: boolean,
+  ): Promise<Delivered | FailedEnd> => {
+    const { client } = call;
+    const reply = await readReply(exchange, pieces, takeTurn);
+    if (reply === null) return { kind: 'fault', fault: 'unreadable' };
+    share.handOver(client.gone ? 0 : bytesOf(reply.pieces));
+    router.report(target, 'fine');
+    watchModel(call, request.model.id, target, reply.account.model);
+    const account = believed(call, target, reply.account, bounds);
+    return {
+      target,
+      metered: meterWhole(account, request.facts, admission.contextWindow, clientLeft ? 'client_closed' : 'completed'),
+      complete: (costUsd) =>
+        client.answer(
+          200,
+          { 'content-type': 'application/json', 'x-steyg-cost-usd': costUsd, ...client.more },
+          reply.pieces,
+        ),
+    };
+  };
+
   /** The delivery of a try, or its failure, after which another route may be tried. */
-  const delivered = (
+  const delivered = async (
     delivery: Delivery,
     { target, exchange }: Prepared,
     end: AttemptEnd,
     hidden: number,
-  ): Delivered | FailedEnd => {
-    const { call, request, admission, share, bounds } = delivery;
+  ): Promise<Delivered | FailedEnd> => {
+    const { call, request, admission, bounds } = delivery;
     const { client } = call;
     const { facts } = request;
     const { contextWindow } = admission;
@@ -249,24 +277,8 @@ export function createDeliverer(parts: DelivererParts): Deliver {
           metered: meterStream(outcome, account, facts, contextWindow, hidden),
         };
       }
-      case 'whole': {
-        const reply = readReply(exchange, end.body);
-        if (reply === null) return { kind: 'fault', fault: 'unreadable' };
-        share.handOver(client.gone ? 0 : reply.body.length);
-        router.report(target, 'fine');
-        watchModel(call, request.model.id, target, reply.account.model);
-        const account = believed(call, target, reply.account, bounds);
-        return {
-          target,
-          metered: meterWhole(account, facts, contextWindow, end.clientLeft ? 'client_closed' : 'completed'),
-          complete: (costUsd) =>
-            client.answer(
-              200,
-              { 'content-type': 'application/json', 'x-steyg-cost-usd': costUsd, ...client.more },
-              reply.body,
-            ),
-        };
-      }
+      case 'whole':
+        return wholeDelivered(delivery, { target, exchange }, end.body, end.clientLeft);
       case 'status':
       case 'error_event':
       case 'fault':
@@ -287,7 +299,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       const metering: Metering = { brake: null, isSpeedStated: false };
       const end = await tryRoute(delivery, prepared, metering);
       metrics.upstreamAnswered(upstream.id, request.model.id, endLabel(end), performance.now() - startedAt);
-      const result = delivered(delivery, prepared, end, hiddenTokens(metering));
+      const result = await delivered(delivery, prepared, end, hiddenTokens(metering));
       if (!('kind' in result)) return result;
 
       share.discard();
@@ -313,10 +325,20 @@ export function createDeliverer(parts: DelivererParts): Deliver {
   };
 }
 
+/** Answers above this size are read in turn, and in slices. */
+const largeReplyBytes = 1_048_576;
+
 /** Null: a 2xx answer that the protocol does not allow. */
-function readReply(exchange: WireExchange, body: Uint8Array): WireReply | null {
+async function readReply(
+  exchange: WireExchange,
+  pieces: readonly Uint8Array[],
+  takeTurn: AnswerQueue,
+): Promise<WirePieces | null> {
   try {
-    return exchange.reply(body);
+    if (bytesOf(pieces) > largeReplyBytes) return await takeTurn(() => exchange.replyInPieces(pieces, nextTurn));
+    const [first = new Uint8Array(0)] = pieces;
+    const { body, account } = exchange.reply(pieces.length > 1 ? Buffer.concat(pieces) : first);
+    return { pieces: [body], account };
   } catch (error) {
     if (error instanceof UnreadableReply) return null;
     throw error;

@@ -43,7 +43,7 @@ export interface Receiver {
   /** `bytes` more of a body that is read whole are in memory. False: read no further until `resume`. */
   collected(bytes: number): boolean;
   /** The body is complete; `whole` contains it unless it was read in pieces. */
-  end(whole: Buffer): void;
+  end(whole: Buffer[]): void;
   fault(fault: DispatchFault): void;
 }
 
@@ -84,42 +84,41 @@ function sendable({ headers, body }: DispatchRequest): Pick<Dispatcher.DispatchO
   };
 }
 
-const empty = Buffer.alloc(0);
-/** Initial capacity of a body that is read whole. */
-const firstBodyBytes = 262_144;
+/** Smaller pieces are copied together into blocks of this size. */
+const blockBytes = 65_536;
 
 /**
- * Collects a body that is read whole. Each piece is copied when it arrives: joined at the end, a large answer would be
- * in memory twice, and the copy would block the event loop.
+ * Collects a body that is read whole, in the pieces that arrived: joined, a large answer would be in memory twice, and
+ * the copy would block the event loop. Small pieces are copied together, because each would keep the memory of the read
+ * that it is part of.
  */
 function createWholeBody() {
-  let buffer: Buffer = empty;
+  const pieces: Buffer[] = [];
   let length = 0;
-  let expected = 0;
+  let block: Buffer | null = null;
+  let used = 0;
+  const closeBlock = (): void => {
+    if (block !== null) pieces.push(block.subarray(0, used));
+    block = null;
+    used = 0;
+  };
   return {
     length: () => length,
-    /** The announced length; NaN when the upstream does not send one. */
-    expect(bytes: number): void {
-      if (bytes > 0) expected = bytes;
-    },
     add(piece: Buffer): void {
-      // Most answers arrive in one piece.
-      if (length === 0 && piece.length >= expected) buffer = piece;
-      else {
-        if (length + piece.length > buffer.length) {
-          // Grows by doubling: an answer that is held back takes only the memory of its received bytes.
-          const doubled = Math.max((length + piece.length) * 2, firstBodyBytes);
-          const larger = Buffer.allocUnsafeSlow(
-            expected >= length + piece.length ? Math.min(doubled, expected) : doubled,
-          );
-          buffer.copy(larger, 0, 0, length);
-          buffer = larger;
-        }
-        piece.copy(buffer, length);
-      }
       length += piece.length;
+      if (piece.length * 2 >= piece.buffer.byteLength || piece.length >= blockBytes) {
+        closeBlock();
+        pieces.push(piece);
+        return;
+      }
+      if (block !== null && used + piece.length > block.length) closeBlock();
+      block ??= Buffer.allocUnsafeSlow(blockBytes);
+      used += piece.copy(block, used);
     },
-    whole: () => buffer.subarray(0, length),
+    whole(): Buffer[] {
+      closeBlock();
+      return pieces;
+    },
   };
 }
 
@@ -176,9 +175,8 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Upstream
       if (over || status < 200) return;
       headed = true;
       wanted = receiver.head(status, headers);
-      if (typeof wanted === 'number') body.expect(Math.min(wanted, Number(headers['content-length'])));
       if (wanted !== 'nothing') return;
-      finish(() => receiver.end(empty));
+      finish(() => receiver.end([]));
       current.abort(aborted);
     },
     onResponseData(current, bytes) {

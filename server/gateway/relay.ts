@@ -5,7 +5,6 @@ import { describeError } from '../runtime/http.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { type AdmitterParts, createAdmitter } from './admit.ts';
 import { createAnswerRoom } from './answer-room.ts';
-import { maxReplyBytes } from './attempt.ts';
 import type { ClientCall, ModelRequest } from './call.ts';
 import { createDeliverer, type Delivered, type DelivererParts, refusedBy } from './deliver.ts';
 import { isDatabaseAway } from './outage.ts';
@@ -82,6 +81,7 @@ function createSettler({ ledger, metrics, log }: Pick<RelayParts, 'ledger' | 'me
   };
 }
 
+const maxReplyBytes = 64 * 1_048_576;
 /** Bytes of unstreamed answers in memory: two of the largest for an account, a few for the whole process. */
 const maxAnswerBytesPerAccount = 2 * maxReplyBytes;
 const maxAnswerBytes = 4 * maxReplyBytes;

@@ -99,6 +99,8 @@ class SpendBrake implements Brake {
   private stopped = false;
   private askedAt = Number.NEGATIVE_INFINITY;
   private extensionTokens = firstExtensionTokens;
+  /** What an answer above its cap reserves next. The end of an answer is an estimate, so this begins small. */
+  private aboveCapTokens = firstExtensionTokens;
   /** Below this many output tokens, and with the same reported input, nothing needs to be computed. */
   private nextCheckAt = 0;
   private knownInput = false;
@@ -118,6 +120,7 @@ class SpendBrake implements Brake {
       this.waiting = this.spent >= this.reserved + this.credited;
       return;
     }
+    const { maxOutputTokens } = this.parts;
     const inputIsKnown = account.usage !== null;
     if (!this.ledgerAway && output < this.nextCheckAt && inputIsKnown === this.knownInput) return;
     this.knownInput = inputIsKnown;
@@ -127,8 +130,8 @@ class SpendBrake implements Brake {
       if (this.goesOnCredit(output) && now - this.askedAt >= retryMs) this.ask(output, now);
       return;
     }
-    // Once nothing more can be reserved, only the end of the hold matters.
-    const isAllReserved = this.dry || this.unreserved(output) <= 0n;
+    // Once nothing more can be reserved, only the end of the hold matters. An answer above its cap reserves more.
+    const isAllReserved = this.dry || (output < maxOutputTokens && this.unreserved(output) <= 0n);
     const mark = isAllReserved ? this.reserved : (this.reserved * 4n) / 5n;
     if (this.spent < mark) {
       // Check again after half of the remaining tokens, so that a jump of an estimate is noticed in time.
@@ -177,7 +180,7 @@ class SpendBrake implements Brake {
     const { prices } = this.parts;
     const rest = this.unreserved(output);
     // The upstream ignores the cap, or the estimate is too high: the answer continues nevertheless.
-    if (rest <= 0n) return BigInt(firstExtensionTokens) * prices.output;
+    if (rest <= 0n) return BigInt(this.aboveCapTokens) * prices.output;
     const step = BigInt(this.extensionTokens) * prices.output;
     return rest < step ? rest : step;
   }
@@ -189,6 +192,7 @@ class SpendBrake implements Brake {
     this.extending = true;
     const overrun = this.spent > this.reserved ? this.spent - this.reserved : 0n;
     const wanted = overrun + this.extensionPico(output);
+    if (this.unreserved(output) <= 0n) this.aboveCapTokens = Math.min(this.aboveCapTokens * 2, maxExtensionTokens);
     this.parts.extend(wanted).then(
       (added) => this.answered(added, wanted),
       () => this.unanswered(output),

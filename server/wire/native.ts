@@ -1,17 +1,12 @@
 import { type Protocol, upstreamPaths } from '../core/protocol.ts';
+import type { ReportedUsage } from '../core/tokens.ts';
 import { type Edit, insertMember, modelEdits, splice } from './body.ts';
 import { nativeError } from './envelope.ts';
 import { countText, type Generated } from './generated.ts';
 import { type JsonLimits, type JsonNode, type Shape, textOf, tryScanJson, valueOf } from './json.ts';
+import { readSkeleton, splicePieces } from './large-reply.ts';
 import { createNativeStream, type StreamProtocol } from './native-stream.ts';
-import {
-  type RequestFacts,
-  UnreadableReply,
-  type Wire,
-  type WireContext,
-  type WireExchange,
-  type WireReply,
-} from './protocol.ts';
+import { type RequestFacts, UnreadableReply, type Wire, type WireContext, type WireExchange } from './protocol.ts';
 import { reportedAs, type UsageReading } from './usage.ts';
 
 /** The wire of a route whose upstream speaks the client's own protocol: bytes pass, `model` is spliced, usage is read. */
@@ -63,7 +58,20 @@ function nativeExchange(
     body,
     path: upstreamPaths[protocol],
     droppedTools: [],
-    reply: (answer) => readReply(reply, answer, facts, context),
+    maxReplyBytes,
+    reply(answer) {
+      const { edits, account } = readReply(reply, answer, facts, context);
+      return { body: splice(answer, edits), account };
+    },
+    async replyInPieces(pieces, pause) {
+      const { bytes, cutBytes, originOf } = await readSkeleton(pieces, pause);
+      const { edits, account } = readReply(reply, bytes, facts, context);
+      const moved = edits.map((edit) => ({ ...edit, start: originOf(edit.start), end: originOf(edit.end) }));
+      return {
+        pieces: splicePieces(pieces, moved),
+        account: { ...account, outputBytes: account.outputBytes + cutBytes },
+      };
+    },
     stream: () => createNativeStream({ protocol, stream, facts, context }),
     error: (status, answer) => nativeError(status, answer, context.requestId),
   };
@@ -74,7 +82,7 @@ function readReply(
   body: Uint8Array,
   facts: RequestFacts,
   context: WireContext,
-): WireReply {
+): { edits: Edit[]; account: ReportedUsage } {
   const root = tryScanJson(body, shape, answerLimits);
   const content = root?.members.get(list);
   if (root === null || (content?.kind !== 'array' && !isAnswerWithoutContent(root))) {
@@ -87,7 +95,7 @@ function readReply(
   const reading = reported?.kind === 'object' ? readUsage(valueOf(body, reported)) : null;
   const model = root.members.get('model');
   return {
-    body: splice(body, answerModelEdits(model, context)),
+    edits: answerModelEdits(model, context),
     account: {
       ...reportedAs(reading, facts.cacheWrite),
       outputBytes: generated.bytes,
@@ -96,6 +104,9 @@ function readReply(
     },
   };
 }
+
+/** The largest whole answer: far above what a model's cap on output allows. */
+const maxReplyBytes = 64 * 1_048_576;
 
 /** Limits for answers and their events. The upstream is not hostile, so that they only bound a mishap. */
 export const answerLimits: JsonLimits = { maxDepth: 512, maxValues: 20_000_000, refuseDuplicates: false };

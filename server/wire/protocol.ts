@@ -95,6 +95,12 @@ export interface WireReply {
   account: ReportedUsage;
 }
 
+/** As `WireReply`, for an answer that came in pieces. */
+export interface WirePieces {
+  pieces: Uint8Array[];
+  account: ReportedUsage;
+}
+
 /** Where a stream stands in its protocol. */
 export type StreamState =
   /** Nothing that a client could act on has come yet: failover is still possible. */
@@ -186,6 +192,13 @@ export interface WireExchange {
   readonly droppedTools: readonly string[];
   /** Throws `UnreadableReply` when a 2xx body is not what the protocol promises. */
   reply(body: Uint8Array): WireReply;
+  /** The largest whole answer that this exchange takes. */
+  readonly maxReplyBytes: number;
+  /**
+   * As `reply`, for a large answer. Natively nothing is joined, and `pause` is awaited every few megabytes; a translation
+   * is one piece of work.
+   */
+  replyInPieces(pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<WirePieces>;
   stream(): WireStream;
   /**
    * An upstream 400/413/422 on its way to the client; native: byte for byte, less identifiers of the operator's

@@ -125,6 +125,16 @@ describe('a fast stream', () => {
     expect(seen.stopped).toEqual([]);
   });
 
+  it('asks rarely above its cap, too', async () => {
+    const { asked, check, settle, seen } = open({ maxOutputTokens: 100 });
+    for (let chunk = 1; chunk <= 2_000; chunk += 1) {
+      check(chunk * 1_000, chunk / 8);
+      await settle(asked.at(-1) ?? 0n);
+    }
+    expect(asked.length).toBeLessThan(50);
+    expect(seen.stopped).toEqual([]);
+  });
+
   it('does not reserve more than the answer can still have', async () => {
     const { asked, check, settle } = open({ maxOutputTokens: 20_000, held: 100_000n });
     for (let tokens = 1_000; tokens <= 20_000; tokens += 1_000) {

@@ -106,6 +106,7 @@ function play(
     },
     timeouts: { headersMs: 1, replyMs: 1, idleMs: 1, firstEventMs: 100, keepAliveMs: 100, clientStallMs: 100 },
     drainMs: 0,
+    maxReplyBytes: 1e6,
     share: createAnswerRoom({ perAccountBytes: 1e9, totalBytes: 1e9, maxAnswerBytes: 1e6 }).open('account'),
     dispatchedAt: performance.now(),
     onContent: () => undefined,

@@ -33,6 +33,12 @@ import { offeredSearchTools } from './vendor-tools.ts';
 
 /** The wire for a client and an upstream that speak different protocols, from what each of the two can do. */
 
+/**
+ * The largest answer that is translated. It is parsed and written in one piece of work, during which the event loop
+ * stands still: some ten milliseconds a megabyte.
+ */
+const maxReplyBytes = 16 * 1_048_576;
+
 /** What a protocol can do where the client speaks it. */
 export interface ClientSide {
   fields: Readonly<Record<string, FieldRule>>;
@@ -111,7 +117,13 @@ function translatedExchange(pair: Pair, body: Uint8Array, answer: AnswerContext)
     body,
     path: upstreamPaths[upstream],
     droppedTools: notes.droppedTools,
+    maxReplyBytes,
     reply: (bytes) => translateReply(pair, bytes, answer),
+    async replyInPieces(pieces, pause) {
+      await pause();
+      const { body: translated, account } = translateReply(pair, Buffer.concat(pieces), answer);
+      return { pieces: [translated], account };
+    },
     stream: () =>
       createTranslatedStream({
         client,

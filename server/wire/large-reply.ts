@@ -1,0 +1,179 @@
+import { Buffer } from 'node:buffer';
+import type { Edit } from './body.ts';
+import { asBuffer } from './json.ts';
+import { createStringSkip } from './string-skip.ts';
+
+/**
+ * Reads large answers that come in pieces without joining them. What decides about an answer (its model, its usage, its
+ * form) is small, and nearly all of its bytes are long strings: the strings are cut, and what remains is scanned as a
+ * whole answer is.
+ */
+
+/** Bytes of a string that are kept, or a few more where the cut would be within an escape. */
+const keptStringBytes = 1_024;
+/** Bytes that are looked through in one turn of the event loop: about a millisecond. */
+const sliceBytes = 2_097_152;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const letterU = 0x75;
+/** Bytes of an escape behind its backslash. */
+const escapeBytes = 1;
+const unicodeEscapeBytes = 5;
+
+/** An answer whose long strings are cut. It is JSON where the answer is, but for what was cut. */
+export interface Skeleton {
+  bytes: Buffer;
+  /** Bytes of strings that were left out. */
+  cutBytes: number;
+  /** Where in the answer the byte at this place of the skeleton is. */
+  originOf(at: number): number;
+}
+
+/** Cuts the long strings of a document that comes in pieces. */
+class StringCutter {
+  private parts: Buffer[] = [];
+  private length = 0;
+  private cutBytes = 0;
+  private readonly cuts: { at: number; cutBytes: number }[] = [];
+  /** Bytes of the running string so far; -1 outside of strings. */
+  private inString = -1;
+  /** Bytes that still belong to the running escape; -1 right behind its backslash. */
+  private escape = 0;
+  /** The running string is being cut. */
+  private isCutting = false;
+
+  write(piece: Buffer): void {
+    let from = 0;
+    let at = 0;
+    const keep = (end: number): void => {
+      if (end === from) return;
+      this.parts.push(piece.subarray(from, end));
+      this.length += end - from;
+    };
+    while (at < piece.length) {
+      if (this.inString < 0) {
+        const next = piece.indexOf(quote, at);
+        if (next < 0) break;
+        at = next + 1;
+        this.inString = 0;
+      } else if (!this.isCutting) {
+        at = this.shortString(piece, at);
+        if (!this.isCutting) continue;
+        keep(at);
+        from = at;
+      } else {
+        at = this.restOfString(piece, at);
+        this.cutBytes += at - from;
+        from = at;
+        if (this.isCutting) break;
+        this.cuts.push({ at: this.length, cutBytes: this.cutBytes });
+      }
+    }
+    if (!this.isCutting) keep(piece.length);
+  }
+
+  end(): Skeleton {
+    const { cuts, cutBytes } = this;
+    const bytes = Buffer.concat(this.parts, this.length);
+    this.parts = [];
+    return {
+      bytes,
+      cutBytes,
+      originOf: (at) => at + (cuts.findLast((cut) => cut.at <= at)?.cutBytes ?? 0),
+    };
+  }
+
+  /** Steps over one byte of an escape. */
+  private escaped(byte: number): void {
+    if (this.escape < 0) this.escape = byte === letterU ? unicodeEscapeBytes : escapeBytes;
+    this.escape -= 1;
+  }
+
+  /** Goes on to the string's end, to where it is to be cut, or to the end of the piece. */
+  private shortString(piece: Buffer, start: number): number {
+    let at = start;
+    while (at < piece.length) {
+      if (this.inString >= keptStringBytes && this.escape === 0 && piece[at] !== quote) {
+        this.isCutting = true;
+        return at;
+      }
+      const byte = piece[at] ?? 0;
+      at += 1;
+      this.inString += 1;
+      if (this.escape !== 0) this.escaped(byte);
+      else if (byte === backslash) this.escape = -1;
+      else if (byte === quote) {
+        this.inString = -1;
+        return at;
+      }
+    }
+    return at;
+  }
+
+  /** Goes on to the closing quote of a string that is cut, or to the end of the piece. */
+  private restOfString(piece: Buffer, start: number): number {
+    const skip = createStringSkip(piece);
+    let at = start;
+    while (at < piece.length) {
+      if (this.escape !== 0) {
+        this.escaped(piece[at] ?? 0);
+        at += 1;
+        continue;
+      }
+      at = skip(at);
+      const byte = piece[at];
+      if (byte === quote) {
+        this.isCutting = false;
+        // The string's last byte that is kept is its quote.
+        this.inString = keptStringBytes;
+        return at;
+      }
+      if (byte === backslash) this.escape = -1;
+      // A control character: what reads the whole answer refuses it, and nothing here depends on it.
+      if (byte !== undefined && (byte === backslash || byte < 0x20)) at += 1;
+    }
+    return at;
+  }
+}
+
+/** The skeleton of an answer. `pause` is awaited between slices, so that the event loop goes on. */
+export async function readSkeleton(pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<Skeleton> {
+  const cutter = new StringCutter();
+  let slice = 0;
+  for (const piece of pieces) {
+    for (let from = 0; from < piece.length; from += sliceBytes) {
+      const part = asBuffer(piece).subarray(from, from + sliceBytes);
+      cutter.write(part);
+      slice += part.length;
+      if (slice < sliceBytes) continue;
+      slice = 0;
+      await pause();
+    }
+  }
+  return cutter.end();
+}
+
+/** Applies edits to a document in pieces: what stays is not copied. `edits` are in order and do not overlap. */
+export function splicePieces(pieces: readonly Uint8Array[], edits: readonly Edit[]): Uint8Array[] {
+  const spliced: Uint8Array[] = [];
+  let next = 0;
+  let start = 0;
+  for (const piece of pieces) {
+    const end = start + piece.length;
+    let from = 0;
+    for (let edit = edits[next]; edit !== undefined && edit.start < end; edit = edits[next]) {
+      if (edit.start >= start) {
+        if (edit.start - start > from) spliced.push(piece.subarray(from, edit.start - start));
+        spliced.push(Buffer.from(edit.text));
+      }
+      from = Math.min(edit.end, end) - start;
+      // The rest of the edit is in the next piece.
+      if (edit.end > end) break;
+      next += 1;
+    }
+    if (from < piece.length) spliced.push(piece.subarray(from));
+    start = end;
+  }
+  return spliced;
+}

@@ -1,0 +1,81 @@
+import { array, assert, asyncProperty, constantFrom, integer, oneof, record, string } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Protocol } from '../../server/core/protocol.ts';
+import { UnreadableReply } from '../../server/wire/protocol.ts';
+import { exchangeWith } from './fixtures.ts';
+
+/** Answers that come in pieces: the client and the account get what one whole read would have given. */
+
+const noPause = async (): Promise<void> => undefined;
+
+/** Texts around the length at which strings are cut, with escapes and characters of several bytes at every place. */
+const text = oneof(
+  string({ unit: 'binary', maxLength: 40 }),
+  record({
+    unit: constantFrom('x', '\\', '"', 'ä', '\u2028', '\ud83d\ude00', '\n', '\u0001', 'a\\"b', '\ud800'),
+    length: integer({ min: 0, max: 1_100 }),
+    tail: string({ unit: 'binary', maxLength: 5 }),
+  }).map(({ unit, length, tail }) => unit.repeat(length) + tail),
+);
+
+const answers: Record<Protocol, (texts: string[], model: string) => unknown> = {
+  messages: (texts, model) => ({
+    content: texts.map((one) => ({ type: 'text', text: one })),
+    model,
+    usage: { input_tokens: 10, output_tokens: 5 },
+  }),
+  'chat-completions': (texts, model) => ({
+    choices: texts.map((content, index) => ({ index, message: { role: 'assistant', content } })),
+    model,
+    usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+  }),
+  responses: (texts, model) => ({
+    output: texts.map((one) => ({ type: 'message', content: [{ type: 'output_text', text: one }] })),
+    model,
+    usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
+  }),
+};
+const protocols = Object.keys(answers) as Protocol[];
+
+function split(bytes: Buffer, lengths: readonly number[]): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  let from = 0;
+  for (let next = 0; from < bytes.length; next += 1) {
+    const length = lengths[next % lengths.length] ?? 1;
+    pieces.push(bytes.subarray(from, from + length));
+    from += length;
+  }
+  return pieces;
+}
+
+describe.each(protocols)('a whole answer of %s that comes in pieces', (protocol) => {
+  it('reaches the client and the account as one that came at once does', async () => {
+    await assert(
+      asyncProperty(
+        array(text, { maxLength: 4 }),
+        constantFrom('up-1', 'other'),
+        array(integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 5 }),
+        constantFrom(undefined, 1),
+        async (texts, model, lengths, indent) => {
+          const body = Buffer.from(JSON.stringify(answers[protocol](texts, model), null, indent));
+          const exchange = exchangeWith(protocol, {}, { upstreamModel: 'up-1' });
+          const whole = exchange.reply(body);
+          const { pieces, account } = await exchange.replyInPieces(split(body, lengths), noPause);
+          expect(Buffer.concat(pieces).equals(whole.body)).toBe(true);
+          expect(account).toEqual(whole.account);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each(['{"content":[],"choices":[],"output":[],"text":"', '<html>', '{"a":"', '{}', '{"a":"b"'])(
+    'is refused when it is not what the protocol promises: %s…',
+    async (start) => {
+      const pieces = split(Buffer.from(start + (start.endsWith('"') ? 'x'.repeat(5_000) : '')), [700]);
+      await expect(
+        exchangeWith(protocol, {}, { upstreamModel: 'up-1' }).replyInPieces(pieces, noPause),
+      ).rejects.toThrow(UnreadableReply);
+    },
+  );
+});
