@@ -53,7 +53,7 @@ export interface Refill {
 }
 
 export type Result =
-  /** `own`: the parts that its promise has paid. Null: it was settled before, and those parts are unknown. */
+  /** `own`: the parts that its promise has paid. Null: its escrow has no row, or it was settled before. */
   | { kind: 'settled'; settled: Settled; own: readonly budget.Part[] | null }
   /** Put off: the charge would be below the cost although other escrows of the account may have idle money. */
   | { kind: 'put_off' }
@@ -199,7 +199,7 @@ function postingId(requestId: string, index: number): string {
 }
 
 /** The result of a refill that is not known to have added anything. */
-export const notRefilled: Result = {
+export const notRefilled: Extract<Result, { kind: 'refilled' }> = {
   kind: 'refilled',
   freeAfter: 0n,
   added: [],
@@ -272,7 +272,8 @@ function settle(settlement: Settlement, final: boolean, facts: Facts, book: Book
   if (!settlement.stream && charged < owed) book.overdraw(accountId);
   const figures = { cost: owed, charged, freeAfter: freeAfter < MAX_PICO ? freeAfter : MAX_PICO };
   book.enter(settlement, figures);
-  return { kind: 'settled', settled: { ...figures, duplicate: false }, own };
+  const isLost = promise !== undefined && escrow === undefined;
+  return { kind: 'settled', settled: { ...figures, duplicate: false }, own: isLost ? null : own };
 }
 
 function trim({ accountId, escrowId, keep }: Extract<Operation, { kind: 'trim' }>, book: Book): void {

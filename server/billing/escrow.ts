@@ -68,18 +68,26 @@ export function forget(escrow: Escrow, parts: readonly Part[]): Escrow {
 
 /** A refill is committed: the durable hold has grown by these parts. */
 export function refill(escrow: Escrow, parts: readonly Part[], ends: ReadonlyMap<string, number | null>): Escrow {
-  const known = new Map([...escrow.ends, ...ends]);
-  return { ...escrow, ends: known, idle: inOrder(plus(escrow.idle, parts), known) };
+  return withEnds({ ...escrow, idle: plus(escrow.idle, parts) }, ends);
 }
 
-/** Replaces the grants' ends by newly read ones. */
+/** What has just become idle is promised to the request that it was asked for. */
+export function promise(escrow: Escrow, parts: readonly Part[]): Escrow {
+  return { ...escrow, idle: minus(escrow.idle, parts), promised: plus(escrow.promised, parts) };
+}
+
+/** Replaces the grants' ends by newly read ones. `ends` may have those of other accounts as well: they are not kept. */
 export function withEnds(escrow: Escrow, ends: ReadonlyMap<string, number | null>): Escrow {
-  const known = new Map([...escrow.ends, ...ends]);
+  const known = new Map<string, number | null>();
+  for (const { grantId } of [...escrow.idle, ...escrow.promised]) {
+    known.set(grantId, (ends.has(grantId) ? ends : escrow.ends).get(grantId) ?? null);
+  }
   return { ...escrow, ends: known, idle: inOrder(escrow.idle, known) };
 }
 
 /** Removes the idle money, all of it or that of ended grants. Promises stay. */
 export function callIn(escrow: Escrow, endedAtMs: number | null): Escrow {
+  if (escrow.idle.length === 0) return escrow;
   const idle = endedAtMs === null ? [] : escrow.idle.filter((part) => !hasEnded(escrow, part.grantId, endedAtMs));
   return { ...escrow, idle };
 }

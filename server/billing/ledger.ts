@@ -6,7 +6,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { PicoUsd } from '../core/money.ts';
 import { decide, type Operation, type Result } from './batch.ts';
 import { createEscrows, type Escrows, tickMs } from './escrows.ts';
-import { classify, Unworkable } from './failure.ts';
+import { classify, describe, Unworkable } from './failure.ts';
 import { flight, type Statement } from './flight.ts';
 import { Closed, createGroupCommit, Quarantined, unavailable } from './group-commit.ts';
 import type { BillingLog, BillingMetrics } from './log.ts';
@@ -25,7 +25,7 @@ import {
 } from './statements.ts';
 import type { AdmitAsk, Admitted, Balance, Refused, RequestRef, Settled, Settlement } from './types.ts';
 import { readBalance } from './usage.ts';
-import { createWitness } from './witness.ts';
+import { createWitness, stopwatch } from './witness.ts';
 
 export type { FrozenPrice } from '../core/price.ts';
 export type { AdmitAsk, Admitted, Refused, Settled, Settlement } from './types.ts';
@@ -120,15 +120,15 @@ export function createLedger(parts: LedgerParts): Ledger {
   const touched = new Set<string>();
   const held = new Set<string>();
   let started = false;
-  /** Monotonic. */
-  let leaseRenewedAt = Number.NEGATIVE_INFINITY;
+  /** How long ago the last renewal of the lease whose answer has come began. */
+  let leaseAgeMs = (): number => Number.POSITIVE_INFINITY;
 
   /** One batch: lock, decide, apply. The lease rides along, so that a ledger that can write cannot lose it. */
   const perform = async (asked: readonly Operation[], careful: boolean): Promise<Result[]> => {
     const client = await connection.open();
     try {
-      const now = performance.now();
-      const isLeaseDue = now - leaseRenewedAt >= holdLeaseMs / 4;
+      const ageMs = stopwatch();
+      const isLeaseDue = leaseAgeMs() >= holdLeaseMs / 4;
       const lease = isLeaseDue ? [renewLease(processId, String(holdLeaseMs))] : [];
       const operations = escrows.prepare(asked);
       const results = operations.length === 0 ? [] : await together(client, operations, { prologue: lease, careful });
@@ -137,8 +137,8 @@ export function createLedger(parts: LedgerParts): Ledger {
       if (operations.length === 0) await flight(client, isLeaseDue ? lease : [ping()]);
       if (isLeaseDue) {
         // A renewal this late may have followed a sweep, which has released the holds.
-        if (performance.now() - leaseRenewedAt > holdLeaseMs) escrows.closeAll();
-        leaseRenewedAt = now;
+        if (leaseAgeMs() >= holdLeaseMs) escrows.closeAll();
+        leaseAgeMs = ageMs;
       }
       return results;
     } catch (error) {
@@ -193,7 +193,14 @@ export function createLedger(parts: LedgerParts): Ledger {
     limitMs: admissionLimitMs ?? defaultAdmissionLimitMs,
     onCalled: (accountId) => escrows.callIn(accountId),
   });
-  const escrows: Escrows = createEscrows({ witness, lane: commit, isHealthy: () => isHealthy(), idleMs: escrowIdleMs });
+  const escrows: Escrows = createEscrows({
+    witness,
+    lane: commit,
+    isHealthy: () => isHealthy(),
+    isRenewed: () => leaseAgeMs() < holdLeaseMs,
+    onFault: (error) => log.error(describe(error), 'a committed batch does not agree with what is held in advance'),
+    idleMs: escrowIdleMs,
+  });
   const ticking = setInterval(() => escrows.tick(), tickMs);
   ticking.unref();
 
@@ -392,6 +399,7 @@ function refOf({ accountId, requestId }: RequestRef): RequestRef {
 /** Keeps one connection of the pool while it works. */
 function keepConnection(pool: Pool) {
   let kept: PoolClient | null = null;
+  let closed = false;
 
   const drop = (client: PoolClient): void => {
     if (kept !== client) return;
@@ -403,6 +411,10 @@ function keepConnection(pool: Pool) {
     async open(): Promise<PoolClient> {
       if (kept !== null) return kept;
       const client = await pool.connect();
+      if (closed) {
+        client.release();
+        throw new Closed('the ledger is closed');
+      }
       kept = client;
       client.on('error', () => drop(client));
       try {
@@ -429,6 +441,7 @@ function keepConnection(pool: Pool) {
     },
 
     close(): void {
+      closed = true;
       if (kept !== null) drop(kept);
     },
   };

@@ -46,6 +46,12 @@ interface Waiting {
   since: number;
 }
 
+/** Milliseconds from now on, by whichever of this machine's clocks moves more: the monotonic one may stand still in a pause. */
+export function stopwatch(): () => number {
+  const [monotonic, wall] = [performance.now(), Date.now()];
+  return () => Math.max(performance.now() - monotonic, Date.now() - wall);
+}
+
 export function createWitness({ connection, processId, limitMs, onCalled }: WitnessParts): Witness {
   let waiting: Waiting[] = [];
   let asking: Waiting[] = [];
@@ -54,7 +60,7 @@ export function createWitness({ connection, processId, limitMs, onCalled }: Witn
   const read = async (): Promise<Testimony> => {
     const client = await connection.open();
     try {
-      const [monotonic, wall] = [performance.now(), Date.now()];
+      const ageMs = stopwatch();
       const [answer] = await flight(client, [readWitness(processId)]);
       const [change, nowMs, isStandby, sinceMs, untilMs, called] = answer?.rows[0] ?? [];
       if (typeof change !== 'string' || typeof nowMs !== 'string') throw new Error('there is no number of changes');
@@ -68,7 +74,7 @@ export function createWitness({ connection, processId, limitMs, onCalled }: Witn
           typeof sinceMs === 'string' && typeof untilMs === 'string'
             ? { sinceMs: Number(sinceMs), untilMs: Number(untilMs) }
             : null,
-        ageMs: () => Math.max(performance.now() - monotonic, Date.now() - wall),
+        ageMs,
       };
     } catch (error) {
       await connection.recover(client, error);

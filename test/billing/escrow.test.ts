@@ -16,6 +16,7 @@ import {
   refill,
   settle,
   sumOf,
+  withEnds,
 } from '../../server/billing/escrow.ts';
 
 /** The rules of escrows against a naive model: single coins with one state each, and the database's row. */
@@ -239,4 +240,12 @@ test('money that ends first is promised first, and ended money is not promised',
     { grantId: 'g2', amount: 5n },
   ]);
   expect(draw(escrow, 100n, 40).parts).toEqual([{ grantId: 'g2', amount: 10n }]);
+});
+
+test('an escrow remembers the ends of its own grants only, however many it is told', () => {
+  const ends = new Map(Array.from({ length: 1_000 }, (_, index) => [`other ${index}`, index] as const));
+  let escrow: Escrow = emptyEscrow;
+  for (let i = 0; i < 3; i += 1)
+    escrow = refill(escrow, [{ grantId: 'own', amount: 5n }], new Map([...ends, ['own', 9]]));
+  expect(withEnds(escrow, ends).ends).toEqual(new Map([['own', 9]]));
 });

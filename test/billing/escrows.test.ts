@@ -2,7 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { delay, escrowSupport } from './escrow-support.ts';
-import { addCustomer, addModel, admitted, ask, endGrant, grant, settlement, usd } from './support.ts';
+import {
+  addCustomer,
+  addModel,
+  admitted,
+  ask,
+  type Customer,
+  endGrant,
+  grant,
+  openLedger,
+  settlement,
+  type TestLedger,
+  usd,
+} from './support.ts';
 
 /**
  * Escrows on a real database, with several processes. No process receives change notifications: only the witness
@@ -241,3 +253,100 @@ test('bulk changes raise the number once, also by a hand in psql, and what money
     expect(await number()).toBe(start);
   });
 });
+
+test('the witness alone keeps a process from promising money that was swept, whose lease began anew since', async () => {
+  await processes(2, async ([one, two]) => {
+    const customer = await addCustomer(db.pool, { budget: '100' });
+    await busy(one!, customer);
+    const { rows } = await db.pool.query('SELECT request_id FROM hold WHERE account_id = $1 AND escrow', [
+      customer.accountId,
+    ]);
+    await db.pool.query(`UPDATE process SET lease_until = now() - interval '1 second' WHERE id = $1`, [one!.processId]);
+    await two!.ledger.releaseOrphan({ accountId: customer.accountId, requestId: rows[0].request_id });
+    await db.pool.query(
+      `UPDATE process SET lease_until = now() + interval '1 minute', lease_since = now() WHERE id = $1`,
+      [one!.processId],
+    );
+    await expectOwnHold(one!, customer);
+  });
+});
+
+test('the rule of late renewals alone keeps a process from promising money that was swept: no gap in the lease shows it', async () => {
+  const one = await openLedger(db.url, { holdLeaseMs: 1_200 });
+  try {
+    await processes(1, async ([two]) => {
+      const [busyOne, other] = await Promise.all([1, 2].map(() => addCustomer(db.pool, { budget: '100' })));
+      const running = ask(other!);
+      await admitted(one.ledger, running);
+      await busy(one, busyOne!);
+      const { rows } = await db.pool.query('SELECT request_id FROM hold WHERE account_id = $1 AND escrow', [
+        busyOne!.accountId,
+      ]);
+      expect(rows).toHaveLength(1);
+      const client = await db.pool.connect();
+      try {
+        // The transaction that renews the lease in time waits for a lock of the other account until the lease has ended.
+        const remaining = `SELECT extract(epoch FROM lease_until - clock_timestamp()) * 1000 AS ms FROM process WHERE id = $1`;
+        const remainingMs = async (): Promise<number> =>
+          Number((await db.pool.query(remaining, [one.processId])).rows[0].ms);
+        await client.query('BEGIN');
+        await client.query('SELECT FROM "grant" WHERE account_id = $1 FOR UPDATE', [other!.accountId]);
+        // No renewal in between, so that this transaction has one, half a lease before the end.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+        const released = one.ledger.release(running);
+        while ((await remainingMs()) > 0) await delay(5);
+        await two!.ledger.releaseOrphan({ accountId: busyOne!.accountId, requestId: rows[0].request_id });
+        expect(await escrowOf(busyOne!)).toBe(0n);
+        await client.query('ROLLBACK');
+        await released;
+      } finally {
+        client.release();
+      }
+      const { rows: lease } = await db.pool.query(
+        'SELECT lease_since < now() - interval \'1.2 seconds\' AND lease_until > now() AS "isUnbroken" FROM process WHERE id = $1',
+        [one.processId],
+      );
+      expect(lease).toEqual([{ isUnbroken: true }]);
+      await expectOwnHold(one, busyOne!);
+    });
+  } finally {
+    await one.close();
+  }
+});
+
+test('a process that closes with requests under way leaves nothing held for them', async () => {
+  const customer = await addCustomer(db.pool, { budget: '100' });
+  await processes(1, async ([process]) => {
+    await busy(process!, customer);
+    const asked = Array.from({ length: 3 }, () => ask(customer));
+    const answers = await Promise.all(asked.map((each) => admitted(process!.ledger, each)));
+    const settled = asked.map((each, index) => process!.ledger.settle(settlement(each, answers[index]!)));
+    await Promise.all([process!.ledger.close(), ...settled]);
+  });
+  expect(await escrowOf(customer)).toBe(0n);
+  await sound(customer);
+});
+
+test('an answer that is extended draws nothing from a grant that was taken back, although it was held in advance', async () => {
+  await processes(1, async ([process]) => {
+    const customer = await addCustomer(db.pool, { budget: null });
+    const first = await grant(db.pool, customer.accountId, '100', { endsInMs: 3_600_000 });
+    await busy(process!, customer);
+    const asked = ask(customer);
+    await admitted(process!.ledger, asked);
+    const inAdvance = await escrowOf(customer);
+    expect(inAdvance).toBeGreaterThan(usd('0.001'));
+    await endGrant(db.pool, first);
+    expect(await process!.ledger.extend(asked, usd('0.001'))).toBe(0n);
+    await process!.ledger.release(asked);
+    await sound(customer);
+  });
+});
+
+async function expectOwnHold({ ledger }: TestLedger, customer: Customer): Promise<void> {
+  const asked = ask(customer);
+  await admitted(ledger, asked);
+  const { rows } = await db.pool.query('SELECT escrow FROM hold WHERE request_id = $1', [asked.requestId]);
+  expect(rows).toEqual([{ escrow: false }]);
+  await ledger.release(asked);
+}
