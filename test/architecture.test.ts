@@ -191,8 +191,6 @@ describe('the house', () => {
   /** Exported types that are declared in more than one file, each with the reason why they are different things. */
   const sharedNames: Record<string, string> = {
     Exchange: 'TO DO: gateway/dispatch.ts',
-    Principal: 'a model key in keys/, a person or token in people/: the two planes never meet',
-    Refusal: 'TO DO: an HTTP answer in gateway/, an outcome in people/',
   };
 
   it('declares each noun once', () => {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
-import type { Principal } from '../people/principal.ts';
+import type { ControlPrincipal } from '../people/principal.ts';
 import type { Domains } from './domains.ts';
 import type { Work } from './slices.ts';
 
@@ -13,7 +13,7 @@ export interface GraphqlContext {
   userAgent: string;
   /** The request's `Cookie` header; only the identity mutations read it. */
   cookie: string | null;
-  principal: Principal;
+  principal: ControlPrincipal;
   /** Cookies of the answer, as better-auth wrote them. */
   setCookies: string[];
   prisma: PrismaClient;

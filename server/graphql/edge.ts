@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
-import { nobody, type Principal } from '../people/principal.ts';
+import { type ControlPrincipal, nobody } from '../people/principal.ts';
 import { networkOf } from '../people/throttle.ts';
 import { describeError, isJsonContentType, requestIdHeaders } from '../runtime/http.ts';
 import type { GraphqlContext } from './context.ts';
@@ -166,7 +166,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
 }
 
 /** The subject of an operation's rate. All tokens of an account share one, because it can make many. */
-function rateSubject(principal: Principal, ip: string): string {
+function rateSubject(principal: ControlPrincipal, ip: string): string {
   if (principal.kind === 'nobody') return `network:${networkOf(ip)}`;
   return principal.kind === 'user' ? `user:${principal.userId}` : `account:${principal.accountId}`;
 }

@@ -1,4 +1,4 @@
-import { abilitiesOn, accountsWith, isOperator, type Principal } from '../people/principal.ts';
+import { abilitiesOn, accountsWith, type ControlPrincipal, isOperator } from '../people/principal.ts';
 import { findMemos } from '../plans/memo.ts';
 import type { BankAccount, CreateOrderOutcome, Order, PaymentInstructions } from '../plans/orders.ts';
 import type { OrderStatus } from '../plans/payment.ts';
@@ -93,7 +93,7 @@ function receivedVnd(order: { matches: readonly { transfer: { amountVnd: bigint 
 }
 
 /** Orders that the principal sees; those of other accounts count as missing. */
-function visibleTo(principal: Principal) {
+function visibleTo(principal: ControlPrincipal) {
   return isOperator(principal) ? {} : { accountId: { in: accountsWith(principal, 'read') } };
 }
 

@@ -1,4 +1,4 @@
-import type { Refusal } from '../people/outcomes.ts';
+import type { AttemptRefusal } from '../people/outcomes.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
 import { BusyError, InputError, TooManyAttemptsError } from './errors.ts';
@@ -22,7 +22,7 @@ export const DoneType = builder.objectRef<Done>('Done').implement({
  * Throws the refusal of an attempt as the error of the field's result union. `below`: the argument that carries the
  * fields.
  */
-export function throwRefusal(refusal: Refusal, below: readonly string[] = []): never {
+export function throwRefusal(refusal: AttemptRefusal, below: readonly string[] = []): never {
   switch (refusal.kind) {
     case 'bad_input':
       throw new InputError(

@@ -4,11 +4,11 @@ import type { AccessTokens } from './access-tokens.ts';
 import { absoluteS, cookieNames, idleS, prolongAfterS } from './auth.ts';
 import { type Caller, cookieValue, headersOf, tokenOf } from './caller.ts';
 import type { IdentityParts } from './identity.ts';
-import { nobody, type Principal, type Role, roles } from './principal.ts';
+import { type ControlPrincipal, nobody, type Role, roles } from './principal.ts';
 import { sessionDigest } from './session-tokens.ts';
 
 export interface Identified {
-  principal: Principal;
+  principal: ControlPrincipal;
   /** A session in use is prolonged now and then; the browser gets a new cookie. */
   setCookies: string[];
 }

@@ -19,7 +19,7 @@ export interface Busy {
   kind: 'busy';
 }
 
-export type Refusal = BadInput | Throttled | Busy;
+export type AttemptRefusal = BadInput | Throttled | Busy;
 
 /** Success. The cookies belong in the answer. */
 export interface Done {

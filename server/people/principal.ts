@@ -44,7 +44,7 @@ export interface NobodyPrincipal {
   kind: 'nobody';
 }
 
-export type Principal = UserPrincipal | TokenPrincipal | NobodyPrincipal;
+export type ControlPrincipal = UserPrincipal | TokenPrincipal | NobodyPrincipal;
 
 export const nobody: NobodyPrincipal = { kind: 'nobody' };
 
@@ -79,18 +79,18 @@ export function scopesOf(role: Role): Scope[] {
  * The abilities of a principal on an account. Empty for an account that is not theirs. A suspended account can only be
  * viewed: its members see what they paid for, but cannot buy or create anything.
  */
-export function abilitiesOn(principal: Principal, accountId: string): ReadonlySet<Ability> {
+export function abilitiesOn(principal: ControlPrincipal, accountId: string): ReadonlySet<Ability> {
   const abilities = givenAbilities(principal, accountId);
   if (!isSuspended(principal, accountId)) return abilities;
   return new Set(abilities.has('read') ? ['read' as const] : []);
 }
 
 /** Whether an account of the principal is suspended. */
-export function isSuspended(principal: Principal, accountId: string): boolean {
+export function isSuspended(principal: ControlPrincipal, accountId: string): boolean {
   return principal.kind !== 'nobody' && principal.suspended.has(accountId);
 }
 
-function givenAbilities(principal: Principal, accountId: string): ReadonlySet<Ability> {
+function givenAbilities(principal: ControlPrincipal, accountId: string): ReadonlySet<Ability> {
   if (principal.kind === 'user') {
     const role = principal.memberships.get(accountId);
     return new Set(role === undefined ? [] : roleAbilities[role]);
@@ -100,14 +100,14 @@ function givenAbilities(principal: Principal, accountId: string): ReadonlySet<Ab
 }
 
 /** The accounts on which the principal has an ability. Queries are narrowed to these before anything is read. */
-export function accountsWith(principal: Principal, ability: Ability): string[] {
+export function accountsWith(principal: ControlPrincipal, ability: Ability): string[] {
   if (principal.kind === 'nobody') return [];
   const accountIds = principal.kind === 'user' ? [...principal.memberships.keys()] : [principal.accountId];
   return accountIds.filter((id) => abilitiesOn(principal, id).has(ability));
 }
 
 /** An operator, by session or token. */
-export function isOperator(principal: Principal): boolean {
+export function isOperator(principal: ControlPrincipal): boolean {
   return (
     (principal.kind === 'user' && principal.operator) ||
     (principal.kind === 'token' && principal.scopes.has('operator'))
@@ -118,12 +118,12 @@ export function isOperator(principal: Principal): boolean {
  * An operator who may move money or prices: in the browser only with the second factor; a token carries the scope
  * instead, because a program has no phone.
  */
-export function isTrustedOperator(principal: Principal): boolean {
+export function isTrustedOperator(principal: ControlPrincipal): boolean {
   return isOperator(principal) && (principal.kind !== 'user' || principal.secondFactor);
 }
 
 /** How the audit log names a principal. */
-export function actorOf(principal: Principal): string {
+export function actorOf(principal: ControlPrincipal): string {
   if (principal.kind === 'nobody') return 'nobody';
   return principal.kind === 'user' ? `user:${principal.userId}` : `token:${principal.tokenId}`;
 }

@@ -5,7 +5,7 @@ import { type Caller, headersOf, tokenIn } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { localeOf, securityMail } from './mails.ts';
 import { codeGuessing, useCode } from './one-time-codes.ts';
-import { badInput, type Done, done, type Refusal, throttled, type Wrong, type WrongCode } from './outcomes.ts';
+import { type AttemptRefusal, badInput, type Done, done, throttled, type Wrong, type WrongCode } from './outcomes.ts';
 import { maxPasswordBytes, passwordProblem, personalTexts } from './passwords.ts';
 import type { UserPrincipal } from './principal.ts';
 import { sessionDigest } from './session-tokens.ts';
@@ -31,35 +31,42 @@ export interface SecondFactorSecret {
 
 /** The changes that signed-in people make to their own sign-in. Sensitive ones ask for the password again. */
 export interface Settings {
-  updateProfile(me: UserPrincipal, input: { name?: string | null; locale?: string | null }): Promise<Done | Refusal>;
+  updateProfile(
+    me: UserPrincipal,
+    input: { name?: string | null; locale?: string | null },
+  ): Promise<Done | AttemptRefusal>;
   /** Ends every session, this one included, and starts a new one here. */
   changePassword(
     me: UserPrincipal,
     input: { currentPassword: string; newPassword: string },
     caller: Caller,
-  ): Promise<Done | Wrong | Refusal>;
+  ): Promise<Done | Wrong | AttemptRefusal>;
   /** Asks the old address first, then the new one. The answer does not reveal whether the new one is taken. */
   changeEmail(
     me: UserPrincipal,
     input: { newEmail: string; password: string },
     caller: Caller,
-  ): Promise<Done | Wrong | Refusal>;
+  ): Promise<Done | Wrong | AttemptRefusal>;
   beginSecondFactor(
     me: UserPrincipal,
     input: { password: string },
     caller: Caller,
-  ): Promise<SecondFactorSecret | Wrong | Refusal | { kind: 'already_on' }>;
-  confirmSecondFactor(me: UserPrincipal, input: { code: string }, caller: Caller): Promise<Done | WrongCode | Refusal>;
+  ): Promise<SecondFactorSecret | Wrong | AttemptRefusal | { kind: 'already_on' }>;
+  confirmSecondFactor(
+    me: UserPrincipal,
+    input: { code: string },
+    caller: Caller,
+  ): Promise<Done | WrongCode | AttemptRefusal>;
   disableSecondFactor(
     me: UserPrincipal,
     input: { password: string; code: string },
     caller: Caller,
-  ): Promise<Done | Wrong | WrongCode | Refusal>;
+  ): Promise<Done | Wrong | WrongCode | AttemptRefusal>;
   renewBackupCodes(
     me: UserPrincipal,
     input: { password: string },
     caller: Caller,
-  ): Promise<{ kind: 'codes'; backupCodes: string[] } | Wrong | Refusal>;
+  ): Promise<{ kind: 'codes'; backupCodes: string[] } | Wrong | AttemptRefusal>;
   listSessions(me: UserPrincipal): Promise<SessionView[]>;
   /** False when the person has no such session. */
   revokeSession(me: UserPrincipal, sessionId: string): Promise<boolean>;
@@ -67,7 +74,7 @@ export interface Settings {
   revokeOtherSessions(me: UserPrincipal): Promise<number>;
 }
 
-const tooLong = (field: string, password: string): Refusal | null =>
+const tooLong = (field: string, password: string): AttemptRefusal | null =>
   Buffer.byteLength(password) > maxPasswordBytes
     ? badInput(field, `The password has more than ${maxPasswordBytes} bytes.`)
     : null;
@@ -80,7 +87,7 @@ export function createSettings(parts: IdentityParts): Settings {
   const resetLink = `${parts.publicUrl}/forgot-password`;
 
   /** Throttles every prompt for a password or code of a signed-in person. */
-  const mayAsk = async (me: UserPrincipal): Promise<Refusal | null> => {
+  const mayAsk = async (me: UserPrincipal): Promise<AttemptRefusal | null> => {
     const wait = await throttle.take(`again:${me.userId}`, perUser);
     return wait === null ? null : throttled(wait);
   };

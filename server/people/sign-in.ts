@@ -6,11 +6,11 @@ import { type Caller, cookieValue, tokenIn, tokenOf } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { codeGuessing, useCode } from './one-time-codes.ts';
 import {
+  type AttemptRefusal,
   type BadToken,
   badInput,
   type Done,
   done,
-  type Refusal,
   throttled,
   type Wrong,
   type WrongCode,
@@ -29,15 +29,18 @@ export interface SignIn {
   signIn(
     input: { email: string; password: string },
     caller: Caller,
-  ): Promise<Done | SecondFactorAsked | Wrong | { kind: 'unverified' } | Refusal>;
+  ): Promise<Done | SecondFactorAsked | Wrong | { kind: 'unverified' } | AttemptRefusal>;
   /** The second step: a code of the authenticator, or one of the backup codes. */
   signInWithCode(
     input: { code: string; backup: boolean },
     caller: Caller,
-  ): Promise<Done | WrongCode | BadToken | Refusal>;
+  ): Promise<Done | WrongCode | BadToken | AttemptRefusal>;
   signOut(caller: Caller): Promise<Done>;
-  requestPasswordReset(input: { email: string }, caller: Caller): Promise<Done | Refusal>;
-  resetPassword(input: { token: string; newPassword: string }, caller: Caller): Promise<Done | BadToken | Refusal>;
+  requestPasswordReset(input: { email: string }, caller: Caller): Promise<Done | AttemptRefusal>;
+  resetPassword(
+    input: { token: string; newPassword: string },
+    caller: Caller,
+  ): Promise<Done | BadToken | AttemptRefusal>;
 }
 
 const perAddressAndNetwork = { attempts: 5, windowS: 60 };

@@ -9,7 +9,7 @@ import type { AuthMails, MailedUser } from './auth.ts';
 import type { Caller } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { alreadySignedUpMail, localeOf, newAddressMail, verificationMail } from './mails.ts';
-import { type BadToken, badInput, badInputs, type Done, done, type Refusal, throttled } from './outcomes.ts';
+import { type AttemptRefusal, type BadToken, badInput, badInputs, type Done, done, throttled } from './outcomes.ts';
 import { PasswordsBusyError, passwordProblem, personalTexts } from './passwords.ts';
 import { networkOf } from './throttle.ts';
 import { takeAccountAlong } from './trials.ts';
@@ -23,13 +23,13 @@ export interface SignUpInput {
 
 export interface SignUp {
   /** The outcome of any usable input is the same: the result goes to the mailbox alone. */
-  signUp(input: SignUpInput, caller: Caller): Promise<Done | Refusal>;
-  resendVerification(input: { email: string }, caller: Caller): Promise<Done | Refusal>;
+  signUp(input: SignUpInput, caller: Caller): Promise<Done | AttemptRefusal>;
+  resendVerification(input: { email: string }, caller: Caller): Promise<Done | AttemptRefusal>;
   /**
    * Confirms the address of a sign-up, or one step of a change of address (which requires the session that started it).
    * The account with its trial is opened here.
    */
-  verifyEmail(input: { token: string }, caller: Caller): Promise<Done | BadToken | Refusal>;
+  verifyEmail(input: { token: string }, caller: Caller): Promise<Done | BadToken | AttemptRefusal>;
 }
 
 /** Sign-ups from one network: enough for a family or an office, not for a farm. */

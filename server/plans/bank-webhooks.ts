@@ -2,12 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isSaidByDatabase } from '../database/lane.ts';
 import { describeError } from '../runtime/http.ts';
 import type { BankProvider } from './bank-provider.ts';
-import type { Receipt, Transfers } from './transfers.ts';
+import type { TransferReceipt, Transfers } from './transfers.ts';
 
 /** The webhooks of bank providers: `POST /webhooks/<provider>`. */
 
 /** The outcome of a message, for a counter: refused messages are neither stored nor logged. */
-export type WebhookOutcome = Receipt['kind'] | 'forged' | 'stale' | 'not_configured' | 'unreadable' | 'failed';
+export type WebhookOutcome = TransferReceipt['kind'] | 'forged' | 'stale' | 'not_configured' | 'unreadable' | 'failed';
 
 export interface BankWebhookDeps {
   providers: readonly BankProvider[];

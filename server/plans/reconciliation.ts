@@ -1,5 +1,5 @@
 import { isSaidByDatabase } from '../database/lane.ts';
-import type { IncomingTransfer, Receipt, Transfers } from './transfers.ts';
+import type { IncomingTransfer, TransferReceipt, Transfers } from './transfers.ts';
 
 /** Reconciliation: a provider's listing is queried for transfers that a webhook lost. */
 export interface TransferSource {
@@ -16,7 +16,7 @@ export async function reconcile(deps: {
   transfers: Pick<Transfers, 'receive'>;
   windowMs: number;
   now?: () => Date;
-}): Promise<Record<Receipt['kind'], number>> {
+}): Promise<Record<TransferReceipt['kind'], number>> {
   const { source, transfers, windowMs, now = () => new Date() } = deps;
   const counts = { duplicate: 0, paid: 0, partial: 0, review: 0 };
   const failures: unknown[] = [];

@@ -39,7 +39,7 @@ export interface IncomingTransfer {
 }
 
 /** The outcome of a transfer. */
-export type Receipt =
+export type TransferReceipt =
   /** The movement is stored already, under this id or (`transferId` is the first one) another; nothing is paid. */
   | { kind: 'duplicate'; transferId: string }
   | { kind: 'paid'; transferId: string; orderId: string; surplusVnd: bigint }
@@ -114,8 +114,8 @@ export function createTransfers(deps: TransferDeps) {
    * resolves the provider may forget it. Idempotent, also across concurrent processes. An operator's report can grant
    * budget as well: it is audited as theirs.
    */
-  function receive(transfer: IncomingTransfer, { recordedBy }: { recordedBy?: string } = {}): Promise<Receipt> {
-    return repeatedTransaction(pool, async (client): Promise<Receipt> => {
+  function receive(transfer: IncomingTransfer, { recordedBy }: { recordedBy?: string } = {}): Promise<TransferReceipt> {
+    return repeatedTransaction(pool, async (client): Promise<TransferReceipt> => {
       // Concurrent messages about one movement must see each other; all of them agree on these two fields, so both are
       // locked.
       await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.transfer:' || $1, 0))`, [

@@ -126,7 +126,7 @@ describe('members', () => {
     expect(await membersOf(account.id)).toEqual([{ user_id: ownerId, role: 'owner' }]);
   });
 
-  test('an account without members goes to the first who proves its address, and to nobody after that', async () => {
+  test('an account without members goes to the first person who proves its address, and to no later one', async () => {
     const account = await create({ email: 'later@example.com' });
     const [first, second] = [await person('later@example.com'), await person('intruder@example.com')];
     const joined = await accounts.create({ email: 'later@example.com', ownerId: first, actor: 'test' });

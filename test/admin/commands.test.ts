@@ -320,7 +320,7 @@ describe('operators', () => {
 });
 
 describe('migrations', () => {
-  test('migrate status, and a database that nobody has prepared', async () => {
+  test('migrate status, and a database without migrations', async () => {
     expect(await admin('migrate', 'status')).toMatchObject({ pending: [], changed: [], failed: [] });
     expect(await admin('migrate')).toEqual({ applied: [] });
     const empty = await createDatabase({ migrated: false });

@@ -44,7 +44,7 @@ test('it prepares an empty directory, several at once, prints one JSON object an
   expect(postmaster()).toBe(false);
 }, 300_000);
 
-test('it works beside whoever uses the database already, and leaves it running', async () => {
+test('it works beside other users of the database, and leaves it running', async () => {
   const log = { info: () => {}, warn: () => {} };
   const server = await useEmbeddedPostgres({ dataDir, log });
   try {

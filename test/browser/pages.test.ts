@@ -171,7 +171,7 @@ describe('pages for engineers', () => {
     await page.context().close();
   });
 
-  it('the explorer of the control plane, made by others, asks nobody else for anything and has no complaints', async () => {
+  it('the third-party explorer of the control plane requests no other host and reports no errors', async () => {
     const { page, unexpected } = await open('nobody', {});
     await page.goto('/graphql');
     await page.waitForLoadState('networkidle');

@@ -152,7 +152,7 @@ describe('an amount', () => {
 });
 
 describe('the first steps', () => {
-  it('say to whoever has keys already that they have them', async () => {
+  it('show existing keys to people who have them', async () => {
     const person = await createPerson(app);
     const { page, unexpected } = await openAs(person, '/start');
     const step = page.locator('.step', { hasText: 'Create an API key' });

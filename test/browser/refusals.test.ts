@@ -25,7 +25,7 @@ describe('a webhook endpoint that fails', () => {
   });
   afterAll(() => server.close());
 
-  it('has its tries and its end in the log, and is sent the same again when somebody asks', async () => {
+  it('has its attempts and its end in the log, and is replayed with the same body on request', async () => {
     const person = await createPerson(app);
     const { port } = server.address() as AddressInfo;
     orThrow(
@@ -73,7 +73,7 @@ describe('a webhook endpoint that fails', () => {
   });
 });
 
-describe('an account that is suspended while somebody looks at it', () => {
+describe('an account that is suspended while its page is open', () => {
   it('says so on the page, and what it means, as soon as something is refused', async () => {
     const person = await createPerson(app);
     const { page, unexpected } = await openAs(person, '/keys');

@@ -106,7 +106,7 @@ describe('a session that has ended elsewhere', () => {
     await page.context().close();
   });
 
-  it('takes nobody else’s data to the next person at the same browser', async () => {
+  it('shows no data of the previous person to the next one at the same browser', async () => {
     const first = await createPerson(app, { name: 'First Person' });
     const second = await createPerson(app, { name: 'Second Person' });
     orThrow(await first.steyg.console.keys.createKey({ input: { name: 'of the first' } }));

@@ -42,7 +42,7 @@ describe('the languages', () => {
 describe('settings of a tool', () => {
   const request = { models: { main: 'a-model' }, baseUrl: 'https://steyg.example/api' };
 
-  it('are a person’s where the tool has none for a project, whatever was chosen for another tool', () => {
+  it('are a person’s where the tool has none for a project, regardless of the choice for another tool', () => {
     expect(connectionOf({ ...request, tool: 'codex', scope: 'project' })).toMatchObject({
       connection: { title: 'Codex' },
       forProjects: false,

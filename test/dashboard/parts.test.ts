@@ -52,7 +52,7 @@ describe('a finished build', () => {
     expect(readdirSync(join(root, 'other'))).toEqual(['site']);
   });
 
-  it('goes when one from the same sources is there, which stays: somebody may be reading it', async () => {
+  it('goes when one from the same sources is there, which stays: a page may be open from it', async () => {
     const site = made('same', 'site', 'sources');
     const { ino } = statSync(site);
     await putInPlace(made('same', 'next-1', 'sources'), site);

@@ -14,7 +14,7 @@ it('tells people how to build the pages', async () => {
   expect(response.body).toContain('npm start');
 });
 
-it('tells whoever only asks for a sign of life that somebody is there', async () => {
+it('answers HEAD requests of monitors with 200', async () => {
   const response = await app.inject({ method: 'HEAD', url: '/' });
   expect([response.statusCode, response.body]).toEqual([200, '']);
 });

@@ -233,7 +233,7 @@ describe('after a kill', () => {
     await postgres.release();
   });
 
-  it('of the machine, the server’s process id may belong to somebody else', async () => {
+  it('of the machine, the server’s process id may belong to another program', async () => {
     writeFileSync(
       join(dataDir, 'postgres', 'postmaster.pid'),
       `${process.pid}\n${dataDir}/postgres\n1\n5432\n/tmp/x\n\n`,
@@ -243,7 +243,7 @@ describe('after a kill', () => {
     await postgres.release();
   });
 
-  it('of the server, nobody may have taken note of its end', async () => {
+  it('of the server, its zombie may never be reaped', async () => {
     // A parent that does not ask for its children: what has ended stays in the list of processes. A shell would ask, so
     // the child lives until the shell has become something else.
     const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 600 3<&-'], {

@@ -31,7 +31,7 @@ it('reads every BIGINT exactly, and leaves other users of pg what they are used 
   await plain.end();
 });
 
-it('sets the limits of every connection, and UTC, whatever the database says', async () => {
+it('sets the limits of every connection, and UTC, whatever the database’s defaults are', async () => {
   const name = new URL(database.url).pathname.slice(1);
   await database.pool.query(`ALTER DATABASE ${name} SET timezone = 'Asia/Ho_Chi_Minh'`);
   await database.pool.query(`ALTER DATABASE ${name} SET synchronous_commit = 'off'`);
@@ -161,7 +161,7 @@ describe('a repeated transaction', () => {
     expect(begun).toBe(1);
   });
 
-  it('is not begun again when nobody knows whether it happened', async () => {
+  it('is not retried when its result is unknown', async () => {
     const single = openLane({ url: database.url, max: 1, log });
     let begun = 0;
     // The answer to COMMIT gets lost: the transaction has happened.

@@ -35,7 +35,7 @@ async function tables(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-it('brings an empty database up to date, once, whoever of three comes first', async () => {
+it('brings an empty database up to date, once, whichever of three processes is first', async () => {
   const names = (await readMigrations()).map(({ name }) => name);
   const starts = await Promise.all(Array.from({ length: 3 }, () => migrate({ url: database.url })));
   expect(starts.flat().sort()).toEqual(names);

@@ -67,14 +67,14 @@ it('keeps what a wrong clock made', async () => {
   expect((await database.pool.query(text, values)).rowCount).toBe(1);
 });
 
-it('keeps one entry a request, in whatever partition', async () => {
+it('keeps one entry a request, across partitions', async () => {
   const { text, values } = entry(Date.now());
   const once = `${text} ON CONFLICT (account_id, request_id) DO NOTHING`;
   expect((await database.pool.query(once, values)).rowCount).toBe(1);
   expect((await database.pool.query(once, values)).rowCount).toBe(0);
 });
 
-it('makes months that begin in UTC, whatever the zone of the session', async () => {
+it('makes months that begin in UTC, in any zone of the session', async () => {
   const zoned = await database.pool.connect();
   await zoned.query(`SET timezone = 'America/New_York'`);
   const { rows: made } = await zoned.query('SELECT ensure_ledger_partitions(14) AS n');

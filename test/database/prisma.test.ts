@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it('writes and reads moments and amounts exactly, in whatever zone the database is', async () => {
+it('writes and reads moments and amounts exactly, in any zone of the database', async () => {
   const name = new URL(database.url).pathname.slice(1);
   await database.pool.query(`ALTER DATABASE ${name} SET timezone = 'Asia/Ho_Chi_Minh'`);
   const prisma = createPrisma({ url: database.url, max: 2, log });

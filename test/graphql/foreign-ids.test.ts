@@ -245,7 +245,7 @@ async function stateOf(accountId: string): Promise<string> {
   return [...states, JSON.stringify(people.rows)].join('\n');
 }
 
-describe('an id of somebody else', () => {
+describe('an id of another account', () => {
   it.each(sweptFields.map((swept) => [swept.name, swept] as const))(
     'in %s says nothing and does nothing',
     async (_name, swept) => {

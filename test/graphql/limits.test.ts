@@ -225,7 +225,7 @@ describe('a request', () => {
     expect(reply.json()).not.toHaveProperty('data');
   });
 
-  it('from another site is refused, whatever the browser says it with', async () => {
+  it('from another site is refused, by either header of the browser', async () => {
     const type = { 'content-type': 'application/json' };
     const foreign: Record<string, string>[] = [
       { 'sec-fetch-site': 'cross-site' },

@@ -230,7 +230,7 @@ describe('an access token', () => {
     expect(await statuses()).toEqual([200, 401, 401]);
   });
 
-  it('is not made by somebody who is just being removed', async () => {
+  it('is not made by a member who is just being removed', async () => {
     const guestId = await memberId('guest@example.com');
     await owner.send(setRole, { variables: { id: guestId, role: 'ADMIN' } });
     const made = await transaction(plane.database.pool, async (client) => {

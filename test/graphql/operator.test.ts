@@ -73,7 +73,7 @@ const place = 'protocol: MESSAGES, baseUrl: "https://api.vendor.example"';
 const routes = (list: string) => `modelId: "big-1", routes: [${list}]`;
 
 describe('the catalog', () => {
-  it('takes a model, its prices and where it runs, and shows it to everybody', async () => {
+  it('takes a model, its prices and its routes, and lists it publicly', async () => {
     expect((await operator.send(saveModel, { variables: { input: model } })).data).toMatchObject({
       saveModel: { modelId: 'big-1', enabled: true },
     });
@@ -285,7 +285,7 @@ describe('a test of a route', () => {
     }
   });
 
-  it('reaches no private address, whatever the table says', async () => {
+  it('reaches no private address, even one that the table has', async () => {
     const { port } = upstream.address() as AddressInfo;
     seen = [];
     for (const [id, baseUrl] of [

@@ -204,7 +204,7 @@ describe('uptime', () => {
     ways { protocol mode outcome latencyMs } last24Hours { up down noData ratio latencyMs } last7Days { ratio } last30Days { ratio }
     last90Days { ratio } days { date uptime { ratio } } } incidents { modelId impact affected endedAt } announcements { title modelIds } } }`;
 
-  it('is for everybody', async () => {
+  it('is public', async () => {
     const { pool } = plane.database;
     await pool.query(
       `INSERT INTO model (id, display_name, family, context_window, max_output_tokens) VALUES ('m', 'M', 'f', 1000, 100)`,

@@ -55,7 +55,7 @@ describe('requests beyond the rate', () => {
     expect(Number(same.headers['retry-after'])).toBeGreaterThan(0);
   });
 
-  it('of one network are refused before anybody is identified', async () => {
+  it('of one network are refused before the principal is identified', async () => {
     const plane = await open({ rates: { operations: many, network: few(3), cost: many } });
     const statuses = [];
     for (let count = 0; count < 5; count += 1) statuses.push((await plane.send('{ __typename }')).status);

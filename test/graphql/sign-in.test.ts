@@ -87,7 +87,7 @@ describe('from a sign-up to the account', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('gives a mailbox one trial, whatever is written before and behind the plus', async () => {
+  it('gives a mailbox one trial, with any text behind the plus', async () => {
     await createPerson(plane, 'farmer@gmail.com', '198.51.100.3');
     await createPerson(plane, 'far.mer+2@googlemail.com', '198.51.100.4');
     const { rows } = await plane.database.pool.query(
@@ -506,7 +506,7 @@ describe('guessing', () => {
     expect(codes.filter((code) => code === 'TOO_MANY_ATTEMPTS')).toHaveLength(5);
   });
 
-  it('from a thousand networks slows everybody down but the owner’s own browser', async () => {
+  it('from a thousand networks slows down all browsers but the owner’s own', async () => {
     const owner = await createPerson(plane, 'lea@example.com', '198.51.100.62');
     const outcomes = new Map<string, number>();
     for (let i = 0; i < 40; i += 1) {

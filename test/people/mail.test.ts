@@ -38,7 +38,7 @@ describe('without a mail server', () => {
 });
 
 describe('with a mail server', () => {
-  it('that fails, a mail is tried again and then given up with a log line that names nobody', async () => {
+  it('that fails, a mail is tried again and then given up with a log line without names or addresses', async () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections += 1;

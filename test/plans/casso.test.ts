@@ -149,7 +149,7 @@ describe('a signed message', () => {
     expect((await domain.orders.find(accountId, order.id))?.status).toBe('paid');
   });
 
-  it('stays the same in whatever order its keys arrive', async () => {
+  it('stays the same in any order of its keys', async () => {
     const { accountId, order } = await fresh();
     const body = told(order);
     const turned = { data: Object.fromEntries(Object.entries(body.data).toReversed()), error: 0 };

@@ -17,7 +17,7 @@ describe('memo codes', () => {
     }
   });
 
-  it('are found in whatever banks make of them', () => {
+  it('are found in banks’ spellings', () => {
     const memo = completeMemo('7K3Q9F');
     const contents = [
       memo,

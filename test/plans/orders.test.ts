@@ -25,7 +25,7 @@ beforeEach(async () => {
 const pay = (memo: string, amountVnd: bigint) => domain.transfers.receive(transfer({ memo, amountVnd }));
 
 describe('an order', () => {
-  it('freezes price and budget, whatever becomes of the plan', async () => {
+  it('freezes price and budget, regardless of later changes of the plan', async () => {
     const made = await order(database.pool, accountId, 'pro');
     const plan = await findPlan(database.pool, 'pro');
     if (plan === null) throw new Error('no plan');
@@ -175,7 +175,7 @@ async function paidStarter() {
   return made;
 }
 
-it('an order keeps what it was made with, whatever becomes of its plan', async () => {
+it('an order keeps its terms, regardless of later changes of its plan', async () => {
   const plan = { id: 'fleeting', name: 'Fleeting', priceVnd: 300_000n, budget: oneUsd, validDays: 30, enabled: true };
   await upsertPlan(database.pool, plan);
   const made = await order(database.pool, accountId, 'fleeting');
@@ -192,7 +192,7 @@ it('an order keeps what it was made with, whatever becomes of its plan', async (
   expect((await domain.orders.search({ memo: made.memo, limit: 1 }))[0]).toMatchObject(frozen);
 });
 
-it('orders are found by operators, by state and by whatever the payer wrote', async () => {
+it('orders are found by operators, by state and by any spelling of the memo', async () => {
   const made = await order(database.pool, accountId);
   await pay(made.memo, 1n);
   const search = (input: Partial<Parameters<typeof domain.orders.search>[0]>) =>

@@ -182,7 +182,7 @@ describe('a transfer', () => {
     expect(await domain.transfers.receive(money)).toMatchObject({ kind: 'paid' });
   });
 
-  it('cannot be rewritten, and money that left cannot be matched, whoever asks', async () => {
+  it('cannot be rewritten, and money that left cannot be matched, even by an operator', async () => {
     const { order } = await fresh();
     const receipt = await domain.transfers.receive(transfer({ memo: order.memo, direction: 'out' }));
     const id = receipt.transferId;

@@ -12,7 +12,7 @@ const settled = {
   cost: 1_500_000_000_000n,
 };
 
-test('figures are told for each combination of labels, as often as somebody looks', async () => {
+test('figures are reported for each combination of labels, at every scrape', async () => {
   const metrics = createMetrics({ worker: 3 });
   for (const status of [200, 200, 429]) {
     metrics.requestDone({ protocol: 'messages', model: 'm', status, seconds: 0.02, firstByteSeconds: null });

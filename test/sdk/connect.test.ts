@@ -328,7 +328,7 @@ describe('a request that cannot be right', () => {
     ['an alias that is not there', { models: { main: 'flash', small: 'nope' } }, 'nope'],
     ['a key with a line end', { apiKey: 'sk-steyg-x\n' }, 'spaces'],
     ['an address that would leave its quotes', { baseUrl: "https://steyg.test/api'$(x)" }, 'plain address'],
-    ['a tool that nobody knows', { tool: 'emacs' as ToolName }, 'claude-code'],
+    ['an unknown tool', { tool: 'emacs' as ToolName }, 'claude-code'],
     ['a tool named like a member of objects', { tool: 'constructor' as ToolName }, 'no known tool'],
   ])('is refused: %s', (_, change, reason) => {
     expect(() => made('claude-code', change)).toThrow(reason);
@@ -341,7 +341,7 @@ describe('a request that cannot be right', () => {
   });
 });
 
-describe('a choice that nobody made', () => {
+describe('a default choice', () => {
   it('goes by price', () => {
     expect(chooseModels(catalog)).toEqual({ main: 'mid-1', large: 'big-1', medium: 'mid-1', small: 'flash' });
     expect(chooseModels([{ id: 'only' }])).toEqual({ main: 'only', large: 'only', medium: 'only', small: 'only' });
@@ -349,7 +349,7 @@ describe('a choice that nobody made', () => {
   });
 });
 
-describe('a settings file that somebody has', () => {
+describe('an existing settings file', () => {
   it('in JSON keeps its comments, order and commas', () => {
     const mine = `// mine
 {

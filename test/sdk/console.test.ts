@@ -44,7 +44,7 @@ describe('an operation', () => {
     expect(requestId).toBe(response.headers.get('x-request-id'));
   });
 
-  it('works for nobody where it is public, and says who may where not', async () => {
+  it('works without a credential where it is public, and refuses clearly where it is not', async () => {
     const nobody = new Steyg({ baseUrl: app.baseUrl });
     expect(await nobody.console.orders.plans()).toEqual(expect.any(Array));
     const failure = await nobody.console.keys.listKeys().catch((error: unknown) => error);
@@ -109,7 +109,7 @@ describe('a list', () => {
     expect(entries).toHaveLength(3);
   });
 
-  it('that is of nobody is empty', async () => {
+  it('of an unknown account is empty', async () => {
     const all = [];
     for await (const each of steyg.console.keys.listKeys({ accountId: 'nobody’s' })) all.push(each);
     expect(all).toEqual([]);

@@ -102,7 +102,7 @@ describe('the service’s own refusals', () => {
     }
   });
 
-  it('for a request id that is nobody’s', async () => {
+  it('for an unknown request id', async () => {
     const { secret } = await app.customer();
     const error = await failureOf(clientOf(app, { secret }).usage.entry('01a1fd79-6730-7dbe-9441-15fff6f36e22'));
     expect(error).toBeInstanceOf(NotFoundError);

@@ -14,7 +14,7 @@ function gated() {
   return { runs, load };
 }
 
-test('whoever comes while a load runs waits for one that began afterwards, which all of them share', async () => {
+test('callers during a load share the next one, which begins after they asked', async () => {
   const { runs, load } = gated();
   const done: string[] = [];
   const first = load().then(() => done.push('first'));
@@ -39,7 +39,7 @@ test('afterwards the next caller starts a load of their own', async () => {
   expect(runs).toHaveLength(2);
 });
 
-test('a load that fails is the failure of those who waited for it, and of nobody else', async () => {
+test('a load that fails rejects for the callers that waited for it, and for no others', async () => {
   const { runs, load } = gated();
   const first = load();
   const second = load();

@@ -229,7 +229,7 @@ describe('the prompt cache', () => {
     expect(cache.marked('m', [segment('c', '5m')]).cacheHit).toBe(0);
   });
 
-  it('charges no write again for marks that a hit covers, whatever their lifetimes', () => {
+  it('charges no write again for marks that a hit covers, regardless of their lifetimes', () => {
     const cache = createPromptCache({ now: () => 0 });
     const segments = [segment('x', '1h'), segment('y', '5m'), segment('z')];
     cache.marked('m', segments);

@@ -89,7 +89,7 @@ describe.each(CASES)('answers read by $name (streamed: $stream)', ({ client, str
     expect((await ask('What is the capital of Vietnam?')).text).toMatch(/simulat/i);
   });
 
-  it('reports the model it was asked for, whatever its name, unless told otherwise', async () => {
+  it('reports the requested model under any name, unless told otherwise', async () => {
     expect((await ask('ping', { model: 'vendor/Some-Model' })).model).toBe('vendor/Some-Model');
     expect((await ask('[[model gpt-other]] ping')).model).toBe('gpt-other');
   });

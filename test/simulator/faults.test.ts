@@ -216,7 +216,7 @@ describe.each(PROTOCOLS)('scripted bytes and headers on $protocol', (protocol) =
     });
   });
 
-  it('can send a body compressed although nobody asked', async () => {
+  it('can send a compressed body without being asked', async () => {
     const script = `[[raw ${gzipSync('{"a":1}').toString('base64')}]] [[headers {"content-encoding":"gzip"}]]`;
     const { body, headers } = await request(simulator.url + protocol.path, {
       method: 'POST',
@@ -227,7 +227,7 @@ describe.each(PROTOCOLS)('scripted bytes and headers on $protocol', (protocol) =
     expect(gunzipSync(Buffer.from(await body.arrayBuffer())).toString()).toBe('{"a":1}');
   });
 
-  it('redirects to where nobody should follow', async () => {
+  it('redirects to an address that clients must not follow', async () => {
     const response = await send(simulator, protocol, '[[status 307]]');
     expect(response.status).toBe(307);
     expect(response.headers.get('location')).toBe('/v1/elsewhere');

@@ -437,7 +437,7 @@ describe('a simulator', () => {
     expect(hanging.status).toBe(200);
   });
 
-  it('closes at once, whatever is going on', async () => {
+  it('closes at once, with any requests in flight', async () => {
     const simulator = await start();
     const hanging = await send(simulator, PROTOCOLS[0], '[[hang 1]]', { stream: true });
     await simulator.close();

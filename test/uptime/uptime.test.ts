@@ -77,7 +77,7 @@ describe('probes on record', () => {
     expect(streams).toEqual([]);
   });
 
-  it('agree with the raw rows, whatever they were and whoever wrote at once', async () => {
+  it('agree with the raw rows, for any rows and concurrent writers', async () => {
     const outcomes = ['up', 'down', 'no_data'] as const;
     const results = Array.from({ length: 120 }, (_, i) =>
       result(i * 17, outcomes[(i * 7) % 3] ?? 'up', {
@@ -375,7 +375,7 @@ describe('the status page', () => {
     }
   });
 
-  it('asks the database once for everybody who comes at once, and keeps the last answer while it is away', async () => {
+  it('queries the database once for concurrent readers, and keeps the last answer while it is unreachable', async () => {
     let asked = 0;
     let away = false;
     let now = 0;
