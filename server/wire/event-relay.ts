@@ -194,11 +194,13 @@ function isWhole(event: SseEvent): boolean {
   }
 }
 
-/** What lacks of an event's empty line. A CR may be one only when the next byte shows that no LF belongs to it. */
+/** What lacks of an event's empty line. A CR at the end of an empty line completes it: no LF has to belong to it. */
 function missingEnd({ bytes, start, end }: SseEvent): string {
   const last = bytes[end - 1];
-  if (last === CR) return end - 2 >= start && bytes[end - 2] === CR ? '' : '\r';
-  return last === LF ? '\n' : '\n\n';
+  if (last === LF) return '\n';
+  if (last !== CR) return '\n\n';
+  const before = end - 2 >= start ? bytes[end - 2] : undefined;
+  return before === CR || before === LF ? '' : '\r';
 }
 
 /**
