@@ -15,15 +15,15 @@ import { askedReasoning } from './reasoning.ts';
  * A container holds containers at most this deep: far beyond any real schema, far below what hurts a parser.
  */
 const MAX_DEPTH = 128;
-/**
- * A long agent conversation has some ten thousand values. Parsing a body of this many takes about a fifth of a
- * second, which is the most that a translation may cost.
- */
-const MAX_VALUES = 200_000;
+/** A long agent conversation has some ten thousand values. Scanning this many takes less than a fifth of a second. */
+const MAX_VALUES = 100_000;
 /** The longest model id that is looked up; a catalog id is far shorter. */
 const MAX_MODEL_LENGTH = 256;
 /** The most answers one request may ask for, as at the vendor. */
 const MAX_ANSWERS = 128;
+
+/** Members of the body itself: far more than all that any protocol has. */
+const MAX_MEMBERS = 1_000;
 
 const limits = { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES, refuseDuplicates: true };
 
@@ -72,6 +72,7 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
   const rules = contentRules(protocol);
   const root = scanJson(body, rules.shape, limits);
   if (root.kind !== 'object') refuse('The request body must be a JSON object.');
+  if (root.members.size > MAX_MEMBERS) refuse(`The request body has more than ${MAX_MEMBERS} members.`);
 
   const unknownMembers = readUnknownMembers(protocol, root);
   const model = readModel(body, root);

@@ -105,6 +105,21 @@ export function tryScanJson(bytes: Uint8Array, wanted: Shape, limits: JsonLimits
   }
 }
 
+/**
+ * How many values a document has, up to its end or its first fault: a parser that stops there has not made more. Above
+ * `maxValues` when there are too many, null when they are nested too deeply.
+ */
+export function countValues(bytes: Uint8Array, limits: JsonLimits): number | null {
+  const scanner = new Scanner(bytes, limits);
+  try {
+    scanner.document(leaf);
+  } catch (fault) {
+    if (!(fault instanceof JsonFault)) throw fault;
+    if (scanner.isTooDeep) return null;
+  }
+  return scanner.values;
+}
+
 /** The value of a scalar or a small subtree; its bytes have been validated by the scan. */
 export function valueOf(bytes: Uint8Array, node: JsonNode): unknown {
   return JSON.parse(asBuffer(bytes).toString('utf8', node.start, node.end));
@@ -147,7 +162,8 @@ class Scanner {
   private readonly bytes: Buffer;
   private readonly limits: JsonLimits;
   private at = 0;
-  private values = 0;
+  values = 0;
+  isTooDeep = false;
   private retained = 0;
   /** The name just skipped contains an escape. */
   private escaped = false;
@@ -203,8 +219,13 @@ class Scanner {
     return { kind, start, end: this.at, keyStart, members: noMembers, items: noItems };
   }
 
+  private failTooDeep(): never {
+    this.isTooDeep = true;
+    return this.fail(`is nested deeper than ${this.limits.maxDepth} levels`);
+  }
+
   private object(wanted: Shape | null, depth: number, keyStart: number): JsonNode | null {
-    if (depth > this.limits.maxDepth) this.fail(`is nested deeper than ${this.limits.maxDepth} levels`);
+    if (depth > this.limits.maxDepth) this.failTooDeep();
     const start = this.at;
     const members =
       wanted === null || (wanted.members.size === 0 && !wanted.every) ? null : new Map<string, JsonNode>();
@@ -241,7 +262,7 @@ class Scanner {
   }
 
   private array(wanted: Shape | null, depth: number, keyStart: number): JsonNode | null {
-    if (depth > this.limits.maxDepth) this.fail(`is nested deeper than ${this.limits.maxDepth} levels`);
+    if (depth > this.limits.maxDepth) this.failTooDeep();
     const start = this.at;
     const itemShape = wanted === null ? null : wanted.items;
     const items: JsonNode[] | null = itemShape === null ? null : [];

@@ -51,7 +51,7 @@ describe.each(protocols)('%s', (protocol) => {
       'unheard_of',
       'other-one',
     ]);
-    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`x${index}`, 1]));
+    const many = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`x${index}`, 1]));
     expect(factsWith(protocol, many).unknownMembers.length).toBeLessThanOrEqual(16);
   });
 });

@@ -20,6 +20,7 @@ import {
   type StreamReader,
   type StreamWriter,
 } from './answer.ts';
+import { boundArguments, boundBody } from './bounds.ts';
 import type { WriterInput } from './context.ts';
 import type { Dialogue } from './dialogue.ts';
 import { translateError } from './errors.ts';
@@ -76,9 +77,11 @@ export function translatingWire(pair: Pair): Wire {
 function translateRequest(pair: Pair, raw: Uint8Array, facts: RequestFacts, context: WireContext): WireRequest {
   const { upstream, clientSide, upstreamSide } = pair;
   try {
+    const weight = boundBody(raw, facts);
     const body = parseJsonBytes(raw);
     if (!isObject(body)) return refused('The request body must be a JSON object.');
     const dialogue = clientSide.readRequest(body, facts, upstream);
+    if (upstream === 'messages') boundArguments(dialogue, weight);
     refuseEmptyForce(dialogue);
     const notes = takeNotes(pair, body, dialogue, context);
     const translated = encodeJson(upstreamSide.writeRequest({ dialogue, facts, context }));

@@ -1,4 +1,5 @@
 import type { UpstreamFeatures } from '../../core/features.ts';
+import { isNestedTooDeeply } from '../dialogue/bounds.ts';
 import { endUserName, type WriterInput } from '../dialogue/context.ts';
 import type {
   AnswerFormat,
@@ -174,7 +175,7 @@ function writeCall(call: CallPart): Body {
  */
 export function parseArguments(text: string): JsonObject {
   if (text.trim() === '') return {};
-  const value = tryParseJson(text);
+  const value = isNestedTooDeeply(text) ? undefined : tryParseJson(text);
   return isObject(value) ? value : { _invalid_arguments: text };
 }
 
