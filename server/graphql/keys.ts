@@ -80,6 +80,10 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
         lifetime: limitLifetime,
       }),
     }),
+    requestsPerMinute: t.exposeInt('requestsPerMinute', {
+      nullable: true,
+      description: 'Requests that it may make in a minute; null: the limit of the service.',
+    }),
     status: t.field({
       type: KeyStatus,
       description: 'Whether it opens anything at this moment.',
@@ -158,6 +162,9 @@ const CreateKeyInput = builder.inputType('CreateKeyInput', {
     name: t.string({ description: 'What people call it.' }),
     models: t.stringList({ description: 'Catalog ids that it may call; left out or empty: all.' }),
     limits: t.field({ type: SpendLimitsInput, description: 'What it may spend by itself.' }),
+    requestsPerMinute: t.int({
+      description: 'Requests that it may make in a minute, 1 to 1000000; left out or null: the limit of the service.',
+    }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; left out: never.' }),
     idempotencyKey: t.string({
       description: 'Asking again with the same key and input makes no second one; the secret is then not shown again.',
@@ -172,6 +179,9 @@ const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
     name: t.string({ description: 'What people call it.' }),
     models: t.stringList({ description: 'Catalog ids that it may call; empty: all.' }),
     limits: t.field({ type: SpendLimitsInput, description: 'All three limits anew.' }),
+    requestsPerMinute: t.int({
+      description: 'Requests that it may make in a minute, 1 to 1000000; null: the limit of the service.',
+    }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; null: never.' }),
   }),
 });
@@ -250,12 +260,13 @@ builder.mutationField('createKey', (t) =>
     resolve: async (_root, { input }, context): Promise<MadeKey> => {
       const accountId = accountFor(context, input.accountId, 'keys');
       const idempotencyKey = checkIdempotencyKey(input.idempotencyKey);
-      const { name, models, limits, expiresAt } = input;
+      const { name, models, limits, requestsPerMinute, expiresAt } = input;
       await checkModels(context, models);
       const terms = {
         ...(typeof name === 'string' ? { name } : {}),
         ...(models ? { models } : {}),
         ...(limits ? { limits: limitsOf(limits) } : {}),
+        ...(typeof requestsPerMinute === 'number' ? { requestsPerMinute } : {}),
         ...(expiresAt ? { expiresAt } : {}),
       };
       const ask = { accountId, actor: actorOf(context.principal), ...terms };
@@ -284,7 +295,7 @@ builder.mutationField('updateKey', (t) =>
     args: { input: t.arg({ type: UpdateKeyInput, required: true, description: 'What is to change.' }) },
     resolve: async (query, _root, { input }, context) => {
       const key = await accountOfKey(context, decodeUuid('ApiKey', input.id));
-      const { name, models, limits, expiresAt } = input;
+      const { name, models, limits, requestsPerMinute, expiresAt } = input;
       await checkModels(context, models, key.models);
       const outcome = await context.domains.keys.change({
         accountId: key.accountId,
@@ -293,6 +304,7 @@ builder.mutationField('updateKey', (t) =>
         ...(typeof name === 'string' ? { name } : {}),
         ...(models ? { models } : {}),
         ...(limits === undefined ? {} : { limits: limitsOf(limits ?? {}) }),
+        ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
         ...(expiresAt === undefined ? {} : { expiresAt }),
       });
       if (outcome.kind === 'unknown_key') throw new NotFoundError('key');

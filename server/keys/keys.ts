@@ -27,6 +27,8 @@ export interface ApiKey {
   /** Catalog ids that the key may call; empty: all. */
   models: string[];
   limits: SpendLimits;
+  /** Null: nothing but the service's own limits. */
+  requestsPerMinute: number | null;
   expiresAt: Date | null;
   createdAt: Date;
   deletedAt: Date | null;
@@ -39,6 +41,7 @@ export interface KeyTerms {
   name: string;
   models: readonly string[];
   limits: SpendLimits;
+  requestsPerMinute: number | null;
   expiresAt: Date | null;
 }
 
@@ -97,12 +100,19 @@ export interface Keys {
 const maxKeys = 1_000;
 const maxModels = 500;
 const maxModelIdLength = 256;
+/** Above what the service admits to any key. */
+const maxRequestsPerMinute = 1_000_000;
 const spendLimit = amount(maxPico).nullable();
 
 const termsShape: z.ZodType<KeyTerms> = z.object({
   name: shownText(100),
   models: z.array(shownText(maxModelIdLength)).max(maxModels, `must be at most ${maxModels}`),
   limits: z.object({ day: spendLimit, month: spendLimit, lifetime: spendLimit }),
+  requestsPerMinute: z
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(maxRequestsPerMinute, `must be at most ${maxRequestsPerMinute}`)
+    .nullable(),
   expiresAt: z.date('must be a time').nullable(),
 });
 
@@ -110,6 +120,7 @@ const defaultName = 'API key';
 const noLimits: SpendLimits = { day: null, month: null, lifetime: null };
 
 const columns = `id, account_id AS "accountId", name, prefix, last4, models, expires_at AS "expiresAt",
+  requests_per_minute AS "requestsPerMinute",
   created_at AS "createdAt", deleted_at AS "deletedAt", replaces,
   limit_day AS "limitDay", limit_month AS "limitMonth", limit_lifetime AS "limitLifetime"`;
 
@@ -163,6 +174,7 @@ export async function createKey(
     name: ask.name ?? defaultName,
     models: ask.models ?? [],
     limits: ask.limits ?? noLimits,
+    requestsPerMinute: ask.requestsPerMinute ?? null,
     expiresAt: ask.expiresAt ?? null,
   };
   const problem = checkInput(termsShape, terms) ?? (await endProblem(client, terms.expiresAt));
@@ -182,8 +194,8 @@ export async function createKey(
   const { name, models, limits, expiresAt } = terms;
   const { rows } = await client.query<KeyRow>(
     `INSERT INTO api_key (id, account_id, name, hash, prefix, last4, models, limit_day, limit_month, limit_lifetime,
-                          expires_at, replaces)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING ${columns}`,
+                          expires_at, replaces, requests_per_minute)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING ${columns}`,
     [
       uuidv7(),
       ask.accountId,
@@ -197,6 +209,7 @@ export async function createKey(
       limits.lifetime,
       expiresAt,
       ask.replaces ?? null,
+      terms.requestsPerMinute,
     ],
   );
   const key = only(rows);
@@ -211,13 +224,15 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
     name: ask.name ?? before.name,
     models: ask.models ?? before.models,
     limits: ask.limits ?? before.limits,
+    requestsPerMinute: ask.requestsPerMinute === undefined ? before.requestsPerMinute : ask.requestsPerMinute,
     expiresAt: ask.expiresAt === undefined ? before.expiresAt : ask.expiresAt,
   };
   // An expired key may still be renamed: only a newly chosen expiry has to be in the future.
   const problem = checkInput(termsShape, terms) ?? (await endProblem(client, ask.expiresAt ?? null));
   if (problem !== null) return problem;
   const { rows } = await client.query<KeyRow>(
-    `UPDATE api_key SET name = $2, models = $3, limit_day = $4, limit_month = $5, limit_lifetime = $6, expires_at = $7
+    `UPDATE api_key SET name = $2, models = $3, limit_day = $4, limit_month = $5, limit_lifetime = $6, expires_at = $7,
+                        requests_per_minute = $8
      WHERE id = $1 RETURNING ${columns}`,
     [
       ask.id,
@@ -227,6 +242,7 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
       terms.limits.month,
       terms.limits.lifetime,
       terms.expiresAt,
+      terms.requestsPerMinute,
     ],
   );
   const key = only(rows);
@@ -250,6 +266,7 @@ async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }):
     name: before.name,
     models: before.models,
     limits: { ...before.limits, lifetime: await lifetimeLeft(client, before) },
+    requestsPerMinute: before.requestsPerMinute,
     expiresAt: before.expiresAt,
   });
   if (created.kind === 'too_many_keys') return created;
@@ -319,8 +336,8 @@ function audit(
 
 function facts(key: ApiKey | null): AuditFacts | null {
   if (key === null) return null;
-  const { accountId, name, prefix, last4, models, limits, expiresAt, replaces } = key;
-  return { accountId, name, prefix, last4, models, limits: { ...limits }, expiresAt, replaces };
+  const { accountId, name, prefix, last4, models, limits, requestsPerMinute, expiresAt, replaces } = key;
+  return { accountId, name, prefix, last4, models, limits: { ...limits }, requestsPerMinute, expiresAt, replaces };
 }
 
 function only(rows: readonly KeyRow[]): ApiKey {

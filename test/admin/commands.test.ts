@@ -162,7 +162,7 @@ describe('keys', () => {
     });
   });
 
-  test('key create with limits and an end; key list shows them, never the secret', async () => {
+  test('key create with limits, a pace and an end; key list shows them, never the secret', async () => {
     const { email } = await account();
     const { key } = await admin(
       'key',
@@ -170,11 +170,17 @@ describe('keys', () => {
       `--account=${email}`,
       '--limit-day=1.5',
       '--limit-lifetime=9',
+      '--rpm=60',
       '--expires=2040-05-01T12:00:00+07:00',
     );
     const list = await admin('key', 'list', '--account', email);
     expect(list.keys).toMatchObject([
-      { id: key.id, limits: { day: '1.5', month: null, lifetime: '9' }, expiresAt: '2040-05-01T05:00:00.000Z' },
+      {
+        id: key.id,
+        limits: { day: '1.5', month: null, lifetime: '9' },
+        requestsPerMinute: 60,
+        expiresAt: '2040-05-01T05:00:00.000Z',
+      },
     ]);
     expect(JSON.stringify(list)).not.toContain(key.secret.slice(13, -4));
   });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRequestRates, type RequestRates } from '../../server/gateway/request-rate.ts';
 import type { Principal } from '../../server/keys/keyring.ts';
+import { createKeys } from '../../server/keys/keys.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, nativeCatalog, protocols, send } from './support.ts';
 
@@ -179,7 +180,8 @@ describe('at the front door', () => {
   it('two processes never admit request 61 of a key of 60 a minute', async () => {
     const other = await startApp({ beside: app });
     const customer = await app.customer();
-    await app.pool.query('UPDATE api_key SET requests_per_minute = 60 WHERE id = $1', [customer.keyId]);
+    const { accountId, keyId: id } = customer;
+    await createKeys({ pool: app.pool }).change({ accountId, id, requestsPerMinute: 60, actor: 'test' });
     const answers = (await Promise.all([app, other].map((to) => statuses(to, customer, 50)))).flat();
     expect(answers.filter((status) => status === 200)).toHaveLength(60);
     expect(answers.filter((status) => status === 429)).toHaveLength(40);

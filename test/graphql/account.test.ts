@@ -58,6 +58,7 @@ describe('keys', () => {
     ['name', { name: ' ' }],
     ['models', { models: ['big', 'bog'] }],
     ['limits', { limits: { day: '0' } }],
+    ['requestsPerMinute', { requestsPerMinute: 0 }],
     ['expiresAt', { expiresAt: '2026-01-01T00:00:00Z' }],
   ])('says that the %s of a key cannot be', async (field, input) => {
     const problem = { __typename: 'InputError', code: 'BAD_INPUT', problems: [{ path: ['input', field] }] };
@@ -69,6 +70,24 @@ describe('keys', () => {
       { variables: { input: { ...input, id: keyId } } },
     );
     expect(changed.data).toMatchObject({ updateKey: problem });
+  });
+
+  it('limits the requests per minute of a key, and takes the limit away again', async () => {
+    const made = await owner.send(
+      `mutation { createKey(input: { requestsPerMinute: 60 }) { ... on CreatedKey { key { id requestsPerMinute } } } }`,
+    );
+    expect(made.data).toMatchObject({ createKey: { key: { requestsPerMinute: 60 } } });
+    const { id } = (made.data as { createKey: { key: { id: string } } }).createKey.key;
+    const change = (input: object) =>
+      owner.send(
+        `mutation ($input: UpdateKeyInput!) { updateKey(input: $input) { ... on ApiKey { name requestsPerMinute } } }`,
+        { variables: { input: { id, ...input } } },
+      );
+    expect((await change({ name: 'paced' })).data).toEqual({ updateKey: { name: 'paced', requestsPerMinute: 60 } });
+    expect((await change({ requestsPerMinute: 1_000_000 })).data).toMatchObject({
+      updateKey: { requestsPerMinute: 1_000_000 },
+    });
+    expect((await change({ requestsPerMinute: null })).data).toMatchObject({ updateKey: { requestsPerMinute: null } });
   });
 
   it('leaves a key restricted to a model that is gone', async () => {

@@ -161,13 +161,15 @@ describe('a key that is over', () => {
 
 describe('replacing a key', () => {
   test('gives a second one of the same terms, and an end to the first', async () => {
-    const { key } = await make({ name: 'ci', models: ['a'], limits: { day: 5n, month: 6n, lifetime: null } });
+    const limits = { day: 5n, month: 6n, lifetime: null };
+    const { key } = await make({ name: 'ci', models: ['a'], limits, requestsPerMinute: 60 });
     const outcome = await keys.rotate({ accountId, id: key.id, graceMs: 3_600_000, actor });
     if (outcome.kind !== 'rotated') throw new Error(outcome.kind);
     expect(outcome.key).toMatchObject({
       name: 'ci',
       models: ['a'],
       limits: key.limits,
+      requestsPerMinute: 60,
       replaces: key.id,
       expiresAt: null,
     });

@@ -66,6 +66,8 @@ export type CreateKeyInput = {
   models?: Array<string> | null | undefined;
   /** What people call it. */
   name?: string | null | undefined;
+  /** Requests that it may make in a minute, 1 to 1000000; left out or null: the limit of the service. */
+  requestsPerMinute?: number | null | undefined;
 };
 
 /** What to buy. */
@@ -478,6 +480,8 @@ export type UpdateKeyInput = {
   models?: Array<string> | null | undefined;
   /** What people call it. */
   name?: string | null | undefined;
+  /** Requests that it may make in a minute, 1 to 1000000; null: the limit of the service. */
+  requestsPerMinute?: number | null | undefined;
 };
 
 /** What is to change about an endpoint; what is left out stays. */
@@ -776,7 +780,7 @@ export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt
 
 export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, outcome: string, requestId: string, upstream: string, usageSource: string };
 
-export type ApiKeyFragment = { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } };
+export type ApiKeyFragment = { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } };
 
 export type AuditEntryFragment = { action: string, actor: string, after: unknown, before: unknown, createdAt: string, id: string, subject: string };
 
@@ -794,7 +798,7 @@ export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<s
 
 export type CreatedAccessTokenFragment = { secret: string, accessToken: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } };
 
-export type CreatedKeyFragment = { secret: string | null, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } };
+export type CreatedKeyFragment = { secret: string | null, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } };
 
 export type DoneFragment = { ok: boolean };
 
@@ -814,7 +818,7 @@ export type InvitationFragment = { createdAt: string, email: string, expiresAt: 
 
 export type KeySpendFragment = { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string };
 
-export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role };
 
@@ -906,7 +910,7 @@ export type ListKeysQueryVariables = Exact<{
 }>;
 
 
-export type ListKeysQuery = { account: { keys: { edges: Array<{ cursor: string, node: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListKeysQuery = { account: { keys: { edges: Array<{ cursor: string, node: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateKeyMutationVariables = Exact<{
   input: CreateKeyInput;
@@ -915,7 +919,7 @@ export type CreateKeyMutationVariables = Exact<{
 
 export type CreateKeyMutation = { createKey:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedKey', secret: string | null, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } }
+    | { __typename: 'CreatedKey', secret: string | null, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -927,7 +931,7 @@ export type UpdateKeyMutationVariables = Exact<{
 
 
 export type UpdateKeyMutation = { updateKey:
-    | { __typename: 'ApiKey', createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } }
+    | { __typename: 'ApiKey', createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -942,7 +946,7 @@ export type RotateKeyMutationVariables = Exact<{
 
 export type RotateKeyMutation = { rotateKey:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedKey', secret: string | null, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } }
+    | { __typename: 'CreatedKey', secret: string | null, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -954,7 +958,7 @@ export type DeleteKeyMutationVariables = Exact<{
 
 
 export type DeleteKeyMutation = { deleteKey:
-    | { __typename: 'ApiKey', createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } }
+    | { __typename: 'ApiKey', createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -970,7 +974,7 @@ export type ListEntriesQueryVariables = Exact<{
 }>;
 
 
-export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type EntryQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -978,7 +982,7 @@ export type EntryQueryVariables = Exact<{
 }>;
 
 
-export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
+export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
 
 export type UsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1350,7 +1354,7 @@ export type AccountOverviewQueryVariables = Exact<{
 }>;
 
 
-export type AccountOverviewQuery = { operator: { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }>, keys: { edges: Array<{ node: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } }> }, orders: { edges: Array<{ node: { budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, status: OrderStatus } }> } } | null } };
+export type AccountOverviewQuery = { operator: { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }>, keys: { edges: Array<{ node: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } }> }, orders: { edges: Array<{ node: { budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, status: OrderStatus } }> } } | null } };
 
 export type AccountEntriesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -1360,7 +1364,7 @@ export type AccountEntriesQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type ShopQueryVariables = Exact<{ [key: string]: never; }>;
 

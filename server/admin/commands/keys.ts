@@ -7,7 +7,7 @@ import { accountOf, type Command, CommandError, type Given, invalid, type Surrou
 export const keyCommands: readonly Command[] = [
   {
     name: 'key create',
-    usage: '--account E [--name N] [--models a,b] [--expires ISO] [--limit-day|-month|-lifetime USD]',
+    usage: '--account E [--name N] [--models a,b] [--expires ISO] [--limit-day|-month|-lifetime USD] [--rpm N]',
     summary: 'make an API key; its secret is shown this once',
     options: {
       account: 'text',
@@ -17,6 +17,7 @@ export const keyCommands: readonly Command[] = [
       'limit-day': 'text',
       'limit-month': 'text',
       'limit-lifetime': 'text',
+      rpm: 'text',
     },
     async run(surroundings, given) {
       const { createKeys } = await import('../../keys/keys.ts');
@@ -32,6 +33,7 @@ export const keyCommands: readonly Command[] = [
           month: (await usd(given, 'limit-month')) ?? null,
           lifetime: (await usd(given, 'limit-lifetime')) ?? null,
         },
+        requestsPerMinute: given.whole('rpm', 1, 1_000_000) ?? null,
         expiresAt: given.moment('expires') ?? null,
         actor: commandLine,
       });
@@ -91,7 +93,18 @@ export const keyCommands: readonly Command[] = [
   },
 ];
 
-async function present({ id, name, prefix, last4, models, limits, expiresAt, createdAt, deletedAt }: ApiKey) {
+async function present({
+  id,
+  name,
+  prefix,
+  last4,
+  models,
+  limits,
+  requestsPerMinute,
+  expiresAt,
+  createdAt,
+  deletedAt,
+}: ApiKey) {
   const { formatUsd } = await import('../../core/money.ts');
   const amount = (limit: bigint | null) => (limit === null ? null : formatUsd(limit));
   return {
@@ -100,6 +113,7 @@ async function present({ id, name, prefix, last4, models, limits, expiresAt, cre
     secret: `${prefix}…${last4}`,
     models,
     limits: { day: amount(limits.day), month: amount(limits.month), lifetime: amount(limits.lifetime) },
+    requestsPerMinute,
     expiresAt,
     createdAt,
     deletedAt,
