@@ -1,3 +1,5 @@
+/** Signing up, and confirming addresses by mail. */
+
 import { createHmac, hkdfSync } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeError } from '../runtime/http.ts';

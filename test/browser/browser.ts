@@ -102,7 +102,7 @@ export function overflow(page: Page): Promise<string[]> {
   })()`) as Promise<string[]>;
 }
 
-/** Tables whose last columns, often those with the buttons, are out of sight until somebody scrolls to the side. */
+/** Tables whose last columns, often those with the buttons, are hidden until the reader scrolls to the side. */
 export function cutTables(page: Page): Promise<string[]> {
   return page.evaluate(`[...document.querySelectorAll('.table-scroll')]
     .filter((table) => table.checkVisibility() && table.scrollWidth > table.clientWidth + 1)

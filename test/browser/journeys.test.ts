@@ -367,7 +367,7 @@ describe('an operator', () => {
     const [latest, first] = await app.ledger(customer.accountId);
     expect([first?.['price_output'], latest?.['price_output']].map(String)).toEqual(['8000000', '10000000']);
 
-    // Anybody sees it.
+    // Public: visible without a session.
     const visitor = await openPage(browser, app.url);
     await visitor.page.goto('/');
     const shown = visitor.page.getByRole('row').filter({ hasText: 'lotus-1' });

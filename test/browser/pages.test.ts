@@ -46,7 +46,7 @@ async function open(who: Who, options: BrowserContextOptions) {
   return watched;
 }
 
-/** Colours that are on their way from one theme to the other are nobody's to read. */
+/** Waits until the transition of colours between the themes is over. */
 async function calm(page: Page): Promise<void> {
   await page.evaluate(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
     .then(() => document.getAnimations().forEach((animation) => animation.finish()))`);

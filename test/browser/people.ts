@@ -56,7 +56,7 @@ export interface Person {
 
 let people = 0;
 
-/** Signs somebody up and in, without a browser: for tests that are about something else. */
+/** Signs a person up and in, without a browser: for tests about other things. */
 export async function createPerson(site: Site, options: { locale?: 'en' | 'vi'; name?: string } = {}): Promise<Person> {
   people += 1;
   const email = `person-${people}@example.com`;

@@ -6,9 +6,9 @@ import type { Subjects } from './places.ts';
 /** A service that has been in use for some days, so that pages show what people will see. */
 
 export interface Sample {
-  /** Somebody who uses it every day. */
+  /** A person who uses it every day. */
   person: Person;
-  /** Somebody who has just signed up. */
+  /** A person who has just signed up. */
   newcomer: Person;
   subjects: Subjects;
 }

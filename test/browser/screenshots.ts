@@ -128,7 +128,7 @@ async function takePages(page: Page, viewer: Viewer, { subjects }: Sample, folde
   let count = 0;
   const who = viewer === 'newcomer' ? 'person' : viewer;
   const places = placesOf(who, subjects)
-    // What belongs to somebody else is not there for a newcomer.
+    // A newcomer gets a 404 for objects of other accounts.
     .filter(({ name }) => viewer !== 'newcomer' || !['entry', 'order', 'invitation'].includes(name))
     .concat(viewer === 'nobody' ? [{ name: 'status', path: '/status' }] : []);
   for (const { name, path } of places) {

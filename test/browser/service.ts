@@ -33,7 +33,7 @@ async function startService(options: TestAppOptions): Promise<TestApp> {
   return startApp({ ...options, env: { ...siteSettings(port), ...options.env } });
 }
 
-/** A page as somebody who is signed in sees it. */
+/** A page with the session of a signed-in person. */
 export async function openAs(
   person: Pick<Person, 'signIn'>,
   path: string,

@@ -44,7 +44,7 @@ describe('a change that the server refuses', () => {
     const list = await holdOperation(page, 'listKeys');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     const request = await deletion();
-    // Nobody has answered yet, and the key is gone from the list already.
+    // The request is still open, and the key has left the list already.
     await page.getByRole('rowheader', { name: /shared/, includeHidden: true }).waitFor({ state: 'detached' });
     await request.continue();
     const asked = await list();

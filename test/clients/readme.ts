@@ -15,7 +15,7 @@ const readmeFile = new URL('../../README.md', import.meta.url);
 
 /**
  * The blocks below a tool's heading in the section "Connect your tools". A block whose introduction ends in a path is
- * that file; any other is for the shell. Throws when there are none: what nobody tells people needs no proof.
+ * that file; any other is for the shell. Throws when there are none.
  */
 export function connectionOf(tool: string, readme = readFileSync(readmeFile, 'utf8')): Connection {
   const section = readme.split(/^## /m).find((part) => part.startsWith('Connect your tools\n'));

@@ -39,7 +39,7 @@ interface SweptField {
   field: GraphQLField<unknown, unknown>;
 }
 
-/** Types whose fields are reached from a root without an id of anybody. */
+/** Types whose fields are reached from a root without any id. */
 const roots: Record<string, (selection: string) => string> = {
   Query: (selection) => `query ($id: ID!) { ${selection} }`,
   Mutation: (selection) => `mutation ($id: ID!) { ${selection} }`,

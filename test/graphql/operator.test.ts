@@ -393,7 +393,7 @@ describe('accounts', () => {
       expect(answer.errors).toEqual([]);
       expect(answer.data).toMatchObject({ account: { status: 'SUSPENDED' } });
     }
-    // What only operators do is not refused because of that: nobody could have it reviewed.
+    // Operators' actions are not refused because of that: otherwise the suspension could not be reviewed.
     for (const act of ['{ operator { models { modelId } } }', 'mutation { testRoute(id: "x") { __typename } }']) {
       expect((await customer.send(act)).errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
     }

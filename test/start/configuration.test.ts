@@ -1,3 +1,5 @@
+/** Configuration of the server's process: right and wrong values, and its answers. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
