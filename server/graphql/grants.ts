@@ -26,7 +26,10 @@ export const GrantType = builder.objectRef<GrantRecord>('Grant').implement({
     kind: t.expose('kind', { type: GrantKindType, description: 'Where it comes from.' }),
     amount: t.expose('amount', { type: 'UsdAmount', description: 'How much was given.' }),
     spent: t.expose('spent', { type: 'UsdAmount', description: 'Charged for finished requests.' }),
-    held: t.expose('held', { type: 'UsdAmount', description: 'Reserved by running requests.' }),
+    held: t.expose('held', {
+      type: 'UsdAmount',
+      description: 'Reserved by running requests, and in advance for busy keys until two seconds after their last one.',
+    }),
     expired: t.expose('expired', { type: 'UsdAmount', description: 'Lost because its time was over.' }),
     free: t.expose('free', { type: 'UsdAmount', description: 'What is left.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: never.' }),

@@ -231,7 +231,7 @@ export const en = {
     welcomeText: 'Create a key, paste the settings into your tool, and watch the request arrive.',
     welcomeAction: 'Get started',
     free: 'Budget left',
-    held: '{held} reserved by running requests',
+    held: '{held} reserved by running requests, and in advance for busy keys',
     today: 'Spent today',
     days7: 'Last 7 days',
     days30: 'Last 30 days',

@@ -233,7 +233,7 @@ export const vi: Texts = {
     welcomeText: 'Tạo key, dán cấu hình vào công cụ của bạn rồi xem yêu cầu xuất hiện.',
     welcomeAction: 'Bắt đầu',
     free: 'Số dư còn lại',
-    held: '{held} đang giữ cho các yêu cầu đang chạy',
+    held: '{held} đang giữ cho các yêu cầu đang chạy và giữ trước cho các key đang dùng nhiều',
     today: 'Đã dùng hôm nay',
     days7: '7 ngày qua',
     days30: '30 ngày qua',
