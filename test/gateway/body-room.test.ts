@@ -52,6 +52,41 @@ describe('the room for bodies', () => {
   });
 });
 
+describe('the work of one turn of the event loop', () => {
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('is bounded: a body pauses when the budget of the turn is used up, and goes on in a later one', async () => {
+    const payload = new Readable({ read() {} });
+    const reading = readIncomingBody({
+      budget: createLoopBudget(100_000),
+      payload,
+      announcedBytes: 3_000_000,
+      takeRoom: () => null,
+      tooSlow: () => new Error('too slow'),
+    });
+    let pauses = 0;
+    payload.on('pause', () => {
+      pauses += 1;
+    });
+    const bytes = Buffer.from(Array.from({ length: 3_000_000 }, (_none, index) => index % 251));
+    for (let at = 0; at < bytes.length; at += 50_000) payload.push(Buffer.from(bytes.subarray(at, at + 50_000)));
+    payload.push(null);
+    expect((await reading).equals(bytes)).toBe(true);
+    expect(pauses).toBeGreaterThanOrEqual(3_000_000 / 150_000 - 1);
+  });
+
+  it('covers memory that is freed: the rest of it follows in later turns', async () => {
+    const budget = createLoopBudget(100_000);
+    const blocks = Array.from({ length: 32 }, () => Buffer.allocUnsafeSlow(100_000));
+    const left = () => blocks.filter(({ length }) => length > 0).length;
+    budget.freeLater(blocks);
+    expect(left()).toBe(32);
+    await turn();
+    expect(left()).toBe(24);
+    while (left() > 0) await turn();
+  });
+});
+
 describe('a body that comes slowly', () => {
   const read = (payload: Readable, floor: BodyFloor) =>
     readIncomingBody({
