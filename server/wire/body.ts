@@ -23,7 +23,7 @@ const MAX_MODEL_LENGTH = 256;
 const MAX_ANSWERS = 128;
 
 /** Members of the body itself: far more than all that any protocol has. */
-const MAX_MEMBERS = 1_000;
+const MAX_MEMBERS = 4_000;
 
 const limits = { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES, refuseDuplicates: true };
 
