@@ -309,6 +309,9 @@ function inclusive(counter: Counter, counts: InclusiveCounts): UsageReading | nu
   const extra = total === null || completion === null ? 0 : total - prompt - completion;
   const exclusive = isExclusive(prompt, cacheHit, cacheHit + cacheWrite, extra);
   if (!exclusive && cacheWrite > prompt) counter.flag();
+  // A vendor that counts this way says so in its total; without that, more is cached than was sent, which is a mistake.
+  const cached = cacheHit + cacheWrite;
+  if (cacheHit > prompt && extra !== cached && extra !== cached + (counts.reasoning ?? 0)) counter.flag();
   const input = exclusive ? prompt : Math.max(prompt - cachedPart(prompt, cacheHit, cacheWrite), 0);
   return {
     unsplitWrites: counts.cacheWriteLong === null ? cacheWrite : 0,

@@ -310,7 +310,7 @@ describe('a chat completion', () => {
         prompt_tokens_details: { cached_tokens: 90 },
         completion_tokens_details: { reasoning_tokens: 30 },
       },
-      '10/90/0/0/35',
+      '10/90/0/0/35 clamped',
     ],
     [
       'a total that is larger by the cached part',
@@ -372,6 +372,11 @@ describe('a response', () => {
     [
       'more cached than sent',
       { input_tokens: 10, input_tokens_details: { cached_tokens: 60 }, output_tokens: 10 },
+      '10/60/0/0/10 clamped',
+    ],
+    [
+      'more cached than sent, as the total says',
+      { input_tokens: 10, input_tokens_details: { cached_tokens: 60 }, output_tokens: 10, total_tokens: 80 },
       '10/60/0/0/10',
     ],
     ['chat words', { prompt_tokens: 100, completion_tokens: 10 }, null],
