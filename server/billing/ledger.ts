@@ -1,6 +1,3 @@
-export { type Outcome } from '../core/outcome.ts';
-export { type UsageSource } from '../core/tokens.ts';
-
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { PicoUsd } from '../core/money.ts';

@@ -46,7 +46,7 @@ const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').implement
   }),
 });
 
-export const RouteType = builder.prismaNode('Route', {
+const RouteType = builder.prismaNode('Route', {
   id: { field: 'id' },
   description: 'A model on an upstream.',
   findUnique: (id, { principal }) => ({ id: isOperator(principal) ? id : noSuchId }),

@@ -70,7 +70,7 @@ export const UpstreamType = builder.prismaNode('Upstream', {
   }),
 });
 
-export const UpstreamKeyType = builder.prismaObject('UpstreamKey', {
+const UpstreamKeyType = builder.prismaObject('UpstreamKey', {
   description: 'A vendor’s key, sealed.',
   authScopes: { operator: true },
   fields: (t) => ({

@@ -8,10 +8,9 @@ import { createDeliveries, type DeliveryDeps } from './deliveries.ts';
 import { createEndpoints, type EndpointDeps, type SecretSeal } from './endpoints.ts';
 import { createSender, type SenderDeps } from './sender.ts';
 
-export type { ReplayOutcome, WebhookAttempt, WebhookDelivery, WebhookThrottled } from './deliveries.ts';
+export type { WebhookAttempt, WebhookDelivery } from './deliveries.ts';
 export {
   type EndpointProblem,
-  type EndpointTerms,
   placeOfWebhookSecret,
   type WebhookEndpoint,
   webhookEvents,

@@ -218,4 +218,4 @@ export async function counter(app: TestApp, name: string, labels: Record<string,
     .reduce((sum, { value }) => sum + value, 0);
 }
 
-export { protocols, startApp, type TestApp, type TestAppOptions };
+export { protocols, startApp, type TestApp };
