@@ -48,7 +48,7 @@ export const CatalogEntryType = builder.prismaNode('Model', {
   }),
 });
 
-const PriceVersionType = builder.prismaObject('Price', {
+builder.prismaObject('Price', {
   name: 'PriceVersion',
   description: 'Prices of a model from a moment on, in USD per 1M tokens. Never rewritten.',
   authScopes: { operator: true },

@@ -46,7 +46,7 @@ const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').implement
   }),
 });
 
-const RouteType = builder.prismaNode('Route', {
+builder.prismaNode('Route', {
   id: { field: 'id' },
   description: 'A model on an upstream.',
   findUnique: (id, { principal }) => ({ id: isOperator(principal) ? id : noSuchId }),

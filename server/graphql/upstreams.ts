@@ -70,7 +70,7 @@ export const UpstreamType = builder.prismaNode('Upstream', {
   }),
 });
 
-const UpstreamKeyType = builder.prismaObject('UpstreamKey', {
+builder.prismaObject('UpstreamKey', {
   description: 'A vendor’s key, sealed.',
   authScopes: { operator: true },
   fields: (t) => ({

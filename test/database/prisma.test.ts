@@ -36,7 +36,7 @@ it('closes its connections', async () => {
   const prisma = createPrisma({ url: database.url, max: 2, log });
   const open = async () => {
     const { rows } = await database.pool.query<{ n: bigint }>(
-      `SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'steyg control'`,
+      `SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'steyg prisma'`,
     );
     return rows[0]?.n;
   };

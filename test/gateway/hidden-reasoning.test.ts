@@ -70,6 +70,7 @@ describe('a stream that shows nothing', () => {
     expect(row).toMatchObject({ outcome: 'client_closed', usage_source: 'estimated' });
     const output = Number(row?.['output']);
     expect(output).toBeGreaterThan(500);
-    expect(output).toBeLessThan(4_000);
+    // It is read on to learn the vendor's figure, but never beyond its hold: one step of 4,096 tokens and a pulse.
+    expect(output).toBeLessThan(4_096 + 1_000);
   });
 });

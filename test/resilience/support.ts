@@ -1,5 +1,5 @@
 import { everyProtocol, type ProtocolCase, protocols, settled } from '../gateway/support.ts';
-import { type Customer, startApp, type TestApp, type TestAppOptions } from '../support/app.ts';
+import { type Customer, startApp, type TestApp } from '../support/app.ts';
 
 /** What the operator's vendors know and no customer may ever see. */
 export const vendorSecret = 'vendor-secret-of-the-operator-7f3a';

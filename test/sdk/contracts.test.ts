@@ -108,7 +108,12 @@ describe('every GraphQL operation', () => {
   });
 
   // Reached in another way, or so deep that asking for them everywhere would multiply work.
-  const leftOut = new Set(['Viewer.accounts', 'Route.entry', 'Route.upstream', 'Upstream.routes']);
+  const leftOut = new Set([
+    ...['Viewer.accounts', 'Route.entry', 'Route.upstream', 'Upstream.routes'],
+    // Links beside the ids that the documents ask for: whoever follows one writes a document of their own.
+    ...['Order.account', 'Order.plan', 'Order.upgradedOrder', 'BankTransfer.order'],
+    ...['LedgerEntry.catalogModel', 'UsageRow.key'],
+  ]);
 
   it('reaches every field of every type', () => {
     const fields = Object.values(schema.getTypeMap()).flatMap((type) =>

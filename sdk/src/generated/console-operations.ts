@@ -36,6 +36,8 @@ export const consoleOperations = {
     usage: { kind: 'query', path: 'account.usage', pages: 'rows' },
     budget: { kind: 'query', path: 'account.budget' },
     createLedgerDownload: { kind: 'mutation', path: 'createLedgerDownload' },
+    budgetChanged: { kind: 'subscription', path: 'budgetChanged' },
+    ledgerAppended: { kind: 'subscription', path: 'ledgerAppended' },
   },
   operator: {
     accountForOperator: { kind: 'query', path: 'operator.account' },
@@ -52,6 +54,8 @@ export const consoleOperations = {
     upstreams: { kind: 'query', path: 'operator.upstreams' },
     giveGrant: { kind: 'mutation', path: 'giveGrant', idempotencyKey: 'input' },
     endGrant: { kind: 'mutation', path: 'endGrant' },
+    openAccount: { kind: 'mutation', path: 'openAccount' },
+    setOperator: { kind: 'mutation', path: 'setOperator' },
     setAccountStatus: { kind: 'mutation', path: 'setAccountStatus' },
     saveModel: { kind: 'mutation', path: 'saveModel' },
     setModelEnabled: { kind: 'mutation', path: 'setModelEnabled' },

@@ -22,6 +22,8 @@ import type {
   AuditLogQueryVariables,
   BeginSecondFactorMutation,
   BeginSecondFactorMutationVariables,
+  BudgetChangedSubscription,
+  BudgetChangedSubscriptionVariables,
   BudgetQuery,
   BudgetQueryVariables,
   CancelOrderMutation,
@@ -72,6 +74,8 @@ import type {
   InvariantsQueryVariables,
   InviteMemberMutation,
   InviteMemberMutationVariables,
+  LedgerAppendedSubscription,
+  LedgerAppendedSubscriptionVariables,
   ListAccessTokensQuery,
   ListAccessTokensQueryVariables,
   ListAccountsQuery,
@@ -112,6 +116,8 @@ import type {
   NodeQueryVariables,
   NoticeSettingsQuery,
   NoticeSettingsQueryVariables,
+  OpenAccountMutation,
+  OpenAccountMutationVariables,
   OrderQuery,
   OrderQueryVariables,
   OrderStatusSubscription,
@@ -164,6 +170,8 @@ import type {
   SetMemberRoleMutationVariables,
   SetModelEnabledMutation,
   SetModelEnabledMutationVariables,
+  SetOperatorMutation,
+  SetOperatorMutationVariables,
   SetPricesMutation,
   SetPricesMutationVariables,
   SetRoutesMutation,
@@ -285,6 +293,12 @@ export type BudgetAnswer = Below<BudgetQuery['account'], 'budget'>;
 /** What `createLedgerDownload` answers. */
 export type CreateLedgerDownloadAnswer = CreateLedgerDownloadMutation['createLedgerDownload'];
 
+/** What `budgetChanged` answers. */
+export type BudgetChangedAnswer = BudgetChangedSubscription['budgetChanged'];
+
+/** What `ledgerAppended` answers. */
+export type LedgerAppendedAnswer = LedgerAppendedSubscription['ledgerAppended'];
+
 /** What `accountForOperator` answers. */
 export type AccountForOperatorAnswer = AccountForOperatorQuery['operator']['account'];
 
@@ -326,6 +340,12 @@ export type GiveGrantAnswer = GiveGrantMutation['giveGrant'];
 
 /** What `endGrant` answers. */
 export type EndGrantAnswer = EndGrantMutation['endGrant'];
+
+/** What `openAccount` answers. */
+export type OpenAccountAnswer = OpenAccountMutation['openAccount'];
+
+/** What `setOperator` answers. */
+export type SetOperatorAnswer = SetOperatorMutation['setOperator'];
 
 /** What `setAccountStatus` answers. */
 export type SetAccountStatusAnswer = SetAccountStatusMutation['setAccountStatus'];
@@ -758,6 +778,24 @@ export interface ConsoleLedger {
    * ```
    */
   createLedgerDownload(variables?: CreateLedgerDownloadMutationVariables, options?: RequestOptions): Pending<CreateLedgerDownloadAnswer>;
+  /**
+   * The budget of an account as it is now, and again when it has changed; at most once in a second.
+   *
+   * @example
+   * ```ts
+   * for await (const event of steyg.console.ledger.budgetChanged()) console.log(event);
+   * ```
+   */
+  budgetChanged(variables?: BudgetChangedSubscriptionVariables, options?: RequestOptions): Subscription<BudgetChangedAnswer>;
+  /**
+   * Requests of an account as they finish, each once; at most 20 in a second.
+   *
+   * @example
+   * ```ts
+   * for await (const event of steyg.console.ledger.ledgerAppended()) console.log(event);
+   * ```
+   */
+  ledgerAppended(variables?: LedgerAppendedSubscriptionVariables, options?: RequestOptions): Subscription<LedgerAppendedAnswer>;
 }
 
 /** Operations on operator. */
@@ -888,6 +926,24 @@ export interface ConsoleOperator {
    * ```
    */
   endGrant(variables: EndGrantMutationVariables, options?: RequestOptions): Pending<EndGrantAnswer>;
+  /**
+   * Opens an account without a trial.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.openAccount({ input: { email: 'email' } });
+   * ```
+   */
+  openAccount(variables: OpenAccountMutationVariables, options?: RequestOptions): Pending<OpenAccountAnswer>;
+  /**
+   * Makes a person who has signed up an operator, or takes that away. What moves money asks them for a one-time code.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.setOperator({ email: 'email', operator: true });
+   * ```
+   */
+  setOperator(variables: SetOperatorMutationVariables, options?: RequestOptions): Pending<SetOperatorAnswer>;
   /**
    * Suspends an account, or lets it go on. Running requests finish.
    *

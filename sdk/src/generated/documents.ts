@@ -52,7 +52,7 @@ const signedIn = 'fragment SignedIn on SignedIn{secondFactorRequired}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month}';
 const tokenPrice = 'fragment TokenPrice on TokenPrice{usdPerMillion vndPerMillionAtBest vndPerMillionAtStarter}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
-const transferReview = 'fragment TransferReview on TransferReview{closedAt closedBy note orderId reason surplusVnd}';
+const transferReview = 'fragment TransferReview on TransferReview{closedAt closedBy note orderId reason repeatsId surplusVnd}';
 const upstream = 'fragment Upstream on Upstream{baseUrl enabled features health{...UpstreamHealth}id keys{...UpstreamKey}onDisconnect protocol routes{...Route}simulated upstreamId}';
 const upstreamHealth = 'fragment UpstreamHealth on UpstreamHealth{consecutiveFailures ejected restingKeys}';
 const upstreamKey = 'fragment UpstreamKey on UpstreamKey{createdAt enabled id last4}';
@@ -96,6 +96,8 @@ export const documents = {
   usage: 'query usage($accountId:ID$after:String$by:[UsageGroup!]$first:Int$from:DateTime$keyId:ID$model:String$outcomes:[RequestOutcome!]$period:UsagePeriod$timeZone:String$to:DateTime){account(id:$accountId){usage(after:$after by:$by first:$first from:$from keyId:$keyId model:$model outcomes:$outcomes period:$period timeZone:$timeZone to:$to){rows{...UsageRow}next}}}' + tokens + usageRow,
   budget: 'query budget($accountId:ID){account(id:$accountId){budget{...Budget}}}' + budget + grant,
   createLedgerDownload: 'mutation createLedgerDownload($accountId:ID$filter:LedgerFilter){createLedgerDownload(accountId:$accountId filter:$filter){__typename ...Download ...Problem}}' + download + problem,
+  budgetChanged: 'subscription budgetChanged($accountId:ID){budgetChanged(accountId:$accountId){...Budget}}' + budget + grant,
+  ledgerAppended: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + keySpend + ledgerEntry + receiptLine + spendLimits + tokens,
   accountForOperator: 'query accountForOperator($id:ID!){operator{account(id:$id){...Account}}}' + account + budget + grant,
   listAccounts: 'query listAccounts($after:String$first:Int$search:String$status:AccountStatus){operator{accounts(after:$after first:$first search:$search status:$status){edges{cursor node{...Account}}pageInfo{...PageInfo}}}}' + account + budget + grant + pageInfo,
   listAnomalies: 'query listAnomalies($after:String$days:Int$first:Int){operator{anomalies(after:$after days:$days first:$first){...Anomaly}}}' + anomaly,
@@ -110,6 +112,8 @@ export const documents = {
   upstreams: 'query upstreams{operator{upstreams{...Upstream}}}' + route + routeCosts + upstream + upstreamHealth + upstreamKey,
   giveGrant: 'mutation giveGrant($input:GiveGrantInput!){giveGrant(input:$input){__typename ...GrantGiven ...Problem}}' + grant + grantGiven + problem,
   endGrant: 'mutation endGrant($input:EndGrantInput!){endGrant(input:$input){__typename ...GrantEnded ...Problem}}' + grant + grantEnded + problem,
+  openAccount: 'mutation openAccount($input:OpenAccountInput!){openAccount(input:$input){__typename ...Account ...Problem}}' + account + budget + grant + problem,
+  setOperator: 'mutation setOperator($email:String!$operator:Boolean!){setOperator(email:$email operator:$operator){__typename ...on User{id email name}...Problem}}' + problem,
   setAccountStatus: 'mutation setAccountStatus($accountId:ID!$status:AccountStatus!){setAccountStatus(accountId:$accountId status:$status){__typename ...Account ...Problem}}' + account + budget + grant + problem,
   saveModel: 'mutation saveModel($input:SaveModelInput!){saveModel(input:$input){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceVersion + problem + route + routeCosts,
   setModelEnabled: 'mutation setModelEnabled($enabled:Boolean!$modelId:String!){setModelEnabled(enabled:$enabled modelId:$modelId){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceVersion + problem + route + routeCosts,
