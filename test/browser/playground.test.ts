@@ -98,11 +98,11 @@ describe('a conversation', () => {
     const picture = { name: 'dot.png', mimeType: 'image/png', buffer: onePixel };
     const chooser = page.locator('input[type=file]');
     await chooser.setInputFiles([picture, { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('no') }]);
-    await page.getByText('note.txt was not taken.').waitFor();
-    await page.getByRole('button', { name: 'Take dot.png away' }).click();
+    await page.getByText('note.txt could not be added.').waitFor();
+    await page.getByRole('button', { name: 'Remove dot.png' }).click();
     expect(await page.getByText('dot.png').count()).toBe(0);
     await chooser.setInputFiles([picture]);
-    await page.getByRole('button', { name: 'Take dot.png away' }).waitFor();
+    await page.getByRole('button', { name: 'Remove dot.png' }).waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await say(page, 'What is this? [[say A dot.]]');
     await last.getByText(charged).waitFor();
