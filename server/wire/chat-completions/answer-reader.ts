@@ -2,7 +2,8 @@ import { type Answer, type AnswerBlock, type TextKind, withoutEmptyCalls } from 
 import { isObject, type Json, type JsonObject, listMember, objectMember, stringMember } from '../dialogue/json.ts';
 import { UnreadableReply } from '../protocol.ts';
 import { isFailure, readFinish } from './finish.ts';
-import { readArguments, readContentParts, readReasoning } from './stream-reader.ts';
+import { readContentParts, readReasoning } from './stream-reader.ts';
+import { readArguments } from './streamed-calls.ts';
 import { findUsage, readAnswerUsage } from './usage.ts';
 
 /**

@@ -6,35 +6,18 @@ import {
   listMember,
   objectMember,
   parseAnswer,
-  stringifyJson,
   stringMember,
 } from '../dialogue/json.ts';
 import { statusOfError } from '../envelope.ts';
 import { isFailure, readFinish } from './finish.ts';
+import { createStreamedCalls } from './streamed-calls.ts';
 import { findUsage, NO_USAGE, readAnswerUsage } from './usage.ts';
-
-/** A call as far as its pieces have come. */
-interface CallState {
-  ordinal: number;
-  key: string;
-  id: string | null;
-  /** The name is known, and the call has been handed on. */
-  begun: boolean;
-  /** Arguments that came before the name. */
-  early: string;
-}
 
 /** Reads the chunks of a chat completions upstream. `mintId` names calls that the vendor left without an id. */
 export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: number) => string): StreamReader {
-  const calls: CallState[] = [];
-  const byIndex = new Map<number, CallState>();
-  /** Of several calls with one id, the first. */
-  const byId = new Map<string, CallState>();
-  /** Calls with arguments and no name so far. */
-  let nameless = 0;
-  /** Something came that can be shown. */
+  const calls = createStreamedCalls(sink, mintId);
+  /** Text came that can be shown. */
   let said = false;
-  let begun = 0;
   let usage = NO_USAGE;
   let model: string | null = null;
   let refused = false;
@@ -47,12 +30,12 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
     // Some vendors say nothing by an empty reason in every chunk.
     if (typeof reason !== 'string' || reason === '') return;
     if (isFailure(reason)) sink.fail(nonsense('The model failed at its vendor.'));
-    else if (isShowable()) sink.finish(readFinish(choice, { calls: begun > 0, refusal: refused }));
+    else if (isShowable()) sink.finish(readFinish(choice, { calls: calls.begun > 0, refusal: refused }));
   }
 
   /** Fails the answer when all that it has is calls that never got their name: there is nothing in it to show. */
   function isShowable(): boolean {
-    if (nameless === 0 || said) return true;
+    if (calls.nameless === 0 || said || calls.begun > 0) return true;
     sink.fail(nonsense('The model called a tool without naming it.'));
     return false;
   }
@@ -63,9 +46,9 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
     const refusal = stringMember(delta, 'refusal') ?? '';
     refused ||= refusal !== '';
     say('refusal', refusal);
-    for (const call of listMember(delta, 'tool_calls')) if (isObject(call)) readCall(call);
+    for (const call of listMember(delta, 'tool_calls')) if (isObject(call)) calls.read(call);
     const legacy = objectMember(delta, 'function_call');
-    if (legacy !== null) readCall({ index: 0, function: legacy });
+    if (legacy !== null) calls.read({ index: 0, function: legacy });
   }
 
   function readContent(content: Json | undefined): void {
@@ -76,59 +59,6 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
   function say(kind: TextKind, text: string): void {
     said ||= text !== '';
     sink.text(kind, text);
-  }
-
-  function readCall(delta: JsonObject): void {
-    const described = objectMember(delta, 'function') ?? {};
-    const id = stringMember(delta, 'id') || null;
-    const name = stringMember(described, 'name') || null;
-    const text = readArguments(described.arguments);
-    // One vendor sends an empty call of the old form with all its text.
-    if (id === null && name === null && text === '') return;
-    const call = findCall(delta.index, id, name);
-    if (id !== null) setId(call, id);
-    if (call.begun) return sink.callArguments(call.key, text);
-    if (call.early === '' && text !== '') nameless += 1;
-    call.early += text;
-    if (name === null) return;
-    call.begun = true;
-    said = true;
-    begun += 1;
-    if (call.early !== '') nameless -= 1;
-    const named = setId(call, call.id ?? mintId(call.ordinal));
-    sink.call(call.key, { kind: 'call', id: named, name, custom: false, wrapped: false });
-    if (call.early !== '') sink.callArguments(call.key, call.early);
-    call.early = '';
-  }
-
-  /** By index, else by id, else the last one. Some vendors give every call the index 0: another id is another call. */
-  function findCall(index: Json | undefined, id: string | null, name: string | null): CallState {
-    if (typeof index === 'number') {
-      const known = byIndex.get(index);
-      const another = id !== null && name !== null && known !== undefined && known.id !== null && known.id !== id;
-      if (known !== undefined && !another) return known;
-      const call = addCall(id);
-      byIndex.set(index, call);
-      return call;
-    }
-    if (id !== null) return byId.get(id) ?? addCall(id);
-    return (name === null ? calls.at(-1) : undefined) ?? addCall(id);
-  }
-
-  function addCall(id: string | null): CallState {
-    const ordinal = calls.length;
-    const call: CallState = { ordinal, key: String(ordinal), id: null, begun: false, early: '' };
-    calls.push(call);
-    if (id !== null) setId(call, id);
-    return call;
-  }
-
-  /** The first id that a call is given stays. */
-  function setId(call: CallState, id: string): string {
-    call.id ??= id;
-    const known = byId.get(call.id);
-    if (known === undefined || call.ordinal < known.ordinal) byId.set(call.id, call);
-    return call.id;
   }
 
   return {
@@ -179,12 +109,6 @@ function thinkingText(thinking: Json | undefined): string {
         .map(({ text }) => text)
         .join('')
     : '';
-}
-
-/** Arguments are text; a few vendors send them as the object itself. */
-export function readArguments(value: Json | undefined): string {
-  if (typeof value === 'string') return value;
-  return value === undefined || value === null ? '' : stringifyJson(value);
 }
 
 function readError(error: Json): { status: number; type: string; message: string } {
