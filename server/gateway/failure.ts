@@ -1,4 +1,4 @@
-import type { UpstreamVerdict } from '../catalog/router.ts';
+import type { UpstreamVerdict } from '../catalog/upstream-health.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { errorEnvelope } from '../wire/envelope.ts';
 import type { WireError, WireExchange } from '../wire/protocol.ts';

@@ -84,265 +84,295 @@ const budgetExtra = (figures: BudgetFigures): Record<string, unknown> => ({
   ...(figures.affordableMaxTokens === undefined ? {} : { affordable_max_tokens: figures.affordableMaxTokens }),
 });
 
+/** Authentication, and what a key may call. */
+const keyRefusals = {
+  invalidApiKey: (): Refusal => ({
+    name: 'invalid_api_key',
+    status: 401,
+    code: 'invalid_api_key',
+    message: 'Invalid API key',
+    final: true,
+  }),
+  accountSuspended: (): Refusal => ({
+    name: 'account_suspended',
+    status: 403,
+    code: 'account_suspended',
+    final: true,
+    message: 'This account is suspended. Please contact support to have it reviewed.',
+  }),
+  modelNotFound: (model: string): Refusal => ({
+    name: 'model_not_found',
+    status: 400,
+    code: 'model_not_found',
+    param: 'model',
+    final: true,
+    message: `Requested model ${model} is not available in the service`,
+  }),
+  modelNotAllowed: (model: string): Refusal => ({
+    name: 'model_not_allowed',
+    status: 403,
+    code: 'model_not_allowed',
+    param: 'model',
+    final: true,
+    message: `This API key may not call the model ${model}. Its owner can change that in the console.`,
+  }),
+};
+
+/** The request as it was sent: its headers, address and body. */
+const shapeRefusals = {
+  invalidRequest: (
+    message: string,
+    param: string | null = null,
+    code: string | null = null,
+    extra?: Record<string, unknown>,
+  ): Refusal => ({
+    name: 'invalid_request',
+    status: 400,
+    code,
+    message,
+    param,
+    ...(extra === undefined ? {} : { extra }),
+  }),
+  versionHeaderMissing: (): Refusal => ({
+    name: 'version_header_missing',
+    status: 400,
+    code: null,
+    message: 'anthropic-version: header is required',
+  }),
+  unsupportedMediaType: (): Refusal => ({
+    name: 'unsupported_media_type',
+    status: 415,
+    code: null,
+    message: 'Content-Type must be application/json (UTF-8).',
+  }),
+  contentEncoding: (): Refusal => ({
+    name: 'content_encoding',
+    status: 415,
+    code: null,
+    message: 'Content-Encoding is not supported on requests: send the body uncompressed.',
+  }),
+  requestTooLarge: (limitBytes: number): Refusal => ({
+    name: 'request_too_large',
+    status: 413,
+    code: null,
+    message: `The request is larger than ${Math.floor(limitBytes / 1_048_576)} MB.`,
+  }),
+  requestTimeout: (): Refusal => ({
+    name: 'request_timeout',
+    status: 408,
+    code: null,
+    message: 'The request did not arrive in time.',
+  }),
+  tooManyHeaders: (): Refusal => ({
+    name: 'too_many_headers',
+    status: 400,
+    code: null,
+    message: 'The request has too many headers.',
+  }),
+  notFound: (message = 'There is nothing at this address.'): Refusal => ({
+    name: 'not_found',
+    status: 404,
+    code: null,
+    message,
+  }),
+  methodNotAllowed: (allow: string): Refusal => ({
+    name: 'method_not_allowed',
+    status: 405,
+    code: null,
+    message: `This address takes ${allow}.`,
+  }),
+  notSupported: (message: string): Refusal => ({
+    name: 'not_supported',
+    status: 501,
+    code: 'not_supported',
+    final: true,
+    message,
+  }),
+};
+
+/** Limits on the requests of a key or an account. */
+const limitRefusals = {
+  keyLimitReached: (limit: { period: string; limitUsd: string; spentUsd: string }): Refusal => ({
+    name: 'key_limit_reached',
+    status: 402,
+    code: 'key_limit_reached',
+    final: true,
+    extra: { limit_period: limit.period, limit_usd: limit.limitUsd, spent_usd: limit.spentUsd },
+    message: `This API key has reached its own spending limit (${limit.limitUsd} USD per ${limit.period}); its owner can raise it in the console.`,
+  }),
+  tooManyRequests: (what: string): Refusal => ({
+    name: 'too_many_requests',
+    status: 429,
+    code: 'rate_limit_exceeded',
+    retryAfterS: 1,
+    message: `Too many requests at once for this ${what}; wait for one to end.`,
+  }),
+  answersUnread: (): Refusal => ({
+    name: 'answers_unread',
+    status: 429,
+    code: 'answers_unread',
+    retryAfterS: 1,
+    message:
+      'Answers of this account are waiting to be read by its clients; read them to the end or close their connections.',
+  }),
+  rateLimited: ({ of, limit, resetS }: { of: 'key' | 'account'; limit: number; resetS: number }): Refusal => ({
+    name: 'rate_limited',
+    status: 429,
+    code: 'rate_limit_exceeded',
+    retryAfterS: resetS,
+    rateLimit: { limit, resetS },
+    message: `This ${of === 'key' ? 'API key' : 'account'} has reached its limit of ${limit} requests per minute; try again in ${resetS} seconds.`,
+  }),
+};
+
+/** The prepaid budget. */
+const budgetRefusals = (topUpUrl: string) => ({
+  budgetExhausted: (figures: BudgetFigures): Refusal => ({
+    name: 'budget_exhausted',
+    status: 402,
+    code: 'insufficient_quota',
+    final: true,
+    extra: budgetExtra(figures),
+    message: `The prepaid budget is used up or has expired; top up at ${topUpUrl} and the same API key works again.`,
+  }),
+  budgetShort: (figures: BudgetFigures): Refusal => ({
+    name: 'budget_short',
+    status: 402,
+    code: 'insufficient_quota',
+    final: true,
+    extra: budgetExtra(figures),
+    message:
+      `The remaining budget of ${figures.balanceUsd} USD does not cover this request, which needs at least ${figures.requiredUsd ?? 'more'} USD; ` +
+      `top up at ${topUpUrl} or send less context.`,
+  }),
+  budgetReserved: (figures: BudgetFigures): Refusal => ({
+    name: 'budget_reserved',
+    status: 429,
+    code: 'budget_reserved',
+    retryAfterS: 1,
+    extra: budgetExtra(figures),
+    message: `The remaining budget is reserved by requests of this account that are still running (${figures.heldUsd} USD); try again when they end.`,
+  }),
+  budgetUsedUp: (): Refusal => ({
+    name: 'budget_exhausted',
+    status: 402,
+    code: 'insufficient_quota',
+    final: true,
+    message: `The prepaid budget was used up while the model was still reasoning; top up at ${topUpUrl} and the same API key works again.`,
+  }),
+});
+
+/** The state of this service. */
+const serviceRefusals = (seeStatus: string) => ({
+  unavailable: (): Refusal => ({
+    name: 'unavailable',
+    status: 503,
+    code: 'server_error',
+    retryAfterS: 2,
+    message: `The service cannot check budgets at the moment, so it takes no requests. ${seeStatus}`,
+  }),
+  budgetUnknown: (): Refusal => ({
+    name: 'unavailable',
+    status: 503,
+    code: 'server_error',
+    message: `The service cannot check budgets at the moment, so this answer ends here; whether there is more budget is not known. ${seeStatus}`,
+  }),
+  overloaded: (): Refusal => ({
+    name: 'overloaded',
+    status: 503,
+    code: 'server_error',
+    retryAfterS: 2,
+    message: `This server cannot keep up at the moment; try again. ${seeStatus}`,
+  }),
+  draining: (): Refusal => ({
+    name: 'draining',
+    status: 503,
+    code: 'server_error',
+    retryAfterS: 1,
+    message: `This server is restarting; try again. ${seeStatus}`,
+  }),
+  internal: (): Refusal => ({
+    name: 'internal',
+    status: 500,
+    code: 'server_error',
+    message: `Something went wrong on our side. ${seeStatus}`,
+  }),
+});
+
+/** The model's vendor. */
+const upstreamRefusals = (seeStatus: string) => ({
+  upstreamUnreachable: (): Refusal => ({
+    name: 'upstream_unreachable',
+    status: 502,
+    code: 'upstream_error',
+    message: `The model's upstream could not be reached. ${seeStatus}`,
+  }),
+  upstreamError: (): Refusal => ({
+    name: 'upstream_error',
+    status: 502,
+    code: 'upstream_error',
+    message: `The model's upstream failed. ${seeStatus}`,
+  }),
+  upstreamRefused: (status: number): Refusal => ({
+    name: 'upstream_refused',
+    status,
+    code: null,
+    message: `The model's upstream refused this request and gave no reason that could be read.`,
+  }),
+  contentRefused: (): Refusal => ({
+    name: 'content_refused',
+    status: 400,
+    code: 'content_policy_violation',
+    final: true,
+    message: "The moderation of the model's vendor refused the content of this request.",
+  }),
+  upstreamOverloaded: (retryAfterS?: number): Refusal => ({
+    name: 'upstream_overloaded',
+    status: 503,
+    messagesStatus: 529,
+    code: 'upstream_overloaded',
+    message: `The model's upstream is overloaded. ${seeStatus}`,
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+  }),
+  upstreamUnavailable: (): Refusal => ({
+    name: 'upstream_unavailable',
+    status: 503,
+    code: 'upstream_unavailable',
+    retryAfterS: 30,
+    message: `The model is not available at the moment. ${seeStatus}`,
+  }),
+  upstreamTimeout: (): Refusal => ({
+    name: 'upstream_timeout',
+    status: 504,
+    code: 'upstream_timeout',
+    message: `The model's upstream did not answer in time. ${seeStatus}`,
+  }),
+  upstreamCut: (): Refusal => ({
+    name: 'upstream_cut',
+    status: 502,
+    code: 'upstream_error',
+    message: `The model's upstream ended the answer before it was complete. ${seeStatus}`,
+  }),
+  upstreamStalled: (): Refusal => ({
+    name: 'upstream_stalled',
+    status: 504,
+    code: 'upstream_timeout',
+    message: `The model's upstream stopped sending in the middle of the answer. ${seeStatus}`,
+  }),
+});
+
 /** Builds the refusals, once per process, because the sentences contain the public addresses. */
 export function createRefusals({ topUpUrl, statusUrl }: Pointers) {
   const seeStatus = `See ${statusUrl} for the current state of every model.`;
   return {
     /** The status page, for sentences of `wire/`. */
     statusUrl,
-    invalidApiKey: (): Refusal => ({
-      name: 'invalid_api_key',
-      status: 401,
-      code: 'invalid_api_key',
-      message: 'Invalid API key',
-      final: true,
-    }),
-    accountSuspended: (): Refusal => ({
-      name: 'account_suspended',
-      status: 403,
-      code: 'account_suspended',
-      final: true,
-      message: 'This account is suspended. Please contact support to have it reviewed.',
-    }),
-    invalidRequest: (
-      message: string,
-      param: string | null = null,
-      code: string | null = null,
-      extra?: Record<string, unknown>,
-    ): Refusal => ({
-      name: 'invalid_request',
-      status: 400,
-      code,
-      message,
-      param,
-      ...(extra === undefined ? {} : { extra }),
-    }),
-    versionHeaderMissing: (): Refusal => ({
-      name: 'version_header_missing',
-      status: 400,
-      code: null,
-      message: 'anthropic-version: header is required',
-    }),
-    unsupportedMediaType: (): Refusal => ({
-      name: 'unsupported_media_type',
-      status: 415,
-      code: null,
-      message: 'Content-Type must be application/json (UTF-8).',
-    }),
-    contentEncoding: (): Refusal => ({
-      name: 'content_encoding',
-      status: 415,
-      code: null,
-      message: 'Content-Encoding is not supported on requests: send the body uncompressed.',
-    }),
-    requestTooLarge: (limitBytes: number): Refusal => ({
-      name: 'request_too_large',
-      status: 413,
-      code: null,
-      message: `The request is larger than ${Math.floor(limitBytes / 1_048_576)} MB.`,
-    }),
-    requestTimeout: (): Refusal => ({
-      name: 'request_timeout',
-      status: 408,
-      code: null,
-      message: 'The request did not arrive in time.',
-    }),
-    tooManyHeaders: (): Refusal => ({
-      name: 'too_many_headers',
-      status: 400,
-      code: null,
-      message: 'The request has too many headers.',
-    }),
-    notFound: (message = 'There is nothing at this address.'): Refusal => ({
-      name: 'not_found',
-      status: 404,
-      code: null,
-      message,
-    }),
-    methodNotAllowed: (allow: string): Refusal => ({
-      name: 'method_not_allowed',
-      status: 405,
-      code: null,
-      message: `This address takes ${allow}.`,
-    }),
-    modelNotFound: (model: string): Refusal => ({
-      name: 'model_not_found',
-      status: 400,
-      code: 'model_not_found',
-      param: 'model',
-      final: true,
-      message: `Requested model ${model} is not available in the service`,
-    }),
-    modelNotAllowed: (model: string): Refusal => ({
-      name: 'model_not_allowed',
-      status: 403,
-      code: 'model_not_allowed',
-      param: 'model',
-      final: true,
-      message: `This API key may not call the model ${model}. Its owner can change that in the console.`,
-    }),
-    budgetExhausted: (figures: BudgetFigures): Refusal => ({
-      name: 'budget_exhausted',
-      status: 402,
-      code: 'insufficient_quota',
-      final: true,
-      extra: budgetExtra(figures),
-      message: `The prepaid budget is used up or has expired; top up at ${topUpUrl} and the same API key works again.`,
-    }),
-    budgetShort: (figures: BudgetFigures): Refusal => ({
-      name: 'budget_short',
-      status: 402,
-      code: 'insufficient_quota',
-      final: true,
-      extra: budgetExtra(figures),
-      message:
-        `The remaining budget of ${figures.balanceUsd} USD does not cover this request, which needs at least ${figures.requiredUsd ?? 'more'} USD; ` +
-        `top up at ${topUpUrl} or send less context.`,
-    }),
-    budgetReserved: (figures: BudgetFigures): Refusal => ({
-      name: 'budget_reserved',
-      status: 429,
-      code: 'budget_reserved',
-      retryAfterS: 1,
-      extra: budgetExtra(figures),
-      message: `The remaining budget is reserved by requests of this account that are still running (${figures.heldUsd} USD); try again when they end.`,
-    }),
-    keyLimitReached: (limit: { period: string; limitUsd: string; spentUsd: string }): Refusal => ({
-      name: 'key_limit_reached',
-      status: 402,
-      code: 'key_limit_reached',
-      final: true,
-      extra: { limit_period: limit.period, limit_usd: limit.limitUsd, spent_usd: limit.spentUsd },
-      message: `This API key has reached its own spending limit (${limit.limitUsd} USD per ${limit.period}); its owner can raise it in the console.`,
-    }),
-    tooManyRequests: (what: string): Refusal => ({
-      name: 'too_many_requests',
-      status: 429,
-      code: 'rate_limit_exceeded',
-      retryAfterS: 1,
-      message: `Too many requests at once for this ${what}; wait for one to end.`,
-    }),
-    answersUnread: (): Refusal => ({
-      name: 'answers_unread',
-      status: 429,
-      code: 'answers_unread',
-      retryAfterS: 1,
-      message:
-        'Answers of this account are waiting to be read by its clients; read them to the end or close their connections.',
-    }),
-    rateLimited: ({ of, limit, resetS }: { of: 'key' | 'account'; limit: number; resetS: number }): Refusal => ({
-      name: 'rate_limited',
-      status: 429,
-      code: 'rate_limit_exceeded',
-      retryAfterS: resetS,
-      rateLimit: { limit, resetS },
-      message: `This ${of === 'key' ? 'API key' : 'account'} has reached its limit of ${limit} requests per minute; try again in ${resetS} seconds.`,
-    }),
-    notSupported: (message: string): Refusal => ({
-      name: 'not_supported',
-      status: 501,
-      code: 'not_supported',
-      final: true,
-      message,
-    }),
-    unavailable: (): Refusal => ({
-      name: 'unavailable',
-      status: 503,
-      code: 'server_error',
-      retryAfterS: 2,
-      message: `The service cannot check budgets at the moment, so it takes no requests. ${seeStatus}`,
-    }),
-    budgetUsedUp: (): Refusal => ({
-      name: 'budget_exhausted',
-      status: 402,
-      code: 'insufficient_quota',
-      final: true,
-      message: `The prepaid budget was used up while the model was still reasoning; top up at ${topUpUrl} and the same API key works again.`,
-    }),
-    budgetUnknown: (): Refusal => ({
-      name: 'unavailable',
-      status: 503,
-      code: 'server_error',
-      message: `The service cannot check budgets at the moment, so this answer ends here; whether there is more budget is not known. ${seeStatus}`,
-    }),
-    overloaded: (): Refusal => ({
-      name: 'overloaded',
-      status: 503,
-      code: 'server_error',
-      retryAfterS: 2,
-      message: `This server cannot keep up at the moment; try again. ${seeStatus}`,
-    }),
-    draining: (): Refusal => ({
-      name: 'draining',
-      status: 503,
-      code: 'server_error',
-      retryAfterS: 1,
-      message: `This server is restarting; try again. ${seeStatus}`,
-    }),
-    internal: (): Refusal => ({
-      name: 'internal',
-      status: 500,
-      code: 'server_error',
-      message: `Something went wrong on our side. ${seeStatus}`,
-    }),
-    upstreamUnreachable: (): Refusal => ({
-      name: 'upstream_unreachable',
-      status: 502,
-      code: 'upstream_error',
-      message: `The model's upstream could not be reached. ${seeStatus}`,
-    }),
-    upstreamError: (): Refusal => ({
-      name: 'upstream_error',
-      status: 502,
-      code: 'upstream_error',
-      message: `The model's upstream failed. ${seeStatus}`,
-    }),
-    upstreamRefused: (status: number): Refusal => ({
-      name: 'upstream_refused',
-      status,
-      code: null,
-      message: `The model's upstream refused this request and gave no reason that could be read.`,
-    }),
-    contentRefused: (): Refusal => ({
-      name: 'content_refused',
-      status: 400,
-      code: 'content_policy_violation',
-      final: true,
-      message: "The moderation of the model's vendor refused the content of this request.",
-    }),
-    upstreamOverloaded: (retryAfterS?: number): Refusal => ({
-      name: 'upstream_overloaded',
-      status: 503,
-      messagesStatus: 529,
-      code: 'upstream_overloaded',
-      message: `The model's upstream is overloaded. ${seeStatus}`,
-      ...(retryAfterS === undefined ? {} : { retryAfterS }),
-    }),
-    upstreamUnavailable: (): Refusal => ({
-      name: 'upstream_unavailable',
-      status: 503,
-      code: 'upstream_unavailable',
-      retryAfterS: 30,
-      message: `The model is not available at the moment. ${seeStatus}`,
-    }),
-    upstreamTimeout: (): Refusal => ({
-      name: 'upstream_timeout',
-      status: 504,
-      code: 'upstream_timeout',
-      message: `The model's upstream did not answer in time. ${seeStatus}`,
-    }),
-    upstreamCut: (): Refusal => ({
-      name: 'upstream_cut',
-      status: 502,
-      code: 'upstream_error',
-      message: `The model's upstream ended the answer before it was complete. ${seeStatus}`,
-    }),
-    upstreamStalled: (): Refusal => ({
-      name: 'upstream_stalled',
-      status: 504,
-      code: 'upstream_timeout',
-      message: `The model's upstream stopped sending in the middle of the answer. ${seeStatus}`,
-    }),
+    ...keyRefusals,
+    ...shapeRefusals,
+    ...limitRefusals,
+    ...budgetRefusals(topUpUrl),
+    ...serviceRefusals(seeStatus),
+    ...upstreamRefusals(seeStatus),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { UpstreamHealth } from '../catalog/router.ts';
+import type { UpstreamHealth } from '../catalog/upstream-health.ts';
 import { actorOf, isOperator } from '../people/principal.ts';
 import { noSuchId } from './access.ts';
 import { builder } from './builder.ts';

@@ -1,0 +1,181 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ModelMismatches } from '../catalog/model-mismatches.ts';
+import type { Router, Target } from '../catalog/router.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { ReportedUsage } from '../core/tokens.ts';
+import { type TokenBounds, withinBounds } from '../metering/estimate.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { UnreadableReply, type WireExchange, type WirePieces } from '../wire/protocol.ts';
+import { type AnswerQueue, bytesOf, createAnswerQueue } from './answer-queue.ts';
+import type { ClientCall, Prepared } from './call.ts';
+import type { FailedEnd, UpstreamFailure } from './failure.ts';
+import type { Refusals } from './refusals.ts';
+import { sendInStream, sendRefusal } from './refuse.ts';
+import { isSameModel } from './reported-model.ts';
+import { type Metered, meterLeft, meterStream, meterWhole, unmetered } from './settle.ts';
+import type { Delivery, RouteTry } from './try-route.ts';
+
+/** From the end of a try to what is metered and what the client still gets of it. */
+export interface DeliveredParts {
+  router: Pick<Router, 'report'>;
+  refusals: Refusals;
+  /** Records answers by another model; returns at once. */
+  mismatches: Pick<ModelMismatches, 'note'>;
+  metrics: Metrics;
+  log: { warn(fields: object, text: string): void };
+}
+
+/** The result of the delivery: the metering to settle, and the completion of the client's answer. */
+export interface Delivered {
+  target: Target;
+  metered: Metered;
+  /** The vendor refused the request as it is: a call that cost nothing. */
+  refusedByVendor?: true;
+  /** Sends the rest; called after the settlement is on disk. */
+  complete(costUsd: string): void;
+}
+
+/** Result of a request that delivered nothing: a row of cost zero, and the refusal as a status or an error event. */
+export function refusedBy(
+  call: ClientCall,
+  target: Target,
+  failure: Pick<UpstreamFailure, 'passthrough' | 'refusal'> & { outcome: Outcome },
+): Delivered {
+  return {
+    target,
+    metered: unmetered(failure.outcome),
+    ...(failure.passthrough === undefined ? {} : { refusedByVendor: true }),
+    complete() {
+      const { client } = call;
+      if (client.streaming) sendInStream(call, failure.passthrough ?? null, failure.refusal);
+      else if (failure.passthrough === undefined) sendRefusal(call, failure.refusal);
+      else
+        client.answer(failure.passthrough.status, { 'content-type': failure.passthrough.contentType }, [
+          failure.passthrough.body,
+        ]);
+    },
+  };
+}
+
+const upstreamFailures: ReadonlySet<Outcome> = new Set(['upstream_cut', 'timeout', 'upstream_error']);
+
+/** The delivery of a try, or its failure, after which another route may be tried. */
+export type ReadEnd = (delivery: Delivery, prepared: Prepared, done: RouteTry) => Promise<Delivered | FailedEnd>;
+
+export function createEndReader({ router, refusals, mismatches, metrics, log }: DeliveredParts): ReadEnd {
+  const takeTurn = createAnswerQueue();
+
+  const watchModel = (call: ClientCall, model: string, target: Target, reported: string | null): void => {
+    const { upstreamModel, upstream } = target.route;
+    if (reported === null || isSameModel(upstreamModel, reported)) return;
+    metrics.anomaly('model_mismatch', upstream.id);
+    mismatches.note({ requestId: call.requestId, model, upstream: upstream.id, asked: upstreamModel, reported });
+    log.warn(
+      { requestId: call.requestId, upstream: upstream.id, model: upstreamModel },
+      'the upstream answered with another model',
+    );
+  };
+
+  /** Caps reported usage at plausible bounds. What is above is not billed; it is counted as an anomaly. */
+  const believed = (call: ClientCall, target: Target, account: ReportedUsage, bounds: TokenBounds): ReportedUsage => {
+    const within = withinBounds(account, bounds);
+    if (within !== account) {
+      const { upstream, upstreamModel } = target.route;
+      metrics.anomaly('implausible_usage', upstream.id);
+      log.warn(
+        { requestId: call.requestId, upstream: upstream.id, model: upstreamModel },
+        'the upstream reported more tokens than the model can take',
+      );
+    }
+    return within;
+  };
+
+  /** A function of its own, so that nothing else keeps the pieces of the answer while the client takes them. */
+  const wholeDelivered = async (
+    { call, request, admission, share, bounds }: Delivery,
+    { target, exchange }: Prepared,
+    pieces: Uint8Array[],
+    clientLeft: boolean,
+  ): Promise<Delivered | FailedEnd> => {
+    const { client } = call;
+    const reply = await readReply(exchange, pieces, takeTurn);
+    if (reply === null) return { kind: 'fault', fault: 'unreadable' };
+    share.handOver(client.gone ? 0 : bytesOf(reply.pieces));
+    router.report(target, 'fine');
+    watchModel(call, request.model.id, target, reply.account.model);
+    const account = believed(call, target, reply.account, bounds);
+    return {
+      target,
+      metered: meterWhole(account, request.facts, admission.contextWindow, clientLeft ? 'client_closed' : 'completed'),
+      complete: (costUsd) =>
+        client.answer(
+          200,
+          { 'content-type': 'application/json', 'x-steyg-cost-usd': costUsd, ...client.more },
+          reply.pieces,
+        ),
+    };
+  };
+
+  return async function readEnd(delivery, prepared, { end, hidden }) {
+    const { call, request, admission, bounds } = delivery;
+    const { target } = prepared;
+    const { client } = call;
+    const { facts } = request;
+    const { contextWindow } = admission;
+    switch (end.kind) {
+      case 'stream':
+        router.report(target, upstreamFailures.has(end.ending) ? 'failed' : 'fine');
+        watchModel(call, request.model.id, target, end.account.model);
+        return {
+          target,
+          metered: meterStream(end.ending, believed(call, target, end.account, bounds), facts, contextWindow, hidden),
+          complete() {
+            if (client.gone) return;
+            client.startStream();
+            if (end.last.length > 0) client.write(end.last);
+            client.end();
+          },
+        };
+      case 'left':
+        return { target, metered: meterLeft(end.sent, facts, contextWindow, hidden), complete: () => undefined };
+      case 'stopped': {
+        const [outcome, refusal] =
+          end.reason === 'budget'
+            ? (['budget_stopped', refusals.budgetUsedUp()] as const)
+            : (['shutdown', refusals.budgetUnknown()] as const);
+        const account = believed(call, target, end.account, bounds);
+        return {
+          ...refusedBy(call, target, { outcome, refusal }),
+          metered: meterStream(outcome, account, facts, contextWindow, hidden),
+        };
+      }
+      case 'whole':
+        return wholeDelivered(delivery, prepared, end.body, end.clientLeft);
+      case 'status':
+      case 'error_event':
+      case 'fault':
+      case 'shutdown':
+        return end;
+    }
+  };
+}
+
+/** Answers above this size are read in turn, and in slices. */
+const largeReplyBytes = 1_048_576;
+
+/** Null: a 2xx answer that the protocol does not allow. */
+async function readReply(
+  exchange: WireExchange,
+  pieces: readonly Uint8Array[],
+  takeTurn: AnswerQueue,
+): Promise<WirePieces | null> {
+  try {
+    if (bytesOf(pieces) > largeReplyBytes) return await takeTurn(() => exchange.replyInPieces(pieces, nextTurn));
+    const [first = new Uint8Array(0)] = pieces;
+    const { body, account } = exchange.reply(pieces.length > 1 ? Buffer.concat(pieces) : first);
+    return { pieces: [body], account };
+  } catch (error) {
+    if (error instanceof UnreadableReply) return null;
+    throw error;
+  }
+}
