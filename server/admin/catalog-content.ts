@@ -30,14 +30,22 @@ export function catalogInput({ allowPrivate }: { allowPrivate: boolean }) {
           apiKeyEnv: z
             .string('must be text')
             .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable')
-            .optional(),
-          apiKey: z.string('must be text').refine(isSecret, 'must be a key: visible ASCII characters').optional(),
+            .optional()
+            .describe(
+              'The environment variable that has the key. It becomes the only key of the upstream; left out with `apiKey`: the keys stay.',
+            ),
+          apiKey: z
+            .string('must be text')
+            .refine(isSecret, 'must be a key: visible ASCII characters')
+            .optional()
+            .describe('The key itself, for tests; `apiKeyEnv` keeps it out of the file.'),
         }),
         'must be a list',
       )
-      .default([]),
-    models: z.array(modelEntry, 'must be a list').default([]),
-    plans: z.array(planEntry, 'must be a list').default([]),
+      .default([])
+      .describe('Endpoints of vendors, each with its key.'),
+    models: z.array(modelEntry, 'must be a list').default([]).describe('What customers can call.'),
+    plans: z.array(planEntry, 'must be a list').default([]).describe('What customers can buy.'),
   });
 }
 export type CatalogInput = z.infer<ReturnType<typeof catalogInput>>;
@@ -57,32 +65,49 @@ const whole = (least: number, most: number) =>
 const upstreamId = z.string('must be text');
 
 const routeEntry = z.strictObject({
-  upstream: upstreamId,
-  model: upstreamModelInput,
-  priority: whole(0, 1_000).default(0),
-  weight: whole(1, 1_000).default(1),
-  costs: costsInput.optional(),
+  upstream: upstreamId.describe('The `id` of an upstream of the file or of the database.'),
+  model: upstreamModelInput.describe('The name of the model at that upstream.'),
+  priority: whole(0, 1_000).default(0).describe('Lower is tried first.'),
+  weight: whole(1, 1_000).default(1).describe('The share of requests among routes of the same priority.'),
+  costs: costsInput
+    .optional()
+    .describe('What the vendor charges on this route; the margin is counted against it. Left out: unknown.'),
 });
 
 const modelEntry = z.strictObject({
   ...modelShape,
-  prices: pricesInput,
-  routes: z.array(routeEntry, 'must be a list').optional(),
+  prices: pricesInput.describe('What customers pay. A change is a new price version; requests under way keep theirs.'),
+  routes: z
+    .array(routeEntry, 'must be a list')
+    .optional()
+    .describe('All places where the model runs: others are switched off. Left out: they stay as they are.'),
 });
 
 const planEntry = z.strictObject({
-  id: z.string('must be text').regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be lower-case letters, digits and hyphens'),
-  name: z.string('must be text').superRefine((text, context) => {
-    const problem = textProblem(text, 60);
-    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
-  }),
-  priceVnd: whole(1, 1_000_000_000_000),
-  budgetUsd: z.string('must be USD as text, such as "10"').transform((text, context) => {
-    const amount = parseUsd(text);
-    if (amount !== null && amount > 0n) return amount;
-    context.addIssue({ code: 'custom', message: 'must be USD as text, such as "10", more than 0', input: text });
-    return z.NEVER;
-  }),
-  validDays: whole(1, 36_500).optional(),
-  enabled: z.boolean('must be true or false').default(true),
+  id: z
+    .string('must be text')
+    .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be lower-case letters, digits and hyphens')
+    .describe('The identity of the plan in orders and addresses.'),
+  name: z
+    .string('must be text')
+    .superRefine((text, context) => {
+      const problem = textProblem(text, 60);
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+    })
+    .describe('The name that people read.'),
+  priceVnd: whole(1, 1_000_000_000_000).describe('What a customer transfers, in VND.'),
+  budgetUsd: z
+    .string('must be USD as text, such as "10"')
+    .transform((text, context) => {
+      const amount = parseUsd(text);
+      if (amount !== null && amount > 0n) return amount;
+      context.addIssue({ code: 'custom', message: 'must be USD as text, such as "10", more than 0', input: text });
+      return z.NEVER;
+    })
+    .describe('The budget that the customer gets for it, in USD as text.'),
+  validDays: whole(1, 36_500).optional().describe('Days until bought budget ends. Left out: never.'),
+  enabled: z
+    .boolean('must be true or false')
+    .default(true)
+    .describe('`false`: the plan is not on sale; orders that were made stay.'),
 });

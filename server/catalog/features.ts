@@ -7,14 +7,26 @@ import type { Protocol } from '../core/protocol.ts';
  * upstream without a description works.
  */
 export const featuresInput = z.strictObject({
-  maxTokensField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
-  systemRole: z.enum(['keep', 'user', 'hoist']).optional(),
-  files: z.boolean().optional(),
-  jsonObject: z.boolean().optional(),
-  sampling: z.boolean().optional(),
-  reasoningHistory: z.boolean().optional(),
-  effort: z.boolean().optional(),
-  store: z.boolean().optional(),
+  maxTokensField: z
+    .enum(['max_tokens', 'max_completion_tokens'])
+    .optional()
+    .describe('The name under which a chat completions upstream takes the limit of the answer.'),
+  systemRole: z
+    .enum(['keep', 'user', 'hoist'])
+    .optional()
+    .describe('A system message in the middle of a conversation: sent as it is, as the user, or moved to the start.'),
+  files: z.boolean().optional().describe('The upstream takes files (PDF) in messages.'),
+  jsonObject: z.boolean().optional().describe('The upstream takes `response_format: json_object`.'),
+  sampling: z
+    .boolean()
+    .optional()
+    .describe('The upstream takes `temperature`, `top_p` and their like; otherwise they are left out.'),
+  reasoningHistory: z.boolean().optional().describe('The upstream expects its earlier reasoning back in the history.'),
+  effort: z.boolean().optional().describe('The upstream takes a reasoning effort.'),
+  store: z
+    .boolean()
+    .optional()
+    .describe('The upstream keeps what passes unless `store: false` is sent, so it is always sent.'),
 });
 export type FeaturesInput = z.infer<typeof featuresInput>;
 

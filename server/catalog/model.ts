@@ -66,24 +66,38 @@ export const modelId = z
   .refine((id) => !id.startsWith(clientPrefix), `must not begin with ${clientPrefix}, which clients add`);
 
 export const modelShape = {
-  id: modelId,
-  displayName: text(100),
-  family: text(60),
-  contextWindow: tokens,
-  maxOutputTokens: tokens,
-  allow: names(100),
-  capabilities: names(50),
+  id: modelId.describe('What clients send as `model`. The identity of the entry: another id is another model.'),
+  displayName: text(100).describe('The name that people read.'),
+  family: text(60).describe('The family that pages group models by, such as `claude`.'),
+  contextWindow: tokens.describe('Tokens of prompt and answer together; told to clients.'),
+  maxOutputTokens: tokens.describe(
+    'Tokens of the longest answer. It bounds what is held for a request without a limit.',
+  ),
+  allow: names(100).describe(
+    'Fields and betas that the tenant and price gates open for this model, such as `web_search`. All others that cost extra or reach other data are refused.',
+  ),
+  capabilities: names(50).describe('Shown to people and clients: `tools`, `vision`, `thinking`, `caching`.'),
   efforts: z
     .array(z.enum(reasoningEfforts, `must be one of ${reasoningEfforts.join(', ')}`))
     // Sorted, so that another order in the input is no change.
     .transform((known) => reasoningEfforts.filter((effort) => known.includes(effort)))
-    .default([]),
+    .default([])
+    .describe('Reasoning efforts that the model takes. Empty: not stated, and every word is passed on.'),
   reasoningTokensPerSecond: z
     .int('must be a whole number of tokens a second')
     .min(0, 'must not be negative')
     .max(10_000, 'must be at most 10000')
     .nullish()
-    .transform((speed) => speed ?? null),
-  unknownMembers: z.enum(unknownMemberRules, 'must be pass or refuse').default('pass'),
-  enabled: z.boolean('must be true or false').default(true),
+    .transform((speed) => speed ?? null)
+    .describe(
+      'Lowest speed of hidden reasoning. The spend brake counts silence at it, and a stream that the client left is charged at it. Left out: not stated.',
+    ),
+  unknownMembers: z
+    .enum(unknownMemberRules, 'must be pass or refuse')
+    .default('pass')
+    .describe('Top-level members of a request that no table knows: sent on unchanged, or refused by name.'),
+  enabled: z
+    .boolean('must be true or false')
+    .default(true)
+    .describe('`false`: the model is neither listed nor called; its ledger entries stay.'),
 };

@@ -20,11 +20,11 @@ const optionalPrice = priceText.nullish().transform((price) => price ?? null);
 /** Prices of a model. A cache hit is cheaper than new context; only a free model has both at zero. */
 export const pricesInput = z
   .strictObject({
-    input: priceText,
-    cacheHit: priceText,
-    cacheWrite5m: optionalPrice,
-    cacheWrite1h: optionalPrice,
-    output: priceText,
+    input: priceText.describe('New context, USD per 1,000,000 tokens as text.'),
+    cacheHit: priceText.describe('Context read from the cache. Lower than `input`, or both 0.'),
+    cacheWrite5m: optionalPrice.describe('Context written to the five-minute cache. Left out: as `input`.'),
+    cacheWrite1h: optionalPrice.describe('Context written to the one-hour cache. Left out: as `input`.'),
+    output: priceText.describe('What the model writes, its reasoning included.'),
   })
   .refine(({ input, cacheHit }) => cacheHit < input || (cacheHit === 0n && input === 0n), {
     path: ['cacheHit'],
@@ -39,9 +39,9 @@ function isPrice(prices: unknown, name: 'input' | 'cacheHit'): boolean {
 
 /** Costs of a route for the operator: the same members, but a cache hit may cost as much as input. */
 export const costsInput = z.strictObject({
-  input: priceText,
-  cacheHit: priceText,
-  cacheWrite5m: optionalPrice,
-  cacheWrite1h: optionalPrice,
-  output: priceText,
+  input: priceText.describe('Cost of new context, USD per 1,000,000 tokens as text.'),
+  cacheHit: priceText.describe('Cost of context read from the cache.'),
+  cacheWrite5m: optionalPrice.describe('Cost of context written to the five-minute cache. Left out: as `input`.'),
+  cacheWrite1h: optionalPrice.describe('Cost of context written to the one-hour cache. Left out: as `input`.'),
+  output: priceText.describe('Cost of what the model writes.'),
 });

@@ -48,12 +48,19 @@ export function upstreamInput({ allowPrivate }: { allowPrivate: boolean }) {
     return text.replace(/\/+$/, '');
   });
   return z.strictObject({
-    id,
-    protocol: z.enum(protocols, `must be one of ${protocols.join(', ')}`),
-    baseUrl,
-    onDisconnect: z.enum(['abort', 'drain'], 'must be abort or drain').default('abort'),
-    features: featuresInput.default({}),
-    enabled: z.boolean('must be true or false').default(true),
+    id: id.describe('The name that routes refer to.'),
+    protocol: z
+      .enum(protocols, `must be one of ${protocols.join(', ')}`)
+      .describe('The wire protocol of the upstream. Clients of the other protocols are translated.'),
+    baseUrl: baseUrl.describe(
+      'Its address: without `/v1` for messages, with `/v1` for the others. `simulator` is the built-in one.',
+    ),
+    onDisconnect: z
+      .enum(['abort', 'drain'], 'must be abort or drain')
+      .default('abort')
+      .describe('When a client leaves: end the request at the upstream, or read it on for `DRAIN_MS`.'),
+    features: featuresInput.default({}).describe('What differs from the usual upstream of that protocol.'),
+    enabled: z.boolean('must be true or false').default(true).describe('`false`: no request goes there.'),
   });
 }
 

@@ -441,7 +441,7 @@ describe('help', () => {
     const { code, out } = await call(args);
     expect(code).toBe(0);
     const promised =
-      `account create,account suspend,account resume,key create,key delete,grant add,budget show,ledger list,token create,catalog apply,catalog export,operator create,invariants,migrate,migrate status`.split(
+      `account create,account suspend,account resume,key create,key delete,grant add,budget show,ledger list,token create,catalog apply,catalog export,catalog schema,operator create,invariants,migrate,migrate status`.split(
         ',',
       );
     for (const name of promised) expect(out).toContain(`  ${name}`);

@@ -51,4 +51,14 @@ export const catalogCommands: readonly Command[] = [
       return { json: catalog, text: `${missing}${stringify(catalog, { lineWidth: 0 }).trimEnd()}` };
     },
   },
+  {
+    name: 'catalog schema',
+    usage: '',
+    summary: 'print every key of a catalog file: what it takes, and what it is for; --json: as JSON Schema',
+    options: {},
+    async runAlone() {
+      const { catalogJsonSchema, catalogTables } = await import('../catalog-schema.ts');
+      return { json: catalogJsonSchema(), text: catalogTables() };
+    },
+  },
 ];

@@ -4,7 +4,18 @@ import type { Config } from '../../runtime/config.ts';
 import { parseMoment } from '../../shared/moment.ts';
 
 /** The input and output of every command of the operator's command line. */
-export interface Command {
+export type Command = DatabaseCommand | LoneCommand;
+
+interface DatabaseCommand extends CommandFacts {
+  run(surroundings: Surroundings, given: Given): Promise<CommandResult>;
+}
+
+/** A command without the database, which is neither started nor reached. */
+interface LoneCommand extends CommandFacts {
+  runAlone(surroundings: Pick<Surroundings, 'config'>, given: Given): Promise<CommandResult>;
+}
+
+interface CommandFacts {
   /** The command's words, e.g. `account create`. */
   name: string;
   /** The arguments after the words, for `--help`. */
@@ -13,7 +24,6 @@ export interface Command {
   options: Readonly<Record<string, 'text' | 'flag'>>;
   /** The number of positional arguments. */
   words?: number;
-  run(surroundings: Surroundings, given: Given): Promise<CommandResult>;
 }
 
 export interface Surroundings {

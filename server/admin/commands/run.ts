@@ -92,6 +92,7 @@ function parse(command: Command, args: readonly string[]): Given {
 async function runCommand(command: Command, given: Given, { env }: Terminal): Promise<CommandResult> {
   const { loadConfig } = await import('../../runtime/config.ts');
   const config = loadConfig(env);
+  if ('runAlone' in command) return command.runAlone({ config }, given);
   const database = await openDatabase(config);
   try {
     return await command.run(
