@@ -200,7 +200,7 @@ function showFirstStart({ operator, key }: FirstStart, url: string): void {
       `    curl ${url}/api/v1/messages -H 'authorization: Bearer ${key.secret}' -H 'anthropic-version: 2023-06-01' \\`,
     );
     print(
-      `      -H 'content-type: application/json' -d '{"model":"${key.model}","max_tokens":16,"messages":[{"role":"user","content":"ping"}]}'`,
+      `      -H 'content-type: application/json' -d '{"model":"${key.model}","max_tokens":512,"messages":[{"role":"user","content":"ping"}]}'`,
     );
     print(`    curl ${url}/api/v1/chat/completions -H 'authorization: Bearer ${key.secret}' \\`);
     print(

@@ -32,7 +32,7 @@ export type FeaturesInput = z.infer<typeof featuresInput>;
 
 const defaults: Readonly<Record<Protocol, UpstreamFeatures>> = {
   messages: {
-    maxTokensField: 'max_tokens',
+    maxTokensField: null,
     systemRole: 'hoist',
     files: true,
     jsonObject: false,
@@ -42,7 +42,7 @@ const defaults: Readonly<Record<Protocol, UpstreamFeatures>> = {
     store: false,
   },
   'chat-completions': {
-    maxTokensField: 'max_tokens',
+    maxTokensField: null,
     systemRole: 'keep',
     files: false,
     jsonObject: true,
@@ -52,7 +52,7 @@ const defaults: Readonly<Record<Protocol, UpstreamFeatures>> = {
     store: false,
   },
   responses: {
-    maxTokensField: 'max_tokens',
+    maxTokensField: null,
     systemRole: 'keep',
     files: true,
     jsonObject: true,

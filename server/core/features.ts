@@ -1,7 +1,13 @@
-/** Capabilities of an upstream, `features` of the catalog file. Translation consults them, the native path does not. */
+/**
+ * Capabilities of an upstream, `features` of the catalog file. Translation consults all of them, the native path `store`
+ * and `maxTokensField`.
+ */
 export interface UpstreamFeatures {
-  /** Name of the output cap on chat completions upstreams. */
-  maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /**
+   * The one name of the output cap that a chat completions upstream takes. Null: it takes either, or nobody has said;
+   * then translation writes `max_tokens`, and natively the client's own name stands.
+   */
+  maxTokensField: 'max_tokens' | 'max_completion_tokens' | null;
   /** How a system message in mid-conversation is sent. */
   systemRole: 'keep' | 'user' | 'hoist';
   files: boolean;

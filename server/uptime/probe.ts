@@ -36,8 +36,12 @@ const paths: Record<ProbeProtocol, string> = {
 };
 
 const question = 'Reply with the single word: pong';
-// The minimum that every protocol accepts.
-const maxTokens = 16;
+/**
+ * Room for a model that cannot be kept from reasoning: some vendors answer 400 when it uses the cap up before it has said
+ * anything (https://github.com/nextlevelbuilder/goclaw/issues/245). Only what is used costs.
+ */
+const maxTokens = 512;
+const capTooLow = 'Could not finish the message because max_tokens or model output limit was reached';
 const largestAnswer = 1_048_576;
 
 /**
@@ -110,7 +114,8 @@ function requestBody({ model, protocol, mode }: ProbeTarget): object {
  */
 function judgeRefusal(status: number, body: string): Pick<ProbeResult, 'outcome' | 'reason'> {
   const own =
-    [401, 402, 403, 429].includes(status) || (status === 400 && body.includes('is not available in the service'));
+    [401, 402, 403, 429].includes(status) ||
+    (status === 400 && (body.includes('is not available in the service') || body.includes(capTooLow)));
   return { outcome: own ? 'no_data' : 'down', reason: `status_${status}` };
 }
 

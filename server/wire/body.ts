@@ -3,7 +3,7 @@ import type { Protocol } from '../core/protocol.ts';
 import { contentRules } from './content.ts';
 import { asBuffer, JsonFault, type JsonNode, scanJson, textOf } from './json.ts';
 import { isKnownMember, mistakenFor } from './members.ts';
-import type { RequestFacts, Scan, Span, WireProblem } from './protocol.ts';
+import type { MemberSpan, RequestFacts, Scan, Span, WireProblem } from './protocol.ts';
 import { askedReasoning } from './reasoning.ts';
 
 /**
@@ -80,8 +80,8 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
   const stream = readBoolean(root.members.get('stream'), 'stream');
   const maxTokens = purpose === 'count' ? null : readMaxTokens(body, protocol, root);
   const content = rules.read(body, root, refuse);
-  const members = new Map<string, Span>();
-  for (const [name, { start, end }] of root.members) members.set(name, { start, end });
+  const members = new Map<string, MemberSpan>();
+  for (const [name, { start, end, keyStart }] of root.members) members.set(name, { start, end, keyStart });
   return {
     protocol,
     model: model.text,
@@ -217,8 +217,15 @@ export function insertMember(raw: Uint8Array, objectStart: number, name: string,
   return { start: objectStart + 1, end: objectStart + 1, text: `${JSON.stringify(name)}:${json}${comma}` };
 }
 
+/** Gives a member another name, however the old one was escaped. `member` must come from a scan of `raw`. */
+export function renameMember(raw: Uint8Array, member: MemberSpan, name: string): Edit {
+  // Between a key and its value stand blanks and one colon, so that the last quote is the one that closes the key.
+  const end = raw.lastIndexOf(0x22, member.start - 1) + 1;
+  return { start: member.keyStart, end, text: JSON.stringify(name) };
+}
+
 /** Removes a member together with the one comma that belongs to it. `node` must come from a scan of `raw`. */
-export function removeMember(raw: Uint8Array, node: JsonNode): Edit {
+export function removeMember(raw: Uint8Array, node: MemberSpan): Edit {
   let end = node.end;
   while (isSpace(raw[end])) end += 1;
   if (raw[end] === 0x2c) return { start: node.keyStart, end: end + 1, text: '' };

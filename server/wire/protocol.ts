@@ -30,6 +30,11 @@ export interface Span {
   end: number;
 }
 
+/** A member: the span of its value, and where the opening quote of its key stands. */
+export interface MemberSpan extends Span {
+  keyStart: number;
+}
+
 /** What one scan of the raw body tells; everything that decides routing, gates and the ceiling. */
 export interface RequestFacts extends RequestMeasure {
   protocol: Protocol;
@@ -41,7 +46,7 @@ export interface RequestFacts extends RequestMeasure {
   /** Chat completions only: the client asked for the usage chunk. */
   includeUsage: boolean;
   /** Spans of every top-level member's value by its name. */
-  members: ReadonlyMap<string, Span>;
+  members: ReadonlyMap<string, MemberSpan>;
   /** Top-level members that stand in no table of the protocol; the first few. */
   unknownMembers: readonly string[];
   /** Named gates this body touches (tenant and price gates): field or tool names a catalog entry may allow. */

@@ -102,7 +102,7 @@ describe('the snapshot', () => {
           simulated: false,
           keys: [{ id: expect.any(String), secret: 'sk-vendor-secret-1' }],
           features: {
-            maxTokensField: 'max_tokens',
+            maxTokensField: null,
             systemRole: 'keep',
             files: true,
             jsonObject: true,

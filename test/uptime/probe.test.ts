@@ -59,7 +59,7 @@ describe('a probe', () => {
     await run(target(protocol));
     expect(seen[0]?.path).toBe(path);
     expect(seen[0]?.headers.authorization).toBe('Bearer sk-test');
-    expect(seen[0]?.body['max_tokens'] ?? seen[0]?.body['max_output_tokens']).toBe(16);
+    expect(seen[0]?.body['max_tokens'] ?? seen[0]?.body['max_output_tokens']).toBe(512);
     expect(JSON.stringify(seen[0]?.body).length).toBeLessThan(200);
   });
 

@@ -148,7 +148,7 @@ function curlOf(protocol: Shown, model: string): string {
       '  -H "anthropic-version: 2023-06-01" \\',
       '  -H "content-type: application/json" \\',
       "  -d '{",
-      `    "model": "${model}", "max_tokens": 64,`,
+      `    "model": "${model}", "max_tokens": 512,`,
       '    "messages": [',
       '      {"role": "user", "content": "Xin chào!"}',
       '    ]',

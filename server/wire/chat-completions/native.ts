@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
+import type { UpstreamFeatures } from '../../core/features.ts';
 import type { TokenPools } from '../../core/tokens.ts';
-import { type Edit, insertMember, removeMember } from '../body.ts';
+import { type Edit, insertMember, removeMember, renameMember } from '../body.ts';
 import { errorEvent, errorType, statusOfError } from '../envelope.ts';
 import type { DataEvent, Verdict, Words } from '../event-relay.ts';
 import { countJson, countText, type Generated, isSaid, wordsOf } from '../generated.ts';
@@ -21,14 +22,14 @@ import {
   type StreamProtocol,
   shownModel,
 } from '../native-stream.ts';
-import type { RequestFacts, WireContext } from '../protocol.ts';
+import type { RequestFacts, Span, WireContext } from '../protocol.ts';
 import { sseEvent } from '../sse.ts';
 import { readChatUsage, toChatUsage } from '../usage.ts';
 
 /**
  * Chat completions where client and upstream both speak them. One thing is added on the way up: a stream is always
  * asked for its usage, and what the client did not ask for is taken out again on the way down. Where the vendor stores
- * what passes unless it is told not to, it is told.
+ * what passes unless it is told not to, it is told. The cap on the output goes by the name that the upstream takes.
  */
 
 const done = 'data: [DONE]\n\n';
@@ -45,6 +46,32 @@ function usageEdits(raw: Uint8Array, facts: RequestFacts): Edit[] {
   const asked = options.members.get('include_usage');
   if (asked === undefined) return [insertMember(raw, span.start, 'include_usage', 'true')];
   return [{ start: span.start + asked.start, end: span.start + asked.end, text: 'true' }];
+}
+
+/**
+ * Names the cap on the output as the upstream does: vendors refuse the other name, or ignore it, and both together. The
+ * value keeps its bytes. Where both came, the one that the hold was sized by is sent.
+ */
+function capEdits(raw: Uint8Array, facts: RequestFacts, wanted: UpstreamFeatures['maxTokensField']): Edit[] {
+  if (wanted === null) return [];
+  const other = wanted === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  const sent = facts.members.get(other);
+  if (sent === undefined) return [];
+  const own = facts.members.get(wanted);
+  if (own === undefined) return [renameMember(raw, sent, wanted)];
+  const newer = wanted === 'max_completion_tokens' ? own : sent;
+  const winner = isNull(raw, newer) ? (newer === own ? sent : own) : newer;
+  const removed = removeMember(raw, sent);
+  return winner === own ? [removed] : [{ start: own.start, end: own.end, text: textAt(raw, sent) }, removed];
+}
+
+/** A checked body's value that begins with an `n`. */
+function isNull(raw: Uint8Array, { start }: Span): boolean {
+  return raw[start] === 0x6e;
+}
+
+function textAt(raw: Uint8Array, { start, end }: Span): string {
+  return Buffer.from(raw.subarray(start, end)).toString();
 }
 
 const messageShape = shape({
@@ -246,6 +273,8 @@ export const nativeChatCompletions: NativeProtocol = {
   requestEdits: (raw, facts, { features }) => [
     ...(features.store ? storeEdits(raw, facts) : []),
     ...usageEdits(raw, facts),
+    // Last: what the others insert stands before the first member, which this may rename or remove.
+    ...capEdits(raw, facts, features.maxTokensField),
   ],
   reply,
   stream,

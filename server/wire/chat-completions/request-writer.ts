@@ -35,7 +35,7 @@ export function writeChatRequest({ dialogue, facts, context }: WriterInput): Bod
   return {
     model: context.upstreamModel,
     messages: writeMessages(dialogue, features),
-    ...(facts.maxTokens === null ? {} : { [features.maxTokensField]: facts.maxTokens }),
+    ...(facts.maxTokens === null ? {} : { [features.maxTokensField ?? 'max_tokens']: facts.maxTokens }),
     ...(dialogue.tools.length === 0 ? {} : writeTools(dialogue)),
     ...(stop.sequences.length === 0 ? {} : { stop: stop.sequences }),
     ...(features.sampling ? { temperature: dialogue.temperature ?? undefined, top_p: dialogue.topP ?? undefined } : {}),
