@@ -11,7 +11,6 @@ import type {
   ToolChoice,
   Turn,
 } from '../dialogue/dialogue.ts';
-import { EFFORTS } from '../dialogue/dialogue.ts';
 import { isObject, type Json, type JsonObject, numberValue, typeOf } from '../dialogue/json.ts';
 import {
   checkFields,
@@ -31,6 +30,7 @@ import {
 import { appendResult } from '../dialogue/turns.ts';
 import { isSearchTool } from '../dialogue/vendor-tools.ts';
 import { translationRules } from '../members.ts';
+import { onlyText, readFormat, readThinking, refuseUpload } from '../openai-members.ts';
 import type { RequestFacts } from '../protocol.ts';
 import { readContentParts } from './stream-reader.ts';
 
@@ -49,7 +49,7 @@ export function readChatRequest(body: JsonObject, _facts: RequestFacts, upstream
     toolChoice,
     parallelCalls: optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     ...readReasoning(body, upstream),
-    format: readFormat(optionalObject(body.response_format, 'response_format')),
+    format: readFormat(optionalObject(body.response_format, 'response_format'), 'response_format', 'json_schema'),
     stop: { sequences: readStop(body.stop), at: 'stop' },
     temperature: optionalNumber(body.temperature, 'temperature'),
     topP: optionalNumber(body.top_p, 'top_p'),
@@ -136,9 +136,7 @@ function readPart(part: JsonObject, at: string): ContentPart {
     case 'file': {
       const place = `${at}.file`;
       const file = requireObject(part.file, place);
-      if (file.file_id !== undefined && file.file_id !== null) {
-        refuse(`${place}.file_id`, 'uploaded files are not supported; send the data itself');
-      }
+      refuseUpload(file, place);
       const filename = optionalString(file.filename, `${place}.filename`);
       const data = requireString(file.file_data, `${place}.file_data`);
       return readFile(data, { filename, cache, at: `${place}.file_data` });
@@ -179,10 +177,6 @@ function readAnswer(content: Json | undefined, at: string): AssistantPart[] {
       .join('');
     return text === '' ? [] : [{ kind: 'reasoning', text, at: place }];
   });
-}
-
-function onlyText(part: ContentPart): TextPart {
-  return part.kind === 'text' ? part : refuse(part.at, 'only text is allowed here');
 }
 
 function readCall(value: Json, at: string): CallPart {
@@ -272,12 +266,6 @@ function readToolChoice(choice: Json | undefined, tools: Tool[]): { tools: Tool[
   };
 }
 
-export function readThinking(effort: string | null, at = 'reasoning_effort'): Thinking | null {
-  if (effort === null) return null;
-  if (effort === 'none') return { kind: 'off', at };
-  return { kind: 'effort', effort: oneOf(effort, EFFORTS, at), at };
-}
-
 const REASONING_FIELDS: Readonly<Record<string, FieldRule>> = {
   effort: 'read',
   enabled: 'read',
@@ -288,7 +276,7 @@ const REASONING_FIELDS: Readonly<Record<string, FieldRule>> = {
 
 /** `reasoning_effort`, or the object that other gateways have in its place; what is switched off is off. */
 function readReasoning(body: JsonObject, upstream: string): Pick<Dialogue, 'thinking' | 'showReasoning'> {
-  const named = readThinking(optionalString(body.reasoning_effort, 'reasoning_effort'));
+  const named = readThinking(optionalString(body.reasoning_effort, 'reasoning_effort'), 'reasoning_effort');
   const reasoning = optionalObject(body.reasoning, 'reasoning');
   if (reasoning === null) return { thinking: named, showReasoning: null };
   checkFields(reasoning, { rules: REASONING_FIELDS, upstream, at: 'reasoning' });
@@ -306,24 +294,6 @@ function readReasoning(body: JsonObject, upstream: string): Pick<Dialogue, 'thin
     if (budget !== null) return { kind: 'budget', tokens: numberValue(budget), at: 'reasoning.max_tokens' };
     return enabled === true ? { kind: 'adaptive', at: 'reasoning.enabled' } : named;
   }
-}
-
-function readFormat(format: JsonObject | null): Dialogue['format'] {
-  if (format === null) return null;
-  const at = 'response_format';
-  const type = oneOf(format.type, ['text', 'json_object', 'json_schema'], `${at}.type`);
-  if (type === 'text') return null;
-  if (type === 'json_object') return { kind: 'json', at };
-  const place = `${at}.json_schema`;
-  const described = requireObject(format.json_schema, place);
-  return {
-    kind: 'schema',
-    schema: requireObject(described.schema ?? {}, `${place}.schema`),
-    name: optionalString(described.name, `${place}.name`),
-    description: optionalString(described.description, `${place}.description`),
-    strict: optionalBoolean(described.strict, `${place}.strict`),
-    at,
-  };
 }
 
 function readStop(stop: Json | undefined): string[] {

@@ -9,21 +9,18 @@ import type {
   DocumentPart,
   TextPart,
   Tool,
-  ToolChoice,
   ToolResult,
 } from '../dialogue/dialogue.ts';
 import { effortName } from '../dialogue/effort.ts';
 import { dataUrl } from '../dialogue/media.ts';
 import { refuse } from '../dialogue/refusal.ts';
-import { isStrictSchema } from '../dialogue/schema.ts';
 import { placeSystemTurns } from '../dialogue/system-turns.ts';
 import { NAME_LIMIT, shortenName } from '../dialogue/tool-names.ts';
 import { callsOf, orderOfCalls } from '../dialogue/turns.ts';
+import { documentText, samplingMembers, schemaMembers, toolMembers } from '../openai-members.ts';
 
 /** The protocol takes no more. */
 const MOST_STOPS = 4;
-/** Schemas need a name here; the Messages protocol gives them none. */
-const SCHEMA_NAME = 'structured_output';
 
 type Body = Record<string, unknown>;
 
@@ -36,9 +33,9 @@ export function writeChatRequest({ dialogue, facts, context }: WriterInput): Bod
     model: context.upstreamModel,
     messages: writeMessages(dialogue, features),
     ...(facts.maxTokens === null ? {} : { [features.maxTokensField ?? 'max_tokens']: facts.maxTokens }),
-    ...(dialogue.tools.length === 0 ? {} : writeTools(dialogue)),
+    ...toolMembers(dialogue, writeTool, writeToolByName),
     ...(stop.sequences.length === 0 ? {} : { stop: stop.sequences }),
-    ...(features.sampling ? { temperature: dialogue.temperature ?? undefined, top_p: dialogue.topP ?? undefined } : {}),
+    ...samplingMembers(dialogue, features),
     reasoning_effort: (thinking !== null && effortName(thinking, context)) || undefined,
     response_format: dialogue.format === null ? undefined : writeFormat(dialogue.format),
     user: endUserName(dialogue.endUser, context),
@@ -111,11 +108,6 @@ function writeDocument(part: DocumentPart, features: UpstreamFeatures): Body[] {
   return [...context, { type: 'file', file }];
 }
 
-/** A text document with the title and the context it came with. */
-function documentText(part: DocumentPart, text: string): string {
-  return [part.title, part.context, text].filter((piece) => piece !== null && piece !== '').join('\n\n');
-}
-
 /** What a tool message can hold: text, and documents that are text. */
 function isPlainText(part: ContentPart): boolean {
   return part.kind === 'text' || (part.kind === 'document' && part.source.kind === 'text');
@@ -148,14 +140,6 @@ function writeCall(call: CallPart): Body {
   return { id: call.id, type: 'function', function: { name, arguments: call.arguments } };
 }
 
-function writeTools({ tools, toolChoice, parallelCalls }: Dialogue): Body {
-  return {
-    tools: tools.map(writeTool),
-    tool_choice: toolChoice === null ? undefined : writeToolChoice(toolChoice),
-    parallel_tool_calls: parallelCalls ?? undefined,
-  };
-}
-
 function writeTool(tool: Tool): Body {
   if (tool.kind === 'custom') refuse(tool.at, 'free-text tools are not supported for this model');
   return {
@@ -169,19 +153,11 @@ function writeTool(tool: Tool): Body {
   };
 }
 
-function writeToolChoice(choice: ToolChoice): unknown {
-  if (choice.kind === 'any') return 'required';
-  if (choice.kind !== 'tool') return choice.kind;
-  return { type: 'function', function: { name: shortenName(choice.name, NAME_LIMIT['chat-completions']) } };
+function writeToolByName({ name }: { name: string }): Body {
+  return { type: 'function', function: { name: shortenName(name, NAME_LIMIT['chat-completions']) } };
 }
 
 function writeFormat(format: AnswerFormat): Body {
   if (format.kind === 'json') return { type: 'json_object' };
-  const json_schema = {
-    name: format.name ?? SCHEMA_NAME,
-    description: format.description ?? undefined,
-    schema: format.schema,
-    strict: format.strict ?? isStrictSchema(format.schema),
-  };
-  return { type: 'json_schema', json_schema };
+  return { type: 'json_schema', json_schema: schemaMembers(format) };
 }

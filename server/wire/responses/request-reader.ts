@@ -1,4 +1,3 @@
-import { readThinking } from '../chat-completions/request-reader.ts';
 import { readFile, readImageUrl } from '../dialogue/attachments.ts';
 import type {
   AssistantPart,
@@ -32,6 +31,7 @@ import {
 import { appendResult } from '../dialogue/turns.ts';
 import { isSearchTool, textOfItem } from '../dialogue/vendor-tools.ts';
 import { translationRules } from '../members.ts';
+import { onlyText, readFormat, readThinking, refuseUpload } from '../openai-members.ts';
 import type { RequestFacts } from '../protocol.ts';
 
 /** What becomes of each field of the body; every other one is refused. */
@@ -71,7 +71,7 @@ export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, ups
     parallelCalls: optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     thinking: readThinking(optionalString(reasoning?.effort, 'reasoning.effort'), 'reasoning.effort'),
     showReasoning: optionalString(summary, 'reasoning.summary') === null ? null : true,
-    format: readFormat(optionalObject(text?.format, 'text.format')),
+    format: readFormat(optionalObject(text?.format, 'text.format'), 'text.format'),
     stop: { sequences: [], at: 'stop' },
     temperature: optionalNumber(body.temperature, 'temperature'),
     topP: optionalNumber(body.top_p, 'top_p'),
@@ -108,10 +108,6 @@ function readInput(input: Json | undefined): { instructions: TextPart[]; turns: 
     else turns.push({ role: 'system', texts: parts.map(onlyText), at });
   });
   return { instructions, turns };
-}
-
-function onlyText(part: ContentPart): TextPart {
-  return part.kind === 'text' ? part : refuse(part.at, 'only text is allowed here');
 }
 
 /** What the last answer has so far. Kept and not looked for, because histories are long. */
@@ -238,12 +234,6 @@ function readPart(part: JsonObject, at: string): ContentPart {
   }
 }
 
-function refuseUpload(part: JsonObject, at: string): void {
-  if (part.file_id !== undefined && part.file_id !== null) {
-    refuse(`${at}.file_id`, 'uploaded files are not supported; send the data itself');
-  }
-}
-
 function readInputFile(part: JsonObject, at: string): ContentPart {
   refuseUpload(part, at);
   const filename = optionalString(part.filename, `${at}.filename`);
@@ -340,21 +330,5 @@ function readToolChoice(choice: Json | undefined, tools: Tool[]): { tools: Tool[
   return {
     tools: tools.filter((tool) => allowed.has(tool.name)),
     toolChoice: { kind: mode === 'required' ? 'any' : 'auto', at },
-  };
-}
-
-function readFormat(format: JsonObject | null): Dialogue['format'] {
-  if (format === null) return null;
-  const at = 'text.format';
-  const type = oneOf(format.type, ['text', 'json_object', 'json_schema'], `${at}.type`);
-  if (type === 'text') return null;
-  if (type === 'json_object') return { kind: 'json', at };
-  return {
-    kind: 'schema',
-    schema: requireObject(format.schema, `${at}.schema`),
-    name: optionalString(format.name, `${at}.name`),
-    description: optionalString(format.description, `${at}.description`),
-    strict: optionalBoolean(format.strict, `${at}.strict`),
-    at,
   };
 }

@@ -7,21 +7,18 @@ import type {
   Dialogue,
   DocumentPart,
   Tool,
-  ToolChoice,
   ToolResult,
   Turn,
 } from '../dialogue/dialogue.ts';
 import { effortName, takesEffort } from '../dialogue/effort.ts';
 import { dataUrl } from '../dialogue/media.ts';
 import { refuse } from '../dialogue/refusal.ts';
-import { isStrictSchema } from '../dialogue/schema.ts';
 import { placeSystemTurns } from '../dialogue/system-turns.ts';
 import { NAME_LIMIT, shortenName } from '../dialogue/tool-names.ts';
 import { callsOf } from '../dialogue/turns.ts';
+import { documentText, samplingMembers, schemaMembers, toolMembers } from '../openai-members.ts';
 import type { WireContext } from '../protocol.ts';
 
-/** Schemas need a name here; the Messages protocol gives them none. */
-const SCHEMA_NAME = 'structured_output';
 /** Longest cache key that the vendor takes. */
 const CACHE_KEY_LENGTH = 64;
 
@@ -41,8 +38,8 @@ export function writeResponsesRequest({ dialogue, facts, context }: WriterInput)
     ...(leading.length === 0 ? {} : { instructions: leading.join('\n\n') }),
     input: writeInput(turns),
     ...(facts.maxTokens === null ? {} : { max_output_tokens: facts.maxTokens }),
-    ...(dialogue.tools.length === 0 ? {} : writeTools(dialogue)),
-    ...(features.sampling ? { temperature: dialogue.temperature ?? undefined, top_p: dialogue.topP ?? undefined } : {}),
+    ...toolMembers(dialogue, writeTool, writeToolByName),
+    ...samplingMembers(dialogue, features),
     ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
     ...(Object.keys(text).length === 0 ? {} : { text }),
     safety_identifier: endUserName(dialogue.endUser, context),
@@ -72,13 +69,7 @@ function writeTextOptions({ format, verbosity }: Dialogue): Body {
 
 function writeFormat(format: AnswerFormat): Body {
   if (format.kind === 'json') return { type: 'json_object' };
-  return {
-    type: 'json_schema',
-    name: format.name ?? SCHEMA_NAME,
-    description: format.description ?? undefined,
-    schema: format.schema,
-    strict: format.strict ?? isStrictSchema(format.schema),
-  };
+  return { type: 'json_schema', ...schemaMembers(format) };
 }
 
 function writeInput(turns: readonly Turn[]): Body[] {
@@ -110,11 +101,9 @@ function writePart(part: ContentPart): Body[] {
   return [{ type: 'input_image', image_url, detail: part.detail ?? 'auto' }];
 }
 
-function writeDocument({ source, title, context }: DocumentPart): Body[] {
-  if (source.kind === 'text') {
-    const pieces = [title, context, source.text].filter((piece) => piece !== null && piece !== '');
-    return [{ type: 'input_text', text: pieces.join('\n\n') }];
-  }
+function writeDocument(part: DocumentPart): Body[] {
+  const { source, title, context } = part;
+  if (source.kind === 'text') return [{ type: 'input_text', text: documentText(part, source.text) }];
   const said = context === null ? [] : [{ type: 'input_text', text: context }];
   if (source.kind === 'url') return [...said, { type: 'input_file', file_url: source.url }];
   return [...said, { type: 'input_file', filename: title ?? 'document.pdf', file_data: dataUrl(source) }];
@@ -147,14 +136,6 @@ function writeResult(result: ToolResult, freeText: boolean): Body {
   };
 }
 
-function writeTools({ tools, toolChoice, parallelCalls }: Dialogue): Body {
-  return {
-    tools: tools.map(writeTool),
-    tool_choice: toolChoice === null ? undefined : writeToolChoice(toolChoice),
-    parallel_tool_calls: parallelCalls ?? undefined,
-  };
-}
-
 function writeTool(tool: Tool): Body {
   const name = shortenName(tool.name, NAME_LIMIT.responses);
   const description = tool.description ?? undefined;
@@ -163,8 +144,6 @@ function writeTool(tool: Tool): Body {
   return { type: 'function', name, description, parameters: tool.schema, strict: tool.strict ?? false };
 }
 
-function writeToolChoice(choice: ToolChoice): unknown {
-  if (choice.kind === 'any') return 'required';
-  if (choice.kind !== 'tool') return choice.kind;
-  return { type: choice.custom ? 'custom' : 'function', name: shortenName(choice.name, NAME_LIMIT.responses) };
+function writeToolByName({ name, custom }: { name: string; custom: boolean }): Body {
+  return { type: custom ? 'custom' : 'function', name: shortenName(name, NAME_LIMIT.responses) };
 }
