@@ -100,6 +100,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     relay,
     keys,
     authenticator,
+    standing,
     refusals,
     intake,
     rates,

@@ -6,7 +6,7 @@ import * as rules from './escrow.ts';
 import { type Lane, pauseMs } from './escrow-filling.ts';
 import { createRegistry, type Promised, type Registry } from './escrow-registry.ts';
 import { createTruths, isTrue, type Truths } from './escrow-truths.ts';
-import { Unreachable } from './group-commit.ts';
+import { Unreachable } from './failure.ts';
 import { holdSize } from './hold-size.ts';
 import { noteUse, type OpenEscrow } from './open-escrow.ts';
 import type { AdmitAsk, Admitted, EscrowPromise, RequestRef, Settlement } from './types.ts';

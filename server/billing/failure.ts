@@ -13,6 +13,21 @@ export class Unworkable extends Error {
   override name = 'Unworkable';
 }
 
+/** Rejects an operation that can never be committed. */
+export class Quarantined extends Error {
+  override name = 'Quarantined';
+}
+
+/** Rejects an extension while the database is out of reach: whether money is left is unknown. */
+export class Unreachable extends Error {
+  override name = 'Unreachable';
+}
+
+/** Rejects waiting operations when the ledger is closed before the database is back. */
+export class Closed extends Error {
+  override name = 'Closed';
+}
+
 const contention: ReadonlySet<string> = new Set([
   '40001', // serialization failure
   '40P01', // deadlock

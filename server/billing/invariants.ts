@@ -67,7 +67,13 @@ function newSince(since: Date, maxHoldMs: number): Reading {
   };
 }
 
-function invariantsOf({ written, hours, charged }: Reading): Record<string, string> {
+/** Every invariant by its name, as a query of the violating rows. */
+function invariantsOf(reading: Reading): Record<string, string> {
+  return { ...invariantsOfAmounts(reading), ...invariantsOfRules(reading), ...invariantsOfSums(reading) };
+}
+
+/** What grants, holds, postings and entries say about the same money. */
+function invariantsOfAmounts({ written }: Reading): Record<string, string> {
   return {
     // Money that is spent, held or expired was granted.
     I1: `SELECT account_id, id AS grant_id, amount::text, spent::text, held::text, expired::text FROM "grant"
@@ -131,7 +137,12 @@ function invariantsOf({ written, hours, charged }: Reading): Record<string, stri
          FROM granted FULL JOIN charged USING (account_id) FULL JOIN expired USING (account_id) FULL JOIN reserved USING (account_id)
          WHERE coalesce(granted.amount, 0) - coalesce(charged.amount, 0) - coalesce(expired.amount, 0)
                <> coalesce(granted.free, 0) + coalesce(reserved.amount, 0)`,
+  };
+}
 
+/** What was allowed to be charged, bought and held. */
+function invariantsOfRules({ written }: Reading): Record<string, string> {
+  return {
     // A charge is below the cost only when nothing was left.
     I6: `SELECT account_id, request_id, cost::text, charged::text, free_after::text FROM ledger_entry
          WHERE ${inScope('account_id')} AND ${written('request_id')} AND charged < cost AND free_after <> 0`,
@@ -166,7 +177,12 @@ function invariantsOf({ written, hours, charged }: Reading): Record<string, stri
           WHERE ${inScope('account_id')} AND escrow
             AND NOT EXISTS (SELECT FROM process p WHERE p.id = hold.process_id
                             AND p.lease_until >= now() - $2::bigint * interval '1 millisecond')`,
+  };
+}
 
+/** The sums that are kept are those of the ledger. */
+function invariantsOfSums({ written, hours, charged }: Reading): Record<string, string> {
+  return {
     // The hourly sums are those of the ledger.
     usage_hour: `WITH entries AS (
            SELECT account_id, date_trunc('hour', created_at, 'UTC') AS hour, model, key_id, outcome, count(*) AS requests,

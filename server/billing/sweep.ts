@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
-import { transaction } from '../database/lane.ts';
-import { describe } from './failure.ts';
-import { Quarantined } from './group-commit.ts';
-import { type BrokenInvariant, checkInvariants, listLongAccounts } from './invariants.ts';
+import { describe, Quarantined } from './failure.ts';
 import type { Ledger } from './ledger.ts';
 import type { BillingLog, BillingMetrics } from './log.ts';
-import { type Spool, type SpoolFile, writerIsGone } from './spool.ts';
+import { oncePerCluster } from './once-per-cluster.ts';
+import { longAccountRequests, scheduleChecks } from './scheduled-checks.ts';
+import type { Spool } from './spool.ts';
+import { type SpoolFile, writerIsGone } from './spool-reader.ts';
 import type { Settlement } from './types.ts';
 
 /**
@@ -33,31 +33,10 @@ export interface SweepParts {
 }
 
 const slowestRoundMs = 5_000;
-const invariantLimitMs = 20_000;
 const monthsAhead = 3;
-/** The full check of the invariants runs in this hour (UTC). */
-const quietHour = 19;
-/** How long it keeps other processes from running it. */
-const maxFullCheckMs = 6 * 3_600_000;
 const expiriesEveryMs = 30_000;
 const holdsAtOnce = 1_000;
 const accountsAtOnce = 1_000;
-
-/** A check that takes longer than this runs less often. */
-const quickCheckMs = 1_200;
-
-/** For accounts with more requests, only new rows are read every minute, and all rows at night. */
-const longAccountRequests = 50_000;
-/** Age of new rows: includes those of a failed or late check. */
-const recentMs = 600_000;
-
-/**
- * Interval between the beginnings of checks: they take at most a fiftieth of the time, so that requests do not wait for
- * them.
- */
-export function pauseAfterCheck(everyMs: number, tookMs: number): number {
-  return everyMs * Math.max(1, tookMs / quickCheckMs);
-}
 
 export function startSweep(parts: SweepParts): Sweep {
   const {
@@ -72,9 +51,8 @@ export function startSweep(parts: SweepParts): Sweep {
   } = parts;
   const stop = new AbortController();
   const { signal } = stop;
-  let nextCheckAt = performance.now() + invariantsEveryMs;
+  const checks = scheduleChecks({ pool, ledger, log, metrics, everyMs: invariantsEveryMs, longRequests, signal });
   let expiredAt = Number.NEGATIVE_INFINITY;
-  let fullCheckDay = '';
   let current: Promise<void> = Promise.resolve();
 
   const round = async (): Promise<void> => {
@@ -93,8 +71,7 @@ export function startSweep(parts: SweepParts): Sweep {
                           WHERE NOT EXISTS (SELECT FROM process p WHERE p.id = c.process_id AND p.lease_until >= now())`);
     });
     await makePartitions();
-    await checkTouched();
-    await checkAll();
+    await checks.runDue();
   };
 
   const adoptSpools = async (): Promise<void> => {
@@ -151,45 +128,6 @@ export function startSweep(parts: SweepParts): Sweep {
     if (rows[0]?.made > 0) log.info({ made: rows[0].made }, 'made partitions of the ledger');
   };
 
-  /** Every process checks the accounts that it has written to. */
-  const checkTouched = async (): Promise<void> => {
-    const now = performance.now();
-    if (now < nextCheckAt) return;
-    try {
-      await check(ledger.takeTouched());
-    } finally {
-      nextCheckAt = now + pauseAfterCheck(invariantsEveryMs, performance.now() - now);
-    }
-  };
-
-  const checkAll = async (): Promise<void> => {
-    const now = new Date();
-    const day = now.toISOString().slice(0, 10);
-    if (now.getUTCHours() !== quietHour || fullCheckDay === day) return;
-    fullCheckDay = day;
-    await oncePerCluster(pool, () => check(null), { name: 'steyg.full_check', maxMs: maxFullCheckMs });
-  };
-
-  const check = async (accounts: string[] | null): Promise<void> => {
-    if (accounts === null) return report(await checkInvariants(pool, { accounts: null, signal }));
-    const long = new Set(await listLongAccounts(pool, accounts, longRequests));
-    const limitMs = invariantLimitMs;
-    report(await checkInvariants(pool, { accounts: accounts.filter((id) => !long.has(id)), limitMs, signal }));
-    if (long.size === 0) return;
-    // By the database's clock, which dated the rows: a process's clock that is ahead would skip some.
-    const { rows } = await pool.query<{ since: Date }>(`SELECT now() - $1 * interval '1 millisecond' AS since`, [
-      recentMs,
-    ]);
-    for (const { since } of rows) report(await checkInvariants(pool, { accounts: [...long], limitMs, since, signal }));
-  };
-
-  const report = (broken: readonly BrokenInvariant[]): void => {
-    for (const { invariant, rows } of broken) {
-      metrics?.fault('invariant_broken');
-      log.error({ invariant, count: rows.length, rows: textOf(rows) }, 'an invariant of the money is broken');
-    }
-  };
-
   const guarded = (): Promise<void> => {
     // Rounds are serialised, including requested ones.
     current = current.then(round).catch((error: unknown) => {
@@ -216,11 +154,6 @@ export function startSweep(parts: SweepParts): Sweep {
   };
 }
 
-/** Ids and amounts as text, because the log takes no objects. */
-function textOf(rows: readonly Record<string, unknown>[]): string {
-  return JSON.stringify(rows, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
-}
-
 /** Files of dead processes: their lease has ended, or they ran on this machine and have exited. */
 async function orphansOf(pool: Pool, files: readonly SpoolFile[]): Promise<SpoolFile[]> {
   const { rows } = await pool.query('SELECT id FROM process WHERE id = ANY ($1::uuid[]) AND lease_until >= now()', [
@@ -228,21 +161,4 @@ async function orphansOf(pool: Pool, files: readonly SpoolFile[]): Promise<Spool
   ]);
   const living = new Set(rows.map((row) => row.id));
   return files.filter((file) => !living.has(file.processId) || writerIsGone(file));
-}
-
-/**
- * Runs `work` unless another process is running it. `maxMs`: for work during which the connection is idle for longer
- * than the pool's idle-in-transaction timeout, which would end the lock and let others begin.
- */
-async function oncePerCluster(
-  pool: Pool,
-  work: (client: PoolClient) => Promise<void>,
-  { name = 'steyg.sweep', maxMs = null }: { name?: string; maxMs?: number | null } = {},
-): Promise<void> {
-  await transaction(pool, async (client) => {
-    if (maxMs !== null)
-      await client.query(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`, [`${maxMs}ms`]);
-    const { rows } = await client.query('SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS mine', [name]);
-    if (rows[0].mine === true) await work(client);
-  });
 }

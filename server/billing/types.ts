@@ -2,9 +2,9 @@ import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { FrozenPrice } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
-import type { CacheWrite } from '../core/request.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import type { Part } from './budget.ts';
+import type { RequestSize } from './hold-size.ts';
 
 /** The values that the ledger takes and returns. */
 
@@ -15,22 +15,10 @@ export interface RequestRef {
 }
 
 /** Asks to start a request. */
-export interface AdmitAsk extends RequestRef {
+export interface AdmitAsk extends RequestRef, RequestSize {
   keyId: string;
   /** A catalog id. */
   model: string;
-  /** Bytes of the request's text. */
-  textBytes: number;
-  /** A bound on the tokens of images and documents. */
-  mediaTokens: number;
-  cacheWrite: CacheWrite;
-  /** The client's cap on the answer; null without one. */
-  maxTokens: number | null;
-  /** Number of answers. */
-  answers: number;
-  stream: boolean;
-  /** As in `RequestSize`. */
-  contextRuns: number;
 }
 
 /** The request may run: its hold is committed. */

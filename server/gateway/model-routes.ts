@@ -17,6 +17,7 @@ import { renderRefusal } from './refuse.ts';
 import type { Relay } from './relay.ts';
 import { createRequestBytes } from './request-bytes.ts';
 import type { RequestRates } from './request-rate.ts';
+import type { Standing } from './standing.ts';
 
 /**
  * The edge of the data plane: checks before the body is read, and error handling around the relay. Order: too many
@@ -56,6 +57,7 @@ export interface Intake {
 
 export interface EdgeParts {
   authenticator: Authenticator;
+  standing: Pick<Standing, 'unlessDeleted'>;
   refusals: Refusals;
   intake: Intake;
   rates: RequestRates;
@@ -98,7 +100,7 @@ function refusalOfFastify({ code, statusCode }: FastifyError): ((refusals: Refus
 
 /** Registers the hooks and the error handling of the data plane's routes. To be called inside their scope. */
 export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
-  const { authenticator, refusals, intake, rates, metrics } = parts;
+  const { authenticator, standing, refusals, intake, rates, metrics } = parts;
   app.decorateRequest('principal', null);
   app.decorateRequest('receivedAt', 0);
   app.removeAllContentTypeParsers();
@@ -167,12 +169,11 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
   });
 
   /** A principal from the cache is looked up again before a refusal names a fault of the request. */
-  const unlessDeleted = async (request: FastifyRequest, refusal: Refusal): Promise<Refusal> => {
+  const unlessDeleted = (request: FastifyRequest, refusal: Refusal): Refusal | Promise<Refusal> => {
     if (request.principal === null || request.routeOptions.config.authenticate !== 'admission') return refusal;
     // A client in a loop is answered without a query.
     if (refusal.name === 'rate_limited') return refusal;
-    const principal = await authenticator.authenticateNow(request.headers).catch(() => request.principal);
-    return principal === null ? refusals.invalidApiKey() : refusal;
+    return standing.unlessDeleted(request.principal, refusal).catch(() => refusal);
   };
 
   app.setErrorHandler(async (error: FastifyError | RefusalError, request, response) => {

@@ -12,7 +12,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Settlement } from '../../server/billing/ledger.ts';
-import { createSpool, type Spool, writerIsGone } from '../../server/billing/spool.ts';
+import { createSpool, type Spool } from '../../server/billing/spool.ts';
+import { writerIsGone } from '../../server/billing/spool-reader.ts';
 import { createDirectory } from '../support/directory.ts';
 import { quiet, usd } from './support.ts';
 

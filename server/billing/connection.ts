@@ -1,0 +1,60 @@
+import type { Pool, PoolClient } from 'pg';
+import { Closed, classify } from './failure.ts';
+import { sessionSettings } from './statements.ts';
+
+/** One connection of the pool that is kept while it works. */
+export interface KeptConnection {
+  open(): Promise<PoolClient>;
+  /** After a failure: ends the transaction, or the connection when even that fails. */
+  recover(client: PoolClient, error: unknown): Promise<void>;
+  close(): void;
+}
+
+export function keepConnection(pool: Pool): KeptConnection {
+  let kept: PoolClient | null = null;
+  let closed = false;
+
+  const drop = (client: PoolClient): void => {
+    if (kept !== client) return;
+    kept = null;
+    client.release(true);
+  };
+
+  return {
+    async open(): Promise<PoolClient> {
+      if (kept !== null) return kept;
+      const client = await pool.connect();
+      if (closed) {
+        client.release();
+        throw new Closed('the ledger is closed');
+      }
+      kept = client;
+      client.on('error', () => drop(client));
+      try {
+        await client.query(
+          'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS setting (name, value)',
+          [Object.keys(sessionSettings), Object.values(sessionSettings)],
+        );
+      } catch (error) {
+        drop(client);
+        throw error;
+      }
+      return client;
+    },
+
+    async recover(client: PoolClient, error: unknown): Promise<void> {
+      // Without an answer of the database, the connection's state is unknown: it cannot be reused.
+      if (classify(error) === 'outage') return drop(client);
+      try {
+        await client.query('ROLLBACK');
+      } catch {
+        drop(client);
+      }
+    },
+
+    close(): void {
+      closed = true;
+      if (kept !== null) drop(kept);
+    },
+  };
+}

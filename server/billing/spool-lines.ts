@@ -1,0 +1,81 @@
+import type { PicoUsd } from '../core/money.ts';
+import type { EscrowPromise, Settlement } from './types.ts';
+
+/** The lines of a spool file: one settlement each, as JSON, after a header that names the process which writes it. */
+
+/** Encodes a settlement as a line. Amounts are decimal strings, as everywhere outside the program. */
+export function encode(settlement: Settlement): string {
+  const { id, input, cacheHit, cacheWrite5m, cacheWrite1h, output } = settlement.price;
+  const line = {
+    ...settlement,
+    price: {
+      id,
+      input: String(input),
+      cacheHit: String(cacheHit),
+      cacheWrite5m: String(cacheWrite5m),
+      cacheWrite1h: String(cacheWrite1h),
+      output: String(output),
+    },
+    upstreamCost: settlement.upstreamCost === null ? null : String(settlement.upstreamCost),
+    ...(settlement.promise === undefined ? {} : { promise: encodePromise(settlement.promise) }),
+  };
+  return `${JSON.stringify(line)}\n`;
+}
+
+/** Decodes a line to a settlement; null for an invalid line. */
+export function decode(line: string): Settlement | 'header' | null {
+  const value = parse(line);
+  if (value === null) return null;
+  if ('pid' in value) return 'header';
+  const { price, usage } = value;
+  if (!isObject(price) || !isObject(usage)) return null;
+  try {
+    return {
+      ...(value as unknown as Settlement),
+      price: {
+        id: String(price['id']),
+        input: toPico(price['input']),
+        cacheHit: toPico(price['cacheHit']),
+        cacheWrite5m: toPico(price['cacheWrite5m']),
+        cacheWrite1h: toPico(price['cacheWrite1h']),
+        output: toPico(price['output']),
+      },
+      upstreamCost: value['upstreamCost'] === null ? null : toPico(value['upstreamCost']),
+      ...(value['promise'] === undefined ? {} : { promise: decodePromise(value['promise']) }),
+    };
+  } catch {
+    return null;
+  }
+}
+
+function encodePromise({ escrowId, parts }: EscrowPromise): object {
+  return { escrowId, parts: parts.map(({ grantId, amount }) => [grantId, String(amount)]) };
+}
+
+function decodePromise(value: unknown): EscrowPromise {
+  if (!isObject(value) || !Array.isArray(value['parts'])) throw new TypeError('not a promise of an escrow');
+  const parts = value['parts'].map((part: unknown) => {
+    if (!Array.isArray(part)) throw new TypeError('not a part of a promise');
+    return { grantId: String(part[0]), amount: toPico(part[1]) };
+  });
+  return { escrowId: String(value['escrowId']), parts };
+}
+
+function toPico(value: unknown): PicoUsd {
+  if (typeof value !== 'string') throw new TypeError('an amount is a string');
+  return BigInt(value);
+}
+
+/** Parses a line that should be a JSON object; null for any other. */
+export function parse(line: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
