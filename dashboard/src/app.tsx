@@ -1,7 +1,7 @@
 import { type ComponentType, Fragment, lazy, type ReactNode, Suspense } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { Boundary } from './components/boundary.tsx';
-import { Failure, Skeleton } from './components/states.tsx';
+import { FailureNotice, LoadingSkeleton } from './components/states.tsx';
 import { OperatorLanguageProvider } from './language/language.tsx';
 import { NoAccount, NotFound } from './pages/nothing.tsx';
 import { nextPage, pages, signInFor } from './pages.ts';
@@ -71,7 +71,7 @@ export function App() {
   if (viewer.data === undefined) {
     return (
       <PublicFrame>
-        <Failure error={viewer.error} retry={() => void viewer.refetch()} />
+        <FailureNotice error={viewer.error} retry={() => void viewer.refetch()} />
       </PublicFrame>
     );
   }
@@ -88,7 +88,7 @@ export function App() {
 function Waiting() {
   return (
     <main className="waiting">
-      <Skeleton height="60vh" />
+      <LoadingSkeleton height="60vh" />
     </main>
   );
 }
@@ -108,7 +108,7 @@ function Loading({
   const account = useMaybeSession()?.account;
   return (
     <Boundary key={`${account?.id ?? ''} ${path}`}>
-      <Suspense fallback={<Skeleton lines={8} />}>
+      <Suspense fallback={<LoadingSkeleton lines={8} />}>
         <Around>
           <PageOf />
         </Around>

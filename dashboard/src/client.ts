@@ -4,7 +4,7 @@ import { Steyg } from '@steyg/sdk';
  * The client of the server. Browsers send the session's cookie by themselves, and the server accepts it only from its
  * own page, so there is no token to carry.
  */
-export function createClient(origin: string): Steyg {
+export function createSteygClient(origin: string): Steyg {
   return new Steyg({ baseUrl: `${origin}/api`, graphqlUrl: `${origin}/graphql`, maxRetries: 1, timeoutMs: 30_000 });
 }
 

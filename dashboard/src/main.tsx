@@ -4,7 +4,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
-import { createClient } from './client.ts';
+import { createSteygClient } from './client.ts';
 import { Boundary } from './components/boundary.tsx';
 import { ToastProvider } from './components/toasts.tsx';
 import { createQueryClient, SteygProvider } from './data.tsx';
@@ -24,7 +24,7 @@ async function start(): Promise<void> {
       <LanguageProvider initial={{ locale, texts }}>
         <Boundary>
           <QueryClientProvider client={createQueryClient()}>
-            <SteygProvider steyg={createClient(location.origin)}>
+            <SteygProvider steyg={createSteygClient(location.origin)}>
               <ToastProvider>
                 <App />
               </ToastProvider>

@@ -30,7 +30,7 @@ export interface PlayRequest {
 }
 
 /** The request as it is sent. */
-export function bodyOf({ protocol, model, system, maxTokens, turns }: PlayRequest): Record<string, unknown> {
+export function playBody({ protocol, model, system, maxTokens, turns }: PlayRequest): Record<string, unknown> {
   const messages = turns.map((turn) => ({ role: turn.role, content: contentOf(turn, protocol) }));
   if (protocol === 'messages') {
     return { model, max_tokens: maxTokens, ...(system === '' ? {} : { system }), messages, stream: true };
@@ -60,7 +60,7 @@ export function readableBody(request: PlayRequest): string {
   const turns = request.turns.map(({ pictures, ...turn }) =>
     pictures === undefined ? turn : { ...turn, pictures: pictures.map(counted) },
   );
-  return JSON.stringify(bodyOf({ ...request, turns }), null, 2);
+  return JSON.stringify(playBody({ ...request, turns }), null, 2);
 }
 
 /** Where the request goes. */
@@ -83,7 +83,7 @@ export interface Play {
 
 /** Sends it. The client's own readers parse the stream; only what is shown is picked out here. */
 export function play(steyg: Steyg, request: PlayRequest): Play {
-  const { stream: _stream, ...body } = bodyOf(request);
+  const { stream: _stream, ...body } = playBody(request);
   if (request.protocol === 'messages') {
     const stream = steyg.messages.stream(body as unknown as Parameters<Steyg['messages']['stream']>[0]);
     return {

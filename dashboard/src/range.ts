@@ -40,7 +40,7 @@ function localDay(text: string | null): Date | null {
 }
 
 /** A local day in the format of an input for dates. */
-export function dayText(day: Date): string {
+export function dayInputValue(day: Date): string {
   const two = (n: number) => String(n).padStart(2, '0');
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
 }

@@ -87,6 +87,6 @@ export function burnOf(rows: readonly Pick<UsageRow, 'charged'>[], days: number,
 }
 
 /** The sum of a column of counts. */
-export function sumOf<Row>(rows: readonly Row[], read: (row: Row) => string | number | bigint): bigint {
+export function columnSum<Row>(rows: readonly Row[], read: (row: Row) => string | number | bigint): bigint {
   return rows.reduce((sum, row) => sum + BigInt(read(row)), 0n);
 }

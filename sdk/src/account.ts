@@ -1,6 +1,6 @@
 import { NotFoundError } from './errors.ts';
 import type { Credits, GetUsageQuery, KeyInfo, LedgerEntry, Model, ModelList, UsageReport } from './generated/rest.ts';
-import type { DataPlane } from './internal/data-plane.ts';
+import type { DataPlaneClient } from './internal/data-plane.ts';
 import type { Pending } from './internal/pending.ts';
 import type { RequestOptions } from './options.ts';
 import type { CallCost } from './streams.ts';
@@ -109,7 +109,7 @@ export interface CreditsOverview {
 }
 
 /** @internal */
-export function createModels(plane: DataPlane): Models {
+export function createModels(plane: DataPlaneClient): Models {
   return {
     list: (options) => plane.get({ operation: 'listModels' }, options),
     retrieve: (id, options) => plane.get({ operation: 'retrieveModel', path: { id } }, options),
@@ -117,7 +117,7 @@ export function createModels(plane: DataPlane): Models {
 }
 
 /** @internal */
-export function createUsage(plane: DataPlane): Usage {
+export function createUsage(plane: DataPlaneClient): Usage {
   const usage: Usage = {
     get: (query, options) => plane.get({ operation: 'getUsage', query }, options),
     async *rows(query, options) {
@@ -134,12 +134,12 @@ export function createUsage(plane: DataPlane): Usage {
 }
 
 /** @internal */
-export function createKey(plane: DataPlane): Key {
+export function createKey(plane: DataPlaneClient): Key {
   return { get: (options) => plane.get({ operation: 'getKey' }, options) };
 }
 
 /** @internal */
-export function createCredits(plane: DataPlane): CreditsOverview {
+export function createCredits(plane: DataPlaneClient): CreditsOverview {
   return { get: (options) => plane.get({ operation: 'getCredits' }, options) };
 }
 

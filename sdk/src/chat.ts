@@ -1,5 +1,5 @@
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, ChatToolCall } from './generated/rest.ts';
-import type { Answer, DataPlane } from './internal/data-plane.ts';
+import type { Answer, DataPlaneClient } from './internal/data-plane.ts';
 import type { Pending } from './internal/pending.ts';
 import { parseEvent } from './internal/sse.ts';
 import type { RequestOptions } from './options.ts';
@@ -57,7 +57,7 @@ export interface Chat {
 }
 
 /** @internal */
-export function createChat(plane: DataPlane): Chat {
+export function createChat(plane: DataPlaneClient): Chat {
   const { create, stream } = plane.model({ operation: 'createChatCompletion', createReader: createChatReader });
   return {
     completions: {

@@ -16,7 +16,7 @@ import { ConfigurationError } from './errors.ts';
 import type { Console } from './generated/console.ts';
 import { createGraphql, type Graphql, runDocument, subscribeDocument, type TypedDocument } from './graphql.ts';
 import { apiRoot } from './internal/address.ts';
-import { createDataPlane } from './internal/data-plane.ts';
+import { createDataPlaneClient } from './internal/data-plane.ts';
 import { createSend } from './internal/http.ts';
 import type { Pending } from './internal/pending.ts';
 import { createMessages, type Messages } from './messages.ts';
@@ -89,7 +89,7 @@ export class Steyg {
       headers: options.headers ?? {},
       onEvent: options.onEvent,
     });
-    const plane = createDataPlane({ baseUrl, send, cost: (requestId) => findCost(this.usage, requestId) });
+    const plane = createDataPlaneClient({ baseUrl, send, cost: (requestId) => findCost(this.usage, requestId) });
     this.baseUrl = baseUrl;
     this.#apiKey = options.apiKey;
     this.messages = createMessages(plane);

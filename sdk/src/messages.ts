@@ -6,7 +6,7 @@ import type {
   MessagesRequest,
   MessagesResponse,
 } from './generated/rest.ts';
-import type { Answer, DataPlane } from './internal/data-plane.ts';
+import type { Answer, DataPlaneClient } from './internal/data-plane.ts';
 import type { Pending } from './internal/pending.ts';
 import { parseEvent } from './internal/sse.ts';
 import type { RequestOptions } from './options.ts';
@@ -71,7 +71,7 @@ export interface Messages {
 const version = { 'anthropic-version': '2023-06-01' };
 
 /** @internal */
-export function createMessages(plane: DataPlane): Messages {
+export function createMessages(plane: DataPlaneClient): Messages {
   const { create, stream } = plane.model({
     operation: 'createMessage',
     headers: version,

@@ -1,5 +1,5 @@
 import type { ResponsesEvent, ResponsesRequest, ResponsesResponse } from './generated/rest.ts';
-import type { Answer, DataPlane } from './internal/data-plane.ts';
+import type { Answer, DataPlaneClient } from './internal/data-plane.ts';
 import type { Pending } from './internal/pending.ts';
 import { parseEvent } from './internal/sse.ts';
 import type { RequestOptions } from './options.ts';
@@ -48,7 +48,7 @@ export interface Responses {
 }
 
 /** @internal */
-export function createResponses(plane: DataPlane): Responses {
+export function createResponses(plane: DataPlaneClient): Responses {
   const { create, stream } = plane.model({ operation: 'createResponse', createReader: createResponsesReader });
   return { create: create as Responses['create'], stream };
 }

@@ -112,7 +112,7 @@ export async function readKeySpend(db: Queryable, accountId: string): Promise<Ke
 }
 
 /** One page of something. `next` continues after it; null at the end. */
-export interface Page<Item> {
+export interface LedgerPage<Item> {
   items: Item[];
   next: string | null;
 }
@@ -160,7 +160,7 @@ export interface UsageRecord extends TokenPools {
 }
 
 /** Sums of usage: newest period first, then by model, key and outcome. */
-export async function readUsage(db: Queryable, query: UsageQuery): Promise<Page<UsageRecord>> {
+export async function readUsage(db: Queryable, query: UsageQuery): Promise<LedgerPage<UsageRecord>> {
   const { period, byModel, byKey, byOutcome = false, limit } = query;
   const after = query.after ? decodeCursor(query.after, [startPattern, /^/, /^$|^[0-9a-f-]{36}$/, /^[a-z_]*$/]) : null;
   const position = after ?? ['-infinity', '', '', ''];
@@ -284,7 +284,7 @@ export interface LedgerRecord {
  * There is no other index, because every settlement would pay for it: for other orders the range of time is read and
  * sorted, so it may contain `maxSorted` requests; `RangeTooWide` is thrown above that.
  */
-export async function readLedger(db: Queryable, query: LedgerQuery): Promise<Page<LedgerRecord>> {
+export async function readLedger(db: Queryable, query: LedgerQuery): Promise<LedgerPage<LedgerRecord>> {
   const { order = newestFirst } = query;
   const [way, beyond] = order.ascending ? ['ASC', '>'] : ['DESC', '<'];
   const after = query.after ? decodeLedgerCursor(query.after, order) : null;
@@ -420,7 +420,7 @@ function poolsOf(row: Row): TokenPools {
 }
 
 /** One row above the limit is read, only to know whether there is a next page. */
-function page<Item>(items: Item[], limit: number, keyOf: (item: Item) => string[]): Page<Item> {
+function page<Item>(items: Item[], limit: number, keyOf: (item: Item) => string[]): LedgerPage<Item> {
   const kept = items.slice(0, limit);
   const last = kept.at(-1);
   const next = items.length > limit && last !== undefined ? encodeCursor(keyOf(last)) : null;

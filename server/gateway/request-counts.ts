@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { describeError } from '../runtime/http.ts';
-import { count, emptyRing, type Ring, turn } from './request-ring.ts';
+import { countRequests, emptyRing, type Ring, turn } from './request-ring.ts';
 
 /** Counts requests in memory, and shares the counts of subjects near their limits among processes. */
 export interface RequestCounts {
@@ -115,7 +115,7 @@ export function createRequestCounts({ pool, log, now }: RequestCountsParts): Req
   };
 
   const add = (id: string, subject: Subject, requests: number, limit: number): void => {
-    count(subject.own, requests);
+    countRequests(subject.own, requests);
     subject.unshared += requests;
     if (subject.own.sum >= limit * unsharedShare) shareSoon(id, subject);
   };

@@ -25,7 +25,7 @@ export function turn(ring: Ring, second: number): void {
 }
 
 /** Counts requests in the ring's current second. */
-export function count(ring: Ring, requests: number): void {
+export function countRequests(ring: Ring, requests: number): void {
   const slot = ring.second % ringSeconds;
   ring.slots[slot] = (ring.slots[slot] ?? 0) + requests;
   ring.sum += requests;

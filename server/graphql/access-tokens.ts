@@ -1,4 +1,4 @@
-import { accountsWith, actorOf, isTrustedOperator, type Scope } from '../people/principal.ts';
+import { accountsWith, actorOf, isTrustedOperator, type TokenScope } from '../people/principal.ts';
 import { accountFor, decodeUuid, requireAbility } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
@@ -9,14 +9,14 @@ import { me } from './people.ts';
 
 /** Access tokens: the credentials of programs for this API. */
 
-export const TokenScope = builder.enumType('TokenScope', {
+export const TokenScopeType = builder.enumType('TokenScope', {
   description: 'What an access token may do.',
   values: {
     READ: { value: 'read', description: 'Look at the account.' },
     KEYS: { value: 'keys', description: 'Handle its API keys.' },
     BILLING: { value: 'billing', description: 'Make orders.' },
     OPERATOR: { value: 'operator', description: 'Operate the service; only operators can give it.' },
-  } satisfies Record<string, { value: Scope; description: string }>,
+  } satisfies Record<string, { value: TokenScope; description: string }>,
 });
 
 export const AccessTokenType = builder.prismaNode('AccessToken', {
@@ -29,9 +29,9 @@ export const AccessTokenType = builder.prismaNode('AccessToken', {
     prefix: t.exposeString('prefix', { description: 'How the secret begins.' }),
     last4: t.exposeString('last4', { description: 'How the secret ends.' }),
     scopes: t.field({
-      type: [TokenScope],
+      type: [TokenScopeType],
       description: 'What it may do.',
-      resolve: ({ scopes }) => scopes as Scope[],
+      resolve: ({ scopes }) => scopes as TokenScope[],
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: never.' }),
@@ -85,7 +85,7 @@ const CreateAccessTokenInput = builder.inputType('CreateAccessTokenInput', {
   fields: (t) => ({
     accountId: t.id({ description: 'For which account; left out: your only or oldest one.' }),
     name: t.string({ required: true, description: 'What people call it.' }),
-    scopes: t.field({ type: [TokenScope], required: true, description: 'What it may do.' }),
+    scopes: t.field({ type: [TokenScopeType], required: true, description: 'What it may do.' }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; left out: never.' }),
   }),
 });

@@ -5,13 +5,13 @@ import { InputError, NotFoundError } from './errors.ts';
 
 /** Shared by the catalog's mutations: refusals, names in inputs, prices per million. */
 
-export const writes = [InputError, NotFoundError];
+export const changeErrors = [InputError, NotFoundError];
 
 /**
  * Throws the refusal of a change. `below`: the argument that carries the input; `elsewhere`: the paths of members that
  * the arguments place or name differently.
  */
-export function settle(
+export function throwCatalogRefusal(
   outcome: CatalogOutcome,
   below: string[] = ['input'],
   elsewhere: Record<string, string[]> = {},

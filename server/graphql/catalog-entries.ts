@@ -1,7 +1,15 @@
 import { actorOf, isOperator } from '../people/principal.ts';
 import { noSuchId } from './access.ts';
 import { builder } from './builder.ts';
-import { given, named, optionalPrice, PricesInput, price, settle, writes } from './catalog-changes.ts';
+import {
+  changeErrors,
+  given,
+  named,
+  optionalPrice,
+  PricesInput,
+  price,
+  throwCatalogRefusal,
+} from './catalog-changes.ts';
 import { OperatorType } from './operator.ts';
 
 /** Models as operators see and change them, on or off, with all their prices. */
@@ -122,7 +130,7 @@ builder.mutationFields((t) => ({
     type: CatalogEntryType,
     description: 'Creates or changes a model. Its prices and routes stay.',
     authScopes: { trustedOperator: true },
-    errors: { types: writes },
+    errors: { types: changeErrors },
     args: { input: t.arg({ type: SaveModelInput, required: true, description: 'The model.' }) },
     resolve: async (query, _root, { input }, context) => {
       const { modelId, ...rest } = input;
@@ -130,7 +138,7 @@ builder.mutationFields((t) => ({
         { id: modelId, ...given(rest) },
         actorOf(context.principal),
       );
-      settle(outcome, ['input'], { id: ['input', 'modelId'] });
+      throwCatalogRefusal(outcome, ['input'], { id: ['input', 'modelId'] });
       return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
     },
   }),
@@ -138,7 +146,7 @@ builder.mutationFields((t) => ({
     type: CatalogEntryType,
     description: 'Switches a model on or off. Running requests finish.',
     authScopes: { trustedOperator: true },
-    errors: { types: writes },
+    errors: { types: changeErrors },
     args: {
       modelId: t.arg.string({ required: true, description: 'Which model.' }),
       enabled: t.arg.boolean({ required: true, description: 'On or off.' }),
@@ -146,7 +154,7 @@ builder.mutationFields((t) => ({
     resolve: async (query, _root, args, context) => {
       const modelId = named('CatalogEntry', args.modelId);
       const ask = { modelId, enabled: args.enabled };
-      settle(await context.domains.catalogChanges.switchModel(ask, actorOf(context.principal)));
+      throwCatalogRefusal(await context.domains.catalogChanges.switchModel(ask, actorOf(context.principal)));
       return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
     },
   }),
@@ -154,7 +162,7 @@ builder.mutationFields((t) => ({
     type: CatalogEntryType,
     description: 'Adds a price version. Requests that run are charged at the prices they were admitted with.',
     authScopes: { trustedOperator: true },
-    errors: { types: writes },
+    errors: { types: changeErrors },
     args: {
       modelId: t.arg.string({ required: true, description: 'Which model.' }),
       input: t.arg({ type: PricesInput, required: true, description: 'The prices.' }),
@@ -164,7 +172,7 @@ builder.mutationFields((t) => ({
       const modelId = named('CatalogEntry', args.modelId);
       const ask = { modelId, prices: given(args.input), validFrom: args.validFrom ?? null };
       const outcome = await context.domains.catalogChanges.setPrices(ask, actorOf(context.principal));
-      settle(outcome, ['input'], { validFrom: ['validFrom'] });
+      throwCatalogRefusal(outcome, ['input'], { validFrom: ['validFrom'] });
       return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
     },
   }),

@@ -17,7 +17,7 @@ export interface Cost {
 export const maxCost: Cost = { complexity: 20_000, depth: 14, breadth: 400 };
 
 /** The cost of one operation. Its variables must have been checked. */
-export function costOf(
+export function operationCost(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,

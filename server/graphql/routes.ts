@@ -2,7 +2,15 @@ import type { RouteTest } from '../catalog/test-route.ts';
 import { actorOf, isOperator } from '../people/principal.ts';
 import { decodeUuid, noSuchId } from './access.ts';
 import { builder } from './builder.ts';
-import { given, named, optionalPrice, PricesInput, price, settle, writes } from './catalog-changes.ts';
+import {
+  changeErrors,
+  given,
+  named,
+  optionalPrice,
+  PricesInput,
+  price,
+  throwCatalogRefusal,
+} from './catalog-changes.ts';
 import { CatalogEntryType } from './catalog-entries.ts';
 import { NotFoundError } from './errors.ts';
 
@@ -111,7 +119,7 @@ builder.mutationFields((t) => ({
     type: CatalogEntryType,
     description: 'Says where a model runs. Routes that are not named are switched off.',
     authScopes: { trustedOperator: true },
-    errors: { types: writes },
+    errors: { types: changeErrors },
     args: {
       modelId: t.arg.string({ required: true, description: 'Which model.' }),
       routes: t.arg({ type: [RouteInput], required: true, description: 'All its routes.' }),
@@ -124,7 +132,7 @@ builder.mutationFields((t) => ({
         costs: route.costs ? given(route.costs) : null,
       }));
       const outcome = await context.domains.catalogChanges.saveRoutes({ modelId, routes }, actorOf(context.principal));
-      settle(outcome, ['routes']);
+      throwCatalogRefusal(outcome, ['routes']);
       return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
     },
   }),

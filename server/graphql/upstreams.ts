@@ -2,7 +2,7 @@ import type { UpstreamHealth } from '../catalog/upstream-health.ts';
 import { actorOf, isOperator } from '../people/principal.ts';
 import { noSuchId } from './access.ts';
 import { builder } from './builder.ts';
-import { given, named, settle, writes } from './catalog-changes.ts';
+import { changeErrors, given, named, throwCatalogRefusal } from './catalog-changes.ts';
 import { OperatorType } from './operator.ts';
 import { ProtocolType } from './protocol.ts';
 
@@ -118,7 +118,7 @@ builder.mutationFields((t) => ({
     type: UpstreamType,
     description: 'Creates or changes an upstream.',
     authScopes: { trustedOperator: true },
-    errors: { types: writes },
+    errors: { types: changeErrors },
     args: { input: t.arg({ type: SaveUpstreamInput, required: true, description: 'The upstream.' }) },
     resolve: async (query, _root, { input }, context) => {
       const { upstreamId, secret, features, ...rest } = input;
@@ -127,7 +127,7 @@ builder.mutationFields((t) => ({
         secret ?? null,
         actorOf(context.principal),
       );
-      settle(outcome, ['input'], { id: ['input', 'upstreamId'] });
+      throwCatalogRefusal(outcome, ['input'], { id: ['input', 'upstreamId'] });
       return context.prisma.upstream.findUniqueOrThrow({ ...query, where: { id: upstreamId } });
     },
   }),
@@ -135,7 +135,7 @@ builder.mutationFields((t) => ({
     type: UpstreamType,
     description: 'Switches an upstream on or off. Running requests finish.',
     authScopes: { trustedOperator: true },
-    errors: { types: writes },
+    errors: { types: changeErrors },
     args: {
       upstreamId: t.arg.string({ required: true, description: 'Which upstream.' }),
       enabled: t.arg.boolean({ required: true, description: 'On or off.' }),
@@ -143,7 +143,7 @@ builder.mutationFields((t) => ({
     resolve: async (query, _root, args, context) => {
       const upstreamId = named('Upstream', args.upstreamId);
       const ask = { upstreamId, enabled: args.enabled };
-      settle(await context.domains.catalogChanges.switchUpstream(ask, actorOf(context.principal)));
+      throwCatalogRefusal(await context.domains.catalogChanges.switchUpstream(ask, actorOf(context.principal)));
       return context.prisma.upstream.findUniqueOrThrow({ ...query, where: { id: upstreamId } });
     },
   }),
@@ -151,7 +151,7 @@ builder.mutationFields((t) => ({
     type: UpstreamType,
     description: 'Adds a key beside those that an upstream has: the load is spread over them. Write-only.',
     authScopes: { trustedOperator: true },
-    errors: { types: writes },
+    errors: { types: changeErrors },
     args: {
       upstreamId: t.arg.string({ required: true, description: 'Which upstream.' }),
       secret: t.arg.string({ required: true, description: 'The key.' }),
@@ -159,7 +159,7 @@ builder.mutationFields((t) => ({
     resolve: async (query, _root, args, context) => {
       const upstreamId = named('Upstream', args.upstreamId);
       const ask = { upstreamId, secret: args.secret };
-      settle(await context.domains.catalogChanges.addKey(ask, actorOf(context.principal)), []);
+      throwCatalogRefusal(await context.domains.catalogChanges.addKey(ask, actorOf(context.principal)), []);
       return context.prisma.upstream.findUniqueOrThrow({ ...query, where: { id: upstreamId } });
     },
   }),
@@ -167,7 +167,7 @@ builder.mutationFields((t) => ({
     type: UpstreamType,
     description: 'Deletes a key of an upstream.',
     authScopes: { trustedOperator: true },
-    errors: { types: writes },
+    errors: { types: changeErrors },
     args: {
       upstreamId: t.arg.string({ required: true, description: 'Which upstream.' }),
       keyId: t.arg.id({ required: true, description: 'Which key.' }),
@@ -175,7 +175,7 @@ builder.mutationFields((t) => ({
     resolve: async (query, _root, args, context) => {
       const upstreamId = named('Upstream', args.upstreamId);
       const ask = { upstreamId, keyId: args.keyId };
-      settle(await context.domains.catalogChanges.deleteKey(ask, actorOf(context.principal)), []);
+      throwCatalogRefusal(await context.domains.catalogChanges.deleteKey(ask, actorOf(context.principal)), []);
       return context.prisma.upstream.findUniqueOrThrow({ ...query, where: { id: upstreamId } });
     },
   }),

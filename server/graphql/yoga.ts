@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { GraphqlContext } from './context.ts';
-import { costError, costOf } from './cost.ts';
+import { costError, operationCost } from './cost.ts';
 import { transportError } from './errors.ts';
 import { cleanTextRule, findDirtyText, type Limits, limitsRule } from './limits.ts';
 import { type GraphqlLog, maskError, withoutStrings } from './masking.ts';
@@ -112,7 +112,7 @@ function execution(options: { production: boolean; costs: Rates }): Plugin<Graph
     if (operation === undefined) return { cost: 0 };
     const unusable = variableErrors(schema, operation, variables, { hideSchema: production });
     if (unusable.length > 0) return { errors: unusable };
-    const cost = costOf(schema, document, operation, variables, context);
+    const cost = operationCost(schema, document, operation, variables, context);
     const excess = costError(cost);
     if (excess !== null) return { errors: [excess] };
     const retryAfterSeconds = costs.take(context.work.principal, cost.complexity);

@@ -4,7 +4,7 @@ import { repeatedTransaction } from '../database/lane.ts';
 import { createSecret, parseToken } from '../keys/secret.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { textProblem } from '../shared/plain-text.ts';
-import { type Role, type Scope, scopes, scopesOf, type TokenPrincipal } from './principal.ts';
+import { type Role, scopes, scopesOf, type TokenPrincipal, type TokenScope } from './principal.ts';
 
 /** Access tokens: the credentials of programs for the control plane. Only digests are stored. */
 export interface AccessTokens {
@@ -22,7 +22,7 @@ export interface AccessTokens {
 export interface NewAccessToken {
   accountId: string;
   name: string;
-  scopes: readonly Scope[];
+  scopes: readonly TokenScope[];
   expiresAt: Date | null;
   /** The person who made it; null for the command line. */
   createdBy: string | null;
@@ -137,7 +137,7 @@ async function mayGive(client: ClientBase, { accountId, createdBy, scopes: asked
   const [member] = rows;
   if (member === undefined) return false;
   // An operator token's own abilities do not come from the role.
-  const given: readonly Scope[] = [...scopesOf(member.role), 'operator'];
+  const given: readonly TokenScope[] = [...scopesOf(member.role), 'operator'];
   return asked.every((scope) => given.includes(scope));
 }
 

@@ -5,8 +5,8 @@ import type { Mailer } from '../runtime/mail.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { personAddress } from './address.ts';
 import { invitationMail, localeOf } from './mails.ts';
-import { type BadInput, type BadToken, badInput, type Throttled, throttled } from './outcomes.ts';
-import { type Role, roles, rolesWith, type Scope, scopesOf, type UserPrincipal } from './principal.ts';
+import { type BadInput, type BadToken, badField, type Throttled, throttled } from './outcomes.ts';
+import { type Role, roles, rolesWith, scopesOf, type TokenScope, type UserPrincipal } from './principal.ts';
 import type { Throttle } from './throttle.ts';
 
 /**
@@ -106,7 +106,7 @@ export function createMembers(parts: { pool: Pool; mailer: Mailer; throttle: Thr
 
     async invite(me, { accountId, email: text, role }) {
       const email = personAddress(text);
-      if (email === null) return badInput('email', 'This is not an e-mail address.');
+      if (email === null) return badField('email', 'This is not an e-mail address.');
       const wait =
         (await throttle.take(`invite:${accountId}`, invitesPerAccount)) ??
         (await throttle.take(`invite-to:${email}`, invitesPerAddress));
@@ -263,7 +263,7 @@ async function endTokens(
   accountId: string,
   userId: string,
   /** Tokens with no other scopes than these are kept. */
-  kept: readonly Scope[],
+  kept: readonly TokenScope[],
 ): Promise<void> {
   await client.query(
     `UPDATE access_token SET deleted_at = now()

@@ -42,12 +42,12 @@ export interface BadToken {
   kind: 'bad_token';
 }
 
-export function badInput(field: string, message: string): BadInput {
+export function badField(field: string, message: string): BadInput {
   return { kind: 'bad_input', field, message, others: [] };
 }
 
 /** The problems of several arguments as one outcome; null when each is null. */
-export function badInputs(...problems: readonly (BadInput | null)[]): BadInput | null {
+export function badFields(...problems: readonly (BadInput | null)[]): BadInput | null {
   const [first, ...others] = problems.filter((problem) => problem !== null);
   return first === undefined ? null : { ...first, others };
 }

@@ -9,7 +9,7 @@ export type Role = (typeof roles)[number];
 
 /** What an access token may be used for. */
 export const scopes = ['read', 'keys', 'billing', 'operator'] as const;
-export type Scope = (typeof scopes)[number];
+export type TokenScope = (typeof scopes)[number];
 
 /** Abilities on an account: view it, manage its keys, spend its owner's money, manage its members. */
 export type Ability = 'read' | 'keys' | 'billing' | 'members';
@@ -35,7 +35,7 @@ export interface TokenPrincipal {
   kind: 'token';
   tokenId: string;
   accountId: string;
-  scopes: ReadonlySet<Scope>;
+  scopes: ReadonlySet<TokenScope>;
   /** Its account, if an operator has suspended it. */
   suspended: ReadonlySet<string>;
 }
@@ -61,7 +61,7 @@ export function rolesWith(ability: Ability): Role[] {
 }
 
 /** A token that may change an object may also read it. No scope lets a program manage an account's members. */
-const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
+const scopeAbilities: Readonly<Record<TokenScope, readonly Ability[]>> = {
   read: ['read'],
   keys: ['read', 'keys'],
   billing: ['read', 'billing'],
@@ -69,7 +69,7 @@ const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
 };
 
 /** The scopes that a person with this role could give to a token of the account. */
-export function scopesOf(role: Role): Scope[] {
+export function scopesOf(role: Role): TokenScope[] {
   return scopes.filter(
     (scope) => scope !== 'operator' && scopeAbilities[scope].every((ability) => roleAbilities[role].includes(ability)),
   );

@@ -5,7 +5,7 @@ import { type Caller, headersOf, tokenIn } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { localeOf, securityMail } from './mails.ts';
 import { codeGuessing, useCode } from './one-time-codes.ts';
-import { type AttemptRefusal, badInput, type Done, done, throttled, type Wrong, type WrongCode } from './outcomes.ts';
+import { type AttemptRefusal, badField, type Done, done, throttled, type Wrong, type WrongCode } from './outcomes.ts';
 import { maxPasswordBytes, passwordProblem, personalTexts } from './passwords.ts';
 import type { UserPrincipal } from './principal.ts';
 import { sessionDigest } from './session-tokens.ts';
@@ -76,7 +76,7 @@ export interface Settings {
 
 const tooLong = (field: string, password: string): AttemptRefusal | null =>
   Buffer.byteLength(password) > maxPasswordBytes
-    ? badInput(field, `The password has more than ${maxPasswordBytes} bytes.`)
+    ? badField(field, `The password has more than ${maxPasswordBytes} bytes.`)
     : null;
 
 const perUser = { attempts: 10, windowS: 300 };
@@ -120,7 +120,7 @@ export function createSettings(parts: IdentityParts): Settings {
 
     async changePassword(me, input, caller) {
       const weak = passwordProblem(input.newPassword, personalTexts(me));
-      if (weak !== null) return badInput('newPassword', weak);
+      if (weak !== null) return badField('newPassword', weak);
       const refusal = tooLong('currentPassword', input.currentPassword) ?? (await mayAsk(me));
       if (refusal !== null) return refusal;
       const body = { ...input, revokeOtherSessions: true };
@@ -133,8 +133,8 @@ export function createSettings(parts: IdentityParts): Settings {
 
     async changeEmail(me, input, caller) {
       const newEmail = personAddress(input.newEmail);
-      if (newEmail === null) return badInput('newEmail', 'This is not an e-mail address.');
-      if (newEmail === me.email) return badInput('newEmail', 'This is your address already.');
+      if (newEmail === null) return badField('newEmail', 'This is not an e-mail address.');
+      if (newEmail === me.email) return badField('newEmail', 'This is your address already.');
       const refusal = await verifyPassword(me, input.password, caller);
       if (refusal !== null) return refusal;
       const wait = await throttle.take(`mail:${me.email}`, { attempts: 5, windowS: 3_600 });
@@ -203,10 +203,10 @@ function createProfile(prisma: IdentityParts['prisma']): Pick<Settings, 'updateP
     async updateProfile(me, input) {
       const name = input.name ?? me.name;
       const unfit = textProblem(name, 100);
-      if (unfit !== null) return badInput('name', `The name ${unfit}.`);
+      if (unfit !== null) return badField('name', `The name ${unfit}.`);
       const locale = localeOf(input.locale ?? me.locale);
       // An unknown language is refused, not replaced.
-      if (input.locale != null && input.locale !== locale) return badInput('locale', 'The language is en or vi.');
+      if (input.locale != null && input.locale !== locale) return badField('locale', 'The language is en or vi.');
       await prisma.user.update({ where: { id: me.userId }, data: { name, locale } });
       return done();
     },

@@ -8,7 +8,7 @@ import { codeGuessing, useCode } from './one-time-codes.ts';
 import {
   type AttemptRefusal,
   type BadToken,
-  badInput,
+  badField,
   type Done,
   done,
   throttled,
@@ -106,10 +106,10 @@ export function createSignIn(parts: IdentityParts): SignIn {
   return {
     async signIn(input, caller) {
       if (Buffer.byteLength(input.password) > maxPasswordBytes) {
-        return badInput('password', `The password has more than ${maxPasswordBytes} bytes.`);
+        return badField('password', `The password has more than ${maxPasswordBytes} bytes.`);
       }
       const email = personAddress(input.email);
-      if (email === null) return badInput('email', 'This is not an e-mail address.');
+      if (email === null) return badField('email', 'This is not an e-mail address.');
       const network = networkOf(caller.ip);
       const wait =
         (await throttle.take(`sign-in:${email}:${network}`, perAddressAndNetwork)) ??
@@ -178,7 +178,7 @@ function createPasswordReset({
   return {
     async requestPasswordReset(input, caller) {
       const email = personAddress(input.email);
-      if (email === null) return badInput('email', 'This is not an e-mail address.');
+      if (email === null) return badField('email', 'This is not an e-mail address.');
       const wait =
         (await throttle.take(`mail-request:${networkOf(caller.ip)}`, mailRequestsPerNetwork)) ??
         (await throttle.take(`mail:${email}`, mailsPerAddress));
@@ -189,7 +189,7 @@ function createPasswordReset({
 
     async resetPassword(input, caller) {
       const weak = passwordProblem(input.newPassword);
-      if (weak !== null) return badInput('newPassword', weak);
+      if (weak !== null) return badField('newPassword', weak);
       const wait = await throttle.take(`reset:${networkOf(caller.ip)}`, resetsPerNetwork);
       if (wait !== null) return throttled(wait);
       if (input.token.length > 256) return { kind: 'bad_token' };

@@ -11,7 +11,7 @@ import type { AuthMails, MailedUser } from './auth.ts';
 import type { Caller } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { alreadySignedUpMail, localeOf, newAddressMail, verificationMail } from './mails.ts';
-import { type AttemptRefusal, type BadToken, badInput, badInputs, type Done, done, throttled } from './outcomes.ts';
+import { type AttemptRefusal, type BadToken, badField, badFields, type Done, done, throttled } from './outcomes.ts';
 import { PasswordsBusyError, passwordProblem, personalTexts } from './passwords.ts';
 import { networkOf } from './throttle.ts';
 import { takeAccountAlong } from './trials.ts';
@@ -69,12 +69,12 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
       const email = personAddress(input.email);
       const weak = passwordProblem(input.password, personalTexts({ email: email ?? '', name: input.name }));
       const unfit = textProblem(input.name, 100);
-      const problem = badInputs(
-        email === null ? badInput('email', 'This is not an e-mail address.') : null,
-        weak === null ? null : badInput('password', weak),
-        unfit === null ? null : badInput('name', `The name ${unfit}.`),
+      const problem = badFields(
+        email === null ? badField('email', 'This is not an e-mail address.') : null,
+        weak === null ? null : badField('password', weak),
+        unfit === null ? null : badField('name', `The name ${unfit}.`),
       );
-      if (email === null || problem !== null) return problem ?? badInput('email', 'This is not an e-mail address.');
+      if (email === null || problem !== null) return problem ?? badField('email', 'This is not an e-mail address.');
       const network = networkOf(caller.ip);
       const wait =
         (await throttle.take(`sign-up:${network}`, signUpsPerNetwork)) ??
@@ -110,7 +110,7 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
 
     async resendVerification(input, caller) {
       const email = personAddress(input.email);
-      if (email === null) return badInput('email', 'This is not an e-mail address.');
+      if (email === null) return badField('email', 'This is not an e-mail address.');
       const wait =
         (await throttle.take(`mail-request:${networkOf(caller.ip)}`, mailRequestsPerNetwork)) ??
         (await throttle.take(`mail:${email}`, mailsPerAddress));

@@ -37,7 +37,7 @@ export function parseVietnamTime(value: string): Date | null {
 }
 
 /** The value of a JSON text; null when it is invalid (or is null). */
-export function parseJson(body: Buffer): unknown {
+export function jsonOrNull(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {

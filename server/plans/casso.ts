@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { isSameSecret } from '../shared/constant-time.ts';
-import { bankText, parseJson, parseVietnamTime, providerId, signedVnd } from './bank-message.ts';
+import { bankText, jsonOrNull, parseVietnamTime, providerId, signedVnd } from './bank-message.ts';
 import { type BankProvider, singleHeader, soundAge } from './bank-provider.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
@@ -35,7 +35,7 @@ export function createCasso({ secret = '', scheme = 'hmac' }: CassoOptions): Ban
       const [, timestamp, signature] = /^t=(\d{1,15}),v1=([0-9a-f]{128})$/.exec(
         singleHeader(headers, 'x-casso-signature') ?? '',
       ) ?? [null, '', ''];
-      const text = sortedJson(parseJson(body));
+      const text = sortedJson(jsonOrNull(body));
       if (timestamp === '' || text === null) return 'forged';
       const digest = createHmac('sha512', secret).update(`${timestamp}.${text}`).digest('hex');
       if (!isSameSecret(signature ?? '', digest)) return 'forged';
@@ -85,7 +85,7 @@ const oldMovement = z.object({
 const message = z.object({ error: z.literal(0), data: z.union([newMovement, z.array(oldMovement).max(200)]) });
 
 function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
-  const parsed = message.safeParse(parseJson(body));
+  const parsed = message.safeParse(jsonOrNull(body));
   if (!parsed.success) return null;
   const { data } = parsed.data;
   const transfers = Array.isArray(data) ? data.map((row) => fromOld(row, now)) : [fromNew(data, now)];

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { isSameSecret } from '../shared/constant-time.ts';
-import { bankText, parseJson, parseVietnamTime, signedVnd } from './bank-message.ts';
+import { bankText, jsonOrNull, parseVietnamTime, signedVnd } from './bank-message.ts';
 import { type BankProvider } from './bank-provider.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
@@ -23,7 +23,7 @@ export function createPayos({ secret = '' }: PayosOptions): BankProvider {
     parse,
     authenticate({ body }) {
       if (secret.trim() === '') return 'not_configured';
-      const envelope = signed.safeParse(parseJson(body));
+      const envelope = signed.safeParse(jsonOrNull(body));
       if (!envelope.success) return 'forged';
       const text = signedText(envelope.data.data);
       if (text === null) return 'forged';
@@ -72,7 +72,7 @@ const message = z.object({
 const sample = { orderCode: 123, reference: 'TF230204212323' };
 
 function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
-  const parsed = message.safeParse(parseJson(body));
+  const parsed = message.safeParse(jsonOrNull(body));
   if (!parsed.success) return null;
   const { code, success, data } = parsed.data;
   // Only `data` is signed, so the success of a payment is read from it.

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { isSameSecret } from '../shared/constant-time.ts';
-import { bankText, idMadeOf, parseJson, parseVietnamTime, providerId, signedVnd } from './bank-message.ts';
+import { bankText, idMadeOf, jsonOrNull, parseVietnamTime, providerId, signedVnd } from './bank-message.ts';
 import { type BankProvider, singleHeader, soundAge } from './bank-provider.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
@@ -53,7 +53,7 @@ const message = z.object({
 });
 
 function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
-  const parsed = message.safeParse(parseJson(body));
+  const parsed = message.safeParse(jsonOrNull(body));
   if (!parsed.success) return null;
   const { data } = parsed;
   const movement = {

@@ -4,10 +4,10 @@ import { chatCompletions } from './chat-completions.ts';
 import { type Chunking, deliverStream } from './delivery.ts';
 import type { BareEvent, Envelope, StreamEvent, UsageReport, VendorDialect } from './dialect.ts';
 import { type Directives, type Fault, readDirectives } from './directives.ts';
-import { isObject, type ParsedObject, parseJson, stringify } from './json.ts';
+import { isObject, jsonOrUndefined, type ParsedObject, stringify } from './json.ts';
 import { messages } from './messages.ts';
-import { modelList, modelObject } from './models.ts';
-import { countPromptTokens, invalid, type Prompt, type VendorError } from './prompt.ts';
+import { modelObject, playedModels } from './models.ts';
+import { countPromptTokens, invalidPrompt, type Prompt, type VendorError } from './prompt.ts';
 import type { PromptCache } from './prompt-cache.ts';
 import { createRandom } from './random.ts';
 import {
@@ -15,10 +15,10 @@ import {
   credentialOf,
   fail,
   failEarly,
-  headersOf,
   type PlayedCall,
   sendBody,
   setHeaders,
+  vendorHeaders,
   wordingOf,
 } from './reply.ts';
 import { responses } from './responses.ts';
@@ -52,7 +52,7 @@ function dialectOf(arrival: Arrival): VendorDialect {
 function usageOf(computed: unknown, directives: Directives): UsageReport {
   if (directives.noUsage) return { kind: 'none' };
   const text = directives.usageJson ?? JSON.stringify(computed);
-  return { kind: 'reported', value: parseJson(text), text };
+  return { kind: 'reported', value: jsonOrUndefined(text), text };
 }
 
 function midFailure(call: PlayedCall, fault: Fault | null, model: string): VendorError {
@@ -90,8 +90,8 @@ async function answerPage(settings: AnswerSettings, call: PlayedCall): Promise<v
   const [, id] = known;
   const wanted = id === undefined ? null : decoded(id);
   if (wanted !== null && !settings.models.includes(wanted)) return fail(call, wordingOf(call, 404, wanted, null));
-  const value = wanted === null ? modelList(settings.models, dialect) : modelObject(wanted, dialect);
-  setHeaders(call, headersOf(call, 200, 'application/json'));
+  const value = wanted === null ? playedModels(settings.models, dialect) : modelObject(wanted, dialect);
+  setHeaders(call, vendorHeaders(call, 200, 'application/json'));
   response.end(JSON.stringify(value));
 }
 
@@ -174,10 +174,10 @@ async function play(settings: AnswerSettings, turn: Play): Promise<void> {
   }
   const isStream = prompt.stream && status < 300 && route?.countOnly !== true;
   const contentType = isStream ? 'text/event-stream; charset=utf-8' : 'application/json';
-  const headers = headersOf(call, status, contentType);
+  const headers = vendorHeaders(call, status, contentType);
   if (isStream) headers.set('cache-control', 'no-cache');
   if (!setHeaders(call, headers, directives.headers)) {
-    return fail(call, invalid('simulator: [[headers]] wants names and values that HTTP allows'));
+    return fail(call, invalidPrompt('simulator: [[headers]] wants names and values that HTTP allows'));
   }
   exchange.response.statusCode = status;
   if (directives.raw !== null) {
@@ -206,8 +206,8 @@ export function createAnswering(settings: AnswerSettings): (arrival: Arrival) =>
     if (exchange.request.method !== 'POST') {
       return fail(call, { ...wordingOf(call, 405, '', 'Method Not Allowed'), status: 405 });
     }
-    const body = parseJson(read.body.toString());
-    if (!isObject(body)) return fail(call, invalid('We could not parse the JSON body of your request.'));
+    const body = jsonOrUndefined(read.body.toString());
+    if (!isObject(body)) return fail(call, invalidPrompt('We could not parse the JSON body of your request.'));
     const reading = dialect.read(body, exchange.request.headers, {
       signatures: settings.signatures,
       strict: settings.strict,
@@ -215,7 +215,7 @@ export function createAnswering(settings: AnswerSettings): (arrival: Arrival) =>
     });
     if (!reading.ok) return fail(call, reading.failure);
     const script = readDirectives(cueOf(reading.value.turns).text);
-    if (!script.ok) return fail(call, invalid(script.message));
+    if (!script.ok) return fail(call, invalidPrompt(script.message));
     return play(settings, { call, body, prompt: reading.value, directives: script.directives });
   };
 }

@@ -1,12 +1,12 @@
 /** The simulated vendor of the chat completions protocol. */
 
-import { historyFault } from './chat-history.ts';
+import { chatHistoryFault } from './chat-history.ts';
 import { segmentOf, segmentsOfMessage, textOfContent } from './context.ts';
 import type { Envelope, StreamEvent, VendorDialect } from './dialect.ts';
-import { isObject, listOf, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
+import { arrayOf, isObject, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
 import { OPENAI_ACCOUNT_ID, openAiErrorBody, openAiHeaders, openAiWording } from './openai-errors.ts';
 import {
-  invalid,
+  invalidPrompt,
   type Prompt,
   type PromptTool,
   type PromptToolChoice,
@@ -25,22 +25,23 @@ function limitOf(body: ParsedObject): unknown {
 }
 
 function fieldFault(body: ParsedObject): VendorError | null {
-  if (typeof body['model'] !== 'string') return invalid('you must provide a model parameter');
+  if (typeof body['model'] !== 'string') return invalidPrompt('you must provide a model parameter');
   const messages = body['messages'];
   if (messages === undefined)
-    return invalid("Missing required parameter: 'messages'.", 'messages', 'missing_required_parameter');
+    return invalidPrompt("Missing required parameter: 'messages'.", 'messages', 'missing_required_parameter');
   if (!Array.isArray(messages)) {
-    return invalid("Invalid type for 'messages': expected an array of objects.", 'messages', 'invalid_type');
+    return invalidPrompt("Invalid type for 'messages': expected an array of objects.", 'messages', 'invalid_type');
   }
   if (messages.length === 0) {
-    return invalid(
+    return invalidPrompt(
       "Invalid 'messages': empty array. Expected an array with minimum length 1.",
       'messages',
       'empty_array',
     );
   }
   const at = messages.findIndex((message) => !isObject(message) || !ROLES.has(wordOf(message['role'])));
-  if (at >= 0) return invalid(`Invalid value for 'messages[${at}].role'.`, `messages[${at}].role`, 'invalid_value');
+  if (at >= 0)
+    return invalidPrompt(`Invalid value for 'messages[${at}].role'.`, `messages[${at}].role`, 'invalid_value');
   return settingFault(body);
 }
 
@@ -48,31 +49,34 @@ function settingFault(body: ParsedObject): VendorError | null {
   const limit = limitOf(body);
   const field = body['max_completion_tokens'] == null ? 'max_tokens' : 'max_completion_tokens';
   if (limit !== null && !Number.isInteger(limit)) {
-    return invalid(`Invalid type for '${field}': expected an integer.`, field, 'invalid_type');
+    return invalidPrompt(`Invalid type for '${field}': expected an integer.`, field, 'invalid_type');
   }
   if (limit !== null && Number(limit) < 1) {
-    return invalid(
+    return invalidPrompt(
       `Invalid '${field}': integer below minimum value. Expected a value >= 1.`,
       field,
       'integer_below_min_value',
     );
   }
   if (body['max_completion_tokens'] != null && body['max_tokens'] != null) {
-    return invalid("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.", 'max_tokens');
+    return invalidPrompt(
+      "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
+      'max_tokens',
+    );
   }
   const answers = body['n'] ?? 1;
   if (!Number.isInteger(answers) || Number(answers) < 1 || Number(answers) > MAX_ANSWERS) {
-    return invalid(`Invalid 'n': expected an integer from 1 to ${MAX_ANSWERS}.`, 'n', 'invalid_value');
+    return invalidPrompt(`Invalid 'n': expected an integer from 1 to ${MAX_ANSWERS}.`, 'n', 'invalid_value');
   }
-  if (listOf(body['stop']).length > MAX_STOPS) {
-    return invalid(
+  if (arrayOf(body['stop']).length > MAX_STOPS) {
+    return invalidPrompt(
       `Invalid 'stop': array too long. Expected an array with maximum length ${MAX_STOPS}.`,
       'stop',
       'array_above_max_length',
     );
   }
   if (body['stream_options'] != null && body['stream'] !== true) {
-    return invalid("The 'stream_options' parameter is only allowed when 'stream' is enabled.", 'stream_options');
+    return invalidPrompt("The 'stream_options' parameter is only allowed when 'stream' is enabled.", 'stream_options');
   }
   return null;
 }
@@ -88,8 +92,8 @@ function turnsOf(messages: readonly unknown[]): PromptTurn[] {
 }
 
 function segmentsOf(body: ParsedObject): Segment[] {
-  const tools = listOf(body['tools']).map((tool) => segmentOf('tool', tool));
-  const messages = listOf(body['messages']).filter(isObject);
+  const tools = arrayOf(body['tools']).map((tool) => segmentOf('tool', tool));
+  const messages = arrayOf(body['messages']).filter(isObject);
   const said = messages.flatMap((message) => {
     const role = wordOf(message['role']);
     const segments = segmentsOfMessage(role, message['content']);
@@ -124,16 +128,16 @@ function jsonOf(format: unknown): Prompt['json'] {
 function promptOf(body: ParsedObject): Prompt {
   const limit = limitOf(body);
   const options = isObject(body['stream_options']) ? body['stream_options'] : {};
-  const stop = typeof body['stop'] === 'string' ? [body['stop']] : listOf(body['stop']);
+  const stop = typeof body['stop'] === 'string' ? [body['stop']] : arrayOf(body['stop']);
   return {
     model: wordOf(body['model']),
     stream: body['stream'] === true,
     maxTokens: limit === null ? null : Number(limit),
     stopSequences: stop.filter((sequence) => typeof sequence === 'string'),
     answers: Number(body['n'] ?? 1),
-    turns: turnsOf(listOf(body['messages'])),
+    turns: turnsOf(arrayOf(body['messages'])),
     segments: segmentsOf(body),
-    tools: listOf(body['tools']).filter(isObject).map(toolOf),
+    tools: arrayOf(body['tools']).filter(isObject).map(toolOf),
     toolChoice: choiceOf(body['tool_choice']),
     parallelTools: body['parallel_tool_calls'] !== false,
     json: jsonOf(body['response_format']),
@@ -206,7 +210,7 @@ export const chatCompletions: VendorDialect = {
   accountHeaders: openAiHeaders,
 
   read(body, _headers, rules) {
-    const failure = fieldFault(body) ?? (rules.strict ? historyFault(listOf(body['messages'])) : null);
+    const failure = fieldFault(body) ?? (rules.strict ? chatHistoryFault(arrayOf(body['messages'])) : null);
     return failure === null ? { ok: true, value: promptOf(body) } : { ok: false, failure };
   },
 

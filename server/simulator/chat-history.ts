@@ -1,8 +1,8 @@
-import { isObject, listOf, type ParsedObject, wordOf } from './json.ts';
-import { invalid, type VendorError } from './prompt.ts';
+import { arrayOf, isObject, type ParsedObject, wordOf } from './json.ts';
+import { invalidPrompt, type VendorError } from './prompt.ts';
 
 function callIds(message: ParsedObject | undefined): string[] {
-  return listOf(message?.['tool_calls'])
+  return arrayOf(message?.['tool_calls'])
     .filter(isObject)
     .map((call) => wordOf(call['id']));
 }
@@ -11,7 +11,7 @@ function callIds(message: ParsedObject | undefined): string[] {
  * The chat vendor's checks of a conversation: every call must be answered by the tool messages right after it, and no
  * tool message may stand alone. Applied under `strict` only.
  */
-export function historyFault(messages: readonly unknown[]): VendorError | null {
+export function chatHistoryFault(messages: readonly unknown[]): VendorError | null {
   const known = messages.filter(isObject);
   let open: string[] = [];
   let answerable = new Set<string>();
@@ -19,7 +19,7 @@ export function historyFault(messages: readonly unknown[]): VendorError | null {
     if (message['role'] === 'tool') {
       const id = wordOf(message['tool_call_id']);
       if (!answerable.has(id)) {
-        return invalid(
+        return invalidPrompt(
           "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
           `messages.[${index}].role`,
         );
@@ -35,7 +35,7 @@ export function historyFault(messages: readonly unknown[]): VendorError | null {
 }
 
 function unanswered(ids: readonly string[], index: number): VendorError {
-  return invalid(
+  return invalidPrompt(
     `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.join(', ')}`,
     `messages.[${index}].role`,
   );

@@ -1,6 +1,6 @@
 /** The directives that a user's text gives to the simulator. */
 
-import { endOfJson, isObject, parseJson } from './json.ts';
+import { endOfJson, isObject, jsonOrUndefined } from './json.ts';
 
 /** A break in the answer after so many stream events. */
 export type Fault =
@@ -100,7 +100,7 @@ function words(count: number): string {
 }
 
 function headerPairs(text: string): [string, string | string[]][] {
-  const value = parseJson(text);
+  const value = jsonOrUndefined(text);
   if (!isObject(value)) throw new Malformed('wants a JSON object of headers');
   return Object.entries(value).map(([name, header]) => {
     return [name.toLowerCase(), Array.isArray(header) ? header.map(String) : String(header)];
@@ -114,7 +114,7 @@ function tool(text: string): ToolDirective {
   if (open === '') return { name, inputJson: '{}', id: null };
   const end = endOfJson(open, 0);
   const inputJson = end < 0 ? open : open.slice(0, end);
-  if (!isObject(parseJson(inputJson))) throw new Malformed('wants its input as a JSON object');
+  if (!isObject(jsonOrUndefined(inputJson))) throw new Malformed('wants its input as a JSON object');
   return { name, inputJson, id: (end < 0 ? '' : open.slice(end).trim()) || null };
 }
 
@@ -159,7 +159,7 @@ function apply(directives: Directives, name: string, text: string): void {
       directives.fault = earlier(directives.fault, fault(name, text));
       break;
     case 'usage':
-      if (parseJson(word) === undefined) throw new Malformed('wants JSON');
+      if (jsonOrUndefined(word) === undefined) throw new Malformed('wants JSON');
       directives.usageJson = word;
       break;
     case 'nousage':

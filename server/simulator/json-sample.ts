@@ -1,6 +1,6 @@
 /** Makes sample values for JSON schemas, for structured outputs and tool inputs. */
 
-import { isObject, listOf, type ParsedObject } from './json.ts';
+import { arrayOf, isObject, type ParsedObject } from './json.ts';
 
 /** Schemas may refer to themselves; below this depth only what is required is filled in. */
 const MAX_DEPTH = 8;
@@ -28,7 +28,7 @@ function sampleNumber(schema: ParsedObject): number {
 }
 
 function sampleObject(schema: ParsedObject, text: string, root: ParsedObject, depth: number): ParsedObject {
-  const required = new Set(listOf(schema['required']));
+  const required = new Set(arrayOf(schema['required']));
   const properties = isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
   const wanted = properties.filter(([name]) => depth < MAX_DEPTH || required.has(name));
   return Object.fromEntries(wanted.map(([name, property]) => [name, sampleAt(property, text, root, depth + 1)]));
@@ -40,7 +40,7 @@ function sampleAt(value: unknown, text: string, root: ParsedObject, depth: numbe
   const schema = resolve(isObject(value) ? value : {}, root);
   if ('const' in schema) return schema['const'];
   if (Array.isArray(schema['enum'])) return schema['enum'][0];
-  const [alternative] = [...listOf(schema['anyOf']), ...listOf(schema['oneOf']), ...listOf(schema['allOf'])];
+  const [alternative] = [...arrayOf(schema['anyOf']), ...arrayOf(schema['oneOf']), ...arrayOf(schema['allOf'])];
   if (alternative !== undefined) return sampleAt(alternative, text, root, depth + 1);
   const type = Array.isArray(schema['type']) ? schema['type'][0] : schema['type'];
   switch (type) {

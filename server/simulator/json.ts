@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is ParsedObject {
 }
 
 /** The value when it is an array, else an empty one. */
-export function listOf(value: unknown): unknown[] {
+export function arrayOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
@@ -19,7 +19,7 @@ export function wordOf(value: unknown): string {
 }
 
 /** Parses without throwing: undefined when the text is not JSON. */
-export function parseJson(text: string): unknown {
+export function jsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -2,10 +2,10 @@
 
 import { segmentOf, segmentsOfMessage, textOfContent } from './context.ts';
 import type { Envelope, StreamEvent, VendorDialect } from './dialect.ts';
-import { isObject, listOf, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
-import { historyFault } from './messages-history.ts';
+import { arrayOf, isObject, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
+import { messagesHistoryFault } from './messages-history.ts';
 import {
-  invalid,
+  invalidPrompt,
   type Prompt,
   type PromptToolChoice,
   type PromptTurn,
@@ -63,30 +63,30 @@ function wording(status: number, about: { model: string }): VendorError {
 }
 
 function fieldFault(body: ParsedObject, version: string): VendorError | null {
-  if (typeof body['model'] !== 'string') return invalid('model: Field required', 'model');
-  if (body['messages'] === undefined) return invalid('messages: Field required', 'messages');
-  if (!Array.isArray(body['messages'])) return invalid('messages: Input should be a valid list', 'messages');
-  if (body['messages'].length === 0) return invalid('messages: at least one message is required', 'messages');
+  if (typeof body['model'] !== 'string') return invalidPrompt('model: Field required', 'model');
+  if (body['messages'] === undefined) return invalidPrompt('messages: Field required', 'messages');
+  if (!Array.isArray(body['messages'])) return invalidPrompt('messages: Input should be a valid list', 'messages');
+  if (body['messages'].length === 0) return invalidPrompt('messages: at least one message is required', 'messages');
   const sampling = ['temperature', 'top_p', 'top_k'].find((name) => body[name] !== undefined);
   if (version >= VERSION_WITHOUT_SAMPLING && sampling !== undefined) {
-    return invalid(`${sampling}: Extra inputs are not permitted`, sampling);
+    return invalidPrompt(`${sampling}: Extra inputs are not permitted`, sampling);
   }
   return null;
 }
 
 function limitFault(body: ParsedObject): VendorError | null {
   const limit = body['max_tokens'];
-  if (limit === undefined) return invalid('max_tokens: Field required', 'max_tokens');
-  if (!Number.isInteger(limit)) return invalid('max_tokens: Input should be a valid integer', 'max_tokens');
-  if (Number(limit) < 0) return invalid('max_tokens: Input should be greater than or equal to 0', 'max_tokens');
+  if (limit === undefined) return invalidPrompt('max_tokens: Field required', 'max_tokens');
+  if (!Number.isInteger(limit)) return invalidPrompt('max_tokens: Input should be a valid integer', 'max_tokens');
+  if (Number(limit) < 0) return invalidPrompt('max_tokens: Input should be greater than or equal to 0', 'max_tokens');
   const thinking = isObject(body['thinking']) ? body['thinking'] : {};
   if (thinking['type'] !== 'enabled') return null;
   const budget = Number(thinking['budget_tokens']);
   if (!(budget >= 1024)) {
-    return invalid('thinking.enabled.budget_tokens: Input should be greater than or equal to 1024', 'thinking');
+    return invalidPrompt('thinking.enabled.budget_tokens: Input should be greater than or equal to 1024', 'thinking');
   }
   if (budget >= Number(limit)) {
-    return invalid('`max_tokens` must be greater than `thinking.budget_tokens`.', 'max_tokens');
+    return invalidPrompt('`max_tokens` must be greater than `thinking.budget_tokens`.', 'max_tokens');
   }
   return null;
 }
@@ -95,7 +95,7 @@ function turnsOf(messages: readonly unknown[]): PromptTurn[] {
   return messages.filter(isObject).flatMap((message): PromptTurn[] => {
     if (message['role'] === 'assistant') return [{ from: 'assistant' }];
     if (message['role'] !== 'user') return [];
-    const answered = listOf(message['content']).some((block) => isObject(block) && block['type'] === 'tool_result');
+    const answered = arrayOf(message['content']).some((block) => isObject(block) && block['type'] === 'tool_result');
     const text = textOfContent(message['content'], ['text']);
     return [
       ...(answered ? [{ from: 'tool' } as const] : []),
@@ -105,9 +105,9 @@ function turnsOf(messages: readonly unknown[]): PromptTurn[] {
 }
 
 function segmentsOf(body: ParsedObject): Segment[] {
-  const tools = listOf(body['tools']).map((tool) => segmentOf('tool', tool));
+  const tools = arrayOf(body['tools']).map((tool) => segmentOf('tool', tool));
   const system = body['system'] === undefined ? [] : segmentsOfMessage('system', body['system']);
-  const messages = listOf(body['messages'])
+  const messages = arrayOf(body['messages'])
     .filter(isObject)
     .flatMap((message) => segmentsOfMessage(wordOf(message['role']), message['content']));
   const segments = [...tools, ...system, ...messages];
@@ -137,11 +137,11 @@ function promptOf(body: ParsedObject): Prompt {
     model: wordOf(body['model']),
     stream: body['stream'] === true,
     maxTokens: Number.isInteger(body['max_tokens']) ? Number(body['max_tokens']) : null,
-    stopSequences: listOf(body['stop_sequences']).filter((stop) => typeof stop === 'string'),
+    stopSequences: arrayOf(body['stop_sequences']).filter((stop) => typeof stop === 'string'),
     answers: 1,
-    turns: turnsOf(listOf(body['messages'])),
+    turns: turnsOf(arrayOf(body['messages'])),
     segments: segmentsOf(body),
-    tools: listOf(body['tools'])
+    tools: arrayOf(body['tools'])
       .filter(isObject)
       .map((tool) => ({ name: wordOf(tool['name']), schema: tool['input_schema'], kind: 'function' })),
     toolChoice: choiceOf(choice),
@@ -240,11 +240,11 @@ export const messages: VendorDialect = {
 
   read(body, headers, rules) {
     const version = headers['anthropic-version'];
-    if (version === undefined) return { ok: false, failure: invalid('anthropic-version: header is required') };
+    if (version === undefined) return { ok: false, failure: invalidPrompt('anthropic-version: header is required') };
     const failure =
       fieldFault(body, String(version)) ??
       (rules.countOnly ? null : limitFault(body)) ??
-      historyFault(listOf(body['messages']), rules);
+      messagesHistoryFault(arrayOf(body['messages']), rules);
     return failure === null ? { ok: true, value: promptOf(body) } : { ok: false, failure };
   },
 

@@ -18,7 +18,7 @@ export function modelObject(id: string, dialect: VendorDialect): ParsedObject {
 }
 
 /** The list of models in the shape of the requested protocol's vendor. */
-export function modelList(ids: readonly string[], dialect: VendorDialect): ParsedObject {
+export function playedModels(ids: readonly string[], dialect: VendorDialect): ParsedObject {
   const data = ids.map((id) => modelObject(id, dialect));
   return dialect.protocol === 'messages'
     ? { data, has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null }

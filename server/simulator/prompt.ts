@@ -54,7 +54,7 @@ export interface VendorError {
 export type Reading<T> = { ok: true; value: T } | { ok: false; failure: VendorError };
 
 /** A 400 in the making; the dialect fills in its usual type. */
-export function invalid(message: string, param: string | null = null, code: string | null = null): VendorError {
+export function invalidPrompt(message: string, param: string | null = null, code: string | null = null): VendorError {
   return { status: 400, message, type: null, param, code };
 }
 

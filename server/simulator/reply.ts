@@ -36,7 +36,7 @@ const LINGER_MS = 2_000;
 const RETRYABLE = new Set([408, 409, 429]);
 
 /** The headers of a vendor's response, including those of the account. */
-export function headersOf(call: PlayedCall, status: number, contentType: string): Map<string, string | string[]> {
+export function vendorHeaders(call: PlayedCall, status: number, contentType: string): Map<string, string | string[]> {
   const { dialect, requestId, random } = call;
   const headers = new Map<string, string | string[]>([
     ['content-type', contentType],
@@ -76,7 +76,7 @@ export async function fail(call: PlayedCall, failure: VendorError, extra: Direct
   const body = failureBody(call, failure);
   setHeaders(
     call,
-    headersOf(call, failure.status, 'application/json').set('content-length', String(body.length)),
+    vendorHeaders(call, failure.status, 'application/json').set('content-length', String(body.length)),
     extra,
   );
   response.statusCode = failure.status;
@@ -90,7 +90,7 @@ export async function fail(call: PlayedCall, failure: VendorError, extra: Direct
 export async function failEarly(call: PlayedCall, failure: VendorError): Promise<void> {
   const { exchange } = call;
   const body = failureBody(call, failure);
-  const headers = headersOf(call, failure.status, 'application/json')
+  const headers = vendorHeaders(call, failure.status, 'application/json')
     .set('content-length', String(body.length))
     .set('connection', 'close');
   const lines = [...headers].flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`));

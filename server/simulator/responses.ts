@@ -2,10 +2,10 @@
 
 import { segmentOf, segmentsOfMessage, textOfContent } from './context.ts';
 import type { Envelope, ReadRules, StreamEvent, VendorDialect } from './dialect.ts';
-import { isObject, listOf, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
+import { arrayOf, isObject, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
 import { OPENAI_ACCOUNT_ID, openAiErrorBody, openAiHeaders, openAiWording } from './openai-errors.ts';
 import {
-  invalid,
+  invalidPrompt,
   type Prompt,
   type PromptTool,
   type PromptToolChoice,
@@ -20,22 +20,22 @@ const TEXT_PARTS = ['input_text', 'output_text', 'text'];
 /** Input items; a plain string stands for one user message. */
 function itemsOf(body: ParsedObject): ParsedObject[] {
   const input = body['input'];
-  return typeof input === 'string' ? [{ role: 'user', content: input }] : listOf(input).filter(isObject);
+  return typeof input === 'string' ? [{ role: 'user', content: input }] : arrayOf(input).filter(isObject);
 }
 
 function fieldFault(body: ParsedObject): VendorError | null {
   if (typeof body['model'] !== 'string') {
-    return invalid("Missing required parameter: 'model'.", 'model', 'missing_required_parameter');
+    return invalidPrompt("Missing required parameter: 'model'.", 'model', 'missing_required_parameter');
   }
   if (body['input'] === undefined) {
-    return invalid("Missing required parameter: 'input'.", 'input', 'missing_required_parameter');
+    return invalidPrompt("Missing required parameter: 'input'.", 'input', 'missing_required_parameter');
   }
   if (typeof body['input'] !== 'string' && !Array.isArray(body['input'])) {
-    return invalid("Invalid type for 'input': expected a string or an array.", 'input', 'invalid_type');
+    return invalidPrompt("Invalid type for 'input': expected a string or an array.", 'input', 'invalid_type');
   }
   const previous = body['previous_response_id'];
   if (typeof previous === 'string') {
-    return invalid(
+    return invalidPrompt(
       `Previous response with id '${previous}' not found.`,
       'previous_response_id',
       'previous_response_not_found',
@@ -43,7 +43,11 @@ function fieldFault(body: ParsedObject): VendorError | null {
   }
   const limit = body['max_output_tokens'] ?? null;
   if (limit !== null && (!Number.isInteger(limit) || Number(limit) < 1)) {
-    return invalid("Invalid 'max_output_tokens': expected an integer >= 1.", 'max_output_tokens', 'invalid_value');
+    return invalidPrompt(
+      "Invalid 'max_output_tokens': expected an integer >= 1.",
+      'max_output_tokens',
+      'invalid_value',
+    );
   }
   return null;
 }
@@ -59,7 +63,7 @@ function reasoningFault(items: readonly ParsedObject[], rules: ReadRules): Vendo
     if (typeof encrypted !== 'string') continue;
     const border = encrypted.indexOf('.');
     if (rules.signatures.isOwn(encrypted.slice(0, border), encrypted.slice(border + 1))) continue;
-    return invalid(
+    return invalidPrompt(
       `The encrypted content for item ${wordOf(item['id'])} could not be verified.`,
       null,
       'invalid_encrypted_content',
@@ -75,10 +79,10 @@ function pairFault(items: readonly ParsedObject[]): VendorError | null {
   const results = idsOf('_call_output');
   const orphan = [...results].find((id) => !calls.has(id));
   if (orphan !== undefined) {
-    return invalid(`No tool call found for function call output with call_id ${orphan}.`, 'input');
+    return invalidPrompt(`No tool call found for function call output with call_id ${orphan}.`, 'input');
   }
   const open = [...calls].find((id) => !results.has(id));
-  return open === undefined ? null : invalid(`No tool output found for function call ${open}.`, 'input');
+  return open === undefined ? null : invalidPrompt(`No tool output found for function call ${open}.`, 'input');
 }
 
 function turnsOf(items: readonly ParsedObject[]): PromptTurn[] {
@@ -92,7 +96,7 @@ function turnsOf(items: readonly ParsedObject[]): PromptTurn[] {
 }
 
 function segmentsOf(body: ParsedObject): Segment[] {
-  const tools = listOf(body['tools']).map((tool) => segmentOf('tool', tool));
+  const tools = arrayOf(body['tools']).map((tool) => segmentOf('tool', tool));
   const instructions =
     typeof body['instructions'] === 'string' ? segmentsOfMessage('system', body['instructions']) : [];
   const input = itemsOf(body).flatMap((item) =>
@@ -104,7 +108,7 @@ function segmentsOf(body: ParsedObject): Segment[] {
 }
 
 function toolsOf(body: ParsedObject): PromptTool[] {
-  return listOf(body['tools'])
+  return arrayOf(body['tools'])
     .filter(isObject)
     .filter((tool) => tool['type'] === 'function' || tool['type'] === 'custom')
     .map((tool) => ({
@@ -167,7 +171,7 @@ function step(type: string, members: ParsedObject, tokens = 0): Step {
 function reasoningItem(pieces: readonly string[], envelope: Envelope): Item {
   const id = envelope.nextId('rs_', 48);
   const text = pieces.join('');
-  const wanted = listOf(envelope.body['include']).includes('reasoning.encrypted_content');
+  const wanted = arrayOf(envelope.body['include']).includes('reasoning.encrypted_content');
   const sealed = wanted ? { encrypted_content: encrypt(envelope.nextId('', 32), envelope) } : {};
   const part = { type: 'summary_text', text };
   return {
@@ -253,7 +257,7 @@ function responseOf(envelope: Envelope, members: ParsedObject): ParsedObject {
     temperature: body['temperature'] ?? 1,
     text: body['text'] ?? { format: { type: 'text' } },
     tool_choice: body['tool_choice'] ?? 'auto',
-    tools: listOf(body['tools']),
+    tools: arrayOf(body['tools']),
     top_p: body['top_p'] ?? 1,
     truncation: 'disabled',
     usage: null,

@@ -1,7 +1,7 @@
 /** Decides the content of an answer from the conversation and its directives. */
 
 import { type Directives, hasDirective } from './directives.ts';
-import { parseJson } from './json.ts';
+import { jsonOrUndefined } from './json.ts';
 import { sampleOfSchema } from './json-sample.ts';
 import type { Prompt, PromptTool, PromptTurn } from './prompt.ts';
 import type { Random } from './random.ts';
@@ -95,7 +95,7 @@ function plainText(directives: Directives, cue: Cue, random: Random): string {
 
 /** A scripted text that is JSON already is left as it is: tests specify the exact text. */
 function asJson(text: string, schema: unknown): string {
-  if (parseJson(text) !== undefined) return text;
+  if (jsonOrUndefined(text) !== undefined) return text;
   return JSON.stringify(schema === null ? { answer: text } : sampleOfSchema(schema, text));
 }
 

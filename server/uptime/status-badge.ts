@@ -9,7 +9,7 @@ import { type StatusReport, type Tally, uptimeRatio } from './uptime.ts';
 export const badgeKinds = ['status', 'uptime', 'latency'] as const;
 export type BadgeKind = (typeof badgeKinds)[number];
 
-export interface Badge {
+export interface StatusBadge {
   label: string;
   message: string;
   tone: Tone;
@@ -29,7 +29,7 @@ const spanOfDays: Readonly<Record<BadgeDays, StatusSpan>> = { 1: 'hours24', 7: '
 export function badgeOf(
   report: StatusReport,
   { model, kind, days, locale }: { model: string | null; kind: BadgeKind; days: BadgeDays; locale: Locale },
-): Badge | null {
+): StatusBadge | null {
   const w = words[locale];
   const chosen = model === null ? report.models : report.models.filter(({ id }) => id === model);
   if (model !== null && chosen.length === 0) return null;
@@ -64,7 +64,7 @@ function toneOf(tally: Tally): Tone {
 }
 
 /** The form that shields.io reads from an address ("endpoint badge"). */
-export function shieldsJson({ label, message, tone }: Badge): object {
+export function shieldsJson({ label, message, tone }: StatusBadge): object {
   return { schemaVersion: 1, label, message, color: colors[tone] };
 }
 
@@ -80,7 +80,7 @@ interface Part {
 const partOf = (text: string): Part => ({ text: escapeText(text), length: Math.round(text.length * letterPx) });
 
 /** No element has an id: several badges may be inlined in one document. */
-export function badgeSvg({ label, message, tone }: Badge): string {
+export function badgeSvg({ label, message, tone }: StatusBadge): string {
   const left = partOf(label);
   const right = partOf(message);
   const leftWidth = left.length + 2 * sidePx;

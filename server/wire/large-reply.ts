@@ -22,7 +22,7 @@ const escapeBytes = 1;
 const unicodeEscapeBytes = 5;
 
 /** An answer whose long strings are cut. It is JSON where the answer is, but for what was cut. */
-export interface Skeleton {
+export interface AnswerSkeleton {
   bytes: Buffer;
   /** Bytes of strings that were left out. */
   cutBytes: number;
@@ -73,7 +73,7 @@ class StringCutter {
     if (!this.isCutting) keep(piece.length);
   }
 
-  end(): Skeleton {
+  end(): AnswerSkeleton {
     const { cuts, cutBytes } = this;
     const bytes = Buffer.concat(this.parts, this.length);
     this.parts = [];
@@ -138,7 +138,7 @@ class StringCutter {
 }
 
 /** The skeleton of an answer. `pause` is awaited between slices, so that the event loop goes on. */
-export async function readSkeleton(pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<Skeleton> {
+export async function readSkeleton(pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<AnswerSkeleton> {
   const cutter = new StringCutter();
   let slice = 0;
   for (const piece of pieces) {

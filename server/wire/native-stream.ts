@@ -51,14 +51,14 @@ export interface StreamProtocol {
   createDialect(progress: Progress, context: WireContext, facts: RequestFacts): Dialect;
 }
 
-export interface StreamParts {
+export interface NativeStreamParts {
   protocol: Protocol;
   stream: StreamProtocol;
   facts: RequestFacts;
   context: WireContext;
 }
 
-export function createNativeStream({ protocol, stream, facts, context }: StreamParts): WireStream {
+export function createNativeStream({ protocol, stream, facts, context }: NativeStreamParts): WireStream {
   const { maxEventBytes, keepAlive, createDialect } = stream;
   const progress: Progress = { bytes: 0, pieces: 0, model: null, reading: null, isUsageFinal: true };
   const dialect = createDialect(progress, context, facts);

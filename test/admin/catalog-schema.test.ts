@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { catalogInput } from '../../server/admin/catalog-content.ts';
 import { catalogKeys } from '../../server/admin/catalog-schema.ts';
-import { run } from '../../server/admin/commands/run.ts';
+import { runCommandLine } from '../../server/admin/commands/run.ts';
 import { catalogPagePath, withCatalogKeys } from '../../server/admin/print-catalog-keys.ts';
 
 /** A database that nothing reaches: the command must not need one. */
@@ -13,7 +13,7 @@ const env = { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' };
 
 async function print(...args: string[]): Promise<string> {
   const printed: string[] = [];
-  const code = await run(['catalog', 'schema', ...args], {
+  const code = await runCommandLine(['catalog', 'schema', ...args], {
     env,
     out: (text) => printed.push(text),
     err: (text) => printed.push(text),

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { run } from '../../server/admin/commands/run.ts';
+import { runCommandLine } from '../../server/admin/commands/run.ts';
 import { createKeyring } from '../../server/keys/keyring.ts';
 import { parseKey, parseToken } from '../../server/keys/secret.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -25,7 +25,7 @@ afterAll(async () => {
 /** One call as a script makes it: exit code and what was printed where. */
 async function call(args: readonly string[], env: Record<string, string> = {}) {
   const printed = { out: '', err: '' };
-  const code = await run(args, {
+  const code = await runCommandLine(args, {
     env: { DATABASE_URL: database.url, DATA_DIR: dataDir, ALLOW_PRIVATE_UPSTREAMS: '1', ...env },
     out: (text) => {
       printed.out += `${text}\n`;

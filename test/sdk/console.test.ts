@@ -4,7 +4,7 @@ import { GraphqlError, isFailure, orThrow, ResultError, Steyg, type TypedDocumen
 import { parse } from 'graphql';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAccessTokens } from '../../server/people/access-tokens.ts';
-import type { Scope } from '../../server/people/principal.ts';
+import type { TokenScope } from '../../server/people/principal.ts';
 import { createTransfers } from '../../server/plans/transfers.ts';
 import { transfer } from '../plans/support.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
@@ -14,7 +14,7 @@ let app: TestApp;
 let customer: Customer;
 let steyg: Steyg;
 
-async function clientWith(scopes: Scope[], accountId = customer.accountId): Promise<Steyg> {
+async function clientWith(scopes: TokenScope[], accountId = customer.accountId): Promise<Steyg> {
   const tokens = createAccessTokens({ pool: app.pool });
   const token = await tokens.create({ accountId, name: 'test', scopes, expiresAt: null, createdBy: null }, 'test');
   if (token.kind !== 'created') throw new Error(token.kind);

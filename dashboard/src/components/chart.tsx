@@ -2,7 +2,7 @@
 
 import { lazy, Suspense } from 'react';
 import { useLanguage } from '../language/language.tsx';
-import { Skeleton } from './states.tsx';
+import { LoadingSkeleton } from './states.tsx';
 import { Table } from './table.tsx';
 
 export interface Series {
@@ -37,7 +37,7 @@ export function ChartSkeleton({ tall = false }: { tall?: boolean }) {
 function Waiting() {
   return (
     <div className="bars">
-      <Skeleton height="100%" />
+      <LoadingSkeleton height="100%" />
     </div>
   );
 }

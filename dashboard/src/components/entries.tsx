@@ -9,16 +9,16 @@ import { Moment } from './moment.tsx';
 import { Badge, Clipped } from './page.tsx';
 import { type Column, type Sorting, Table } from './table.tsx';
 
-export type Entry = ElementOf<ListEntriesAnswer>;
+export type LedgerRow = ElementOf<ListEntriesAnswer>;
 
-const tones: Partial<Record<Entry['outcome'], 'good' | 'warn' | 'bad'>> = {
+const tones: Partial<Record<LedgerRow['outcome'], 'good' | 'warn' | 'bad'>> = {
   COMPLETED: 'good',
   BUDGET_STOPPED: 'warn',
   CLIENT_CLOSED: 'warn',
   SHUTDOWN: 'warn',
 };
 
-export function OutcomeBadge({ outcome }: { outcome: Entry['outcome'] }) {
+export function OutcomeBadge({ outcome }: { outcome: LedgerRow['outcome'] }) {
   const { t } = useLanguage();
   return <Badge tone={tones[outcome] ?? 'bad'}>{t.outcomes[outcome]}</Badge>;
 }
@@ -31,7 +31,7 @@ export function EntryTable({
   linked = true,
   sorting,
 }: {
-  entries: readonly Entry[];
+  entries: readonly LedgerRow[];
   caption: string;
   brief?: boolean;
   /** Whether the receipt can be opened: it is shown in the account of the request. */
@@ -40,7 +40,7 @@ export function EntryTable({
   sorting?: Sorting;
 }) {
   const { t, format } = useLanguage();
-  const columns: Column<Entry>[] = [
+  const columns: Column<LedgerRow>[] = [
     {
       head: t.activity.time,
       names: true,
@@ -59,7 +59,7 @@ export function EntryTable({
         </>
       ),
     },
-    ...(brief ? [] : [{ head: t.activity.key, cell: ({ key }: Entry) => <Clipped text={key?.name ?? '–'} /> }]),
+    ...(brief ? [] : [{ head: t.activity.key, cell: ({ key }: LedgerRow) => <Clipped text={key?.name ?? '–'} /> }]),
     {
       head: t.activity.tokens,
       figure: true,
@@ -101,7 +101,7 @@ export function EntryTable({
 }
 
 /** Marks entries that arrived after the list was first shown. */
-function useArrivals(entries: readonly Entry[]): (requestId: string) => boolean {
+function useArrivals(entries: readonly LedgerRow[]): (requestId: string) => boolean {
   const newest = useRef<string | null>(null);
   // Request ids sort by time.
   newest.current ??= entries.reduce<string>((last, { requestId }) => (requestId > last ? requestId : last), '');

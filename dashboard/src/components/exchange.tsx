@@ -8,7 +8,7 @@ import { pathOf, protocolNames, readableBody } from '../play.ts';
 import { Button } from './button.tsx';
 import { Code } from './copy.tsx';
 import { Badge } from './page.tsx';
-import { Failure } from './states.tsx';
+import { FailureNotice } from './states.tsx';
 
 /** An exchange with a model: question, answer so far, cost, and the traffic. */
 export function ExchangeView({
@@ -56,7 +56,7 @@ export function ExchangeView({
         </p>
       ) : null}
       {error === null ? null : (
-        <Failure error={error} {...(onAgain === undefined ? {} : { retry: onAgain })} action={wayOut()} />
+        <FailureNotice error={error} {...(onAgain === undefined ? {} : { retry: onAgain })} action={wayOut()} />
       )}
       <Facts exchange={exchange} />
       <Raw exchange={exchange} />

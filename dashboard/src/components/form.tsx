@@ -1,5 +1,5 @@
 import type { FormEvent, ReactNode } from 'react';
-import { Failure } from './states.tsx';
+import { FailureNotice } from './states.tsx';
 
 /** A form that the page submits. Errors of the whole form stand above its buttons. */
 export function Form({
@@ -24,7 +24,7 @@ export function Form({
       }}
     >
       {children}
-      {error === undefined || error === null ? null : <Failure error={error} />}
+      {error === undefined || error === null ? null : <FailureNotice error={error} />}
       <div className="actions">{actions}</div>
     </form>
   );

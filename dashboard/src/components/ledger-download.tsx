@@ -6,7 +6,7 @@ import { fill, useLanguage } from '../language/language.tsx';
 import { useAccount } from '../session.tsx';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
-import { Failure } from './states.tsx';
+import { FailureNotice } from './states.tsx';
 
 type State = { kind: 'idle' } | { kind: 'loading'; rows: number } | { kind: 'failed'; error: unknown };
 
@@ -42,7 +42,7 @@ export function LedgerDownload({ filter, expected }: { filter: LedgerFilter; exp
       {state.kind === 'idle' ? null : (
         <Dialog title={t.activity.csvTitle} onClose={stop}>
           {state.kind === 'failed' ? (
-            <Failure error={state.error} retry={() => void start()} />
+            <FailureNotice error={state.error} retry={() => void start()} />
           ) : (
             <>
               <progress

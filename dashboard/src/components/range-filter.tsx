@@ -1,5 +1,5 @@
 import { useLanguage } from '../language/language.tsx';
-import { dayText, type Range, rangeNames } from '../range.ts';
+import { dayInputValue, type Range, rangeNames } from '../range.ts';
 import { Choice, TextField } from './field.tsx';
 
 /** Chooses the range of a report. It is kept in the address, so that the view can be shared. */
@@ -15,7 +15,7 @@ export function RangeFilter({ range, onChange }: { range: Range; onChange: (valu
         onChange={(name) =>
           onChange(
             name === 'custom'
-              ? { range: name, from: dayText(range.from), to: dayText(last) }
+              ? { range: name, from: dayInputValue(range.from), to: dayInputValue(last) }
               : { range: name, from: '', to: '' },
           )
         }
@@ -25,11 +25,11 @@ export function RangeFilter({ range, onChange }: { range: Range; onChange: (valu
           <TextField
             label={t.ranges.from}
             type="date"
-            value={dayText(range.from)}
-            max={dayText(last)}
+            value={dayInputValue(range.from)}
+            max={dayInputValue(last)}
             onChange={(from) => onChange({ from })}
           />
-          <TextField label={t.ranges.to} type="date" value={dayText(last)} onChange={(to) => onChange({ to })} />
+          <TextField label={t.ranges.to} type="date" value={dayInputValue(last)} onChange={(to) => onChange({ to })} />
         </>
       ) : null}
     </>

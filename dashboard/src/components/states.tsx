@@ -6,7 +6,7 @@ import { Icon, type IconName } from './icon.tsx';
 
 /** The states of a part of a page without data: loading, empty, failed. */
 
-export function Skeleton({ lines = 3, height }: { lines?: number; height?: string }) {
+export function LoadingSkeleton({ lines = 3, height }: { lines?: number; height?: string }) {
   const { t } = useLanguage();
   return (
     <div className="skeleton" role="status" aria-label={t.common.loading}>
@@ -22,7 +22,7 @@ export function Skeleton({ lines = 3, height }: { lines?: number; height?: strin
 }
 
 /** A failure: the message, the id to quote, the required action, and a retry. */
-export function Failure({ error, retry, action }: { error: unknown; retry?: () => void; action?: ReactNode }) {
+export function FailureNotice({ error, retry, action }: { error: unknown; retry?: () => void; action?: ReactNode }) {
   const { t } = useLanguage();
   const { sentence, requestId } = useExplain()(error);
   return (
@@ -96,16 +96,16 @@ export function Loaded<T>({
   if (data !== undefined && data !== null) {
     return (
       <>
-        {error === null ? null : <Failure error={error} retry={retry} />}
+        {error === null ? null : <FailureNotice error={error} retry={retry} />}
         {children(data)}
       </>
     );
   }
-  if (error !== null) return <Failure error={error} retry={retry} />;
+  if (error !== null) return <FailureNotice error={error} retry={retry} />;
   if (isPaused) return <Banner icon="offline">{t.common.waitingForNetwork}</Banner>;
   // The server answers with null for missing objects and for those of other accounts.
   if (data === null) return <Empty title={t.common.notFound} />;
-  return skeleton ?? <Skeleton />;
+  return skeleton ?? <LoadingSkeleton />;
 }
 
 /** Loads the rest of a list. */

@@ -5,14 +5,14 @@ import { useAsk } from '../data.tsx';
 import { useLanguage } from '../language/language.tsx';
 import { ConnectionView, catalogOf } from './connect-panel.tsx';
 import { Choice } from './field.tsx';
-import { Empty, Loaded, Skeleton } from './states.tsx';
+import { Empty, Loaded, LoadingSkeleton } from './states.tsx';
 
 /** The list of tools with their settings, for visitors. */
 export default function ToolPanel() {
   const { t } = useLanguage();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
   return (
-    <Loaded query={models} skeleton={<Skeleton lines={6} />}>
+    <Loaded query={models} skeleton={<LoadingSkeleton lines={6} />}>
       {(list) => (list.length === 0 ? <Empty title={t.models.empty} /> : <Tools models={list} />)}
     </Loaded>
   );

@@ -21,7 +21,7 @@ import { addUsd } from '../money.ts';
 import { pages } from '../pages.ts';
 import type { Range } from '../range.ts';
 import { useAccount } from '../session.tsx';
-import { seriesOf, startsBetween, sumOf, timeZone, type UsageRow } from '../usage.ts';
+import { columnSum, seriesOf, startsBetween, timeZone, type UsageRow } from '../usage.ts';
 
 const groups = ['model', 'key', 'outcome', 'none'] as const;
 const measures = ['cost', 'requests', 'tokens'] as const;
@@ -109,7 +109,7 @@ export default function Activity() {
       actions={
         <LedgerDownload
           filter={filter}
-          expected={usage.data === undefined ? null : Number(sumOf(usage.data, ({ requests }) => requests))}
+          expected={usage.data === undefined ? null : Number(columnSum(usage.data, ({ requests }) => requests))}
         />
       }
     >
@@ -177,7 +177,7 @@ export default function Activity() {
   );
 }
 
-const tokensOf = ({ tokens }: Pick<UsageRow, 'tokens'>): bigint => sumOf(Object.values(tokens), (each) => each);
+const tokensOf = ({ tokens }: Pick<UsageRow, 'tokens'>): bigint => columnSum(Object.values(tokens), (each) => each);
 
 function Report({
   rows,
@@ -237,9 +237,12 @@ function Report({
     <>
       <dl className="figures">
         <Figure label={t.activity.charged} value={<Usd amount={addUsd(rows.map(({ charged }) => charged))} />} />
-        <Figure label={t.activity.measures.requests} value={format.number(sumOf(rows, ({ requests }) => requests))} />
-        <Figure label={t.activity.failures} value={format.number(sumOf(rows, ({ failures }) => failures))} />
-        <Figure label={t.activity.measures.tokens} value={format.number(sumOf(rows, tokensOf))} />
+        <Figure
+          label={t.activity.measures.requests}
+          value={format.number(columnSum(rows, ({ requests }) => requests))}
+        />
+        <Figure label={t.activity.failures} value={format.number(columnSum(rows, ({ failures }) => failures))} />
+        <Figure label={t.activity.measures.tokens} value={format.number(columnSum(rows, tokensOf))} />
       </dl>
       <Chart
         label={fill(t.activity.chartOf, { measure: t.activity.measures[measure], group: t.activity.groups[group] })}
@@ -276,7 +279,7 @@ function Sums({
   }));
   sums.sort((a, b) => Number(b.charged) - Number(a.charged));
   const pool = (group: readonly UsageRow[], read: (tokens: UsageRow['tokens']) => string) =>
-    format.number(sumOf(group, ({ tokens }) => read(tokens)));
+    format.number(columnSum(group, ({ tokens }) => read(tokens)));
   return (
     <Table
       caption={fill(t.activity.sumsOf, { group: groupName })}
@@ -287,7 +290,7 @@ function Sums({
         {
           head: t.activity.measures.requests,
           figure: true,
-          cell: ({ group }) => format.number(sumOf(group, ({ requests }) => requests)),
+          cell: ({ group }) => format.number(columnSum(group, ({ requests }) => requests)),
         },
         { head: t.models.input, figure: true, cell: ({ group }) => pool(group, ({ input }) => input) },
         { head: t.models.cacheHit, figure: true, cell: ({ group }) => pool(group, ({ cacheHit }) => cacheHit) },

@@ -13,7 +13,7 @@ import { useLanguage } from '../language/language.tsx';
 import { addUsd, parseUsd } from '../money.ts';
 import { pages } from '../pages.ts';
 import { useAccount } from '../session.tsx';
-import { sumOf } from '../usage.ts';
+import { columnSum } from '../usage.ts';
 
 /** The receipt of one request: its cost can be recomputed from the figures shown. */
 export default function EntryPage() {
@@ -40,7 +40,7 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
     <>
       <dl className="figures">
         <Figure label={t.activity.charged} value={<Usd amount={entry.charged} />} />
-        <Figure label={t.entry.tokens} value={format.number(sumOf(entry.receipt, ({ tokens }) => tokens))} />
+        <Figure label={t.entry.tokens} value={format.number(columnSum(entry.receipt, ({ tokens }) => tokens))} />
         <Figure label={t.activity.latency} value={format.milliseconds(entry.latencyMs)} />
         <Figure
           label={t.activity.firstByte}

@@ -1,7 +1,7 @@
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { Button } from '../components/button.tsx';
 import { Page } from '../components/page.tsx';
-import { Failure } from '../components/states.tsx';
+import { FailureNotice } from '../components/states.tsx';
 import { useChange } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
@@ -24,7 +24,7 @@ export default function Invitation() {
   return (
     <div className="narrow">
       <Page title={t.invitation.title} lead={fill(t.invitation.lead, { email: person.email })}>
-        {accept.error === null ? null : <Failure error={accept.error} />}
+        {accept.error === null ? null : <FailureNotice error={accept.error} />}
         <div className="actions">
           <Link className="button" href={pages.home}>
             {t.common.cancel}

@@ -5,7 +5,7 @@ import { Code } from '../components/copy.tsx';
 import { Choice } from '../components/field.tsx';
 import { Badge, Card } from '../components/page.tsx';
 import { PriceTable } from '../components/price-table.tsx';
-import { Empty, Loaded, Skeleton } from '../components/states.tsx';
+import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
 import { useAsk } from '../data.tsx';
 import { useTitle } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -60,7 +60,7 @@ export default function Landing() {
         <p>
           {t.landing.pricesLead} {t.models.unit}
         </p>
-        <Loaded query={models} skeleton={<Skeleton lines={6} />}>
+        <Loaded query={models} skeleton={<LoadingSkeleton lines={6} />}>
           {(list) => (list.length === 0 ? <Empty title={t.models.empty} /> : <PriceTable models={list} />)}
         </Loaded>
         <p className="hint">
@@ -72,7 +72,7 @@ export default function Landing() {
         <h2 id="tools">{t.landing.toolsTitle}</h2>
         <p>{t.landing.toolsText}</p>
         <Card>
-          <Suspense fallback={<Skeleton lines={6} />}>
+          <Suspense fallback={<LoadingSkeleton lines={6} />}>
             <ToolPanel />
           </Suspense>
         </Card>
@@ -206,7 +206,7 @@ function Plans() {
   return (
     <section id="plans" aria-labelledby="plans-title">
       <h2 id="plans-title">{t.landing.plans}</h2>
-      <Loaded query={plans} skeleton={<Skeleton lines={3} />}>
+      <Loaded query={plans} skeleton={<LoadingSkeleton lines={3} />}>
         {(list) => {
           const best = list.length > 1 ? planPair(list)?.best.planId : undefined;
           if (list.length === 0) return <Empty title={t.topUp.noPlans} />;

@@ -10,7 +10,7 @@ import { CopyValue } from '../components/copy.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Card, Page } from '../components/page.tsx';
-import { Banner, Failure, Loaded } from '../components/states.tsx';
+import { Banner, FailureNotice, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk, useChange } from '../data.tsx';
 import { useNow, usePart } from '../hooks.ts';
@@ -131,7 +131,7 @@ function Summary({ order }: { order: Order }) {
           <dd>{format.dateTime(order.createdAt)}</dd>
         </div>
       </dl>
-      {cancel.error === null ? null : <Failure error={cancel.error} />}
+      {cancel.error === null ? null : <FailureNotice error={cancel.error} />}
       {order.status === 'PENDING' && billing ? (
         <div className="actions">
           <Button look="danger" onClick={() => setAsking(true)}>

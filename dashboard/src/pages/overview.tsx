@@ -6,14 +6,14 @@ import { Chart, ChartSkeleton, seriesColors } from '../components/chart.tsx';
 import { EntryTable } from '../components/entries.tsx';
 import { Lots } from '../components/lots.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
-import { Empty, Loaded, Skeleton } from '../components/states.tsx';
+import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
 import { Usd } from '../components/usd.tsx';
 import { useAsk } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { addUsd, stepsFor } from '../money.ts';
 import { pages } from '../pages.ts';
 import { useAccount } from '../session.tsx';
-import { burnOf, daysAgo, seriesOf, startsBetween, sumOf, timeZone, type UsageRow } from '../usage.ts';
+import { burnOf, columnSum, daysAgo, seriesOf, startsBetween, timeZone, type UsageRow } from '../usage.ts';
 
 const chartDays = 30;
 /** Long enough to even out a weekend, short enough to follow a change of habits. */
@@ -52,7 +52,7 @@ export default function Overview() {
       }
     >
       <Welcome accountId={accountId} />
-      <Loaded query={budget} skeleton={<Skeleton height="6rem" />}>
+      <Loaded query={budget} skeleton={<LoadingSkeleton height="6rem" />}>
         {(sums) => <Figures sums={sums} rows={usage.data?.rows ?? null} />}
       </Loaded>
       <div className="columns level">
@@ -154,7 +154,7 @@ function Spent({ free, rows }: { free: string; rows: Rows }) {
         value={spent(30)}
         note={count(
           t.overview.requests,
-          sumOf(rows, ({ requests }) => requests),
+          columnSum(rows, ({ requests }) => requests),
         )}
       />
       <Figure

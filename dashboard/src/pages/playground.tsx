@@ -9,7 +9,7 @@ import { Choice, SelectField, TextArea, TextField } from '../components/field.ts
 import { useCreateKey } from '../components/new-key.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { PicturePicker } from '../components/picture-picker.tsx';
-import { Empty, Failure, Loaded } from '../components/states.tsx';
+import { Empty, FailureNotice, Loaded } from '../components/states.tsx';
 import { useAsk } from '../data.tsx';
 import { type Exchange, useExchanges } from '../exchanges.ts';
 import { useLanguage } from '../language/language.tsx';
@@ -72,7 +72,7 @@ function KeyCard({ apiKey, onUse }: { apiKey: string | null; onUse: (secret: str
   return (
     <Card title={t.playground.key}>
       <p>{t.playground.keyText}</p>
-      {create.error === null ? null : <Failure error={create.error} />}
+      {create.error === null ? null : <FailureNotice error={create.error} />}
       <form
         className="row-form"
         onSubmit={(event) => {

@@ -7,7 +7,7 @@ import { TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { NewPasswordField } from '../components/new-password.tsx';
 import { Page } from '../components/page.tsx';
-import { Failure } from '../components/states.tsx';
+import { FailureNotice } from '../components/states.tsx';
 import { useChange } from '../data.tsx';
 import { useExplain } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -107,8 +107,8 @@ function CheckMail({ credentials, onBack }: { credentials: Credentials; onBack: 
     <div className="narrow">
       <Page title={t.signUp.mailTitle} lead={fill(t.signUp.mailText, { email: credentials.email })}>
         <p>{t.signUp.mailHint}</p>
-        {signIn.error === null ? null : <Failure error={signIn.error} />}
-        {resend.error === null ? null : <Failure error={resend.error} />}
+        {signIn.error === null ? null : <FailureNotice error={signIn.error} />}
+        {resend.error === null ? null : <FailureNotice error={resend.error} />}
         <div className="actions">
           <Button look="quiet" onClick={onBack}>
             {t.common.back}

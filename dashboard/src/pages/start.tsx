@@ -7,7 +7,7 @@ import { Form } from '../components/form.tsx';
 import { Icon } from '../components/icon.tsx';
 import { type NewKey, Secret, useCreateKey } from '../components/new-key.tsx';
 import { Page } from '../components/page.tsx';
-import { Banner, Loaded, Skeleton } from '../components/states.tsx';
+import { Banner, Loaded, LoadingSkeleton } from '../components/states.tsx';
 import { useAsk } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
@@ -66,7 +66,7 @@ function TrialStep() {
   });
   return (
     <Step number={1} title={t.start.budget} done>
-      <Loaded query={budget} skeleton={<Skeleton lines={1} />}>
+      <Loaded query={budget} skeleton={<LoadingSkeleton lines={1} />}>
         {({ grants, free }) => {
           const trial = grants.find(({ kind }) => kind === 'TRIAL');
           return (

@@ -6,7 +6,7 @@ import { Button } from '../components/button.tsx';
 import { Lots } from '../components/lots.tsx';
 import { Moment } from '../components/moment.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
-import { Banner, Empty, Failure, Loaded, More, Skeleton } from '../components/states.tsx';
+import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk, useChange, usePages } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -40,7 +40,7 @@ export default function TopUp() {
     <Page title={t.topUp.title} lead={t.topUp.lead}>
       {closed ? <Banner tone="warn">{t.errors.NOT_ON_SALE}</Banner> : null}
       {role === null || billing ? null : <Banner>{t.topUp.notAllowed}</Banner>}
-      <Loaded query={plans} skeleton={<Skeleton height="12rem" />}>
+      <Loaded query={plans} skeleton={<LoadingSkeleton height="12rem" />}>
         {(list) =>
           list.length === 0 ? (
             <Empty title={t.topUp.noPlans} />
@@ -78,7 +78,7 @@ function Plans({ plans, orders, canOrder }: { plans: readonly Plan[]; orders: re
   const best = plans.length > 1 ? planPair(plans)?.best.planId : undefined;
   return (
     <>
-      {order.error === null ? null : <Failure error={order.error} />}
+      {order.error === null ? null : <FailureNotice error={order.error} />}
       <ul className="plans">
         {plans.map((plan) => {
           const upgrade = upgradeOffer(plan, orders);

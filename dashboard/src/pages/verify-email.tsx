@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { Page } from '../components/page.tsx';
-import { Failure, Skeleton } from '../components/states.tsx';
+import { FailureNotice, LoadingSkeleton } from '../components/states.tsx';
 import { useChange } from '../data.tsx';
 import { useLanguage } from '../language/language.tsx';
 import { pages, signInFor } from '../pages.ts';
@@ -49,7 +49,7 @@ export default function VerifyEmail() {
       <Page title={t.verify.title}>
         {error === null ? null : (
           <>
-            <Failure error={error} />
+            <FailureNotice error={error} />
             <p className="aside">
               <Link href={pages.signIn}>{t.verify.again}</Link>
             </p>
@@ -74,7 +74,7 @@ export default function VerifyEmail() {
             </div>
           </>
         ) : error === null ? (
-          <Skeleton lines={2} />
+          <LoadingSkeleton lines={2} />
         ) : null}
       </Page>
     </div>

@@ -1,7 +1,7 @@
 import type { Steyg } from '../client.ts';
 import { AuthenticationError, PermissionError, RateLimitError, SteygError } from '../errors.ts';
 import type { Model, UsageReport } from '../generated/rest.ts';
-import { error, type Finding, ok, warning } from './finding.ts';
+import { error, type Finding, passed, warning } from './finding.ts';
 
 /** Is the key right, and is there money behind it? */
 
@@ -50,7 +50,7 @@ export async function checkKey(steyg: Steyg): Promise<{ finding: Finding; catalo
   try {
     const { data } = await steyg.models.list();
     const many = data.length === 1 ? 'one model' : `${data.length} models`;
-    if (data.length > 0) return { finding: ok('key', `The key is valid for ${many}.`), catalog: data };
+    if (data.length > 0) return { finding: passed('key', `The key is valid for ${many}.`), catalog: data };
     const remedy = 'Let the key call models, in the console.';
     return { finding: error('key', 'The key is valid, but may not call any model.', remedy), catalog: data };
   } catch (cause) {
@@ -82,7 +82,7 @@ export async function checkBudget(steyg: Steyg, now: () => number): Promise<Find
   return [
     Number(free) < lowUsd
       ? warning('budget', `Only ${free} USD of budget are left.`, topUp)
-      : ok('budget', `${free} USD of budget are left.`),
+      : passed('budget', `${free} USD of budget are left.`),
     ...(ending.length === 0
       ? []
       : [warning('budget', `A part of the budget ends on ${new Date(Math.min(...ending)).toISOString()}.`, topUp)]),

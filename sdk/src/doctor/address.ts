@@ -1,5 +1,5 @@
 import type { Fetch } from '../options.ts';
-import { error, type Finding, ok, warning } from './finding.ts';
+import { error, type Finding, passed, warning } from './finding.ts';
 
 /** Is the address of the right form, and does the service answer there? */
 
@@ -40,7 +40,7 @@ export function checkAddress(given: string): AddressFindings {
     );
   }
   const baseUrl = `${url.origin}${path}`;
-  return { findings: findings.length === 0 ? [ok('address', baseUrl)] : findings, baseUrl };
+  return { findings: findings.length === 0 ? [passed('address', baseUrl)] : findings, baseUrl };
 }
 
 const isLoopback = (hostname: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
@@ -63,11 +63,11 @@ interface Surroundings {
  * Asks for the models without a key: the service refuses that with 401 in JSON, and nothing else answers that way. If it
  * does not, `/api` may have been forgotten, or the address of a page been taken.
  */
-export async function probe(baseUrl: string, around: Surroundings): Promise<Probe> {
+export async function probeAddress(baseUrl: string, around: Surroundings): Promise<Probe> {
   const answer = await look(`${baseUrl}/v1/models`, around);
   if (answer.kind === 'service') {
     const message = `The service answers within ${answer.tookMs} ms.`;
-    const finding = answer.certain ? ok('reachability', message) : warning('reachability', ...doubt);
+    const finding = answer.certain ? passed('reachability', message) : warning('reachability', ...doubt);
     return { findings: [finding], baseUrl, skewMs: answer.skewMs };
   }
   if (answer.kind === 'foreign' || answer.kind === 'page') {
@@ -274,9 +274,9 @@ function reasonOf(cause: unknown): string {
 
 /** Clocks that differ much break certificates and dates, and make expiry look wrong. */
 export function checkClock(skewMs: number | null): Finding {
-  if (skewMs === null) return ok('clock', 'The server does not tell its time.');
+  if (skewMs === null) return passed('clock', 'The server does not tell its time.');
   const seconds = Math.round(Math.abs(skewMs) / 1_000);
-  if (seconds <= 60) return ok('clock', 'The clock agrees with the server’s.');
+  if (seconds <= 60) return passed('clock', 'The clock agrees with the server’s.');
   return warning(
     'clock',
     `The clock of this machine is ${seconds} s ${skewMs > 0 ? 'behind' : 'ahead of'} the server’s.`,

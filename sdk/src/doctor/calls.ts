@@ -13,7 +13,7 @@ import type { LedgerEntry } from '../generated/rest.ts';
 import { readEvents } from '../internal/sse.ts';
 import type { Fetch } from '../options.ts';
 import { messageOf } from './account.ts';
-import { type CheckName, error, type Finding, ok, warning } from './finding.ts';
+import { type CheckName, error, type Finding, passed, warning } from './finding.ts';
 
 /** Tiny requests over both protocols, and one that is watched as it streams. */
 
@@ -49,7 +49,10 @@ export async function checkChat(steyg: Steyg, model: string): Promise<CallFindin
 async function attempt(check: CheckName, model: string, call: () => Promise<string | null>): Promise<CallFinding> {
   try {
     const costUsd = await call();
-    return { finding: ok(check, `A request was answered${costUsd === null ? '' : ` for ${costUsd} USD`}.`), costUsd };
+    return {
+      finding: passed(check, `A request was answered${costUsd === null ? '' : ` for ${costUsd} USD`}.`),
+      costUsd,
+    };
   } catch (cause) {
     return failed(check, model, cause);
   }
@@ -188,7 +191,7 @@ function judge({ arrivals, last }: Watched, entry: LedgerEntry | null, encoding:
       'Switch compression of text/event-stream off there: it holds events back.',
     );
   }
-  return ok(
+  return passed(
     'streaming',
     `${events} events, the first after ${Math.round(firstMs)} ms, the last after ${Math.round(lastMs)} ms.`,
   );

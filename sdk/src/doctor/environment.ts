@@ -1,4 +1,4 @@
-import { error, type Finding, ok, warning } from './finding.ts';
+import { error, type Finding, passed, warning } from './finding.ts';
 
 /** What client tools will find: the variables of the shell, and those that a settings file puts over them. */
 
@@ -27,10 +27,12 @@ export function checkModels(wanted: Record<string, string | undefined>, catalog:
   const findings = Object.entries(wanted).flatMap(([name, id]) => {
     if (id === undefined) return [];
     return isInCatalog(id, catalog)
-      ? [ok('models', `${name}: ${id}`)]
+      ? [passed('models', `${name}: ${id}`)]
       : [error('models', `${name} is ${id}, which the catalog does not have.`, remedy)];
   });
-  return findings.length > 0 ? findings : [ok('models', `The catalog has: ${catalog.map(({ id }) => id).join(', ')}`)];
+  return findings.length > 0
+    ? findings
+    : [passed('models', `The catalog has: ${catalog.map(({ id }) => id).join(', ')}`)];
 }
 
 export interface EnvironmentRequest {
@@ -56,7 +58,7 @@ export function checkEnvironment(request: EnvironmentRequest): Finding[] {
     ...checkChatClient(baseUrl, effective),
     ...checkOtherKeys(baseUrl, effective, apiKey),
   ];
-  return findings.length > 0 ? findings : [ok('environment', 'No variable stands in the way.')];
+  return findings.length > 0 ? findings : [passed('environment', 'No variable stands in the way.')];
 }
 
 function checkOverridden(environment: Variables, settings: Variables): Finding[] {

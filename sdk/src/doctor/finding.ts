@@ -33,7 +33,7 @@ export interface Diagnosis {
   costUsd: string | null;
 }
 
-export const ok = (check: CheckName, message: string): Finding => ({ check, level: 'ok', message, remedy: null });
+export const passed = (check: CheckName, message: string): Finding => ({ check, level: 'ok', message, remedy: null });
 export const warning = (check: CheckName, message: string, remedy: string): Finding => ({
   check,
   level: 'warning',

@@ -12,7 +12,7 @@ import { SteygError } from '../errors.ts';
 import { formatPico, parseDecimal } from '../internal/usd.ts';
 import type { Fetch } from '../options.ts';
 import { checkBudget, checkKey, checkKeyText } from './account.ts';
-import { checkAddress, checkClock, probe } from './address.ts';
+import { checkAddress, checkClock, probeAddress } from './address.ts';
 import { checkChat, checkMessages, checkStreaming } from './calls.ts';
 import { checkEnvironment, checkModels } from './environment.ts';
 import { type CheckName, type Diagnosis, error, type Finding, skipped } from './finding.ts';
@@ -78,7 +78,7 @@ async function examine(request: DoctorRequest, findings: Finding[], costs: strin
   findings.push(...address.findings);
   if (address.baseUrl === null) return skip(findings, 'There is no address to ask.', afterAddress);
 
-  const probed = await probe(address.baseUrl, { fetch, now, environment: request.environment ?? {} });
+  const probed = await probeAddress(address.baseUrl, { fetch, now, environment: request.environment ?? {} });
   findings.push(...probed.findings);
   if (probed.baseUrl === null) return skip(findings, 'The service cannot be reached.', afterReachability);
   const { baseUrl } = probed;

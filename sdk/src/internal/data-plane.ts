@@ -42,7 +42,7 @@ interface ModelMethods<Event, Final extends object> {
 }
 
 /** Calls of the data plane. */
-export interface DataPlane {
+export interface DataPlaneClient {
   model<Event, Final extends object>(operation: ModelOperation<Event, Final>): ModelMethods<Event, Final>;
   post<T>(
     call: { operation: OperationName; body: object; headers?: Record<string, string> },
@@ -54,12 +54,12 @@ export interface DataPlane {
   ): Pending<T>;
 }
 
-export function createDataPlane(parts: {
+export function createDataPlaneClient(parts: {
   baseUrl: string;
   send: Send;
   /** Looks a finished request up in the ledger. */
   cost: (requestId: string) => Promise<CallCost>;
-}): DataPlane {
+}): DataPlaneClient {
   const { baseUrl, send, cost } = parts;
   const address = (operation: OperationName) => `${baseUrl}${operations[operation].path}`;
   const read = <T>(call: Omit<Call, 'credential'>, options: RequestOptions | undefined): Pending<T> =>

@@ -17,7 +17,7 @@ import type { Fetch, RequestOptions, SteygEvent } from '../options.ts';
  */
 
 /** A client's settings, complete. */
-export interface Settings {
+export interface HttpSettings {
   apiKey: string | undefined;
   accessToken: string | undefined;
   fetch: Fetch;
@@ -80,7 +80,7 @@ export function isWorthRetrying(status: number, headers: Headers): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-export function createSend(settings: Settings): Send {
+export function createSend(settings: HttpSettings): Send {
   checkNumbers(settings);
   return async (call, options = {}) => {
     checkNumbers(options);
@@ -110,7 +110,7 @@ function checkNumbers({ timeoutMs, idleTimeoutMs, maxRetries }: RequestOptions):
 }
 
 /** An answer that has been paid for is not lost to an error in the caller's logging. */
-function hear(onEvent: Settings['onEvent'], event: SteygEvent): void {
+function hear(onEvent: HttpSettings['onEvent'], event: SteygEvent): void {
   try {
     onEvent?.(event);
   } catch {
@@ -125,7 +125,7 @@ type Told =
   | { type: 'retry'; delayMs: number };
 
 interface Attempt {
-  settings: Settings;
+  settings: HttpSettings;
   call: Call;
   options: RequestOptions;
   tell: (event: Told) => void;
@@ -193,7 +193,7 @@ async function attemptOnce({ settings, call, options, tell }: Attempt): Promise<
   }
 }
 
-function headersOf(settings: Settings, call: Call, options: RequestOptions): Record<string, string> {
+function headersOf(settings: HttpSettings, call: Call, options: RequestOptions): Record<string, string> {
   const secret = settings[call.credential];
   if (!secret && call.credential === 'apiKey') {
     throw new ConfigurationError('This call needs an API key: new Steyg({ apiKey }). It is made in the console.');

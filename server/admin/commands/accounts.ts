@@ -2,7 +2,7 @@
 
 import { formatUsd } from '../../core/money.ts';
 import { commandLine } from '../../shared/audit.ts';
-import { accountOf, type Command, CommandError, type Given, invalid, usd } from './command.ts';
+import { accountOf, type Command, CommandError, type Given, invalidField, usd } from './command.ts';
 
 export const accountCommands: readonly Command[] = [
   {
@@ -19,7 +19,7 @@ export const accountCommands: readonly Command[] = [
         grant: await firstGrant(given),
         actor: commandLine,
       });
-      if (outcome.kind === 'invalid') throw invalid(outcome);
+      if (outcome.kind === 'invalid') throw invalidField(outcome);
       const { id, email } = outcome.account;
       if (outcome.kind === 'exists') {
         throw new CommandError('account_exists', `There is an account for ${email} already`, {
@@ -48,7 +48,7 @@ export const accountCommands: readonly Command[] = [
         ...(reason === undefined ? {} : { reason }),
         actor: commandLine,
       });
-      if (outcome.kind === 'invalid') throw invalid(outcome);
+      if (outcome.kind === 'invalid') throw invalidField(outcome);
       if (outcome.kind === 'unknown_account') throw new CommandError(outcome.kind, `There is no account ${account.id}`);
       return { json: { grant: { id: outcome.grantId } } };
     },
@@ -91,7 +91,7 @@ export const accountCommands: readonly Command[] = [
         ...ask,
         actor: commandLine,
       });
-      if (outcome.kind === 'invalid') throw invalid(outcome);
+      if (outcome.kind === 'invalid') throw invalidField(outcome);
       if (outcome.kind === 'unknown_grant') {
         throw new CommandError(outcome.kind, `The account has no grant ${ask.grantId}`);
       }

@@ -133,6 +133,6 @@ export async function accountOf({ pool }: Surroundings, given: Given): Promise<A
 }
 
 /** The problem of a field that a domain found, as a sentence. */
-export function invalid({ field, message }: { field: string; message: string }): CommandError {
+export function invalidField({ field, message }: { field: string; message: string }): CommandError {
   return new CommandError('invalid_input', `${field} ${message}`);
 }

@@ -2,7 +2,7 @@
 
 import type { ApiKey } from '../../keys/keys.ts';
 import { commandLine } from '../../shared/audit.ts';
-import { accountOf, type Command, CommandError, type Given, invalid, type Surroundings, usd } from './command.ts';
+import { accountOf, type Command, CommandError, type Given, invalidField, type Surroundings, usd } from './command.ts';
 
 export const keyCommands: readonly Command[] = [
   {
@@ -37,7 +37,7 @@ export const keyCommands: readonly Command[] = [
         expiresAt: given.moment('expires') ?? null,
         actor: commandLine,
       });
-      if (outcome.kind === 'invalid') throw invalid(outcome);
+      if (outcome.kind === 'invalid') throw invalidField(outcome);
       if (outcome.kind === 'too_many_keys') throw tooMany(outcome.limit);
       if (outcome.kind === 'unknown_account') throw new CommandError(outcome.kind, `There is no account ${account.id}`);
       return { json: { key: { id: outcome.key.id, secret: outcome.secret } } };

@@ -1,7 +1,7 @@
 /** The commands for access tokens and operators. */
 
 import { commandLine } from '../../shared/audit.ts';
-import { accountOf, type Command, CommandError, invalid } from './command.ts';
+import { accountOf, type Command, CommandError, invalidField } from './command.ts';
 
 export const peopleCommands: readonly Command[] = [
   {
@@ -48,7 +48,7 @@ export const peopleCommands: readonly Command[] = [
       const outcome = await transaction(pool, (client) =>
         createOperator(client, { email, digest: prepared.digest, actor: commandLine }),
       );
-      if (outcome.kind === 'invalid') throw invalid(outcome);
+      if (outcome.kind === 'invalid') throw invalidField(outcome);
       const operator = { id: outcome.userId, email: outcome.email };
       return { json: { operator: chosen === null ? { ...operator, password: prepared.password } : operator } };
     },

@@ -12,7 +12,7 @@ export interface Terminal {
  * Runs one command and returns the process's exit code: 0, or 1 with the error printed. Loads only the modules that the
  * command needs, because scripts call it often.
  */
-export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   const json = args.includes('--json');
   try {
     const commands = await allCommands();

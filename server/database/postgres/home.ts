@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Binaries, binariesIn, databaseUrlAdvice, linkLibraries } from './binaries.ts';
-import { type Identity, run, succeeds } from './identity.ts';
+import { type Identity, runAs, succeeds } from './identity.ts';
 import type { Cluster } from './postmaster.ts';
 
 /**
@@ -50,7 +50,7 @@ async function movedHome(link: string, place: string): Promise<string> {
   });
   if (target === null) {
     // Made while root still ran it under another identity.
-    if (existsSync(link)) await run({ kind: 'self' }, 'mv', [link, join(home, 'postgres')]);
+    if (existsSync(link)) await runAs({ kind: 'self' }, 'mv', [link, join(home, 'postgres')]);
     await symlink(join(home, 'postgres'), link);
   }
   return home;
@@ -59,7 +59,7 @@ async function movedHome(link: string, place: string): Promise<string> {
 async function own(path: string, uid: number, gid: number): Promise<void> {
   const owner = await stat(path).catch(() => null);
   if (owner === null || owner.uid === uid) return;
-  await run({ kind: 'self' }, 'chown', ['-R', `${uid}:${gid}`, `${path}/`]);
+  await runAs({ kind: 'self' }, 'chown', ['-R', `${uid}:${gid}`, `${path}/`]);
 }
 
 /**
@@ -72,7 +72,7 @@ async function copyOf(binaries: Binaries, home: string): Promise<Binaries> {
     const unfinished = `${copy}.unfinished`;
     await rm(unfinished, { recursive: true, force: true });
     await cp(binaries.root, join(unfinished, 'native'), { recursive: true, verbatimSymlinks: true });
-    await run({ kind: 'self' }, 'chmod', ['-R', 'a+rX', unfinished]);
+    await runAs({ kind: 'self' }, 'chmod', ['-R', 'a+rX', unfinished]);
     await rename(unfinished, copy);
   }
   await linkLibraries(copy);

@@ -55,14 +55,14 @@ export function launch(
 
 /** Whether a program can be run as `identity` and exits with 0. */
 export function succeeds(identity: Identity, command: string, args: readonly string[]): Promise<boolean> {
-  return run(identity, command, args).then(
+  return runAs(identity, command, args).then(
     () => true,
     () => false,
   );
 }
 
 /** Runs a program to its end as `identity`. Throws with its output when it fails. */
-export function run(identity: Identity, command: string, args: readonly string[]): Promise<void> {
+export function runAs(identity: Identity, command: string, args: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     let written = '';
     const take = (chunk: Buffer) => {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, escapeIdentifier } from 'pg';
 import type { Binaries } from './binaries.ts';
-import { type Identity, launch, run } from './identity.ts';
+import { type Identity, launch, runAs } from './identity.ts';
 
 /** PostgreSQL's superuser in an embedded cluster; the permissions of the socket's directory are its authentication. */
 const superuser = 'steyg';
@@ -34,7 +34,7 @@ export async function initCluster(cluster: Cluster): Promise<void> {
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { mode: 0o700 });
   if (identity.kind === 'user') await chown(unfinished, identity.uid, identity.gid);
-  await run(identity, cluster.binaries.initdb, [
+  await runAs(identity, cluster.binaries.initdb, [
     `--pgdata=${unfinished}`,
     `--username=${superuser}`,
     '--auth=trust',

@@ -1,23 +1,23 @@
-import { type Answer, type AnswerBlock, type TextKind, withoutEmptyCalls } from '../dialogue/answer.ts';
+import { type AnswerBlock, type TextKind, type WholeAnswer, withoutEmptyCalls } from '../dialogue/answer.ts';
 import { isObject, type Json, type JsonObject, listMember, objectMember, stringMember } from '../dialogue/json.ts';
 import { UnreadableReply } from '../protocol.ts';
-import { isFailure, readFinish } from './finish.ts';
+import { isFailureReason, readFinish } from './finish.ts';
 import { readContentParts, readReasoning } from './stream-reader.ts';
 import { readArguments } from './streamed-calls.ts';
-import { findUsage, readAnswerUsage } from './usage.ts';
+import { chatAnswerUsage, findUsage } from './usage.ts';
 
 /**
  * Reads a whole chat completion. `mintId` names calls that the vendor left without an id. Only an answer without any
  * choice, or whose choice has neither a message nor an end, is none: a filtered one may come without its message.
  */
-export function readChatAnswer(body: Json, mintId: (ordinal: number) => string): Answer {
+export function readChatAnswer(body: Json, mintId: (ordinal: number) => string): WholeAnswer {
   if (!isObject(body)) throw new UnreadableReply('The upstream answered with no chat completion.');
   const choices = listMember(body, 'choices').filter(isObject);
   const choice = choices.find((entry) => (entry.index ?? 0) === 0) ?? choices[0];
   if (choice === undefined) throw new UnreadableReply('The upstream answered with no choice.');
   const message = objectMember(choice, 'message') ?? messageWithout(choice);
   if (message === null) throw new UnreadableReply('The upstream answered with no message.');
-  if (isFailure(choice.finish_reason)) throw new UnreadableReply('The model failed at its vendor.');
+  if (isFailureReason(choice.finish_reason)) throw new UnreadableReply('The model failed at its vendor.');
   const refusal = stringMember(message, 'refusal') ?? '';
   const calls = withoutEmptyCalls(readCalls(message, mintId));
   const blocks: AnswerBlock[] = [
@@ -29,7 +29,7 @@ export function readChatAnswer(body: Json, mintId: (ordinal: number) => string):
   return {
     blocks,
     finish: readFinish(choice, { calls: calls.length > 0, refusal: refusal !== '' }),
-    usage: readAnswerUsage(findUsage(body)),
+    usage: chatAnswerUsage(findUsage(body)),
     model: stringMember(body, 'model'),
   };
 }

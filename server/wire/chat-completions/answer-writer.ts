@@ -1,10 +1,10 @@
-import { type Answer, type AnswerBlock, shownUsage, type TextKind } from '../dialogue/answer.ts';
+import { type AnswerBlock, shownUsage, type TextKind, type WholeAnswer } from '../dialogue/answer.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
 import { toChatUsage } from '../usage.ts';
 import { FINISH_REASON } from './finish.ts';
 
 /** Writes a whole chat completion, ready for `JSON.stringify`. */
-export function writeChatAnswer(answer: Answer, { facts, context }: AnswerContext): Record<string, unknown> {
+export function writeChatAnswer(answer: WholeAnswer, { facts, context }: AnswerContext): Record<string, unknown> {
   const { blocks, finish } = answer;
   const calls = blocks.flatMap((block) => (block.kind === 'call' ? [writeCall(block)] : []));
   const reasoning = textOf(blocks, 'reasoning');

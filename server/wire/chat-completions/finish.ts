@@ -13,7 +13,7 @@ const KINDS = new Map<Json | undefined, Finish['kind']>([
 /** Finish reasons by which vendors say that the answer failed. */
 const FAILURES = new Set<Json | undefined>(['error', 'insufficient_system_resource']);
 
-export function isFailure(reason: Json | undefined): boolean {
+export function isFailureReason(reason: Json | undefined): boolean {
   return FAILURES.has(reason);
 }
 

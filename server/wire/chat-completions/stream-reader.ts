@@ -1,4 +1,4 @@
-import { type AnswerSink, nonsense, type StreamReader, type TextKind } from '../dialogue/answer.ts';
+import { type AnswerSink, NO_USAGE, nonsense, type StreamReader, type TextKind } from '../dialogue/answer.ts';
 import {
   isObject,
   type Json,
@@ -9,9 +9,9 @@ import {
   stringMember,
 } from '../dialogue/json.ts';
 import { statusOfError } from '../envelope.ts';
-import { isFailure, readFinish } from './finish.ts';
+import { isFailureReason, readFinish } from './finish.ts';
 import { createStreamedCalls } from './streamed-calls.ts';
-import { findUsage, NO_USAGE, readAnswerUsage } from './usage.ts';
+import { chatAnswerUsage, findUsage } from './usage.ts';
 
 /** Reads the chunks of a chat completions upstream. `mintId` names calls that the vendor left without an id. */
 export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: number) => string): StreamReader {
@@ -29,7 +29,7 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
     const reason = choice.finish_reason;
     // Some vendors say nothing by an empty reason in every chunk.
     if (typeof reason !== 'string' || reason === '') return;
-    if (isFailure(reason)) sink.fail(nonsense('The model failed at its vendor.'));
+    if (isFailureReason(reason)) sink.fail(nonsense('The model failed at its vendor.'));
     else if (isShowable()) sink.finish(readFinish(choice, { calls: calls.begun > 0, refusal: refused }));
   }
 
@@ -77,7 +77,7 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
       model = stringMember(chunk, 'model') ?? model;
       const reported = findUsage(chunk);
       // Every chunk may carry the counts so far; the last ones stand.
-      if (reported !== undefined) usage = readAnswerUsage(reported);
+      if (reported !== undefined) usage = chatAnswerUsage(reported);
       sink.begin();
       for (const choice of listMember(chunk, 'choices')) {
         if (isObject(choice) && (choice.index ?? 0) === 0) readChoice(choice);

@@ -1,8 +1,6 @@
-import type { AnswerUsage } from '../dialogue/answer.ts';
+import { type AnswerUsage, NO_USAGE } from '../dialogue/answer.ts';
 import { isObject, type Json, type JsonObject } from '../dialogue/json.ts';
 import { readChatUsage } from '../usage.ts';
-
-export const NO_USAGE: AnswerUsage = { reading: null, reasoningTokens: null };
 
 /** The usage object of an answer or a chunk, wherever its vendor hides it; undefined when there is none. */
 export function findUsage(answer: JsonObject): Json | undefined {
@@ -13,7 +11,7 @@ export function findUsage(answer: JsonObject): Json | undefined {
   return isObject(choice) && isObject(choice.usage) ? choice.usage : undefined;
 }
 
-export function readAnswerUsage(usage: Json | undefined): AnswerUsage {
+export function chatAnswerUsage(usage: Json | undefined): AnswerUsage {
   if (!isObject(usage)) return NO_USAGE;
   const details = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
   const reasoning = details.reasoning_tokens ?? usage.reasoning_tokens;

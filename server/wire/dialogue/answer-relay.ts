@@ -3,7 +3,6 @@ import { disguised, errorType, scrubIdentifiers } from '../envelope.ts';
 import type { RequestFacts, StreamError, StreamState, WireContext, WireStream } from '../protocol.ts';
 import {
   type AnswerSink,
-  type Call,
   type Finish,
   finishOf,
   isWithoutArguments,
@@ -11,6 +10,7 @@ import {
   type StreamReader,
   type StreamWriter,
   shownUsage,
+  type ToolCall,
 } from './answer.ts';
 import { type BlockOrder, createBlockOrder } from './block-order.ts';
 import { encodeText } from './json.ts';
@@ -53,7 +53,7 @@ export interface AnswerRelayParts {
   cacheWrite: RequestFacts['cacheWrite'];
   context: WireContext;
   writer: StreamWriter;
-  restoreCall: (call: Call) => Call;
+  restoreCall: (call: ToolCall) => ToolCall;
   /** What the upstream has reported so far. */
   usage: StreamReader['usage'];
 }

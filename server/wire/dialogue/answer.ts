@@ -22,7 +22,7 @@ export function finishOf(kind: Finish['kind']): Finish {
 }
 
 /** A tool call, without its arguments. */
-export interface Call {
+export interface ToolCall {
   kind: 'call';
   id: string;
   /** The client's name for the tool once the answer has passed `restoreCall`. */
@@ -34,7 +34,7 @@ export interface Call {
 }
 
 /** The vendor sent no arguments for a call that takes JSON. */
-export function isWithoutArguments({ custom, wrapped }: Call, text: string): boolean {
+export function isWithoutArguments({ custom, wrapped }: ToolCall, text: string): boolean {
   return !custom && !wrapped && text.trim() === '';
 }
 
@@ -54,7 +54,7 @@ export function namedCalls(blocks: AnswerBlock[]): AnswerBlock[] | null {
 
 export type TextKind = 'text' | 'refusal' | 'reasoning';
 
-export type AnswerBlock = { kind: TextKind; text: string } | (Call & { arguments: string });
+export type AnswerBlock = { kind: TextKind; text: string } | (ToolCall & { arguments: string });
 
 /** Token counts, with what only the client's display needs beside the billed pools. */
 export interface AnswerUsage {
@@ -63,7 +63,10 @@ export interface AnswerUsage {
   reasoningTokens: number | null;
 }
 
-export interface Answer {
+/** The upstream has reported no counts. */
+export const NO_USAGE: AnswerUsage = { reading: null, reasoningTokens: null };
+
+export interface WholeAnswer {
   blocks: AnswerBlock[];
   finish: Finish;
   usage: AnswerUsage;
@@ -89,7 +92,7 @@ export interface AnswerSink {
   begin(): void;
   text(kind: TextKind, text: string): void;
   /** `key` tells the calls of one answer apart, as long as several are open. */
-  call(key: string, call: Call): void;
+  call(key: string, call: ToolCall): void;
   callArguments(key: string, text: string): void;
   /** No more arguments will come for this call. */
   callEnd(key: string): void;
@@ -111,7 +114,7 @@ export interface StreamReader {
 
 /** Blocks as a writer gets them: one at a time, each opened, filled and closed. */
 export interface BlockSink {
-  open(block: { kind: TextKind } | Call): void;
+  open(block: { kind: TextKind } | ToolCall): void;
   delta(text: string): void;
   close(): void;
 }
@@ -119,7 +122,7 @@ export interface BlockSink {
 /** Writes one stream in the client's protocol. Every method returns whole events, or nothing. */
 export interface StreamWriter {
   begin(): string;
-  open(block: { kind: TextKind } | Call): string;
+  open(block: { kind: TextKind } | ToolCall): string;
   delta(text: string): string;
   close(): string;
   /** Called when all blocks are closed. */

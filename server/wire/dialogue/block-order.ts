@@ -1,4 +1,4 @@
-import type { BlockSink, Call, TextKind } from './answer.ts';
+import type { BlockSink, TextKind, ToolCall } from './answer.ts';
 import { createJsonProgress, type JsonProgress } from './json-progress.ts';
 
 /**
@@ -9,7 +9,7 @@ import { createJsonProgress, type JsonProgress } from './json-progress.ts';
  */
 export interface BlockOrder {
   text(kind: TextKind, text: string): void;
-  call(key: string, call: Call): void;
+  call(key: string, call: ToolCall): void;
   /** False when the call's block is closed already: its arguments had looked complete and were not. */
   callArguments(key: string, text: string): boolean;
   callEnd(key: string): void;
@@ -18,7 +18,7 @@ export interface BlockOrder {
 }
 
 interface Pending {
-  block: { kind: TextKind } | Call;
+  block: { kind: TextKind } | ToolCall;
   waiting: string;
   progress: JsonProgress | null;
   ended: boolean;

@@ -3,7 +3,7 @@ import type { ReportedUsage } from '../../core/tokens.ts';
 import type { RequestFacts, WireContext, WireStream } from '../protocol.ts';
 import { createSseReader } from '../sse.ts';
 import { reportedAs } from '../usage.ts';
-import { type AnswerSink, type Call, nonsense, type StreamReader, type StreamWriter } from './answer.ts';
+import { type AnswerSink, nonsense, type StreamReader, type StreamWriter, type ToolCall } from './answer.ts';
 import { createAnswerRelay } from './answer-relay.ts';
 import { encodeText } from './json.ts';
 
@@ -27,7 +27,7 @@ export function createTranslatedStream({
   context: WireContext;
   createReader: (sink: AnswerSink) => StreamReader;
   createWriter: () => StreamWriter;
-  restoreCall: (call: Call) => Call;
+  restoreCall: (call: ToolCall) => ToolCall;
 }): WireStream {
   const writer = createWriter();
   const { cacheWrite } = facts;

@@ -11,14 +11,14 @@ import {
 } from '../protocol.ts';
 import { reportedAs } from '../usage.ts';
 import {
-  type Answer,
   type AnswerSink,
-  type Call,
   finishOf,
   isWithoutArguments,
   namedCalls,
   type StreamReader,
   type StreamWriter,
+  type ToolCall,
+  type WholeAnswer,
 } from './answer.ts';
 import { boundArguments, boundBody } from './bounds.ts';
 import type { WriterInput } from './context.ts';
@@ -48,7 +48,7 @@ export interface ClientSide {
   freeTextTools?(body: JsonObject): Set<string>;
   /** What the answer repeats of the request. */
   echo?(body: JsonObject): JsonObject;
-  writeAnswer(answer: Answer, context: AnswerContext): Record<string, unknown>;
+  writeAnswer(answer: WholeAnswer, context: AnswerContext): Record<string, unknown>;
   createStreamWriter(context: AnswerContext): StreamWriter;
 }
 
@@ -58,7 +58,7 @@ type MintId = (ordinal: number) => string;
 /** What a protocol can do where the upstream speaks it. */
 export interface UpstreamSide {
   writeRequest(input: WriterInput): Record<string, unknown>;
-  readAnswer(body: Json, mintId: MintId): Answer;
+  readAnswer(body: Json, mintId: MintId): WholeAnswer;
   createStreamReader(sink: AnswerSink, mintId: MintId): StreamReader;
 }
 
@@ -165,11 +165,11 @@ function translateReply({ clientSide, upstreamSide }: Pair, bytes: Uint8Array, p
 }
 
 /** A call without arguments has empty ones: every client parses them. Free text may be empty. */
-function completeCall(call: Call & { arguments: string }): Call & { arguments: string } {
+function completeCall(call: ToolCall & { arguments: string }): ToolCall & { arguments: string } {
   return isWithoutArguments(call, call.arguments) ? { ...call, arguments: '{}' } : call;
 }
 
-function readAnswer({ readAnswer: read }: UpstreamSide, bytes: Uint8Array, context: WireContext): Answer {
+function readAnswer({ readAnswer: read }: UpstreamSide, bytes: Uint8Array, context: WireContext): WholeAnswer {
   try {
     return read(parseAnswerBytes(bytes), minter(context));
   } catch (problem) {
@@ -195,7 +195,7 @@ function minter(context: WireContext): MintId {
 }
 
 /** Puts the client's own name for the tool back in. */
-function restoreCall(call: Call, notes: Notes): Call {
+function restoreCall(call: ToolCall, notes: Notes): ToolCall {
   const tool = notes.tools.get(call.name);
   return tool === undefined ? call : { ...call, name: tool.name, wrapped: tool.freeText };
 }

@@ -1,4 +1,4 @@
-import { type Answer, type AnswerBlock, withoutEmptyCalls } from '../dialogue/answer.ts';
+import { type AnswerBlock, type WholeAnswer, withoutEmptyCalls } from '../dialogue/answer.ts';
 import { isObject, type Json, stringifyJson, stringMember, typeOf } from '../dialogue/json.ts';
 import { decodeToolId } from '../dialogue/tool-ids.ts';
 import { UnreadableReply } from '../protocol.ts';
@@ -10,7 +10,7 @@ import { readThinkingTokens } from './usage.ts';
  * Reads a whole message. `mintId` names calls that the vendor left without an id. One without content is a message all
  * the same when it says why it ended.
  */
-export function readMessagesAnswer(body: Json, mintId: (ordinal: number) => string): Answer {
+export function readMessagesAnswer(body: Json, mintId: (ordinal: number) => string): WholeAnswer {
   if (!isObject(body)) throw new UnreadableReply('The upstream answered with no message.');
   const content = typeof body.content === 'string' ? [{ type: 'text', text: body.content }] : body.content;
   if (!Array.isArray(content) && !stringMember(body, 'stop_reason')) {

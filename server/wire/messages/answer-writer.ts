@@ -1,4 +1,4 @@
-import { type Answer, type AnswerBlock, shownUsage } from '../dialogue/answer.ts';
+import { type AnswerBlock, shownUsage, type WholeAnswer } from '../dialogue/answer.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
 import { mintSignature } from '../dialogue/signature.ts';
 import { encodeToolId } from '../dialogue/tool-ids.ts';
@@ -7,7 +7,7 @@ import { parseArguments } from './request-writer.ts';
 import { writeUsage } from './usage.ts';
 
 /** Writes a whole message, ready for `JSON.stringify`. */
-export function writeMessagesAnswer(answer: Answer, answerContext: AnswerContext): Record<string, unknown> {
+export function writeMessagesAnswer(answer: WholeAnswer, answerContext: AnswerContext): Record<string, unknown> {
   const { facts, context } = answerContext;
   return {
     id: `msg_${idStem(context)}`,

@@ -1,4 +1,4 @@
-import type { Call, Finish, StreamWriter, TextKind } from '../dialogue/answer.ts';
+import type { Finish, StreamWriter, TextKind, ToolCall } from '../dialogue/answer.ts';
 import { finishOf } from '../dialogue/answer.ts';
 import { stringifyJson } from '../dialogue/json.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
@@ -80,7 +80,7 @@ function event(type: string, members: Record<string, unknown>): string {
   return sseEvent(type, stringifyJson({ type, ...members }));
 }
 
-function startBlock(block: { kind: TextKind } | Call): Record<string, unknown> {
+function startBlock(block: { kind: TextKind } | ToolCall): Record<string, unknown> {
   if (block.kind === 'call') return { type: 'tool_use', id: encodeToolId(block.id), name: block.name, input: {} };
   if (block.kind === 'reasoning') return { type: 'thinking', thinking: '', signature: '' };
   return { type: 'text', text: '', citations: null };

@@ -1,4 +1,4 @@
-import { type Answer, type AnswerBlock, withoutEmptyCalls } from '../dialogue/answer.ts';
+import { type AnswerBlock, type WholeAnswer, withoutEmptyCalls } from '../dialogue/answer.ts';
 import {
   isObject,
   type Json,
@@ -10,13 +10,13 @@ import {
 } from '../dialogue/json.ts';
 import { UnreadableReply } from '../protocol.ts';
 import { readStatus } from './finish.ts';
-import { readAnswerUsage } from './usage.ts';
+import { responsesAnswerUsage } from './usage.ts';
 
 /**
  * Reads a whole response. `mintId` names calls that the vendor left without an id. One without output is a response all
  * the same when it says that it ended.
  */
-export function readResponsesAnswer(body: Json, mintId: (ordinal: number) => string): Answer {
+export function readResponsesAnswer(body: Json, mintId: (ordinal: number) => string): WholeAnswer {
   if (!isObject(body)) throw new UnreadableReply('The upstream answered with no response.');
   const ended = body.status === 'completed' || body.status === 'incomplete';
   if (!Array.isArray(body.output) && !ended) throw new UnreadableReply('The upstream answered with no response.');
@@ -34,7 +34,7 @@ export function readResponsesAnswer(body: Json, mintId: (ordinal: number) => str
       calls: blocks.some(({ kind }) => kind === 'call'),
       refusal: blocks.some(({ kind }) => kind === 'refusal'),
     }),
-    usage: readAnswerUsage(body.usage),
+    usage: responsesAnswerUsage(body.usage),
     model: stringMember(body, 'model'),
   };
 }

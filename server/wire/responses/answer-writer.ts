@@ -1,11 +1,11 @@
-import { type Answer, type AnswerBlock, shownUsage } from '../dialogue/answer.ts';
+import { type AnswerBlock, shownUsage, type WholeAnswer } from '../dialogue/answer.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
 import { writeStatus } from './finish.ts';
 import { callText, type Item, itemId, writeItem } from './items.ts';
 import { writeResponse } from './response-object.ts';
 
 /** Writes a whole response, ready for `JSON.stringify`. */
-export function writeResponsesAnswer(answer: Answer, answerContext: AnswerContext): Record<string, unknown> {
+export function writeResponsesAnswer(answer: WholeAnswer, answerContext: AnswerContext): Record<string, unknown> {
   const stem = idStem(answerContext.context);
   const { explanation } = answer.finish;
   const blocks: AnswerBlock[] = explanation

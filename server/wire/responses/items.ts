@@ -1,4 +1,4 @@
-import type { AnswerBlock, Call } from '../dialogue/answer.ts';
+import type { AnswerBlock, ToolCall } from '../dialogue/answer.ts';
 import { createFreeText } from '../dialogue/free-text.ts';
 
 /** One item of a response's output, in the form that each protocol event and the whole answer share. */
@@ -25,7 +25,7 @@ export function summaryPart(text: string): Item {
 
 /** An item as it stands at its end; `text` is its text or its arguments. */
 export function writeItem(
-  block: AnswerBlock | Call,
+  block: AnswerBlock | ToolCall,
   text: string,
   id: string,
   status: 'in_progress' | 'completed' | 'incomplete',
@@ -42,12 +42,12 @@ export function writeItem(
 }
 
 /** The client knows the tool as one that takes free text. */
-export function isFreeText(call: Call): boolean {
+export function isFreeText(call: ToolCall): boolean {
   return call.custom || call.wrapped;
 }
 
 /** The arguments of a call as the client's tool takes them. */
-export function callText(call: Call, argumentsText: string): string {
+export function callText(call: ToolCall, argumentsText: string): string {
   if (!call.wrapped) return argumentsText;
   const free = createFreeText();
   const pushed = free.push(argumentsText);

@@ -1,4 +1,11 @@
-import { type AnswerBlock, type AnswerSink, nonsense, type StreamReader, type TextKind } from '../dialogue/answer.ts';
+import {
+  type AnswerBlock,
+  type AnswerSink,
+  NO_USAGE,
+  nonsense,
+  type StreamReader,
+  type TextKind,
+} from '../dialogue/answer.ts';
 import {
   isObject,
   type Json,
@@ -13,7 +20,7 @@ import { statusOfError } from '../envelope.ts';
 import type { StreamError } from '../protocol.ts';
 import { readItem } from './answer-reader.ts';
 import { readStatus } from './finish.ts';
-import { NO_USAGE, readAnswerUsage } from './usage.ts';
+import { responsesAnswerUsage } from './usage.ts';
 
 /** What has been handed on of one output item. */
 interface ItemState {
@@ -85,7 +92,7 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
   function readResponse(event: JsonObject): JsonObject {
     const response = objectMember(event, 'response') ?? {};
     model = stringMember(response, 'model') ?? model;
-    if (isObject(response.usage)) usage = readAnswerUsage(response.usage);
+    if (isObject(response.usage)) usage = responsesAnswerUsage(response.usage);
     return response;
   }
 

@@ -1,4 +1,4 @@
-import { type Call, type Finish, finishOf, type StreamWriter, type TextKind } from '../dialogue/answer.ts';
+import { type Finish, finishOf, type StreamWriter, type TextKind, type ToolCall } from '../dialogue/answer.ts';
 import { createFreeText, type FreeText } from '../dialogue/free-text.ts';
 import { stringifyJson } from '../dialogue/json.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
@@ -10,7 +10,7 @@ import { writeResponse } from './response-object.ts';
 
 /** The item that is being written. */
 interface OpenItem {
-  block: { kind: TextKind } | Call;
+  block: { kind: TextKind } | ToolCall;
   id: string;
   text: string;
   /** Takes the client's free text out of the stand-in function's arguments. */
@@ -34,7 +34,7 @@ export function createResponsesStreamWriter(answerContext: AnswerContext): Strea
     return writeResponse(answerContext, { ...state, output });
   }
 
-  function open(block: { kind: TextKind } | Call): string {
+  function open(block: { kind: TextKind } | ToolCall): string {
     const index = output.length;
     const id = itemId(block.kind, stem, index);
     item = { block, id, text: '', free: block.kind === 'call' && block.wrapped ? createFreeText() : null };
@@ -130,11 +130,11 @@ export function createResponsesStreamWriter(answerContext: AnswerContext): Strea
   };
 }
 
-function writeStarted(block: { kind: TextKind } | Call, id: string): Item {
+function writeStarted(block: { kind: TextKind } | ToolCall, id: string): Item {
   return writeItem(asBlock(block, ''), '', id, 'in_progress');
 }
 
-function asBlock(block: { kind: TextKind } | Call, text: string) {
+function asBlock(block: { kind: TextKind } | ToolCall, text: string) {
   return block.kind === 'call' ? block : { kind: block.kind, text };
 }
 
@@ -155,6 +155,6 @@ const WORDS: Readonly<Record<TextKind | 'call' | 'free-text', EventWords>> = {
   'free-text': { stem: 'response.custom_tool_call_input', place: {}, field: 'input' },
 };
 
-function wordsOf(block: { kind: TextKind } | Call): EventWords {
+function wordsOf(block: { kind: TextKind } | ToolCall): EventWords {
   return WORDS[block.kind === 'call' && isFreeText(block) ? 'free-text' : block.kind];
 }

@@ -1,10 +1,8 @@
-import type { AnswerUsage } from '../dialogue/answer.ts';
+import { type AnswerUsage, NO_USAGE } from '../dialogue/answer.ts';
 import { isObject, type Json } from '../dialogue/json.ts';
 import { readResponsesUsage } from '../usage.ts';
 
-export const NO_USAGE: AnswerUsage = { reading: null, reasoningTokens: null };
-
-export function readAnswerUsage(usage: Json | undefined): AnswerUsage {
+export function responsesAnswerUsage(usage: Json | undefined): AnswerUsage {
   if (!isObject(usage)) return NO_USAGE;
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const reasoning = details.reasoning_tokens;

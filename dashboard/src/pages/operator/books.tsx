@@ -7,7 +7,7 @@ import { Code } from '../../components/copy.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
 import { Moment } from '../../components/moment.tsx';
 import { Card, Page } from '../../components/page.tsx';
-import { Banner, Empty, Failure, Loaded } from '../../components/states.tsx';
+import { Banner, Empty, FailureNotice, Loaded } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { useAsk, useChange, useSteyg } from '../../data.tsx';
 import { useNow } from '../../hooks.ts';
@@ -102,7 +102,7 @@ function AllInvariants() {
               <Code text={JSON.stringify(rows, null, 2)} what={invariant} />
             </Banner>
           ))}
-          {state.kind === 'failed' ? <Failure error={state.error} retry={() => void run()} /> : null}
+          {state.kind === 'failed' ? <FailureNotice error={state.error} retry={() => void run()} /> : null}
         </div>
       )}
     </Card>

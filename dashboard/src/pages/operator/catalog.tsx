@@ -14,7 +14,7 @@ import { useOperatorLanguage } from '../../language/language.tsx';
 import { pages, pathTo } from '../../pages.ts';
 import { currentPrice } from '../../prices.ts';
 
-export type Entry = NonNullable<CatalogAnswer>[number];
+export type CatalogRow = NonNullable<CatalogAnswer>[number];
 
 export default function Catalog() {
   const { t, format } = useOperatorLanguage();
@@ -24,7 +24,7 @@ export default function Catalog() {
     key: ['operator', 'catalog'],
     ask: (steyg, signal) => steyg.console.operator.catalog({}, { signal }),
   });
-  const price = (entry: Entry, kind: 'input' | 'cacheHit' | 'output') => {
+  const price = (entry: CatalogRow, kind: 'input' | 'cacheHit' | 'output') => {
     const current = currentPrice(entry.prices);
     return current === null ? '–' : format.usdExact(current[kind]);
   };
@@ -89,7 +89,7 @@ export default function Catalog() {
 }
 
 /** Why a model can be called, or cannot. */
-export function EntryState({ entry }: { entry: Pick<Entry, 'enabled' | 'prices' | 'routes'> }) {
+export function EntryState({ entry }: { entry: Pick<CatalogRow, 'enabled' | 'prices' | 'routes'> }) {
   const { t } = useOperatorLanguage();
   if (!entry.enabled) return <Badge>{t.operator.disabled}</Badge>;
   if (currentPrice(entry.prices) === null) return <Badge tone="warn">{t.operator.noPrice}</Badge>;

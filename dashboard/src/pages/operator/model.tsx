@@ -13,7 +13,7 @@ import { ModelForm } from '../../components/model-form.tsx';
 import { Badge, Card, Page } from '../../components/page.tsx';
 import { draftOfPrices, emptyPrices, type PriceDraft, PriceFields, pricesOf } from '../../components/price-fields.tsx';
 import { RouteTestButton } from '../../components/route-test.tsx';
-import { Banner, Empty, Loaded, Skeleton } from '../../components/states.tsx';
+import { Banner, Empty, Loaded, LoadingSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
@@ -25,7 +25,7 @@ import { pages } from '../../pages.ts';
 import { type AllPrices, addSold, previewOf, soldBelowCost } from '../../preview.ts';
 import { currentPrice } from '../../prices.ts';
 import { daysAgo } from '../../usage.ts';
-import { type Entry, EntryState } from './catalog.tsx';
+import { type CatalogRow, EntryState } from './catalog.tsx';
 
 const catalogKey = ['operator', 'catalog'];
 
@@ -42,14 +42,14 @@ export default function ModelPage() {
       title={entry?.displayName ?? modelId}
       lead={<Link href={pages.operatorCatalog}>{t.nav.operatorCatalog}</Link>}
     >
-      <Loaded query={catalog} skeleton={<Skeleton height="20rem" />}>
+      <Loaded query={catalog} skeleton={<LoadingSkeleton height="20rem" />}>
         {() => (entry === undefined ? <Empty title={t.models.noMatch} /> : <Details entry={entry} />)}
       </Loaded>
     </Page>
   );
 }
 
-function Details({ entry }: { entry: Entry }) {
+function Details({ entry }: { entry: CatalogRow }) {
   const { t } = useOperatorLanguage();
   const say = useSay();
   const upstreams = useAsk({
@@ -73,7 +73,7 @@ function Details({ entry }: { entry: Entry }) {
   );
 }
 
-function Switch({ entry }: { entry: Entry }) {
+function Switch({ entry }: { entry: CatalogRow }) {
   const { t } = useOperatorLanguage();
   const failure = useFailureToast();
   const [asking, setAsking] = useState(false);
@@ -107,7 +107,7 @@ function Switch({ entry }: { entry: Entry }) {
 
 // ------------------------------------------------------------------------------------------------ prices
 
-function PriceCard({ entry }: { entry: Entry }) {
+function PriceCard({ entry }: { entry: CatalogRow }) {
   const { t, format } = useOperatorLanguage();
   const say = useSay();
   const explain = useExplain();
@@ -202,7 +202,7 @@ function samePrices(a: AllPrices, b: AllPrices): boolean {
 const soldDays = 30;
 
 /** The effect of the change on recent sales. */
-function PreviewCard({ entry, before, after }: { entry: Entry; before: AllPrices | null; after: AllPrices }) {
+function PreviewCard({ entry, before, after }: { entry: CatalogRow; before: AllPrices | null; after: AllPrices }) {
   const { t } = useOperatorLanguage();
   const from = useMemo(() => daysAgo(soldDays - 1), []);
   const sold = useAsk({
@@ -221,7 +221,7 @@ function PreviewCard({ entry, before, after }: { entry: Entry; before: AllPrices
   return (
     <section className="preview" aria-label={t.operator.preview} aria-live="polite">
       <h3>{t.operator.preview}</h3>
-      <Loaded query={sold} skeleton={<Skeleton lines={3} />}>
+      <Loaded query={sold} skeleton={<LoadingSkeleton lines={3} />}>
         {(sums) => <PreviewTable sums={sums} before={before} after={after} plans={plans.data ?? []} />}
       </Loaded>
       {entry.routes
@@ -299,7 +299,7 @@ interface RouteDraft {
   costs: PriceDraft;
 }
 
-function RoutesCard({ entry, upstreams }: { entry: Entry; upstreams: NonNullable<UpstreamsAnswer> }) {
+function RoutesCard({ entry, upstreams }: { entry: CatalogRow; upstreams: NonNullable<UpstreamsAnswer> }) {
   const { t } = useOperatorLanguage();
   const say = useSay();
   const [drafts, setDrafts] = useState<RouteDraft[]>(() =>

@@ -7,7 +7,7 @@ import { Chart, seriesColors } from '../../components/chart.tsx';
 import { Choice } from '../../components/field.tsx';
 import { Card, Figure, Page } from '../../components/page.tsx';
 import { RangeFilter } from '../../components/range-filter.tsx';
-import { Empty, Loaded, Skeleton } from '../../components/states.tsx';
+import { Empty, Loaded, LoadingSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { Usd } from '../../components/usd.tsx';
 import { useAsk } from '../../data.tsx';
@@ -15,7 +15,7 @@ import { useReportAddress } from '../../hooks.ts';
 import { useOperatorLanguage } from '../../language/language.tsx';
 import { addUsd } from '../../money.ts';
 import type { Range } from '../../range.ts';
-import { seriesOf, startsBetween, sumOf, timeZone } from '../../usage.ts';
+import { columnSum, seriesOf, startsBetween, timeZone } from '../../usage.ts';
 
 type Row = NonNullable<RevenueAnswer>['rows'][number];
 
@@ -49,7 +49,7 @@ export default function Revenue() {
       <div className="filters">
         <RangeFilter range={range} onChange={set} />
       </div>
-      <Loaded query={revenue} skeleton={<Skeleton height="20rem" />}>
+      <Loaded query={revenue} skeleton={<LoadingSkeleton height="20rem" />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.activity.empty}>{t.operator.noRevenue}</Empty>
@@ -97,8 +97,8 @@ function Sums({ rows }: { rows: readonly Row[] }) {
       <Figure label={t.operator.shortfall} value={<Usd amount={sum((row) => row.shortfall)} />} />
       <Figure
         label={t.activity.measures.requests}
-        value={format.number(sumOf(rows, ({ requests }) => requests))}
-        note={`${t.activity.failures}: ${format.number(sumOf(rows, ({ failures }) => failures))}`}
+        value={format.number(columnSum(rows, ({ requests }) => requests))}
+        note={`${t.activity.failures}: ${format.number(columnSum(rows, ({ failures }) => failures))}`}
       />
     </dl>
   );
@@ -155,12 +155,12 @@ function ByModel({ rows }: { rows: readonly Row[] }) {
         {
           head: t.activity.measures.requests,
           figure: true,
-          cell: ({ group }) => format.number(sumOf(group, ({ requests }) => requests)),
+          cell: ({ group }) => format.number(columnSum(group, ({ requests }) => requests)),
         },
         {
           head: t.activity.failures,
           figure: true,
-          cell: ({ group }) => format.number(sumOf(group, ({ failures }) => failures)),
+          cell: ({ group }) => format.number(columnSum(group, ({ failures }) => failures)),
         },
         { head: t.operator.measures.charged, figure: true, cell: ({ group }) => usd(group, (row) => row.charged) },
         {

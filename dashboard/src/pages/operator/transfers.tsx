@@ -8,7 +8,7 @@ import { Choice, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, Page } from '../../components/page.tsx';
-import { Empty, Failure, Loaded, More } from '../../components/states.tsx';
+import { Empty, FailureNotice, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
@@ -154,7 +154,7 @@ function MatchDialog({ transfer, onClose }: { transfer: Transfer; onClose: () =>
         {format.vnd(transfer.amountVnd)} · {transfer.memo}
       </p>
       <TextField label={t.operator.findOrder} hint={t.operator.findOrderHint} value={text} onChange={setText} />
-      {match.error === null ? null : <Failure error={match.error} />}
+      {match.error === null ? null : <FailureNotice error={match.error} />}
       <Loaded query={orders}>
         {({ edges }) => {
           // Exact amounts come first.

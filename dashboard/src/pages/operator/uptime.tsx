@@ -9,7 +9,7 @@ import { SelectField, TextArea, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, Card, Page } from '../../components/page.tsx';
-import { Empty, Loaded, More, Skeleton } from '../../components/states.tsx';
+import { Empty, Loaded, LoadingSkeleton, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
@@ -40,7 +40,7 @@ export default function Uptime() {
         </Button>
       }
     >
-      <Loaded query={status} skeleton={<Skeleton height="16rem" />}>
+      <Loaded query={status} skeleton={<LoadingSkeleton height="16rem" />}>
         {(found) => (
           <>
             <Announcements status={found} />
