@@ -5,7 +5,7 @@ export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],
   // `npm run dev` of Vite beside a running server: same-origin for the page, so that the session's cookie works.
-  server: { proxy: { '^/(api|graphql|downloads|status)': 'http://127.0.0.1:8787' } },
+  server: { proxy: { '^/(api|graphql|downloads|status|pricing)': 'http://127.0.0.1:8787' } },
   build: {
     target: 'es2023',
     assetsDir: 'assets',

@@ -126,7 +126,7 @@ export function Preferences() {
 }
 
 export function PublicFrame({ children }: { children: ReactNode }) {
-  const { t } = useLanguage();
+  const { t, locale } = useLanguage();
   return (
     <div className="public">
       <SkipLink />
@@ -135,6 +135,7 @@ export function PublicFrame({ children }: { children: ReactNode }) {
           <Logo />
         </Link>
         <nav aria-label={t.nav.main}>
+          <a href={`/pricing?lang=${locale}`}>{t.nav.pricing}</a>
           <a href="/status">{t.nav.status}</a>
           <a href="/api/docs">{t.nav.reference}</a>
           <Link href={pages.signIn}>{t.nav.signIn}</Link>

@@ -11,10 +11,11 @@ import { createRouteTester } from '../catalog/test-route.ts';
 import { formatUsd } from '../core/money.ts';
 import { openPool } from '../database/pool.ts';
 import { createPrisma } from '../database/prisma.ts';
-import { createLedgerDownloads, registerDownloads } from '../graphql/downloads.ts';
 import { registerGraphql } from '../graphql/edge.ts';
-import { createLinkLimits } from '../graphql/link-limits.ts';
-import { createReceiptLinks, registerReceipts } from '../graphql/receipts.ts';
+import { createLedgerDownloads, registerDownloads } from '../graphql/pages/downloads.ts';
+import { createLinkLimits } from '../graphql/pages/link-limits.ts';
+import { registerPricing } from '../graphql/pages/pricing.ts';
+import { createReceiptLinks, registerReceipts } from '../graphql/pages/receipts.ts';
 import { createKeys } from '../keys/keys.ts';
 import { createNotices } from '../notices/notices.ts';
 import { createWebhooks } from '../notices/webhooks.ts';
@@ -28,6 +29,7 @@ import { createQrPictures } from '../plans/qr-pictures.ts';
 import { createSepay } from '../plans/sepay.ts';
 import { createSepayListing } from '../plans/sepay-listing.ts';
 import { createTransfers } from '../plans/transfers.ts';
+import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
 import { createMailer } from '../runtime/mail.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -184,7 +186,11 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     transfers,
     seller: config.bank?.name ?? 'Steyg',
   });
-  registerStatus(app, { uptime, publicUrl });
+  await app.register(async (pages) => {
+    registerCompression(pages);
+    registerStatus(pages, { uptime, publicUrl });
+    registerPricing(pages, { pool, catalog, uptime, publicUrl });
+  });
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],
     transfers,

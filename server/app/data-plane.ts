@@ -18,6 +18,7 @@ import { createSlots, type Slots } from '../gateway/slots.ts';
 import { createStanding } from '../gateway/standing.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Keys } from '../keys/keys.ts';
+import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 
@@ -112,7 +113,10 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     timeouts,
     baseUrl,
   });
-  registerOpenApi(fastify, baseUrl);
+  void fastify.register(async (pages) => {
+    registerCompression(pages);
+    registerOpenApi(pages, baseUrl);
+  });
   return {
     slots,
     async close() {

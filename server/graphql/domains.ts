@@ -13,8 +13,8 @@ import type { Plans } from '../plans/plans.ts';
 import type { QrPictures } from '../plans/qr-pictures.ts';
 import type { Transfers } from '../plans/transfers.ts';
 import type { Uptime } from '../uptime/uptime.ts';
-import type { LedgerDownloads } from './downloads.ts';
-import type { ReceiptLinks } from './receipts.ts';
+import type { LedgerDownloads } from './pages/downloads.ts';
+import type { ReceiptLinks } from './pages/receipts.ts';
 
 /**
  * The domains that resolvers call, passed in by `app/control-plane.ts`. A resolver reads through Prisma or a domain's

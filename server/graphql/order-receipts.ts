@@ -4,7 +4,7 @@ import { decodeUuid } from './access.ts';
 import { builder } from './builder.ts';
 import { findOrder, OrderPaymentType } from './orders.ts';
 
-/** Receipts of paid orders, as data; `receipts.ts` renders them as pages. */
+/** Receipts of paid orders, as data; `pages/receipts.ts` renders them as pages. */
 
 interface Receipt {
   order: Order;

@@ -35,7 +35,7 @@ const pageHeaders = {
 };
 
 /** Addresses of programs: a mistyped one gets a program's answer, also in a browser. */
-const programs = /^\/(api|graphql|webhooks|status|healthz|readyz|metrics|downloads|assets)(?:$|[/.?])/;
+const programs = /^\/(api|graphql|webhooks|status|healthz|readyz|metrics|downloads|assets|pricing)(?:$|[/.?])/;
 
 const pageList = z.array(z.string().startsWith('/'));
 

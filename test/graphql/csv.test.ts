@@ -1,7 +1,7 @@
 /** CSV: quoting, and cells that a spreadsheet must not execute. */
 
 import { describe, expect, it } from 'vitest';
-import { createLedgerDownloads, csvLine } from '../../server/graphql/downloads.ts';
+import { createLedgerDownloads, csvLine } from '../../server/graphql/pages/downloads.ts';
 
 describe('a line of CSV', () => {
   it.each([

@@ -74,6 +74,7 @@ export const en = {
     operatorUptime: 'Uptime',
     operatorAudit: 'Audit log',
     operatorBooks: 'Books',
+    pricing: 'Prices',
     status: 'Status',
     reference: 'API reference',
     signIn: 'Sign in',

@@ -77,6 +77,7 @@ export const vi: Texts = {
     operatorUptime: 'Độ sẵn sàng',
     operatorAudit: 'Nhật ký thay đổi',
     operatorBooks: 'Sổ sách',
+    pricing: 'Bảng giá',
     status: 'Trạng thái',
     reference: 'Tài liệu API',
     signIn: 'Đăng nhập',

@@ -6,8 +6,9 @@ import { referencePage, referencePolicy } from './page.ts';
 export function registerOpenApi(app: FastifyInstance, baseUrl: string): void {
   const document = openApiDocument(baseUrl);
   const page = referencePage(document);
+  const text = JSON.stringify(document);
   app.get('/api/openapi.json', async (_request, response) =>
-    response.header('access-control-allow-origin', '*').send(document),
+    response.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(text),
   );
   for (const path of ['/api/docs', '/api/docs/']) {
     app.get(path, async (_request, response) =>

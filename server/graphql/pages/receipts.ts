@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Accounts } from '../accounts/accounts.ts';
-import type { Orders } from '../plans/orders.ts';
-import type { Transfers } from '../plans/transfers.ts';
-import { chooseLocale } from '../shared/page.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { Orders } from '../../plans/orders.ts';
+import type { Transfers } from '../../plans/transfers.ts';
+import { chooseLocale } from '../../shared/page.ts';
 import type { LinkLimits } from './link-limits.ts';
 import { receiptPage, receiptPolicy } from './receipt-page.ts';
 import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';

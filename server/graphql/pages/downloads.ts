@@ -2,12 +2,12 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import { type LedgerRecord, readLedger } from '../billing/usage.ts';
-import { formatUsd } from '../core/money.ts';
-import type { Outcome } from '../core/outcome.ts';
+import { type LedgerRecord, readLedger } from '../../billing/usage.ts';
+import { formatUsd } from '../../core/money.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import { createTurns } from '../turns.ts';
 import { type LinkLimits, tryAgain } from './link-limits.ts';
 import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
-import { createTurns } from './turns.ts';
 
 /** The ledger as CSV, behind a signed link. The answer is streamed page by page, whatever its size. */
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { formatUsd } from '../core/money.ts';
-import type { Order } from '../plans/orders.ts';
-import type { Transfer } from '../plans/transfers.ts';
-import { escapeText, type Locale, momentText } from '../shared/page.ts';
+import { formatUsd } from '../../core/money.ts';
+import type { Order } from '../../plans/orders.ts';
+import type { Transfer } from '../../plans/transfers.ts';
+import { escapeText, type Locale, momentText } from '../../shared/page.ts';
 
 /** The receipt of a paid order: one self-contained HTML document, made for paper. */
 

@@ -1,0 +1,370 @@
+import type { CatalogModel } from '../../catalog/catalog.ts';
+import { formatPrice, formatUsd } from '../../core/money.ts';
+import type { Protocol } from '../../core/protocol.ts';
+import type { Plan } from '../../plans/plans.ts';
+import { escapeText, type Locale, logo, momentText, pageStyle, policyFor } from '../../shared/page.ts';
+import { latencyDays, type ModelLatency, type Percentiles } from '../../uptime/latency.ts';
+import { addTallies, type Tally, uptimeRatio } from '../../uptime/uptime.ts';
+import { agentSteps, planPair, vndPerMillion } from '../catalog.ts';
+import { type PricingWords, words } from './pricing-words.ts';
+
+/**
+ * The public price pages: all models, one model, several side by side. HTML documents without script, so that search
+ * engines, link previews and readers without JavaScript see the same prices.
+ */
+
+/** A model as the pages show it. */
+export interface PricedModel {
+  model: CatalogModel;
+  /** Of the last `measuredDays`, the oldest first; days without probes included. */
+  days: readonly Tally[];
+  latency: ModelLatency | null;
+}
+
+export interface PriceList {
+  /** By id. */
+  models: readonly PricedModel[];
+  /** On sale, the cheapest first. */
+  plans: readonly Plan[];
+}
+
+/** Where a page stands. */
+export interface PageAddress {
+  /** The public address, without a trailing slash. */
+  origin: string;
+  locale: Locale;
+}
+
+/** Days that the uptime of a model page is taken from. */
+export const measuredDays = 30;
+
+const poolNames = ['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const;
+const everyProtocol: readonly Protocol[] = ['messages', 'chat-completions', 'responses'];
+
+/** The address of a model's page, relative to the origin. Catalog ids may contain slashes. */
+export function modelPath(id: string): string {
+  return `/pricing/${id.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/** All models; with a search, those that match. */
+export function pricingPage(list: PriceList, address: PageAddress, search = ''): string {
+  const w = words[address.locale];
+  const shown = list.models.filter(({ model }) => matches(model, search));
+  const body = `<h1>${w.title}</h1>
+<p>${w.lead}</p>
+${simulatedHint(list.models, w)}
+${list.models.length === 0 ? `<p>${w.noModels}</p>` : priceTable(shown, { locale: address.locale, search })}
+<p class="quiet">${w.stepsHint}</p>
+${planTable(list.plans, address.locale)}
+<p><a class="button" href="/sign-up">${w.begin}</a></p>`;
+  return document(address, {
+    path: '/pricing',
+    title: w.title,
+    description: w.description,
+    body,
+    indexed: search === '',
+  });
+}
+
+/** One model: prices in USD and VND, limits, measurements, examples. */
+export function modelPage(priced: PricedModel, plans: readonly Plan[], address: PageAddress): string {
+  const { model } = priced;
+  const { locale, origin } = address;
+  const w = words[locale];
+  const name = escapeText(model.displayName);
+  const body = `<p class="quiet"><a href="/pricing?lang=${locale}">← ${w.allModels}</a></p>
+<h1>${name}</h1>
+<p><code>${escapeText(model.id)}</code>${badge(model, w)}</p>
+${simulatedHint([priced], w)}
+<h2>${w.prices}</h2>
+${poolTable(model, plans, locale)}
+<p class="quiet">${w.since} ${time(model.price.validFrom, locale)}. ${plans.length === 0 ? '' : w.vndHint}</p>
+<dl class="figures">${figures(priced, locale)}</dl>
+<h2 id="examples">${w.examples}</h2>
+<p>${w.examplesHint}</p>
+${everyProtocol.map((protocol) => `<h3>${w.protocolNames[protocol]}</h3><pre tabindex="0"><code>${escapeText(curlOf(protocol, model, origin))}</code></pre>`).join('\n')}
+<p><a class="button" href="/sign-up">${w.begin}</a></p>`;
+  const description = `${model.displayName} (${model.id}): ${w.pools.input} ${usd(model.price.input)}, ${w.pools.output} ${usd(model.price.output)} ${w.usdPerMillion}, ${w.context} ${number(model.contextWindow, locale)}.`;
+  return document(address, { path: modelPath(model.id), title: model.displayName, description, body, indexed: true });
+}
+
+/** Several models side by side, one column each. */
+export function comparisonPage(models: readonly PricedModel[], address: PageAddress): string {
+  const { locale } = address;
+  const w = words[locale];
+  const row = (head: string, cell: (priced: PricedModel) => string) =>
+    `<tr><th scope="row">${head}</th>${models.map((priced) => `<td>${cell(priced)}</td>`).join('')}</tr>`;
+  const rows = [
+    ...poolNames.map((pool) => row(w.pools[pool], ({ model }) => usd(model.price[pool]))),
+    row(w.steps, ({ model }) => stepsText(model, locale)),
+    row(w.context, ({ model }) => number(model.contextWindow, locale)),
+    row(w.maxOutput, ({ model }) => number(model.maxOutputTokens, locale)),
+    row(w.capabilities, ({ model }) => capabilityText(model, w)),
+    row(w.uptimeDays(measuredDays), ({ days }) => uptimeText(days, locale)),
+    row(w.answerTime(latencyDays), ({ latency }) => percentilesText(latency?.answer, locale)),
+    row(w.firstByteTime(latencyDays), ({ latency }) => percentilesText(latency?.firstByte, locale)),
+  ];
+  const heads = models.map(({ model }) => `<th scope="col">${modelLink(model, locale)}</th>`).join('');
+  const body = `<p class="quiet"><a href="/pricing?lang=${locale}">← ${w.allModels}</a></p>
+<h1>${w.compareTitle}</h1>
+<p>${w.lead}</p>
+${simulatedHint(models, w)}
+${scrolled(w.compareTitle, `<thead><tr><td></td>${heads}</tr></thead><tbody>${rows.join('')}</tbody>`)}
+<p class="quiet">${w.stepsHint}</p>`;
+  return document(address, {
+    path: '/pricing',
+    title: w.compareTitle,
+    description: w.description,
+    body,
+    indexed: false,
+  });
+}
+
+/** A page that says why there is no other. */
+export function pricingProblemPage(problem: 'unavailable' | 'notFound', address: PageAddress): string {
+  const w = words[address.locale];
+  const body = `<h1>${w.title}</h1>
+<p>${w[problem]}</p>
+<p><a href="/pricing?lang=${address.locale}">${w.allModels}</a></p>`;
+  return document(address, { path: '/pricing', title: w.title, description: w.description, body, indexed: false });
+}
+
+function matches({ id, displayName, family, capabilities }: CatalogModel, search: string): boolean {
+  const wanted = search.trim().toLowerCase();
+  return [id, displayName, family, ...capabilities].some((text) => text.toLowerCase().includes(wanted));
+}
+
+function priceTable(models: readonly PricedModel[], { locale, search }: { locale: Locale; search: string }): string {
+  const w = words[locale];
+  const heads = [...poolNames.map((pool) => w.pools[pool]), w.steps, w.context];
+  const rows = models.map(({ model }) => {
+    const cells = [
+      ...poolNames.map((pool) => usd(model.price[pool])),
+      stepsText(model, locale),
+      number(model.contextWindow, locale),
+    ];
+    return `<tr><th scope="row"><label class="pick"><input type="checkbox" name="compare" value="${escapeText(model.id)}"><span class="sr-only">${w.comparePick}: </span></label> ${modelLink(model, locale)}${badge(model, w)}<br><code>${escapeText(model.id)}</code></th>${cells.map((cell) => `<td class="figure">${cell}</td>`).join('')}</tr>`;
+  });
+  const found =
+    models.length === 0
+      ? `<p>${w.noMatch}</p>`
+      : `${scrolled(w.prices, `<thead><tr><th scope="col">${w.model}</th>${heads.map((head) => `<th scope="col" class="figure">${head}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody>`)}
+<p><button type="submit">${w.compare}</button></p>`;
+  const all = search === '' ? '' : ` <a href="/pricing?lang=${locale}">${w.showAll}</a>`;
+  return `<form action="/pricing" method="get"><input type="hidden" name="lang" value="${locale}">
+<p class="find"><label>${w.search} <input type="search" name="q" maxlength="100" value="${escapeText(search)}"></label> <button type="submit">${w.find}</button>${all}</p>
+${found}</form>`;
+}
+
+function poolTable(model: CatalogModel, plans: readonly Plan[], locale: Locale): string {
+  const w = words[locale];
+  const { starter, best } = planPair(plans);
+  const inVnd = (price: bigint) =>
+    [starter, best]
+      .filter((plan) => plan !== null)
+      .map((plan) => `<td class="figure">${vnd(vndPerMillion(price, plan), locale)}</td>`)
+      .join('');
+  const heads = [
+    w.usdPerMillion,
+    ...(starter === null ? [] : [w.vndAtStarter]),
+    ...(best === null ? [] : [w.vndAtBest]),
+  ];
+  const rows = poolNames.map((pool) => {
+    const price = model.price[pool];
+    return `<tr><th scope="row">${w.pools[pool]}</th><td class="figure">${usd(price)}</td>${inVnd(price)}</tr>`;
+  });
+  return scrolled(
+    w.prices,
+    `<thead><tr><th scope="col">${w.pool}</th>${heads.map((head) => `<th scope="col" class="figure">${head}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody>`,
+  );
+}
+
+function planTable(plans: readonly Plan[], locale: Locale): string {
+  const w = words[locale];
+  if (plans.length === 0) return `<h2 id="plans">${w.plans}</h2><p>${w.noPlans}</p>`;
+  const rows = plans.map(({ name, priceVnd, budget, validDays }) => {
+    // Rounded half up, for display: the plan itself is what is sold.
+    const perUsd = (priceVnd * picoPerUsd * 2n + budget) / (budget * 2n);
+    const validity = validDays === null ? w.validForever : w.validDays(number(validDays, locale));
+    return `<tr><th scope="row">${escapeText(name)}</th><td class="figure">${vnd(priceVnd, locale)}</td><td class="figure">$${formatUsd(budget)}</td><td class="figure">${vnd(perUsd, locale)}</td><td>${validity}</td></tr>`;
+  });
+  return `<h2 id="plans">${w.plans}</h2>
+<p>${w.plansLead}</p>
+${scrolled(w.plans, `<thead><tr><th scope="col">${w.plan}</th><th scope="col" class="figure">${w.price}</th><th scope="col" class="figure">${w.budget}</th><th scope="col" class="figure">${w.perUsd}</th><th scope="col">${w.validity}</th></tr></thead><tbody>${rows.join('')}</tbody>`)}`;
+}
+
+const picoPerUsd = 1_000_000_000_000n;
+
+function figures({ model, days, latency }: PricedModel, locale: Locale): string {
+  const w = words[locale];
+  const list: [string, string][] = [
+    [w.context, w.tokens(number(model.contextWindow, locale))],
+    [w.maxOutput, w.tokens(number(model.maxOutputTokens, locale))],
+    [w.capabilities, capabilityText(model, w)],
+    [w.protocols, everyProtocol.map((protocol) => w.protocolNames[protocol]).join(', ')],
+    [w.steps, stepsText(model, locale)],
+    [w.uptimeDays(measuredDays), uptimeText(days, locale)],
+    [w.answerTime(latencyDays), percentilesText(latency?.answer, locale)],
+    [w.firstByteTime(latencyDays), percentilesText(latency?.firstByte, locale)],
+  ];
+  return list.map(([term, value]) => `<div><dt>${term}</dt><dd>${value}</dd></div>`).join('');
+}
+
+function curlOf(protocol: Protocol, { id }: CatalogModel, origin: string): string {
+  const question = [{ role: 'user', content: 'Xin chào!' }];
+  const [path, body, auth] = {
+    messages: [
+      'messages',
+      { model: id, max_tokens: 64, messages: question },
+      ['x-api-key: $STEYG_API_KEY', 'anthropic-version: 2023-06-01'],
+    ],
+    'chat-completions': [
+      'chat/completions',
+      { model: id, messages: question },
+      ['authorization: Bearer $STEYG_API_KEY'],
+    ],
+    responses: ['responses', { model: id, input: 'Xin chào!' }, ['authorization: Bearer $STEYG_API_KEY']],
+  }[protocol] as [string, object, string[]];
+  const headers = [...auth, 'content-type: application/json'].map((header) => `  -H "${header}" \\\n`).join('');
+  return `curl ${origin}/api/v1/${path} \\\n${headers}  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`;
+}
+
+function modelLink({ id, displayName }: CatalogModel, locale: Locale): string {
+  return `<a href="${modelPath(id)}?lang=${locale}">${escapeText(displayName)}</a>`;
+}
+
+function isSimulated({ routes }: CatalogModel): boolean {
+  return routes.length > 0 && routes.every(({ upstream }) => upstream.simulated);
+}
+
+function badge(model: CatalogModel, w: PricingWords): string {
+  return isSimulated(model) ? ` <span class="badge">${w.simulated}</span>` : '';
+}
+
+function simulatedHint(models: readonly PricedModel[], w: PricingWords): string {
+  return models.some(({ model }) => isSimulated(model)) ? `<p class="card quiet">${w.simulatedHint}</p>` : '';
+}
+
+/** Names of capabilities are chosen by operators; known ones are translated. */
+function capabilityText({ capabilities }: CatalogModel, w: PricingWords): string {
+  const names = capabilities.map((name) =>
+    escapeText((Object.hasOwn(w.capabilityNames, name) ? w.capabilityNames[name] : undefined) ?? name),
+  );
+  return names.length === 0 ? '–' : names.join(', ');
+}
+
+function stepsText({ price }: CatalogModel, locale: Locale): string {
+  const steps = agentSteps(price);
+  return steps === null ? words[locale].free : number(steps, locale);
+}
+
+/** A figure of one day is no figure of a month: the days with data are counted beside it. */
+function uptimeText(days: readonly Tally[], locale: Locale): string {
+  const w = words[locale];
+  const ratio = uptimeRatio(addTallies(days));
+  if (ratio === null) return w.noData;
+  const measured = days.filter((day) => uptimeRatio(day) !== null).length;
+  return `${formats[locale].percent.format(ratio)} ${w.measured(measured, days.length)}`;
+}
+
+function percentilesText(value: Percentiles | null | undefined, locale: Locale): string {
+  const w = words[locale];
+  return value == null ? w.noData : w.percentiles(`${number(value.p50, locale)} ms`, `${number(value.p95, locale)} ms`);
+}
+
+const formats = { en: formatsOf('en-US'), vi: formatsOf('vi-VN') } satisfies Record<Locale, unknown>;
+
+function formatsOf(tag: string) {
+  return {
+    whole: new Intl.NumberFormat(tag),
+    percent: new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: 3 }),
+  };
+}
+
+function number(value: number | bigint, locale: Locale): string {
+  return formats[locale].whole.format(value);
+}
+
+/** A price in USD per 1,000,000 tokens, exact. */
+function usd(price: bigint): string {
+  return `$${formatPrice(price)}`;
+}
+
+function vnd(amount: bigint, locale: Locale): string {
+  return `${number(amount, locale)} ₫`;
+}
+
+function time(moment: Date, locale: Locale): string {
+  return `<time datetime="${moment.toISOString()}">${escapeText(momentText(moment, locale))}</time>`;
+}
+
+function scrolled(label: string, table: string): string {
+  return `<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table>${table}</table></div>`;
+}
+
+interface Content {
+  path: string;
+  title: string;
+  description: string;
+  body: string;
+  /** Whether search engines may list it: searches and comparisons are not pages of their own. */
+  indexed: boolean;
+}
+
+function document({ origin, locale }: PageAddress, { path, title, description, body, indexed }: Content): string {
+  const w = words[locale];
+  const other: Locale = locale === 'en' ? 'vi' : 'en';
+  const address = (language: Locale) => escapeText(`${origin}${path}?lang=${language}`);
+  const about = indexed
+    ? `<link rel="canonical" href="${address(locale)}">
+<link rel="alternate" hreflang="en" href="${address('en')}">
+<link rel="alternate" hreflang="vi" href="${address('vi')}">
+<link rel="alternate" hreflang="x-default" href="${escapeText(`${origin}${path}`)}">
+<meta property="og:title" content="${escapeText(title)} · Steyg">
+<meta property="og:description" content="${escapeText(description)}">
+<meta property="og:type" content="website">
+<meta property="og:url" content="${address(locale)}">`
+    : '<meta name="robots" content="noindex">';
+  return `<!doctype html>
+<html lang="${locale}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeText(title)} · Steyg</title>
+<meta name="description" content="${escapeText(description)}">
+${about}
+<style>${style}</style>
+</head>
+<body>
+<header><a class="logo" href="/" aria-label="Steyg: ${w.home}">${logo}</a><nav><a href="/pricing?lang=${locale}">${w.pricing}</a> · <a href="/status?lang=${locale}">${w.status}</a> · <a href="/api/docs">${w.reference}</a> · <a href="/sign-up">${w.signUp}</a> · <a href="${escapeText(path)}?lang=${other}" hreflang="${other}" lang="${other}">${words[other].name}</a></nav></header>
+<main>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+const style = `${pageStyle}
+h3{margin:1.25rem 0 .25rem;font-size:1rem}
+.figure{text-align:right;font-variant-numeric:tabular-nums}
+table{overflow-wrap:normal}
+thead th{white-space:normal;vertical-align:bottom;min-width:4.5rem}
+tbody th,thead tr>:first-child{position:sticky;left:0;background:var(--page)}
+@media (max-width:40rem){tbody th{white-space:normal;min-width:8.5rem}.badge{display:inline-block}}
+.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.75rem 1.75rem;margin:1rem 0}
+dt{color:var(--quiet);font-size:.875rem}dd{margin:0;font-weight:600;font-variant-numeric:tabular-nums}
+pre{background:var(--sunken);border-radius:.5rem;padding:.75rem 1rem;overflow-x:auto;margin:.25rem 0}
+pre code{color:var(--text)}
+input,button{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:.4rem;padding:.35rem .7rem;min-height:2.5rem}
+input[type=checkbox]{min-height:0;width:1.15rem;height:1.15rem;vertical-align:-.2rem}
+button{cursor:pointer}
+.pick{display:inline-block;padding:.35rem}
+.button{display:inline-block;margin-top:1rem;padding:.55rem 1.1rem;border-radius:.4rem;background:#0f766e;color:#fff;text-decoration:none;font-weight:600}
+.sr-only{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.find{margin:1rem 0}
+`;
+
+/** No script, no other host; the search is a form of the page itself. */
+export const pricingPolicy: string = policyFor(style).replace("form-action 'none'", "form-action 'self'");

@@ -1,0 +1,162 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Pool } from 'pg';
+import type { Catalog } from '../../catalog/catalog.ts';
+import { listPlans } from '../../plans/plans.ts';
+import { describeError } from '../../runtime/http.ts';
+import { chooseLocale } from '../../shared/page.ts';
+import { readLatencies } from '../../uptime/latency.ts';
+import type { Uptime } from '../../uptime/uptime.ts';
+import {
+  comparisonPage,
+  measuredDays,
+  modelPage,
+  modelPath,
+  type PageAddress,
+  type PriceList,
+  pricingPage,
+  pricingPolicy,
+  pricingProblemPage,
+} from './pricing-page.ts';
+
+/**
+ * The public price pages and what leads search engines to them: `/pricing` (`?q=` searches, `?compare=` puts models side
+ * by side), `/pricing/MODEL`, `/sitemap.xml` and `/robots.txt`; `?lang=en|vi`.
+ */
+
+export interface PricingParts {
+  pool: Pool;
+  catalog: Pick<Catalog, 'list'>;
+  uptime: Pick<Uptime, 'report'>;
+  /** The public address, without a trailing slash. */
+  publicUrl: string;
+  /** Milliseconds that a list is shown for: readers must not cost a query each. */
+  freshMs?: number;
+}
+
+interface Asked {
+  lang?: unknown;
+  q?: unknown;
+  compare?: unknown;
+}
+
+const defaultFreshMs = 15_000;
+const maxCompared = 6;
+const maxSearchLength = 100;
+
+/** Pages of people and addresses of programs, which are no use to a search engine. */
+const robots = (publicUrl: string) => `User-agent: *
+Disallow: /api/v1/
+Disallow: /graphql
+Disallow: /downloads/
+Disallow: /operator
+Disallow: /orders/
+Disallow: /activity
+Sitemap: ${publicUrl}/sitemap.xml
+`;
+
+export function registerPricing(app: FastifyInstance, parts: PricingParts): void {
+  const { publicUrl } = parts;
+  const current = remembered(() => readPriceList(parts), parts.freshMs ?? defaultFreshMs);
+
+  const send = async (
+    request: FastifyRequest<{ Querystring: Asked }>,
+    reply: FastifyReply,
+    page: (list: PriceList, address: PageAddress) => string | null,
+  ) => {
+    const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
+    const address = { origin: publicUrl, locale };
+    void reply.type('text/html; charset=utf-8').headers({
+      'content-security-policy': pricingPolicy,
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'content-language': locale,
+      vary: 'Accept-Language',
+    });
+    let list: PriceList;
+    try {
+      list = await current();
+    } catch (error) {
+      request.log.warn(describeError(error), 'the prices could not be read');
+      return reply.code(503).header('retry-after', '5').send(pricingProblemPage('unavailable', address));
+    }
+    const html = page(list, address);
+    if (html === null) return reply.code(404).send(pricingProblemPage('notFound', address));
+    return reply.header('cache-control', 'public, max-age=30').send(html);
+  };
+
+  app.get<{ Querystring: Asked }>('/pricing', (request, reply) =>
+    send(request, reply, (list, address) => {
+      const { q, compare } = request.query;
+      const ids = [compare].flat().filter((id) => typeof id === 'string');
+      const compared = list.models.filter(({ model }) => ids.includes(model.id)).slice(0, maxCompared);
+      if (compared.length > 0) return comparisonPage(compared, address);
+      return pricingPage(list, address, typeof q === 'string' ? q.slice(0, maxSearchLength) : '');
+    }),
+  );
+
+  // Catalog ids may contain slashes.
+  app.get<{ Querystring: Asked; Params: { '*': string } }>('/pricing/*', (request, reply) =>
+    send(request, reply, ({ models, plans }, address) => {
+      const priced = models.find(({ model }) => model.id === request.params['*']);
+      return priced === undefined ? null : modelPage(priced, plans, address);
+    }),
+  );
+
+  app.get('/robots.txt', (_request, reply) => reply.type('text/plain; charset=utf-8').send(robots(publicUrl)));
+
+  app.get('/sitemap.xml', async (request, reply) => {
+    void reply.type('application/xml; charset=utf-8');
+    try {
+      const { models } = await current();
+      const paths = ['/', '/pricing', ...models.map(({ model }) => modelPath(model.id)), '/status', '/api/docs'];
+      return reply.header('cache-control', 'public, max-age=300').send(sitemap(publicUrl, paths));
+    } catch (error) {
+      request.log.warn(describeError(error), 'the site map could not be made');
+      return reply.code(503).header('retry-after', '5').send(sitemap(publicUrl, []));
+    }
+  });
+}
+
+/** The format of sitemaps.org, version 0.9. Paths are encoded already. */
+function sitemap(publicUrl: string, paths: readonly string[]): string {
+  const urls = paths.map((path) => `<url><loc>${publicUrl}${path.replaceAll('&', '&amp;')}</loc></url>\n`).join('');
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls}</urlset>\n`;
+}
+
+async function readPriceList({ pool, catalog, uptime }: PricingParts): Promise<PriceList> {
+  const [models, plans, report, latencies] = await Promise.all([
+    catalog.list(),
+    listPlans(pool),
+    uptime.report({ days: measuredDays }),
+    readLatencies(pool),
+  ]);
+  const days = new Map(report.models.map(({ id, days }) => [id, days]));
+  return {
+    plans,
+    models: models.map((model) => ({
+      model,
+      days: days.get(model.id) ?? [],
+      latency: latencies.get(model.id) ?? null,
+    })),
+  };
+}
+
+/** One read at a time, shared by all requests within `freshMs`. */
+function remembered<Value>(read: () => Promise<Value>, freshMs: number): () => Promise<Value> {
+  let last: { value: Value; at: number } | null = null;
+  let reading: Promise<Value> | null = null;
+  const again = async () => {
+    try {
+      const value = await read();
+      last = { value, at: performance.now() };
+      return value;
+    } finally {
+      reading = null;
+    }
+  };
+  return async () => {
+    if (last !== null && performance.now() - last.at < freshMs) return last.value;
+    reading ??= again();
+    return reading;
+  };
+}
