@@ -12,10 +12,10 @@ import { formatUsd } from '../core/money.ts';
 import { openPool } from '../database/pool.ts';
 import { createPrisma } from '../database/prisma.ts';
 import { registerGraphql } from '../graphql/edge.ts';
-import { createLedgerDownloads, registerDownloads } from '../graphql/pages/downloads.ts';
+import { createLedgerDownloads, type LedgerDownloads, registerDownloads } from '../graphql/pages/downloads.ts';
 import { createLinkLimits } from '../graphql/pages/link-limits.ts';
-import { registerPricing } from '../graphql/pages/pricing.ts';
-import { createReceiptLinks, registerReceipts } from '../graphql/pages/receipts.ts';
+import { type PricingParts, registerPricing } from '../graphql/pages/pricing.ts';
+import { createReceiptLinks, type ReceiptParts, registerReceipts } from '../graphql/pages/receipts.ts';
 import { createKeys } from '../keys/keys.ts';
 import { createNotices } from '../notices/notices.ts';
 import { createWebhooks } from '../notices/webhooks.ts';
@@ -176,20 +176,17 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     isLate,
     log,
   });
-  const limits = createLinkLimits({ isLate });
-  registerDownloads(app, { db: pool, downloads, limits });
-  registerReceipts(app, {
-    links: receiptLinks,
-    limits,
-    accounts,
-    orders,
-    transfers,
-    seller: config.bank?.name ?? 'Steyg',
-  });
-  await app.register(async (pages) => {
-    registerCompression(pages);
-    registerStatus(pages, { uptime, publicUrl });
-    registerPricing(pages, { pool, catalog, uptime, publicUrl });
+  await registerPages(app, {
+    receipts: {
+      links: receiptLinks,
+      limits: createLinkLimits({ isLate }),
+      accounts,
+      orders,
+      transfers,
+      seller: config.bank?.name ?? 'Steyg',
+    },
+    downloads,
+    pricing: { pool, catalog, uptime, publicUrl },
   });
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],
@@ -205,6 +202,20 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       await Promise.all([prisma.$disconnect(), pool.end()]);
     },
   };
+}
+
+/** The pages of the control plane: behind signed links, and public ones. */
+async function registerPages(
+  app: FastifyInstance,
+  { receipts, downloads, pricing }: { receipts: ReceiptParts; downloads: LedgerDownloads; pricing: PricingParts },
+): Promise<void> {
+  registerDownloads(app, { db: pricing.pool, downloads, limits: receipts.limits });
+  registerReceipts(app, receipts);
+  await app.register(async (pages) => {
+    registerCompression(pages);
+    registerStatus(pages, pricing);
+    registerPricing(pages, pricing);
+  });
 }
 
 /** The operator's own bank accounts. Null with a made-up account: there is nothing to compare with. */
