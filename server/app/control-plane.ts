@@ -176,15 +176,10 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     isLate,
     log,
   });
+  const limits = createLinkLimits({ isLate });
+  const seller = config.bank?.name ?? 'Steyg';
   await registerPages(app, {
-    receipts: {
-      links: receiptLinks,
-      limits: createLinkLimits({ isLate }),
-      accounts,
-      orders,
-      transfers,
-      seller: config.bank?.name ?? 'Steyg',
-    },
+    receipts: { links: receiptLinks, limits, accounts, orders, transfers, seller },
     downloads,
     pricing: { pool, catalog, uptime, publicUrl },
   });

@@ -6,7 +6,7 @@ import { escapeText, type Locale, logo, momentText, pageStyle, policyFor } from 
 import { latencyDays, type ModelLatency, type Percentiles } from '../../uptime/latency.ts';
 import { addTallies, type Tally, uptimeRatio } from '../../uptime/uptime.ts';
 import { agentSteps, planPair, vndPerMillion } from '../catalog.ts';
-import { type PricingWords, words } from './pricing-words.ts';
+import { type PricingWords, pricingWords } from './pricing-words.ts';
 
 /**
  * The public price pages: all models, one model, several side by side. HTML documents without script, so that search
@@ -48,7 +48,7 @@ export function modelPath(id: string): string {
 
 /** All models; with a search, those that match. */
 export function pricingPage(list: PriceList, address: PageAddress, search = ''): string {
-  const w = words[address.locale];
+  const w = pricingWords[address.locale];
   const shown = list.models.filter(({ model }) => matches(model, search));
   const body = `<h1>${w.title}</h1>
 <p>${w.lead}</p>
@@ -70,7 +70,7 @@ ${planTable(list.plans, address.locale)}
 export function modelPage(priced: PricedModel, plans: readonly Plan[], address: PageAddress): string {
   const { model } = priced;
   const { locale, origin } = address;
-  const w = words[locale];
+  const w = pricingWords[locale];
   const name = escapeText(model.displayName);
   const body = `<p class="quiet"><a href="/pricing?lang=${locale}">← ${w.allModels}</a></p>
 <h1>${name}</h1>
@@ -91,7 +91,7 @@ ${everyProtocol.map((protocol) => `<h3>${w.protocolNames[protocol]}</h3><pre tab
 /** Several models side by side, one column each. */
 export function comparisonPage(models: readonly PricedModel[], address: PageAddress): string {
   const { locale } = address;
-  const w = words[locale];
+  const w = pricingWords[locale];
   const row = (head: string, cell: (priced: PricedModel) => string) =>
     `<tr><th scope="row">${head}</th>${models.map((priced) => `<td>${cell(priced)}</td>`).join('')}</tr>`;
   const rows = [
@@ -122,7 +122,7 @@ ${scrolled(w.compareTitle, `<thead><tr><td></td>${heads}</tr></thead><tbody>${ro
 
 /** A page that says why there is no other. */
 export function pricingProblemPage(problem: 'unavailable' | 'notFound', address: PageAddress): string {
-  const w = words[address.locale];
+  const w = pricingWords[address.locale];
   const body = `<h1>${w.title}</h1>
 <p>${w[problem]}</p>
 <p><a href="/pricing?lang=${address.locale}">${w.allModels}</a></p>`;
@@ -135,7 +135,7 @@ function matches({ id, displayName, family, capabilities }: CatalogModel, search
 }
 
 function priceTable(models: readonly PricedModel[], { locale, search }: { locale: Locale; search: string }): string {
-  const w = words[locale];
+  const w = pricingWords[locale];
   const heads = [...poolNames.map((pool) => w.pools[pool]), w.steps, w.context];
   const rows = models.map(({ model }) => {
     const cells = [
@@ -157,7 +157,7 @@ ${found}</form>`;
 }
 
 function poolTable(model: CatalogModel, plans: readonly Plan[], locale: Locale): string {
-  const w = words[locale];
+  const w = pricingWords[locale];
   const { starter, best } = planPair(plans);
   const inVnd = (price: bigint) =>
     [starter, best]
@@ -180,7 +180,7 @@ function poolTable(model: CatalogModel, plans: readonly Plan[], locale: Locale):
 }
 
 function planTable(plans: readonly Plan[], locale: Locale): string {
-  const w = words[locale];
+  const w = pricingWords[locale];
   if (plans.length === 0) return `<h2 id="plans">${w.plans}</h2><p>${w.noPlans}</p>`;
   const rows = plans.map(({ name, priceVnd, budget, validDays }) => {
     // Rounded half up, for display: the plan itself is what is sold.
@@ -196,7 +196,7 @@ ${scrolled(w.plans, `<thead><tr><th scope="col">${w.plan}</th><th scope="col" cl
 const picoPerUsd = 1_000_000_000_000n;
 
 function figures({ model, days, latency }: PricedModel, locale: Locale): string {
-  const w = words[locale];
+  const w = pricingWords[locale];
   const list: [string, string][] = [
     [w.context, w.tokens(number(model.contextWindow, locale))],
     [w.maxOutput, w.tokens(number(model.maxOutputTokens, locale))],
@@ -255,12 +255,12 @@ function capabilityText({ capabilities }: CatalogModel, w: PricingWords): string
 
 function stepsText({ price }: CatalogModel, locale: Locale): string {
   const steps = agentSteps(price);
-  return steps === null ? words[locale].free : number(steps, locale);
+  return steps === null ? pricingWords[locale].free : number(steps, locale);
 }
 
 /** A figure of one day is no figure of a month: the days with data are counted beside it. */
 function uptimeText(days: readonly Tally[], locale: Locale): string {
-  const w = words[locale];
+  const w = pricingWords[locale];
   const ratio = uptimeRatio(addTallies(days));
   if (ratio === null) return w.noData;
   const measured = days.filter((day) => uptimeRatio(day) !== null).length;
@@ -268,7 +268,7 @@ function uptimeText(days: readonly Tally[], locale: Locale): string {
 }
 
 function percentilesText(value: Percentiles | null | undefined, locale: Locale): string {
-  const w = words[locale];
+  const w = pricingWords[locale];
   return value == null ? w.noData : w.percentiles(`${number(value.p50, locale)} ms`, `${number(value.p95, locale)} ms`);
 }
 
@@ -312,7 +312,7 @@ interface Content {
 }
 
 function document({ origin, locale }: PageAddress, { path, title, description, body, indexed }: Content): string {
-  const w = words[locale];
+  const w = pricingWords[locale];
   const other: Locale = locale === 'en' ? 'vi' : 'en';
   const address = (language: Locale) => escapeText(`${origin}${path}?lang=${language}`);
   const about = indexed
@@ -337,7 +337,7 @@ ${about}
 <style>${style}</style>
 </head>
 <body>
-<header><a class="logo" href="/" aria-label="Steyg: ${w.home}">${logo}</a><nav><a href="/pricing?lang=${locale}">${w.pricing}</a> · <a href="/status?lang=${locale}">${w.status}</a> · <a href="/api/docs">${w.reference}</a> · <a href="/sign-up">${w.signUp}</a> · <a href="${escapeText(path)}?lang=${other}" hreflang="${other}" lang="${other}">${words[other].name}</a></nav></header>
+<header><a class="logo" href="/" aria-label="Steyg: ${w.home}">${logo}</a><nav><a href="/pricing?lang=${locale}">${w.pricing}</a> · <a href="/status?lang=${locale}">${w.status}</a> · <a href="/api/docs">${w.reference}</a> · <a href="/sign-up">${w.signUp}</a> · <a href="${escapeText(path)}?lang=${other}" hreflang="${other}" lang="${other}">${pricingWords[other].name}</a></nav></header>
 <main>
 ${body}
 </main>

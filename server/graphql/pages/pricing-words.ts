@@ -69,7 +69,7 @@ export interface PricingWords {
   notFound: string;
 }
 
-export const words: Record<Locale, PricingWords> = {
+export const pricingWords: Record<Locale, PricingWords> = {
   en: {
     name: 'English',
     language: 'Language',
