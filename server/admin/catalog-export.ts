@@ -31,8 +31,9 @@ export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog
   );
   const priced = await inOrder(models, async (model) => ({ model, price: await currentPrice(client, model.id) }));
   const catalog = {
-    upstreams: upstreams.map(({ enabled, features, ...upstream }) => ({
+    upstreams: upstreams.map(({ enabled, profile, features, ...upstream }) => ({
       ...upstream,
+      ...(profile === null ? {} : { profile }),
       ...(Object.keys(features).length === 0 ? {} : { features }),
       ...onlyOff(enabled),
     })),

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { ZodError } from 'zod';
+import { profileProblem } from '../catalog/upstreams.ts';
 import { type CatalogContent, type CatalogInput, catalogInput, isSecret } from './catalog-content.ts';
 
 /** A fault in a catalog file. */
@@ -70,6 +71,7 @@ export function parseCatalogFile(name: string, text: string, surroundings: Catal
   };
   checkUniqueness(value, raise);
   checkKeys(value, surroundings, raise);
+  if (parsed.success) checkProfiles(parsed.data.upstreams, raise);
   if (!parsed.success || faults.length > 0) {
     checkUpstreams(value, raise);
     throw new CatalogFileError(
@@ -145,6 +147,14 @@ function checkUpstreams(value: unknown, raise: Raise): void {
       const path = ['models', index, 'routes', at, 'upstream'];
       raise(path, `names the upstream ${JSON.stringify(name)}, which is not in this file`);
     }
+  }
+}
+
+/** A vendor's profile says something only of the protocols that the vendor speaks. */
+function checkProfiles(upstreams: CatalogInput['upstreams'], raise: Raise): void {
+  for (const [index, upstream] of upstreams.entries()) {
+    const problem = profileProblem(upstream);
+    if (problem !== null) raise(['upstreams', index, 'profile'], problem);
   }
 }
 

@@ -3,6 +3,7 @@ import { simulatorAddress, type Upstream } from '../catalog/upstreams.ts';
 import type { ReasoningEffort } from '../core/effort.ts';
 import { parsePrice } from '../core/money.ts';
 import type { CatalogPrice } from '../core/price.ts';
+import type { ProfileId } from '../core/profile.ts';
 import type { CatalogContent, ModelContent } from './catalog-content.ts';
 
 /** The seeds of an empty database, so that the first start has content. */
@@ -28,6 +29,7 @@ interface SeedUpstream {
   id: string;
   protocol: Upstream['protocol'];
   baseUrl: string;
+  profile: ProfileId | null;
   features: FeaturesInput;
   /** The environment variable of the key; null: none is needed. */
   keyVariable: string | null;
@@ -40,6 +42,7 @@ const simulated: readonly SeedUpstream[] = [
     id: 'simulator-messages',
     protocol: 'messages',
     baseUrl: simulatorAddress,
+    profile: null,
     features: { effort: true },
     keyVariable: null,
     priority: 0,
@@ -48,6 +51,7 @@ const simulated: readonly SeedUpstream[] = [
     id: 'simulator-chat',
     protocol: 'chat-completions',
     baseUrl: simulatorAddress,
+    profile: null,
     features: { maxTokensField: 'max_completion_tokens', files: true, effort: true },
     keyVariable: null,
     priority: 0,
@@ -86,7 +90,8 @@ const vendors: readonly SeedUpstream[] = [
     id: 'anthropic',
     protocol: 'messages',
     baseUrl: 'https://api.anthropic.com',
-    features: { sampling: false, effort: true },
+    profile: 'anthropic',
+    features: {},
     keyVariable: 'ANTHROPIC_API_KEY',
     priority: 0,
   },
@@ -94,7 +99,8 @@ const vendors: readonly SeedUpstream[] = [
     id: 'openai',
     protocol: 'chat-completions',
     baseUrl: 'https://api.openai.com/v1',
-    features: { maxTokensField: 'max_completion_tokens', sampling: false, files: true, effort: true, store: true },
+    profile: 'openai-gpt5',
+    features: {},
     keyVariable: 'OPENAI_API_KEY',
     priority: 0,
   },
@@ -102,7 +108,8 @@ const vendors: readonly SeedUpstream[] = [
     id: 'deepseek',
     protocol: 'chat-completions',
     baseUrl: 'https://api.deepseek.com/v1',
-    features: { reasoningHistory: true },
+    profile: 'deepseek',
+    features: {},
     keyVariable: 'DEEPSEEK_API_KEY',
     priority: 0,
   },
@@ -110,7 +117,8 @@ const vendors: readonly SeedUpstream[] = [
     id: 'deepseek-messages',
     protocol: 'messages',
     baseUrl: 'https://api.deepseek.com/anthropic',
-    features: { files: false },
+    profile: 'deepseek',
+    features: {},
     keyVariable: 'DEEPSEEK_API_KEY',
     priority: 0,
   },
@@ -118,7 +126,8 @@ const vendors: readonly SeedUpstream[] = [
     id: 'openrouter',
     protocol: 'chat-completions',
     baseUrl: 'https://openrouter.ai/api/v1',
-    features: { files: true, effort: true },
+    profile: 'openrouter',
+    features: {},
     keyVariable: 'OPENROUTER_API_KEY',
     priority: 1,
   },
@@ -250,8 +259,8 @@ function toContent(
   secretOf: (variable: string) => string | null,
 ): CatalogContent {
   return {
-    upstreams: upstreams.map(({ id, protocol, baseUrl, features, keyVariable }) => ({
-      upstream: { id, protocol, baseUrl, onDisconnect: 'abort', features, enabled: true },
+    upstreams: upstreams.map(({ id, protocol, baseUrl, profile, features, keyVariable }) => ({
+      upstream: { id, protocol, baseUrl, onDisconnect: 'abort', profile, features, enabled: true },
       secret: keyVariable === null ? null : secretOf(keyVariable),
     })),
     models: models.map((model) => toModel(model, upstreams)),

@@ -9,6 +9,7 @@ import {
   addUpstreamKey,
   deleteUpstreamKey,
   listUpstreams,
+  profileProblem,
   saveRoutes,
   saveUpstream,
   saveUpstreamKey,
@@ -97,6 +98,8 @@ export function createCatalogChanges(options: { pool: Pool; seal: Seal; allowPri
     async saveUpstream(input, secret, actor) {
       const parsed = upstream.safeParse(input);
       if (!parsed.success) return invalid(parsed.error);
+      const mistaken = profileProblem(parsed.data);
+      if (mistaken !== null) return problem(['profile'], mistaken);
       if (secret !== null && !secretPattern.test(secret))
         return problem(['secret'], 'must be visible ASCII characters');
       return change(async (client) => {

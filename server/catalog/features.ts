@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { UpstreamFeatures } from '../core/features.ts';
 import type { Protocol } from '../core/protocol.ts';
+import { profileFeatures } from './profiles/profiles.ts';
 
 /**
  * Validates an upstream's features as the operator writes them. Defaults are the protocol's common subset, so that an
@@ -27,48 +28,81 @@ export const featuresInput = z.strictObject({
     .boolean()
     .optional()
     .describe('The upstream keeps what passes unless `store: false` is sent, so it is always sent.'),
+  stop: z.boolean().optional().describe('The upstream takes stop sequences.'),
+  jsonSchema: z.boolean().optional().describe('The upstream takes a schema of the answer.'),
+  toolChoice: z
+    .enum(['named', 'required', 'auto'])
+    .optional()
+    .describe('The strongest tool choice that binds: a named tool, any tool, or none.'),
+  parallelCalls: z.boolean().optional().describe('The upstream takes `parallel_tool_calls`.'),
+  thinkingSwitch: z
+    .boolean()
+    .optional()
+    .describe('The upstream thinks unless `thinking` says `disabled`, and takes no forced tool choice while it does.'),
+  shortCallIds: z.boolean().optional().describe('Ids of tool calls must have nine letters or digits.'),
+  callSignatures: z
+    .boolean()
+    .optional()
+    .describe('Tool calls in the history need the signature that Gemini gives them.'),
+  imageUrls: z.boolean().optional().describe('The upstream takes images by address.'),
+  endUser: z.boolean().optional().describe('The upstream takes `user`, a pseudonym of the end user.'),
+  usageOption: z
+    .boolean()
+    .optional()
+    .describe('The upstream takes `stream_options`; otherwise it reports the usage of streams unasked.'),
+  minOutputTokens: z
+    .int()
+    .min(0)
+    .max(1_024)
+    .optional()
+    .describe('Translation raises smaller limits of the answer to this, because the upstream refuses them.'),
+  cachedTokens: z
+    .enum(['within', 'beside', 'overlapping'])
+    .optional()
+    .describe(
+      'Cached tokens are counted within the prompt, beside it, or within even where read and written are the same.',
+    ),
 });
 export type FeaturesInput = z.infer<typeof featuresInput>;
 
+/** What every upstream of any protocol is taken for until it says otherwise. */
+const usual = {
+  maxTokensField: null,
+  jsonObject: true,
+  jsonSchema: true,
+  sampling: true,
+  stop: true,
+  reasoningHistory: false,
+  effort: false,
+  thinkingSwitch: false,
+  store: false,
+  toolChoice: 'named',
+  parallelCalls: true,
+  shortCallIds: false,
+  callSignatures: false,
+  imageUrls: true,
+  endUser: true,
+  usageOption: true,
+  minOutputTokens: 0,
+  cachedTokens: null,
+} as const satisfies Partial<UpstreamFeatures>;
+
 const defaults: Readonly<Record<Protocol, UpstreamFeatures>> = {
-  messages: {
-    maxTokensField: null,
-    systemRole: 'hoist',
-    files: true,
-    jsonObject: false,
-    sampling: true,
-    reasoningHistory: false,
-    effort: false,
-    store: false,
-  },
-  'chat-completions': {
-    maxTokensField: null,
-    systemRole: 'keep',
-    files: false,
-    jsonObject: true,
-    sampling: true,
-    reasoningHistory: false,
-    effort: false,
-    store: false,
-  },
-  responses: {
-    maxTokensField: null,
-    systemRole: 'keep',
-    files: true,
-    jsonObject: true,
-    sampling: true,
-    reasoningHistory: false,
-    effort: true,
-    store: true,
-  },
+  messages: { ...usual, systemRole: 'hoist', files: true, jsonObject: false },
+  'chat-completions': { ...usual, systemRole: 'keep', files: false },
+  responses: { ...usual, systemRole: 'keep', files: true, effort: true, store: true },
 };
 
-/** The features of an upstream. Stored values that this version does not know (a newer version's) count as absent. */
-export function featuresOf(protocol: Protocol, stored: unknown): UpstreamFeatures {
+/**
+ * The features of an upstream: its protocol's, its profile's, its own. Stored values that this version does not know (a newer
+ * version's) count as absent.
+ */
+export function featuresOf(protocol: Protocol, profile: unknown, stored: unknown): UpstreamFeatures {
   const parsed = featuresInput.safeParse(stored);
   const given = parsed.success ? parsed.data : {};
   return {
     ...defaults[protocol],
+    ...profileFeatures(profile, protocol),
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
   };
 }

@@ -1,5 +1,6 @@
 import type { UpstreamFeatures } from '../core/features.ts';
 import type { UnitPrices } from '../core/price.ts';
+import type { ProfileId } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 
 /** Routes as the data plane sees them: part of the catalog's snapshot in memory. */
@@ -10,6 +11,7 @@ export interface UpstreamRecord {
   /** As the ecosystem writes it: without `/v1` for messages, with it for the others. No trailing slash. */
   baseUrl: string;
   onDisconnect: 'abort' | 'drain';
+  profile: ProfileId | null;
   features: UpstreamFeatures;
   simulated: boolean;
   /** Unsealed, in memory only. Empty: the upstream takes no key. */

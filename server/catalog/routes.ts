@@ -2,6 +2,7 @@ import type { UnitPrices } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { createSeal } from '../shared/seal.ts';
 import { featuresOf } from './features.ts';
+import { profileOf } from './profiles/profiles.ts';
 import type { RouteRecord, UpstreamRecord } from './route.ts';
 import { sealContextOf, simulatorAddress } from './upstreams.ts';
 
@@ -30,6 +31,7 @@ interface UpstreamRow {
   protocol: Protocol;
   baseUrl: string;
   onDisconnect: 'abort' | 'drain';
+  profile: string | null;
   features: unknown;
   simulated: boolean;
 }
@@ -59,7 +61,7 @@ interface RouteRow {
 /** Columns of the catalog's statement: `RouteRows`. */
 export const readRouteRows = `
   (SELECT coalesce(json_agg(u), '[]') FROM (
-    SELECT id, protocol, base_url AS "baseUrl", on_disconnect AS "onDisconnect", features, simulated
+    SELECT id, protocol, base_url AS "baseUrl", on_disconnect AS "onDisconnect", profile, features, simulated
     FROM upstream WHERE enabled) u) AS upstreams,
   (SELECT coalesce(json_agg(k), '[]') FROM (
     SELECT id, upstream_id AS "upstreamId", encode(sealed, 'base64') AS sealed
@@ -96,7 +98,8 @@ export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesPar
       protocol: row.protocol,
       baseUrl,
       onDisconnect: row.onDisconnect,
-      features: featuresOf(row.protocol, row.features),
+      profile: profileOf(row.profile)?.id ?? null,
+      features: featuresOf(row.protocol, row.profile, row.features),
       simulated: row.simulated,
       keys,
     };

@@ -4,6 +4,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { credentialHeaders, messagesVersion, type Protocol, upstreamPaths } from '../core/protocol.ts';
 import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
+import { featuresOf } from './features.ts';
 import { sealContextOf, simulatorAddress } from './upstreams.ts';
 
 /**
@@ -30,7 +31,8 @@ interface RouteRow {
   upstreamModel: string;
   protocol: Protocol;
   baseUrl: string;
-  features: { maxTokensField?: string } | null;
+  profile: string | null;
+  features: unknown;
   keyId: string | null;
   sealed: Buffer | null;
 }
@@ -52,7 +54,7 @@ export function createRouteTester(options: {
   return {
     async test(routeId) {
       const { rows } = await pool.query<RouteRow>(
-        `SELECT r.upstream_model AS "upstreamModel", u.protocol, u.base_url AS "baseUrl", u.features,
+        `SELECT r.upstream_model AS "upstreamModel", u.protocol, u.base_url AS "baseUrl", u.profile, u.features,
                 k.id AS "keyId", k.sealed
            FROM route r JOIN upstream u ON u.id = r.upstream_id
            LEFT JOIN LATERAL (SELECT id, sealed FROM upstream_key WHERE upstream_id = u.id AND enabled
@@ -130,11 +132,15 @@ async function send(options: {
   }
 }
 
-function question({ protocol, upstreamModel, features }: RouteRow): Record<string, unknown> {
+/** Room for a model that reasons first: with less, some vendors answer 400 before a word is said. */
+const maxOutputTokens = 512;
+
+function question({ protocol, upstreamModel, profile, features }: RouteRow): Record<string, unknown> {
   const text = 'Reply with the single word: pong';
-  if (protocol === 'responses') return { model: upstreamModel, input: text, max_output_tokens: 16 };
-  const limit = protocol === 'messages' ? 'max_tokens' : (features?.maxTokensField ?? 'max_tokens');
-  return { model: upstreamModel, [limit]: 16, messages: [{ role: 'user', content: text }] };
+  if (protocol === 'responses') return { model: upstreamModel, input: text, max_output_tokens: maxOutputTokens };
+  const { maxTokensField } = featuresOf(protocol, profile, features);
+  const limit = protocol === 'messages' ? 'max_tokens' : (maxTokensField ?? 'max_tokens');
+  return { model: upstreamModel, [limit]: maxOutputTokens, messages: [{ role: 'user', content: text }] };
 }
 
 function sentence(status: number): string {

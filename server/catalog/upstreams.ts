@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import { z } from 'zod';
+import { type ProfileId, profileIds } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { textProblem } from '../shared/plain-text.ts';
@@ -8,6 +9,7 @@ import { type AddressProblem, checkBaseUrl } from '../shared/private-addresses.t
 import type { Seal } from '../shared/seal.ts';
 import { type FeaturesInput, featuresInput } from './features.ts';
 import type { Change } from './models.ts';
+import { profileOf } from './profiles/profiles.ts';
 
 /**
  * Stores upstreams, their keys and the routes to them. Every function works in the caller's transaction, returns what
@@ -59,9 +61,21 @@ export function upstreamInput({ allowPrivate }: { allowPrivate: boolean }) {
       .enum(['abort', 'drain'], 'must be abort or drain')
       .default('abort')
       .describe('When a client leaves: end the request at the upstream, or read it on for `DRAIN_MS`.'),
-    features: featuresInput.default({}).describe('What differs from the usual upstream of that protocol.'),
+    profile: z
+      .enum(profileIds, `must be one of ${profileIds.join(', ')}`)
+      .nullish()
+      .transform((name) => name ?? null)
+      .describe('The vendor, whose features, error wordings and ways of counting are known.'),
+    features: featuresInput.default({}).describe('What differs from the vendor, or from the usual upstream.'),
     enabled: z.boolean('must be true or false').default(true).describe('`false`: no request goes there.'),
   });
+}
+
+/** Why an upstream cannot be of that profile; null when it can. */
+export function profileProblem({ profile, protocol }: Pick<Upstream, 'profile' | 'protocol'>): string | null {
+  const known = profileOf(profile);
+  if (known === null || known.protocols[protocol] !== undefined) return null;
+  return `is a vendor that speaks ${Object.keys(known.protocols).join(' and ')}, not ${protocol}`;
 }
 
 export interface Upstream {
@@ -70,6 +84,8 @@ export interface Upstream {
   /** Without a trailing slash; or `simulator`. */
   baseUrl: string;
   onDisconnect: 'abort' | 'drain';
+  /** The vendor; null: none of those with a profile. */
+  profile: ProfileId | null;
   features: FeaturesInput;
   enabled: boolean;
 }
@@ -98,7 +114,7 @@ export const upstreamModelInput = z.string('must be text').superRefine((text, co
   if (problem !== null) context.addIssue({ code: 'custom', message: problem });
 });
 
-const upstreamColumns = `id, protocol, base_url AS "baseUrl", on_disconnect AS "onDisconnect", features, enabled`;
+const upstreamColumns = `id, protocol, base_url AS "baseUrl", on_disconnect AS "onDisconnect", profile, features, enabled`;
 
 export async function listUpstreams(client: ClientBase): Promise<Upstream[]> {
   const { rows } = await client.query<Upstream>(`SELECT ${upstreamColumns} FROM upstream ORDER BY id`);
@@ -116,16 +132,17 @@ export async function saveUpstream(client: ClientBase, upstream: Upstream, actor
   const before = rows[0] ?? null;
   if (before !== null && sameFacts(upstreamFacts(before), upstreamFacts(upstream))) return 'unchanged';
   await client.query(
-    `INSERT INTO upstream (id, protocol, base_url, on_disconnect, features, simulated, enabled)
-     VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7)
+    `INSERT INTO upstream (id, protocol, base_url, on_disconnect, profile, features, simulated, enabled)
+     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8)
      ON CONFLICT (id) DO UPDATE SET protocol = excluded.protocol, base_url = excluded.base_url,
-       on_disconnect = excluded.on_disconnect, features = excluded.features, simulated = excluded.simulated,
-       enabled = excluded.enabled`,
+       on_disconnect = excluded.on_disconnect, profile = excluded.profile, features = excluded.features,
+       simulated = excluded.simulated, enabled = excluded.enabled`,
     [
       upstream.id,
       upstream.protocol,
       upstream.baseUrl,
       upstream.onDisconnect,
+      upstream.profile,
       JSON.stringify(upstream.features),
       upstream.baseUrl === simulatorAddress,
       upstream.enabled,
@@ -345,12 +362,12 @@ async function writeRoute(client: ClientBase, route: Route): Promise<void> {
   );
 }
 
-function upstreamFacts({ protocol, baseUrl, onDisconnect, features, enabled }: Upstream): AuditFacts {
+function upstreamFacts({ protocol, baseUrl, onDisconnect, profile, features, enabled }: Upstream): AuditFacts {
   const given = Object.entries(features).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
   const sorted = given.sort(([a], [b]) => (a < b ? -1 : 1));
-  return { protocol, baseUrl, onDisconnect, features: Object.fromEntries(sorted), enabled };
+  return { protocol, baseUrl, onDisconnect, profile, features: Object.fromEntries(sorted), enabled };
 }
 
 function routeFacts({ upstreamId, upstreamModel, priority, weight, enabled, costs }: Route): AuditFacts {

@@ -1,4 +1,7 @@
+import type { Quirk, VendorEndpoint, VendorProfile } from '../catalog/profiles/profile.ts';
+import { vendorProfiles } from '../catalog/profiles/profiles.ts';
 import type { UpstreamHealth } from '../catalog/upstream-health.ts';
+import type { Protocol } from '../core/protocol.ts';
 import { actorOf, isOperator } from '../people/principal.ts';
 import { noSuchId } from './access.ts';
 import { builder } from './builder.ts';
@@ -46,9 +49,13 @@ export const UpstreamType = builder.prismaNode('Upstream', {
       select: { onDisconnect: true },
       resolve: ({ onDisconnect }) => (onDisconnect === 'drain' ? 'drain' : 'abort'),
     }),
+    profile: t.exposeString('profile', {
+      nullable: true,
+      description: 'The vendor whose features and wordings are known; null: none of `vendorProfiles`.',
+    }),
     features: t.field({
       type: 'Json',
-      description: 'What translation may use there, where it differs from the protocol’s defaults.',
+      description: 'What translation may use there, where it differs from the vendor’s or the protocol’s defaults.',
       select: { features: true },
       resolve: ({ features }) => features,
     }),
@@ -81,6 +88,50 @@ builder.prismaObject('UpstreamKey', {
   }),
 });
 
+const VendorEndpointType = builder.objectRef<VendorEndpoint & { protocol: Protocol }>('VendorEndpoint').implement({
+  description: 'Where a vendor speaks one of the protocols.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    protocol: t.expose('protocol', { type: ProtocolType, description: 'What it speaks there.' }),
+    baseUrl: t.exposeString('baseUrl', { nullable: true, description: 'Its address; null: everybody has another.' }),
+    features: t.field({
+      type: 'Json',
+      description: 'What differs from the protocol’s defaults.',
+      resolve: ({ features }) => features,
+    }),
+  }),
+});
+
+const QuirkType = builder.objectRef<Quirk>('VendorQuirk').implement({
+  description: 'Something that a vendor does otherwise.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    what: t.exposeString('what', { description: 'What it does.' }),
+    source: t.exposeString('source', { description: 'The public page that says so.' }),
+  }),
+});
+
+const VendorProfileType = builder.objectRef<VendorProfile>('VendorProfile').implement({
+  description: 'What is known of a vendor.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    profile: t.exposeString('id', { description: 'For `saveUpstream`.' }),
+    displayName: t.exposeString('displayName', { description: 'As people know it.' }),
+    keyVariable: t.exposeString('keyVariable', { nullable: true, description: 'The variable of its key.' }),
+    endpoints: t.field({
+      type: [VendorEndpointType],
+      description: 'Where it speaks which protocol.',
+      resolve: ({ protocols }) =>
+        Object.entries(protocols).map(([protocol, endpoint]) => ({ ...endpoint, protocol: protocol as Protocol })),
+    }),
+    quirks: t.field({
+      type: [QuirkType],
+      description: 'What it does otherwise.',
+      resolve: ({ quirks }) => [...quirks],
+    }),
+  }),
+});
+
 const FeaturesInput = builder.inputType('UpstreamFeaturesInput', {
   description: 'What translation may use at an upstream; what is left out has the protocol’s default.',
   fields: (t) => ({
@@ -92,6 +143,18 @@ const FeaturesInput = builder.inputType('UpstreamFeaturesInput', {
     reasoningHistory: t.boolean({ description: 'Takes earlier reasoning back.' }),
     effort: t.boolean({ description: 'Takes an effort.' }),
     store: t.boolean({ description: 'Keeps questions and answers unless it is told not to; it is told then.' }),
+    stop: t.boolean({ description: 'Takes stop sequences.' }),
+    jsonSchema: t.boolean({ description: 'Takes a schema of the answer.' }),
+    toolChoice: t.string({ description: 'The strongest tool choice that binds: `named`, `required` or `auto`.' }),
+    parallelCalls: t.boolean({ description: 'Takes `parallel_tool_calls`.' }),
+    thinkingSwitch: t.boolean({ description: 'Thinks unless told not to, and then takes no forced tool choice.' }),
+    shortCallIds: t.boolean({ description: 'Wants ids of tool calls with nine letters or digits.' }),
+    callSignatures: t.boolean({ description: 'Wants the signatures of tool calls back.' }),
+    imageUrls: t.boolean({ description: 'Takes images by address.' }),
+    endUser: t.boolean({ description: 'Takes a pseudonym of the end user.' }),
+    usageOption: t.boolean({ description: 'Takes `stream_options`.' }),
+    minOutputTokens: t.int({ description: 'The smallest cap on the output that it takes.' }),
+    cachedTokens: t.string({ description: 'Where cached tokens are counted: `within`, `beside` or `overlapping`.' }),
   }),
 });
 
@@ -105,7 +168,8 @@ const SaveUpstreamInput = builder.inputType('SaveUpstreamInput', {
       description: 'https; without `/v1` for messages, with it for the others. A private address is refused.',
     }),
     onDisconnect: t.field({ type: OnDisconnect, defaultValue: 'abort', description: 'When the client leaves.' }),
-    features: t.field({ type: FeaturesInput, description: 'What translation may use there.' }),
+    profile: t.string({ description: 'The vendor, one of `vendorProfiles`; left out or null: none of them.' }),
+    features: t.field({ type: FeaturesInput, description: 'What differs from the vendor.' }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it is used.' }),
     secret: t.string({
       description: 'Its key, in place of those it has: write-only. Needed again when the address moves elsewhere.',
@@ -121,9 +185,9 @@ builder.mutationFields((t) => ({
     errors: { types: changeErrors },
     args: { input: t.arg({ type: SaveUpstreamInput, required: true, description: 'The upstream.' }) },
     resolve: async (query, _root, { input }, context) => {
-      const { upstreamId, secret, features, ...rest } = input;
+      const { upstreamId, secret, profile, features, ...rest } = input;
       const outcome = await context.domains.catalogChanges.saveUpstream(
-        { id: upstreamId, ...given(rest), features: given(features ?? {}) },
+        { id: upstreamId, ...given(rest), profile: profile ?? null, features: given(features ?? {}) },
         secret ?? null,
         actorOf(context.principal),
       );
@@ -182,6 +246,11 @@ builder.mutationFields((t) => ({
 }));
 
 builder.objectFields(OperatorType, (t) => ({
+  vendorProfiles: t.field({
+    type: [VendorProfileType],
+    description: 'The vendors that an upstream can name.',
+    resolve: () => Object.values(vendorProfiles),
+  }),
   upstreams: t.prismaField({
     type: [UpstreamType],
     description: 'Every upstream.',

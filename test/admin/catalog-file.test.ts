@@ -53,6 +53,7 @@ test('a whole file', () => {
           protocol: 'messages',
           baseUrl: 'https://api.example.com',
           onDisconnect: 'drain',
+          profile: null,
           features: { systemRole: 'keep' },
           enabled: true,
         },
@@ -161,6 +162,17 @@ plans:
     expect.stringMatching(/^19: models\[0\]\.routes\[0\]\.weight must be at least 1/),
     expect.stringMatching(/^23: plans\[0\]\.priceVnd must be a whole number/),
     expect.stringMatching(/^24: plans\[0\]\.budgetUsd must be USD as text/),
+  ]);
+});
+
+test('an upstream that names its vendor, which must speak that protocol', () => {
+  const named = (profile: string) => good.replace('features: { systemRole: keep }', `profile: ${profile}`);
+  expect(parse(named('anthropic')).upstreams[0]?.upstream).toMatchObject({ profile: 'anthropic', features: {} });
+  expect(faultsOf(named('openrouter'))).toEqual([
+    '8: upstreams[0].profile is a vendor that speaks chat-completions, not messages',
+  ]);
+  expect(faultsOf(named('nobody'))).toEqual([
+    expect.stringMatching(/^8: upstreams\[0\]\.profile must be one of openai-gpt5, /),
   ]);
 });
 

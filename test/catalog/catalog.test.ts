@@ -43,7 +43,11 @@ const route = (upstreamModel: string): Omit<Route, 'modelId'> => ({
 async function addUpstreamOfTests(): Promise<void> {
   await transaction(database.pool, async (client) => {
     const upstream = { id: 'vendor', protocol: 'messages', baseUrl: 'https://v.example.com' } as const;
-    await saveUpstream(client, { ...upstream, onDisconnect: 'abort', features: {}, enabled: true }, 'test');
+    await saveUpstream(
+      client,
+      { ...upstream, onDisconnect: 'abort', profile: null, features: {}, enabled: true },
+      'test',
+    );
   });
 }
 

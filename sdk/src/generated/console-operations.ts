@@ -51,6 +51,7 @@ export const consoleOperations = {
     catalog: { kind: 'query', path: 'operator.models' },
     revenue: { kind: 'query', path: 'operator.revenue', pages: 'rows' },
     shortfalls: { kind: 'query', path: 'operator.shortfalls' },
+    vendorProfiles: { kind: 'query', path: 'operator.vendorProfiles' },
     upstreams: { kind: 'query', path: 'operator.upstreams' },
     giveGrant: { kind: 'mutation', path: 'giveGrant', idempotencyKey: 'input' },
     endGrant: { kind: 'mutation', path: 'endGrant' },

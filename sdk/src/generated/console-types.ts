@@ -388,10 +388,12 @@ export type SaveUpstreamInput = {
   baseUrl: string;
   /** Whether it is used. */
   enabled?: boolean | null | undefined;
-  /** What translation may use there. */
+  /** What differs from the vendor. */
   features?: UpstreamFeaturesInput | null | undefined;
   /** When the client leaves. */
   onDisconnect?: OnDisconnect | null | undefined;
+  /** The vendor, one of `vendorProfiles`; left out or null: none of them. */
+  profile?: string | null | undefined;
   /** What it speaks. */
   protocol: Protocol;
   /** Its key, in place of those it has: write-only. Needed again when the address moves elsewhere. */
@@ -510,22 +512,46 @@ export type UpdateWebhookEndpointInput = {
 
 /** What translation may use at an upstream; what is left out has the protocol’s default. */
 export type UpstreamFeaturesInput = {
+  /** Where cached tokens are counted: `within`, `beside` or `overlapping`. */
+  cachedTokens?: string | null | undefined;
+  /** Wants the signatures of tool calls back. */
+  callSignatures?: boolean | null | undefined;
   /** Takes an effort. */
   effort?: boolean | null | undefined;
+  /** Takes a pseudonym of the end user. */
+  endUser?: boolean | null | undefined;
   /** Takes documents. */
   files?: boolean | null | undefined;
+  /** Takes images by address. */
+  imageUrls?: boolean | null | undefined;
   /** Takes a request for any JSON object. */
   jsonObject?: boolean | null | undefined;
+  /** Takes a schema of the answer. */
+  jsonSchema?: boolean | null | undefined;
   /** `max_tokens` or `max_completion_tokens`. */
   maxTokensField?: string | null | undefined;
+  /** The smallest cap on the output that it takes. */
+  minOutputTokens?: number | null | undefined;
+  /** Takes `parallel_tool_calls`. */
+  parallelCalls?: boolean | null | undefined;
   /** Takes earlier reasoning back. */
   reasoningHistory?: boolean | null | undefined;
   /** Takes temperature and the like. */
   sampling?: boolean | null | undefined;
+  /** Wants ids of tool calls with nine letters or digits. */
+  shortCallIds?: boolean | null | undefined;
+  /** Takes stop sequences. */
+  stop?: boolean | null | undefined;
   /** Keeps questions and answers unless it is told not to; it is told then. */
   store?: boolean | null | undefined;
   /** `keep`, `user` or `hoist`. */
   systemRole?: string | null | undefined;
+  /** Thinks unless told not to, and then takes no forced tool choice. */
+  thinkingSwitch?: boolean | null | undefined;
+  /** The strongest tool choice that binds: `named`, `required` or `auto`. */
+  toolChoice?: string | null | undefined;
+  /** Takes `stream_options`. */
+  usageOption?: boolean | null | undefined;
 };
 
 /** How fine a chart is. */
@@ -886,7 +912,7 @@ export type TokensFragment = { cacheHit: string, cacheWrite1h: string, cacheWrit
 
 export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null };
 
-export type UpstreamFragment = { baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+export type UpstreamFragment = { baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
 
 export type UpstreamHealthFragment = { consecutiveFailures: number, ejected: boolean, restingKeys: number };
 
@@ -903,6 +929,8 @@ export type UsageRowFragment = { charged: string, cost: string, failures: string
 export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean };
 
 export type ViewerFragment = { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null };
+
+export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, features: unknown, protocol: Protocol }>, quirks: Array<{ source: string, what: string }> };
 
 export type WebhookAttemptFragment = { createdAt: string, durationMs: number, problem: string | null, status: number | null };
 
@@ -1143,10 +1171,15 @@ export type ShortfallsQueryVariables = Exact<{
 
 export type ShortfallsQuery = { operator: { shortfalls: Array<{ accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string }> } };
 
+export type VendorProfilesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type VendorProfilesQuery = { operator: { vendorProfiles: Array<{ displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, features: unknown, protocol: Protocol }>, quirks: Array<{ source: string, what: string }> }> } };
+
 export type UpstreamsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
 
 export type GiveGrantMutationVariables = Exact<{
   input: GiveGrantInput;
@@ -1273,7 +1306,7 @@ export type SaveUpstreamMutationVariables = Exact<{
 export type SaveUpstreamMutation = { saveUpstream:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SetUpstreamEnabledMutationVariables = Exact<{
@@ -1285,7 +1318,7 @@ export type SetUpstreamEnabledMutationVariables = Exact<{
 export type SetUpstreamEnabledMutation = { setUpstreamEnabled:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type AddUpstreamKeyMutationVariables = Exact<{
@@ -1297,7 +1330,7 @@ export type AddUpstreamKeyMutationVariables = Exact<{
 export type AddUpstreamKeyMutation = { addUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type DeleteUpstreamKeyMutationVariables = Exact<{
@@ -1309,7 +1342,7 @@ export type DeleteUpstreamKeyMutationVariables = Exact<{
 export type DeleteUpstreamKeyMutation = { deleteUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SearchOrdersQueryVariables = Exact<{

@@ -206,6 +206,8 @@ import type {
   UptimeQueryVariables,
   UsageQuery,
   UsageQueryVariables,
+  VendorProfilesQuery,
+  VendorProfilesQueryVariables,
   VerifyEmailMutation,
   VerifyEmailMutationVariables,
   WebhookEventsQuery,
@@ -331,6 +333,9 @@ export type RevenueAnswer = RevenueQuery['operator']['revenue'];
 
 /** What `shortfalls` answers. */
 export type ShortfallsAnswer = ShortfallsQuery['operator']['shortfalls'];
+
+/** What `vendorProfiles` answers. */
+export type VendorProfilesAnswer = VendorProfilesQuery['operator']['vendorProfiles'];
 
 /** What `upstreams` answers. */
 export type UpstreamsAnswer = UpstreamsQuery['operator']['upstreams'];
@@ -899,6 +904,15 @@ export interface ConsoleOperator {
    * ```
    */
   shortfalls(variables?: ShortfallsQueryVariables, options?: RequestOptions): Pending<ShortfallsAnswer>;
+  /**
+   * The vendors that an upstream can name.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.vendorProfiles();
+   * ```
+   */
+  vendorProfiles(variables?: VendorProfilesQueryVariables, options?: RequestOptions): Pending<VendorProfilesAnswer>;
   /**
    * Every upstream.
    *

@@ -53,7 +53,7 @@ const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month}';
 const tokenPrice = 'fragment TokenPrice on TokenPrice{usdPerMillion vndPerMillionAtBest vndPerMillionAtStarter}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
 const transferReview = 'fragment TransferReview on TransferReview{closedAt closedBy note orderId reason repeatsId surplusVnd}';
-const upstream = 'fragment Upstream on Upstream{baseUrl enabled features health{...UpstreamHealth}id keys{...UpstreamKey}onDisconnect protocol routes{...Route}simulated upstreamId}';
+const upstream = 'fragment Upstream on Upstream{baseUrl enabled features health{...UpstreamHealth}id keys{...UpstreamKey}onDisconnect profile protocol routes{...Route}simulated upstreamId}';
 const upstreamHealth = 'fragment UpstreamHealth on UpstreamHealth{consecutiveFailures ejected restingKeys}';
 const upstreamKey = 'fragment UpstreamKey on UpstreamKey{createdAt enabled id last4}';
 const uptime = 'fragment Uptime on Uptime{down latencyMs noData ratio up}';
@@ -61,6 +61,7 @@ const uptimeDay = 'fragment UptimeDay on UptimeDay{date uptime{...Uptime}}';
 const uptimePoint = 'fragment UptimePoint on UptimePoint{at uptime{...Uptime}}';
 const usageRow = 'fragment UsageRow on UsageRow{charged cost failures keyId model outcome requests start tokens{...Tokens}}';
 const user = 'fragment User on User{createdAt email emailVerified id locale name operator secondFactor}';
+const vendorProfile = 'fragment VendorProfile on VendorProfile{displayName endpoints{baseUrl features protocol}keyVariable profile quirks{source what}}';
 const viewer = 'fragment Viewer on Viewer{accounts{id name status}scopes sessions{...Session}user{...User}}';
 const webhookAttempt = 'fragment WebhookAttempt on WebhookAttempt{createdAt durationMs problem status}';
 const webhookDelivery = 'fragment WebhookDelivery on WebhookDelivery{attempts{...WebhookAttempt}body createdAt deliveredAt event eventId id nextAttemptAt status}';
@@ -109,6 +110,7 @@ export const documents = {
   catalog: 'query catalog{operator{models{...CatalogEntry}}}' + catalogEntry + priceVersion + route + routeCosts,
   revenue: 'query revenue($after:String$first:Int$from:DateTime$model:String$period:UsagePeriod$timeZone:String$to:DateTime){operator{revenue(after:$after first:$first from:$from model:$model period:$period timeZone:$timeZone to:$to){rows{...RevenueRow}next}}}' + revenueRow + tokens,
   shortfalls: 'query shortfalls($after:String$days:Int$first:Int){operator{shortfalls(after:$after days:$days first:$first){...Shortfall}}}' + shortfall,
+  vendorProfiles: 'query vendorProfiles{operator{vendorProfiles{...VendorProfile}}}' + vendorProfile,
   upstreams: 'query upstreams{operator{upstreams{...Upstream}}}' + route + routeCosts + upstream + upstreamHealth + upstreamKey,
   giveGrant: 'mutation giveGrant($input:GiveGrantInput!){giveGrant(input:$input){__typename ...GrantGiven ...Problem}}' + grant + grantGiven + problem,
   endGrant: 'mutation endGrant($input:EndGrantInput!){endGrant(input:$input){__typename ...GrantEnded ...Problem}}' + grant + grantEnded + problem,

@@ -100,7 +100,7 @@ function contextFor(upstream: Protocol, model: string): WireContext {
     catalogModel: model,
     upstreamModel: model,
     maxOutputTokens: 65_536,
-    features: featuresOf(upstream, {}),
+    features: featuresOf(upstream, null, {}),
     efforts: [],
     digest: (scope, text) => createHash('sha256').update(`${scope}\0${text}`).digest('hex'),
     createdAt: 0,

@@ -8,7 +8,7 @@ import { wireFor } from '../../../server/wire/wires.ts';
 
 /** An upstream that can do everything; tests switch off what they are about. */
 const FEATURES: UpstreamFeatures = {
-  maxTokensField: 'max_tokens',
+  maxTokensField: null,
   systemRole: 'keep',
   files: true,
   jsonObject: false,
@@ -16,6 +16,18 @@ const FEATURES: UpstreamFeatures = {
   reasoningHistory: false,
   effort: true,
   store: false,
+  jsonSchema: true,
+  stop: true,
+  thinkingSwitch: false,
+  toolChoice: 'named',
+  parallelCalls: true,
+  shortCallIds: false,
+  callSignatures: false,
+  imageUrls: true,
+  endUser: true,
+  usageOption: true,
+  minOutputTokens: 0,
+  cachedTokens: null,
 };
 
 export function contextWith(features: Partial<UpstreamFeatures> = {}): WireContext {

@@ -81,7 +81,7 @@ function UpstreamCard({ upstream, onEdit }: { upstream: Upstream; onEdit: () => 
       steyg.console.operator.setUpstreamEnabled({ upstreamId: upstream.upstreamId, enabled }),
     refresh: [upstreamsKey, ['models']],
   });
-  const features = Object.entries((upstream.features ?? {}) as Record<string, unknown>);
+  const given = Object.entries((upstream.features ?? {}) as Record<string, unknown>);
   return (
     <Card
       title={upstream.upstreamId}
@@ -107,7 +107,8 @@ function UpstreamCard({ upstream, onEdit }: { upstream: Upstream; onEdit: () => 
       </p>
       <p className="hint">
         {fill(t.operator.onDisconnect, { what: t.operator.disconnects[upstream.onDisconnect] })}
-        {features.length === 0 ? '' : ` · ${features.map(([name, value]) => `${name}: ${String(value)}`).join(', ')}`}
+        {upstream.profile === null ? '' : ` · ${upstream.profile}`}
+        {given.length === 0 ? '' : ` · ${given.map(([name, value]) => `${name}: ${String(value)}`).join(', ')}`}
       </p>
       <Keys upstream={upstream} />
       {upstream.routes.length === 0 ? (
@@ -248,7 +249,31 @@ function KeyDialog({ upstream, onClose }: { upstream: Upstream; onClose: () => v
 }
 
 const protocols = ['MESSAGES', 'CHAT_COMPLETIONS', 'RESPONSES'] as const;
-const flags = ['files', 'jsonObject', 'sampling', 'reasoningHistory', 'effort', 'store'] as const;
+/** Features by the values that they take, as the API names both. */
+const features = {
+  maxTokensField: ['max_tokens', 'max_completion_tokens'],
+  systemRole: ['keep', 'user', 'hoist'],
+  toolChoice: ['named', 'required', 'auto'],
+  cachedTokens: ['within', 'beside', 'overlapping'],
+  minOutputTokens: 'number',
+  files: 'flag',
+  jsonObject: 'flag',
+  jsonSchema: 'flag',
+  sampling: 'flag',
+  stop: 'flag',
+  reasoningHistory: 'flag',
+  effort: 'flag',
+  thinkingSwitch: 'flag',
+  store: 'flag',
+  parallelCalls: 'flag',
+  shortCallIds: 'flag',
+  callSignatures: 'flag',
+  imageUrls: 'flag',
+  endUser: 'flag',
+  usageOption: 'flag',
+} as const satisfies Record<string, readonly string[] | 'flag' | 'number'>;
+type Feature = keyof typeof features;
+const featureNames = Object.keys(features) as Feature[];
 
 interface Draft {
   upstreamId: string;
@@ -257,16 +282,15 @@ interface Draft {
   onDisconnect: OnDisconnect;
   enabled: boolean;
   secret: string;
-  maxTokensField: string;
-  systemRole: string;
-  /** Empty: the default of that protocol. */
-  flags: Record<(typeof flags)[number], '' | 'yes' | 'no'>;
+  /** Empty: no vendor with a profile. */
+  profile: string;
+  /** As text; empty: what the vendor or the protocol has. */
+  features: Record<Feature, string>;
 }
 
 function draftOf(upstream: Upstream | null): Draft {
-  const features = (upstream?.features ?? {}) as Record<string, unknown>;
-  const text = (name: string) => (typeof features[name] === 'string' ? features[name] : '');
-  const flag = (name: string) => (features[name] === true ? 'yes' : features[name] === false ? 'no' : '');
+  const given = (upstream?.features ?? {}) as Partial<Record<Feature, string | number | boolean>>;
+  const texts = featureNames.map((name) => [name, String(given[name] ?? '')]);
   return {
     upstreamId: upstream?.upstreamId ?? '',
     protocol: upstream?.protocol ?? 'CHAT_COMPLETIONS',
@@ -274,17 +298,21 @@ function draftOf(upstream: Upstream | null): Draft {
     onDisconnect: upstream?.onDisconnect ?? 'ABORT',
     enabled: upstream?.enabled ?? true,
     secret: '',
-    maxTokensField: text('maxTokensField'),
-    systemRole: text('systemRole'),
-    flags: {
-      files: flag('files'),
-      jsonObject: flag('jsonObject'),
-      sampling: flag('sampling'),
-      reasoningHistory: flag('reasoningHistory'),
-      effort: flag('effort'),
-      store: flag('store'),
-    },
+    profile: upstream?.profile ?? '',
+    features: Object.fromEntries(texts) as Draft['features'],
   };
+}
+
+/** The features of a draft as the API takes them; what is empty is left out. */
+function featuresOf(draft: Draft): Record<string, string | number | boolean> {
+  const given = featureNames.filter((name) => draft.features[name] !== '');
+  return Object.fromEntries(
+    given.map((name) => {
+      const text = draft.features[name];
+      if (features[name] === 'flag') return [name, text === 'true'];
+      return [name, features[name] === 'number' ? Number(text) : text];
+    }),
+  );
 }
 
 function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onClose: () => void }) {
@@ -303,15 +331,8 @@ function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onCl
           onDisconnect: input.onDisconnect,
           enabled: input.enabled,
           ...(input.secret === '' ? {} : { secret: input.secret.trim() }),
-          features: {
-            ...(input.maxTokensField === '' ? {} : { maxTokensField: input.maxTokensField }),
-            ...(input.systemRole === '' ? {} : { systemRole: input.systemRole }),
-            ...Object.fromEntries(
-              Object.entries(input.flags)
-                .filter(([, value]) => value !== '')
-                .map(([name, value]) => [name, value === 'yes']),
-            ),
-          },
+          profile: input.profile === '' ? null : input.profile,
+          features: featuresOf(input),
         },
       }),
     refresh: [upstreamsKey],
@@ -321,7 +342,23 @@ function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onCl
     },
   });
   const { fields } = save.error === null ? { fields: {} as Record<string, string> } : explain(save.error);
-  const usual = { value: '', label: t.operator.usual };
+  const vendors =
+    useAsk({
+      key: ['operator', 'vendorProfiles'],
+      ask: (steyg, signal) => steyg.console.operator.vendorProfiles({}, { signal }),
+    }).data ?? [];
+  /** The vendor's first protocol and its address, where those of the draft are not the vendor's or are still empty. */
+  const pick = (profile: string) => {
+    const endpoints = vendors.find((vendor) => vendor.profile === profile)?.endpoints ?? [];
+    const endpoint = endpoints.find(({ protocol }) => protocol === draft.protocol) ?? endpoints[0];
+    const known = vendors.flatMap((vendor) => vendor.endpoints.map(({ baseUrl }) => baseUrl ?? ''));
+    const isOwn = draft.baseUrl !== '' && !known.includes(draft.baseUrl);
+    set({
+      profile,
+      protocol: endpoint?.protocol ?? draft.protocol,
+      baseUrl: isOwn ? draft.baseUrl : (endpoint?.baseUrl ?? draft.baseUrl),
+    });
+  };
   return (
     <Dialog
       title={upstream === null ? t.operator.addUpstream : fill(t.operator.editWhat, { name: upstream.upstreamId })}
@@ -349,6 +386,17 @@ function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onCl
             value={draft.upstreamId}
             onChange={(upstreamId) => set({ upstreamId })}
             error={fields['upstreamId'] ?? fields['id']}
+          />
+          <SelectField
+            label={t.operator.vendor}
+            hint={t.operator.vendorHint}
+            value={draft.profile}
+            onChange={pick}
+            options={[
+              { value: '', label: t.operator.otherVendor },
+              ...vendors.map(({ profile, displayName }) => ({ value: profile, label: displayName })),
+            ]}
+            error={fields['profile']}
           />
           <SelectField
             label={t.activity.protocol}
@@ -381,35 +429,37 @@ function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onCl
             options={(['ABORT', 'DRAIN'] as const).map((value) => ({ value, label: t.operator.disconnects[value] }))}
           />
         </div>
-        <fieldset className="group">
-          <legend>{t.operator.features}</legend>
+        <details open={Object.values(draft.features).some((value) => value !== '')}>
+          <summary>{t.operator.features}</summary>
           <p className="hint">{t.operator.featuresHint}</p>
           <div className="fields">
-            <SelectField
-              label="maxTokensField"
-              value={draft.maxTokensField}
-              onChange={(maxTokensField) => set({ maxTokensField })}
-              options={[usual, ...['max_tokens', 'max_completion_tokens'].map((value) => ({ value, label: value }))]}
-            />
-            <SelectField
-              label="systemRole"
-              value={draft.systemRole}
-              onChange={(systemRole) => set({ systemRole })}
-              options={[usual, ...['keep', 'user', 'hoist'].map((value) => ({ value, label: value }))]}
-            />
-            {flags.map((name) => (
-              <SelectField
+            {featureNames.map((name) => (
+              <FeatureField
                 key={name}
-                label={name}
-                value={draft.flags[name]}
-                onChange={(value) => set({ flags: { ...draft.flags, [name]: value as '' | 'yes' | 'no' } })}
-                options={[usual, { value: 'yes', label: t.common.yes }, { value: 'no', label: t.common.no }]}
+                name={name}
+                value={draft.features[name]}
+                onChange={(value) => set({ features: { ...draft.features, [name]: value } })}
               />
             ))}
           </div>
-        </fieldset>
+        </details>
         <Checkbox label={t.operator.upstreamEnabled} checked={draft.enabled} onChange={(enabled) => set({ enabled })} />
       </Form>
     </Dialog>
   );
+}
+
+function FeatureField({ name, value, onChange }: { name: Feature; value: string; onChange: (value: string) => void }) {
+  const { t } = useOperatorLanguage();
+  const kind = features[name];
+  if (kind === 'number') return <TextField label={name} value={value} onChange={onChange} />;
+  const options =
+    kind === 'flag'
+      ? [
+          { value: 'true', label: t.common.yes },
+          { value: 'false', label: t.common.no },
+        ]
+      : kind.map((text) => ({ value: text, label: text }));
+  const usual = { value: '', label: t.operator.usual };
+  return <SelectField label={name} value={value} onChange={onChange} options={[usual, ...options]} />;
 }

@@ -1,0 +1,4 @@
+-- An upstream names its vendor, from whose profile its features come.
+
+-- AlterTable
+ALTER TABLE "upstream" ADD COLUMN     "profile" TEXT;

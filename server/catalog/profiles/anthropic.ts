@@ -1,0 +1,29 @@
+import type { VendorProfile } from './profile.ts';
+
+/** Anthropic's Claude models. */
+export const anthropic: VendorProfile = {
+  id: 'anthropic',
+  displayName: 'Anthropic',
+  protocols: {
+    messages: {
+      baseUrl: 'https://api.anthropic.com',
+      features: { sampling: false, effort: true },
+    },
+  },
+  keyVariable: 'ANTHROPIC_API_KEY',
+  wordings: ['Anthropic'],
+  quirks: [
+    {
+      what: 'models from Opus 4.7 on refuse `temperature`, `top_p` and `top_k`',
+      source: 'https://github.com/anomalyco/models.dev/pull/1468',
+    },
+    {
+      what: 'a forced tool choice is refused while thinking is on',
+      source: 'https://github.com/pydantic/pydantic-ai/issues/2425',
+    },
+    {
+      what: 'only newer models take system messages in mid-conversation, and only after a user turn',
+      source: 'https://github.com/simonw/llm-anthropic/issues/73',
+    },
+  ],
+};

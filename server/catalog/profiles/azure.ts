@@ -1,0 +1,29 @@
+import { reasoningChat, reasoningQuirks, reasoningResponses } from './openai.ts';
+import type { VendorProfile } from './profile.ts';
+
+/** OpenAI's reasoning models at Azure, at the address of a resource that ends in `/openai/v1`. */
+export const azure: VendorProfile = {
+  id: 'azure',
+  displayName: 'Azure OpenAI',
+  protocols: {
+    'chat-completions': { baseUrl: null, features: reasoningChat },
+    responses: { baseUrl: null, features: reasoningResponses },
+  },
+  keyVariable: 'AZURE_OPENAI_API_KEY',
+  wordings: ['OpenAI', 'Azure'],
+  quirks: [
+    ...reasoningQuirks,
+    {
+      what: 'streams begin with a chunk without choices, whose `prompt_filter_results` say what was filtered',
+      source: 'https://github.com/AbanteAI/archive-old-cli-mentat/issues/429',
+    },
+    {
+      what: 'with the asynchronous filter, chunks come whose choice has no `delta`',
+      source: 'https://github.com/microsoft/autogen/issues/6465',
+    },
+    {
+      what: 'filtered content is a 400 with the code `content_filter`',
+      source: 'https://learn.microsoft.com/en-us/azure/ai-services/openai/concepts/content-filter',
+    },
+  ],
+};

@@ -1,0 +1,24 @@
+import { reasoningChat, reasoningQuirks, reasoningResponses } from './openai.ts';
+import type { VendorProfile } from './profile.ts';
+
+/** OpenAI's o-series. */
+export const openaiO: VendorProfile = {
+  id: 'openai-o',
+  displayName: 'OpenAI (o-series)',
+  protocols: {
+    'chat-completions': {
+      baseUrl: 'https://api.openai.com/v1',
+      features: { ...reasoningChat, store: true, parallelCalls: false },
+    },
+    responses: { baseUrl: 'https://api.openai.com/v1', features: reasoningResponses },
+  },
+  keyVariable: 'OPENAI_API_KEY',
+  wordings: ['OpenAI'],
+  quirks: [
+    ...reasoningQuirks,
+    {
+      what: '`parallel_tool_calls` is refused, whatever its value',
+      source: 'https://github.com/evalstate/fast-agent/issues/279',
+    },
+  ],
+};

@@ -1,0 +1,40 @@
+import type { UpstreamFeatures } from '../../core/features.ts';
+import type { Quirk } from './profile.ts';
+
+/** What OpenAI's reasoning models have in common, at OpenAI and at Azure. */
+
+/** Chat completions: no `max_tokens`, no sampling, no stop sequences. */
+export const reasoningChat: Partial<UpstreamFeatures> = {
+  maxTokensField: 'max_completion_tokens',
+  sampling: false,
+  stop: false,
+  files: true,
+  effort: true,
+};
+
+/** Responses: the same models, which take tools together with reasoning there. */
+export const reasoningResponses: Partial<UpstreamFeatures> = { sampling: false, minOutputTokens: 16 };
+
+export const reasoningQuirks: readonly Quirk[] = [
+  {
+    what: '`max_tokens` is refused: 400 `unsupported_parameter`',
+    source: 'https://github.com/griptape-ai/ComfyUI-Griptape/issues/312',
+  },
+  {
+    what: '`temperature` other than 1 is refused: 400 `unsupported_value`',
+    source: 'https://github.com/tmc/langchaingo/issues/1355',
+  },
+  { what: '`stop` is refused', source: 'https://github.com/huggingface/smolagents/pull/1662' },
+  {
+    what: '`presence_penalty` and its like are refused',
+    source: 'https://github.com/nextai-translator/nextai-translator/issues/1781',
+  },
+  {
+    what: 'a cap that reasoning uses up before a word is said is a 400, not an answer that was cut off',
+    source: 'https://github.com/nextlevelbuilder/goclaw/issues/245',
+  },
+  {
+    what: '`max_output_tokens` below 16 is refused',
+    source: 'https://github.com/vectorize-io/hindsight/issues/58',
+  },
+];

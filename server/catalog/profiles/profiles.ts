@@ -1,0 +1,46 @@
+import type { UpstreamFeatures } from '../../core/features.ts';
+import { isProfileId, type ProfileId } from '../../core/profile.ts';
+import type { Protocol } from '../../core/protocol.ts';
+import { anthropic } from './anthropic.ts';
+import { azure } from './azure.ts';
+import { bedrockCompatible } from './bedrock-compatible.ts';
+import { deepseek } from './deepseek.ts';
+import { geminiCompatible } from './gemini-compatible.ts';
+import { groq } from './groq.ts';
+import { llamaCpp } from './llama-cpp.ts';
+import { mistral } from './mistral.ts';
+import { ollama } from './ollama.ts';
+import { openaiGpt5 } from './openai-gpt5.ts';
+import { openaiO } from './openai-o.ts';
+import { openrouter } from './openrouter.ts';
+import type { VendorProfile } from './profile.ts';
+import { vllm } from './vllm.ts';
+import { xai } from './xai.ts';
+
+/** The vendor profiles by their names. */
+export const vendorProfiles: Readonly<Record<ProfileId, VendorProfile>> = {
+  'openai-gpt5': openaiGpt5,
+  'openai-o': openaiO,
+  anthropic,
+  deepseek,
+  openrouter,
+  'gemini-compatible': geminiCompatible,
+  azure,
+  'bedrock-compatible': bedrockCompatible,
+  groq,
+  mistral,
+  xai,
+  vllm,
+  ollama,
+  'llama.cpp': llamaCpp,
+};
+
+/** The profile of a stored name; null where there is none, or only a newer version knows it. */
+export function profileOf(name: unknown): VendorProfile | null {
+  return isProfileId(name) ? vendorProfiles[name] : null;
+}
+
+/** What the profile says of upstreams of that protocol. */
+export function profileFeatures(name: unknown, protocol: Protocol): Partial<UpstreamFeatures> {
+  return profileOf(name)?.protocols[protocol]?.features ?? {};
+}
