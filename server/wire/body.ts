@@ -95,7 +95,7 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
     documents: content.documents,
     documentBytes: content.documentBytes,
     members,
-    unknownMembers,
+    unknownMembers: [...unknownMembers, ...content.unknownParts],
     gates: content.gates,
     danglingReasoning: content.danglingReasoning,
     cacheWrite: content.cacheWrite,

@@ -1,7 +1,8 @@
 import type { Protocol } from '../core/protocol.ts';
 import type { Json } from './dialogue/json.ts';
+import { isOptionalTool } from './dialogue/vendor-tools.ts';
 import { addMembers, type JsonNode, leaf, listOf, type Shape, shape, textOf, valueOf } from './json.ts';
-import { type MemberGate, memberTables } from './members.ts';
+import { asksForNothing, isKnownPart, type MemberGate, memberTables } from './members.ts';
 import type { Gate, RequestFacts, WireProblem } from './protocol.ts';
 
 /**
@@ -20,6 +21,8 @@ export interface Content
   /** Bytes of inline media, which are no text. */
   inlineBytes: number;
   gates: Gate[];
+  /** Types of content parts that stand in no table of the protocol; the first few. */
+  unknownParts: readonly string[];
 }
 
 export type Refuse = (message: string, param: string | null, code?: string | null) => never;
@@ -47,6 +50,7 @@ interface Walk {
   refuse: Refuse;
   /** Gates found so far: a body may repeat itself ten thousand times. */
   gateNames: Set<string>;
+  unknownParts: Set<string>;
 }
 
 function dotted(path: Path): string {
@@ -103,16 +107,21 @@ const MAX_OFF_BYTES = 4_096;
 
 function isOff(body: Buffer, node: JsonNode, gate: MemberGate): boolean {
   if (node.kind === 'null' || node.kind === 'false') return true;
-  if (node.end - node.start > MAX_OFF_BYTES) return false;
-  const value = valueOf(body, node) as Json;
-  return (Array.isArray(value) && value.length === 0) || gate.isOff?.(value) === true;
+  return node.end - node.start <= MAX_OFF_BYTES && asksForNothing(gate, valueOf(body, node) as Json);
 }
 
-/** A content part that has a gate of its own, by its type. */
-function readPartGate(walk: Walk, type: string | null, protocol: Protocol, path: Path): void {
-  const { parts } = memberTables[protocol];
-  const gate = type !== null && Object.hasOwn(parts, type) ? parts[type]?.gate : undefined;
-  if (gate !== undefined && type !== null) addGate(walk, gate.kind, gate.name ?? type, inner(path, 'type'), gate);
+/** Types of unknown parts that are named; a body may have as many as it has parts. */
+const MAX_UNKNOWN_PARTS = 16;
+
+/** A content part by its type: it may have a gate of its own, or be unknown. */
+function readPartType(walk: Walk, type: string | null, protocol: Protocol, path: Path): void {
+  if (type === null) return;
+  if (!isKnownPart(protocol, type)) {
+    if (walk.unknownParts.size < MAX_UNKNOWN_PARTS) walk.unknownParts.add(type);
+    return;
+  }
+  const gate = memberTables[protocol].parts[type]?.gate;
+  if (gate !== undefined) addGate(walk, gate.kind, gate.name ?? type, inner(path, 'type'), gate);
 }
 
 /** Every form of answer but text has a price of its own. */
@@ -151,8 +160,8 @@ function readTool(walk: Walk, tool: JsonNode, protocol: Protocol, path: Path): v
   if (type === 'shell' && environmentOf(walk.body, tool) === 'local') return;
   const name = type === 'mcp_toolset' ? 'mcp_servers' : type.replace(toolVersion, '');
   addGate(walk, 'price', name, inner(path, 'type'), {
-    // Coding agents offer the vendor's search with every request; where it cannot exist they do well without.
-    translationDrops: name === 'web_search',
+    // Clients offer them with every request; where they cannot exist the answer does not depend on them.
+    translationDrops: isOptionalTool(type),
   });
 }
 
@@ -266,6 +275,7 @@ function readBlock(walk: Walk, item: JsonNode, path: Path): void {
   const source = item.members.get('source');
   readFileId(walk, source, inner(path, 'source'));
   const type = textOf(walk.body, item.members.get('type'));
+  readPartType(walk, type, 'messages', path);
   if (type === 'image') {
     walk.found.images += 1;
     const data = inlineSource(walk.body, source);
@@ -349,7 +359,7 @@ function readChatPart(walk: Walk, part: JsonNode, path: Path): void {
   readCacheMarker(walk, part);
   readFileId(walk, part, path);
   const type = textOf(walk.body, part.members.get('type'));
-  readPartGate(walk, type, 'chat-completions', path);
+  readPartType(walk, type, 'chat-completions', path);
   const image = part.members.get('image_url');
   if (type === 'image_url' && image !== undefined) readImageUrl(walk, image.members.get('url') ?? image);
   const file = part.members.get('file');
@@ -454,7 +464,7 @@ function readResponsesPart(walk: Walk, part: JsonNode, path: Path): void {
   readCacheMarker(walk, part);
   readFileId(walk, part, path);
   const type = textOf(walk.body, part.members.get('type'));
-  readPartGate(walk, type, 'responses', path);
+  readPartType(walk, type, 'responses', path);
   if (type === 'input_image' || type === 'computer_screenshot') readImageUrl(walk, part.members.get('image_url'));
   if (type === 'input_file') readFileData(walk, part.members.get('file_data'));
 }
@@ -480,12 +490,13 @@ function rulesFor(protocol: Protocol, wanted: Shape, readContent: (walk: Walk, r
         cacheWrite: 'none',
         danglingReasoning: false,
         gates: [],
+        unknownParts: [],
       };
-      const walk: Walk = { body, found, refuse, gateNames: new Set() };
+      const walk: Walk = { body, found, refuse, gateNames: new Set(), unknownParts: new Set() };
       readMemberGates(walk, root, protocol);
       readTools(walk, root, protocol);
       readContent(walk, root);
-      return found;
+      return { ...found, unknownParts: [...walk.unknownParts] };
     },
   };
 }

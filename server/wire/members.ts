@@ -40,16 +40,27 @@ export interface MemberTable {
   parts: Readonly<Record<string, { effect: Effect; page: string; gate?: MemberGate }>>;
 }
 
-const pages = {
-  messages: 'https://docs.claude.com/en/api/messages',
+/**
+ * The vendors' own descriptions. What stands under the first three is declared in the vendors' published client libraries,
+ * which a test holds these tables against.
+ */
+export const pages = {
+  messages: 'https://platform.claude.com/docs/en/api/messages',
   chat: 'https://platform.openai.com/docs/api-reference/chat/create',
   responses: 'https://platform.openai.com/docs/api-reference/responses/create',
-  openrouter: 'https://openrouter.ai/docs/api-reference/parameters',
+  fastMode: 'https://platform.claude.com/docs/en/build-with-claude/fast-mode',
+  residency: 'https://platform.claude.com/docs/en/build-with-claude/data-residency',
+  tiers: 'https://platform.claude.com/docs/en/api/service-tiers',
+  openaiTiers: 'https://developers.openai.com/api/docs/guides/fast-mode',
+  // The requests that its published client library (1.3) declares.
+  openrouter: 'https://www.npmjs.com/package/@openrouter/sdk',
+  providers: 'https://openrouter.ai/docs/guides/routing/provider-selection',
   deferred: 'https://docs.x.ai/docs/guides/deferred-chat-completions',
-  liveSearch: 'https://docs.x.ai/docs/guides/live-search',
-  qwen: 'https://www.alibabacloud.com/help/en/model-studio/use-qwen-by-calling-api',
-  deepseek: 'https://api-docs.deepseek.com/api/create-chat-completion',
-  audio: 'https://platform.openai.com/docs/guides/audio',
+  // Withdrawn by the vendor in favour of tools; other vendors took the member over.
+  liveSearch: 'https://github.com/vercel/ai/pull/15713',
+  qwen: 'https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope',
+  mistral: 'https://docs.mistral.ai/capabilities/reasoning/',
+  deepseek: 'https://api-docs.deepseek.com/guides/thinking_mode',
 } as const;
 
 /** Members that translation treats alike, by name. */
@@ -68,7 +79,7 @@ function plainParts(page: string, types: string): MemberTable['parts'] {
   return Object.fromEntries(types.split(' ').map((type) => [type, { effect: 'words', page }]));
 }
 
-/** A member that only passes where the catalog entry allows it. */
+/** A member that only passes where the catalog entry allows it. Translation leaves out what asks for nothing. */
 function gated(effect: Effect, page: string, gate: MemberGate, translation?: FieldRule): MemberRule {
   return { effect, page, gate, ...(translation === undefined ? {} : { translation }) };
 }
@@ -80,9 +91,12 @@ const oneOf =
   (value: Json): boolean =>
     words.includes(value);
 const isStandardTier = oneOf('auto', 'default', 'standard', 'standard_only');
+const isWordOff = oneOf('off', 'none', 'disabled');
 /** A switch within the value is off. */
 const isDisabled = (value: Json): boolean => isObject(value) && value.enabled === false;
-const isSearchOff = (value: Json): boolean => isObject(value) && (value.mode === 'off' || value.enabled === false);
+const isSearchOff = (value: Json): boolean =>
+  isWordOff(value) || (isObject(value) && (isWordOff(value.mode ?? null) || value.enabled === false));
+const isEmptyObject = (value: Json): boolean => isObject(value) && Object.keys(value).length === 0;
 
 const price: MemberGate = { kind: 'price' };
 const tenant: MemberGate = { kind: 'tenant' };
@@ -91,20 +105,22 @@ const serviceTier: MemberGate = { kind: 'price', isOff: isStandardTier };
 /** Some upstreams are gateways themselves, in all protocols: these let another model or provider answer, or add paid steps. */
 const gatewayMembers: Record<string, MemberRule> = {
   preset: gated('tenant', pages.openrouter, tenant),
-  models: gated('price', pages.openrouter, price, isEmptyList),
-  fallbacks: gated('price', pages.openrouter, price, isEmptyList),
-  provider: gated('price', pages.openrouter, price),
-  plugins: gated(
-    'price',
-    pages.openrouter,
-    { kind: 'price', isOff: (value) => Array.isArray(value) && value.every(isDisabled) },
-    (value) => Array.isArray(value) && value.every(isDisabled),
-  ),
+  models: gated('price', pages.openrouter, price),
+  fallbacks: gated('price', pages.messages, price),
+  provider: gated('price', pages.providers, { kind: 'price', isOff: isEmptyObject }),
+  plugins: gated('price', pages.openrouter, {
+    kind: 'price',
+    isOff: (value) => Array.isArray(value) && value.every(isDisabled),
+  }),
+  // Bounds the paid steps of tools that have gates of their own.
+  stop_server_tools_when: { effect: 'price', page: pages.openrouter, gate: price },
+  image_config: { effect: 'price', page: pages.openrouter, gate: { kind: 'price', isOff: isEmptyObject } },
+  ...listed('words', pages.openrouter, 'drop', 'session_id trace'),
 };
 
 const modalities: MemberRule = {
   effect: 'form',
-  page: pages.audio,
+  page: pages.chat,
   translation: (value) => Array.isArray(value) && value.every((modality) => modality === 'text'),
 };
 
@@ -123,7 +139,7 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
       ...listed('words', pages.messages, 'drop', 'context_management diagnostics'),
       // Written and read caches have prices of their own, which the usage tells apart.
       ...listed('words', pages.messages, 'drop', 'cache_control'),
-      ...listed('form', pages.messages, undefined, 'compaction safeguards tags'),
+      ...listed('form', pages.messages, undefined, 'compaction'),
       // A newer client that sees exactly these details resends the whole history without `thread`. Ignoring the field
       // instead would lose every earlier turn.
       thread: gated('tenant', pages.messages, {
@@ -133,14 +149,18 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
       container: gated('tenant', pages.messages, tenant),
       fallback_credit_token: gated('tenant', pages.messages, tenant),
       billing_policy: gated('price', pages.messages, price),
-      speed: gated('price', pages.messages, { kind: 'price', isOff: oneOf('standard') }, oneOf('standard')),
-      inference_geo: gated('price', pages.messages, price),
-      service_tier: gated('price', pages.messages, serviceTier, oneOf('auto', 'standard_only')),
-      mcp_servers: gated('price', pages.messages, price, isEmptyList),
+      speed: gated('price', pages.fastMode, { kind: 'price', isOff: oneOf('standard') }),
+      inference_geo: gated('price', pages.residency, { kind: 'price', isOff: oneOf('global') }),
+      service_tier: gated('price', pages.tiers, serviceTier),
+      mcp_servers: gated('price', pages.messages, price),
     },
     parts: plainParts(
       pages.messages,
-      'text image document search_result tool_use tool_result thinking redacted_thinking server_tool_use tool_reference',
+      'text image document search_result tool_use tool_result thinking redacted_thinking server_tool_use tool_reference ' +
+        'web_search_tool_result web_search_result web_fetch_tool_result web_fetch_result advisor_tool_result ' +
+        'code_execution_tool_result bash_code_execution_tool_result text_editor_code_execution_tool_result ' +
+        'tool_search_tool_result mcp_tool_use mcp_tool_result mcp_tool_listing container_upload compaction ' +
+        'tool_addition tool_removal fallback',
     ),
   },
   'chat-completions': {
@@ -154,7 +174,11 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
       ...listed('words', pages.chat, 'drop', 'cache_control metadata prompt_cache_options prompt_cache_retention seed'),
       ...listed('words', pages.chat, isZero, 'frequency_penalty presence_penalty top_logprobs'),
       ...listed('words', pages.chat, undefined, 'prediction'),
-      ...listed('words', pages.deepseek, undefined, 'thinking'),
+      ...listed('form', pages.chat, undefined, 'moderation'),
+      ...listed('words', pages.deepseek, 'read', 'thinking'),
+      ...listed('words', pages.qwen, 'read', 'enable_thinking thinking_budget'),
+      ...listed('words', pages.openrouter, undefined, 'min_p repetition_penalty top_a'),
+      ...listed('form', pages.openrouter, undefined, 'debug'),
       function_call: { effect: 'form', page: pages.chat, translation: oneOf('none', 'auto') },
       functions: { effect: 'form', page: pages.chat, translation: isEmptyList },
       logit_bias: {
@@ -166,25 +190,24 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
       modalities,
       // Each answer is charged; the hold counts them.
       n: { effect: 'form', page: pages.chat, translation: (value) => isNumber(value) && numberValue(value) === 1 },
-      deferred: gated('form', pages.deferred, deferred, (value) => value === false),
+      deferred: gated('form', pages.deferred, deferred),
       previous_response_id: gated('tenant', pages.responses, tenant),
       conversation: gated('tenant', pages.responses, tenant),
-      store: gated('tenant', pages.chat, tenant, (value) => value === false),
-      service_tier: gated('price', pages.chat, serviceTier, oneOf('auto', 'default')),
-      web_search_options: gated('price', pages.chat, { kind: 'price', name: 'web_search' }),
-      audio: gated('price', pages.audio, price),
-      // Searches that vendors charge for by the source or by the call.
-      search_parameters: gated(
-        'price',
-        pages.liveSearch,
-        { kind: 'price', name: 'web_search', isOff: isSearchOff },
-        isSearchOff,
-      ),
-      enable_search: gated('price', pages.qwen, { kind: 'price', name: 'web_search' }, (value) => value === false),
+      store: gated('tenant', pages.chat, tenant),
+      service_tier: gated('price', pages.openaiTiers, serviceTier),
+      web_search_options: gated('price', pages.chat, { kind: 'price', name: 'web_search', isOff: isSearchOff }),
+      audio: gated('price', pages.chat, price),
+      // Searches and programs that vendors charge for by the source or by the call.
+      search_parameters: gated('price', pages.liveSearch, { kind: 'price', name: 'web_search', isOff: isSearchOff }),
+      enable_search: gated('price', pages.qwen, { kind: 'price', name: 'web_search' }),
+      search_options: gated('price', pages.qwen, { kind: 'price', name: 'web_search', isOff: isEmptyObject }),
+      enable_code_interpreter: gated('price', pages.qwen, { kind: 'price', name: 'code_interpreter' }),
     },
     parts: {
       ...plainParts(pages.chat, 'text refusal image_url file'),
-      input_audio: { effect: 'price', page: pages.audio, gate: price },
+      ...plainParts(pages.mistral, 'thinking reference'),
+      ...plainParts(pages.openrouter, 'video_url'),
+      input_audio: { effect: 'price', page: pages.chat, gate: price },
     },
   },
   responses: {
@@ -195,6 +218,14 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
       ...listed('words', pages.responses, 'read', 'prompt_cache_key safety_identifier temperature tools top_p user'),
       ...listed('words', pages.responses, 'drop', 'client_metadata max_tool_calls metadata stream_options'),
       ...listed('words', pages.responses, 'drop', 'prompt_cache_options prompt_cache_retention'),
+      ...listed('form', pages.responses, undefined, 'context_management'),
+      ...listed('words', pages.responses, undefined, 'image'),
+      ...listed('form', pages.responses, undefined, 'moderation'),
+      // Granted to the operator's account.
+      access_programs: gated('tenant', pages.responses, {
+        kind: 'tenant',
+        isOff: (value) => isObject(value) && Object.values(value).every(oneOf('standard')),
+      }),
       background: { effect: 'form', page: pages.responses, translation: (value) => value === false },
       include: {
         effect: 'form',
@@ -204,24 +235,37 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
       top_logprobs: { effect: 'form', page: pages.responses, translation: isZero },
       truncation: { effect: 'words', page: pages.responses, translation: oneOf('disabled') },
       modalities,
-      deferred: gated('form', pages.deferred, deferred, (value) => value === false),
+      deferred: gated('form', pages.deferred, deferred),
       previous_response_id: gated('tenant', pages.responses, tenant),
       conversation: gated('tenant', pages.responses, tenant),
       prompt: gated('tenant', pages.responses, tenant),
       store: gated('tenant', pages.responses, { kind: 'tenant', translationDrops: true }, 'drop'),
-      service_tier: gated('price', pages.responses, serviceTier, oneOf('auto', 'default')),
+      service_tier: gated('price', pages.openaiTiers, serviceTier),
     },
     parts: {
-      ...plainParts(pages.responses, 'input_text output_text text refusal input_image input_file computer_screenshot'),
-      input_audio: { effect: 'price', page: pages.audio, gate: price },
+      ...plainParts(
+        pages.responses,
+        'input_text output_text text refusal summary_text reasoning_text input_image input_file computer_screenshot',
+      ),
+      input_audio: { effect: 'price', page: pages.responses, gate: price },
     },
   },
 };
 
+/** Whether a value of a gated member asks for nothing: then it passes natively, and translation leaves it out. */
+export function asksForNothing(gate: MemberGate, value: Json): boolean {
+  return value === null || value === false || isEmptyList(value) || gate.isOff?.(value) === true;
+}
+
 /** What translation makes of each member of a client's body; every other one is refused. */
 export function translationRules(protocol: Protocol): Readonly<Record<string, FieldRule>> {
   const rules = Object.entries(memberTables[protocol].members);
-  return Object.fromEntries(rules.flatMap(([name, { translation }]) => (translation ? [[name, translation]] : [])));
+  return Object.fromEntries(rules.flatMap(([name, rule]) => ruleOf(rule).map((known) => [name, known])));
+}
+
+function ruleOf({ gate, translation }: MemberRule): FieldRule[] {
+  if (translation !== undefined) return [translation];
+  return gate === undefined ? [] : [(value) => asksForNothing(gate, value)];
 }
 
 /**
@@ -231,6 +275,11 @@ export function translationRules(protocol: Protocol): Readonly<Record<string, Fi
 export function mistakenFor(protocol: Protocol, name: string): string | null {
   if (Object.hasOwn(memberTables[protocol].members, name)) return null;
   return foldedMembers[protocol].get(folded(name)) ?? null;
+}
+
+/** Whether content parts of this type are in the protocol's table. */
+export function isKnownPart(protocol: Protocol, type: string): boolean {
+  return Object.hasOwn(memberTables[protocol].parts, type);
 }
 
 /** Whether the member is in the protocol's table. */

@@ -47,7 +47,7 @@ export interface RequestFacts extends RequestMeasure {
   includeUsage: boolean;
   /** Spans of every top-level member's value by its name. */
   members: ReadonlyMap<string, MemberSpan>;
-  /** Top-level members that stand in no table of the protocol; the first few. */
+  /** Top-level members and types of content parts that stand in no table of the protocol; the first few of each. */
   unknownMembers: readonly string[];
   /** Named gates this body touches (tenant and price gates): field or tool names a catalog entry may allow. */
   gates: readonly Gate[];

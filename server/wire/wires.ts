@@ -20,7 +20,7 @@ import type { Wire } from './protocol.ts';
 import { readResponsesAnswer } from './responses/answer-reader.ts';
 import { writeResponsesAnswer } from './responses/answer-writer.ts';
 import { nativeResponses } from './responses/native.ts';
-import { freeTextTools, readResponsesRequest, responsesFields } from './responses/request-reader.ts';
+import { readResponsesRequest, responsesFields } from './responses/request-reader.ts';
 import { writeResponsesRequest } from './responses/request-writer.ts';
 import { echoRequest } from './responses/response-object.ts';
 import { createResponsesStreamReader } from './responses/stream-reader.ts';
@@ -50,7 +50,6 @@ const CLIENTS: Readonly<Record<Protocol, ClientSide>> = {
   responses: {
     fields: responsesFields,
     readRequest: readResponsesRequest,
-    freeTextTools,
     echo: echoRequest,
     writeAnswer: writeResponsesAnswer,
     createStreamWriter: createResponsesStreamWriter,

@@ -34,6 +34,21 @@ it.each(everyProtocol)(
   },
 );
 
+it.each(everyProtocol)('$protocol: a content part of an unknown type is counted and refused like it', async (to) => {
+  const content = [
+    { type: 'text', text: 'hi' },
+    { type: 'hologram', a: 1 },
+  ];
+  const message = [{ role: 'user', content }];
+  const more = to.protocol === 'responses' ? { input: message } : { messages: message };
+  await send(passing, to, { secret: customers[0].secret, more });
+  const metrics = await (await fetch(`${passing.url}/metrics`)).text();
+  expect(metrics).toContain(`gateway_unknown_members_total{protocol="${to.protocol}",member="hologram"`);
+  const response = await send(refusing, to, { secret: customers[1].secret, more });
+  expect(response.status).toBe(400);
+  expect(await response.text()).toContain('hologram');
+});
+
 it.each(everyProtocol)('$protocol: another spelling of a member is refused by its name', async (to) => {
   const response = await send(passing, to, { secret: customers[0].secret, more: { Service_Tier: 'priority' } });
   expect(response.status).toBe(400);

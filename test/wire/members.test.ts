@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Protocol } from '../../server/core/protocol.ts';
 import { scanBody } from '../../server/wire/body.ts';
-import { memberTables, mistakenFor } from '../../server/wire/members.ts';
-import { factsWith } from './fixtures.ts';
+import { memberTables, mistakenFor, pages } from '../../server/wire/members.ts';
+import { wireFor } from '../../server/wire/wires.ts';
+import { contextWith, factsWith } from './fixtures.ts';
 
 /** Every member that a vendor reads is known here, or travels unread, is counted and can be refused. */
 
@@ -46,6 +48,45 @@ describe.each(protocols)('%s', (protocol) => {
     },
   );
 
+  test('what the vendor declares in its published client library is known, and what is said to be declared is', () => {
+    const declared = declaredMembers[protocol]();
+    expect(declared.filter((name) => !Object.hasOwn(members, name))).toEqual([]);
+    const page = { messages: pages.messages, 'chat-completions': pages.chat, responses: pages.responses }[protocol];
+    const claimed = Object.keys(members).filter((name) => members[name]?.page === page);
+    // Of another protocol's page, gated here as well; of the older library; of a coding agent's own.
+    const elsewhere = ['top_k', 'temperature', 'top_p', 'cache_control', 'fallbacks', 'modalities', 'client_metadata'];
+    expect(claimed.filter((name) => !declared.includes(name) && !elsewhere.includes(name))).toEqual([]);
+  });
+
+  test.each(Object.entries(members).filter(([, { gate }]) => gate !== undefined))(
+    '%s: a value that asks for nothing needs no permission and is left out by every translation, and no other is',
+    (name, { gate, translation }) => {
+      for (const value of values) {
+        const isGated = gatesOf(protocol, { [name]: value }).includes(gate?.name ?? name);
+        for (const upstream of protocols.filter((other) => other !== protocol)) {
+          const raw = Buffer.from(JSON.stringify({ ...base[protocol], [name]: value }));
+          const asked = scan(protocol, raw.toString());
+          if (!asked.ok) throw new Error(asked.problem.message);
+          const request = wireFor(protocol, upstream).request(raw, asked.facts, contextWith());
+          const isRefused = !request.ok && request.problem.param === name;
+          expect({ value, upstream, isRefused }).toEqual({
+            value,
+            upstream,
+            isRefused: isGated && translation !== 'drop',
+          });
+        }
+      }
+      expect(gatesOf(protocol, { [name]: null })).toEqual([]);
+    },
+  );
+
+  test('a content part of an unknown type is named by the scan, and no known one is', () => {
+    const content = [{ type: 'text', text: 'x' }, { type: 'hologram' }, { type: 'hologram' }];
+    const more =
+      protocol === 'responses' ? { input: [{ role: 'user', content }] } : { messages: [{ role: 'user', content }] };
+    expect(factsWith(protocol, more).unknownMembers).toEqual(['hologram']);
+  });
+
   test('a member that is in no table is named by the scan, and no known one is', () => {
     expect(factsWith(protocol, { temperature: 1, unheard_of: 1, 'other-one': {} }).unknownMembers).toEqual([
       'unheard_of',
@@ -55,6 +96,49 @@ describe.each(protocols)('%s', (protocol) => {
     expect(factsWith(protocol, many).unknownMembers.length).toBeLessThanOrEqual(16);
   });
 });
+
+/** Values that some vendor takes for "no" or for its default, and some that ask for something. */
+const values = [
+  null,
+  false,
+  [],
+  {},
+  'off',
+  'none',
+  'auto',
+  'default',
+  'standard',
+  'standard_only',
+  'global',
+  'priority',
+  { enabled: false },
+  { mode: 'off' },
+  { mode: 'on' },
+  { cyber: 'standard' },
+  [{ id: 'web', enabled: false }],
+  ['x'],
+  true,
+];
+
+/** Names of the members that an interface of a published library declares. */
+function interfaceMembers(file: string, name: string): string[] {
+  const text = readFileSync(new URL(`../../node_modules/${file}`, import.meta.url), 'utf8');
+  const body = new RegExp(`export interface ${name} \\{\n([\\s\\S]*?)\n\\}`).exec(text)?.[1] ?? '';
+  return [...body.matchAll(/^ {4}([a-z_]+)\??:/gm)].map(([, member = '']) => member);
+}
+
+const anthropic = '@anthropic-ai/sdk/resources';
+const declaredMembers: Record<Protocol, () => string[]> = {
+  // The last three travel as headers.
+  messages: () =>
+    [
+      ...interfaceMembers(`${anthropic}/messages/messages.d.ts`, 'MessageCreateParamsBase'),
+      ...interfaceMembers(`${anthropic}/beta/messages/messages.d.ts`, 'MessageCreateParamsBase'),
+    ].filter((name) => !['betas', 'user_profile_id', 'workspace_id'].includes(name)),
+  'chat-completions': () =>
+    interfaceMembers('openai/resources/chat/completions/completions.d.ts', 'ChatCompletionCreateParamsBase'),
+  responses: () => interfaceMembers('openai/resources/responses/responses.d.ts', 'ResponseCreateParamsBase'),
+};
 
 function spellings(name: string): string[] {
   const capital = name.slice(0, 1).toUpperCase() + name.slice(1);

@@ -170,6 +170,15 @@ const cost: Json = {
     schema: { type: 'string' },
   },
 };
+/** What an answer of a model says in its headers. */
+const answerHeaders: Json = {
+  ...cost,
+  'x-steyg-dropped-tools': {
+    description:
+      "Types of the vendor's own tools that the request offers and that a model of another vendor was not given, separated by commas. Absent when there are none.",
+    schema: { type: 'string' },
+  },
+};
 const modelStatuses = [400, 401, 402, 403, 408, 413, 415, 422, 429, 500, 502, 503, 504];
 
 /** `baseUrl` is the address whose path ends in `/api`. */
@@ -206,7 +215,7 @@ export function openApiDocument(baseUrl: string): Json {
           'event: message_start\ndata: {"type":"message_start","message":{…}}\n\nevent: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"pong"}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n',
         error: schemas.messagesError,
         statuses: [...modelStatuses, 529],
-        headers: cost,
+        headers: answerHeaders,
         parameters: [version],
       }),
       '/v1/messages/count_tokens': exchange({
@@ -234,7 +243,7 @@ export function openApiDocument(baseUrl: string): Json {
           'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"pong"}}],…}\n\ndata: [DONE]\n\n',
         error: schemas.openAiError,
         statuses: modelStatuses,
-        headers: cost,
+        headers: answerHeaders,
       }),
       '/v1/responses': exchange({
         operationId: 'createResponse',
@@ -247,7 +256,7 @@ export function openApiDocument(baseUrl: string): Json {
         stream: 'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{…}}\n\n',
         error: schemas.openAiError,
         statuses: modelStatuses,
-        headers: cost,
+        headers: answerHeaders,
       }),
       '/v1/models': read('listModels', 'The models that this key may call', ref(schemas.modelList)),
       '/v1/models/{id}': read('retrieveModel', 'One model', ref(schemas.model), [

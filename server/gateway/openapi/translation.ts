@@ -6,7 +6,7 @@ import { translatedFields } from '../../wire/wires.ts';
 const remarks: Readonly<Record<Protocol, readonly string[]>> = {
   messages: [
     'Left out within what is read: `cache_control`; `defer_loading`, `eager_input_streaming` and `input_examples` of tools; `top_k`; system blocks that begin with `x-anthropic-billing-header:`; `thinking` of earlier turns where the upstream does not take it back, and `redacted_thinking`.',
-    'Refused within what is read: tools that run at the vendor; `file` sources; citations; documents where the model takes none; more than four stop sequences; `max_tokens: 0`; a conversation that ends with the assistant; a forced `tool_choice` without tools.',
+    'Refused within what is read: other tools that run at the vendor; `file` sources; citations; documents where the model takes none; more than four stop sequences; `max_tokens: 0`; a conversation that ends with the assistant; a forced `tool_choice` without tools.',
     'Said differently: a failed tool result begins with `[tool error] `; images of a tool result open the user message after it; text that followed a call stands before it; thinking that no vendor has signed carries a signature that begins with `gw1.`.',
   ],
   'chat-completions': [
@@ -15,9 +15,9 @@ const remarks: Readonly<Record<Protocol, readonly string[]>> = {
     'Said differently: `temperature` above 1 becomes 1 at a messages upstream; arguments that are no JSON object become `{"_invalid_arguments": "…"}`; `allowed_tools` narrows the list of tools; call ids with characters that the messages protocol does not take are wrapped on the way there and unwrapped on the way back.',
   ],
   responses: [
-    'Left out within what is read: tools of the types `web_search`, `namespace` and `tool_search`; `web_search_call` items; `reasoning` items of earlier turns where the upstream does not take them back; `text.verbosity`; `reasoning.context`.',
-    'Refused within what is read: every other tool that runs at the vendor; uploaded files; log probabilities; `reasoning.mode` other than `standard`; a forced `tool_choice` without tools.',
-    'Said differently: a free-text tool travels as a function with the one argument `input`, and its calls come back in their own form; reasoning comes back as a summary, never encrypted.',
+    'Left out within what is read: tools of the type `tool_search`; `web_search_call` and `tool_search_call` items; `reasoning` items of earlier turns where the upstream does not take them back; `text.verbosity`; `reasoning.context`.',
+    'Refused within what is read: other tools that run at the vendor; uploaded files; log probabilities; `reasoning.mode` other than `standard`; a forced `tool_choice` without tools.',
+    'Said differently: a free-text tool travels as a function with the one argument `input`, and a tool of a `namespace` as a function whose name begins with that of the namespace; their calls come back in their own form; reasoning comes back as a summary, never encrypted.',
   ],
 };
 
@@ -44,6 +44,7 @@ function describeTranslated(protocol: Protocol): string {
     'Where the upstream speaks another protocol, the request and its answer are translated. What the other protocol has no words for is refused with a 400 that names the field, fields that are not known here too. Nothing else is left out than this:',
     `- Always left out, because the answer does not depend on it: ${list(dropped)}.`,
     `- Left out when it asks for nothing special, else refused: ${list(harmless)}.`,
+    '- Left out where `tool_choice` does not demand them, and named in the header `x-steyg-dropped-tools`: tools that search, fetch pages or run programs at the vendor (`web_search`, `web_fetch`, `x_search`, `code_execution`, `code_interpreter`, in every version, also with the prefix of another gateway).',
     ...remarks[protocol].map((remark) => `- ${remark}`),
   ].join('\n');
 }

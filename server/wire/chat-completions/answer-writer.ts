@@ -4,10 +4,13 @@ import { toChatUsage } from '../usage.ts';
 import { FINISH_REASON } from './finish.ts';
 
 /** Writes a whole chat completion, ready for `JSON.stringify`. */
-export function writeChatAnswer(answer: WholeAnswer, { facts, context }: AnswerContext): Record<string, unknown> {
+export function writeChatAnswer(
+  answer: WholeAnswer,
+  { facts, context, notes }: AnswerContext,
+): Record<string, unknown> {
   const { blocks, finish } = answer;
   const calls = blocks.flatMap((block) => (block.kind === 'call' ? [writeCall(block)] : []));
-  const reasoning = textOf(blocks, 'reasoning');
+  const reasoning = notes.hideReasoning ? null : textOf(blocks, 'reasoning');
   const message = {
     role: 'assistant',
     content: textOf(blocks, 'text') ?? (calls.length > 0 ? null : ''),

@@ -28,7 +28,7 @@ import {
   requireString,
 } from '../dialogue/refusal.ts';
 import { appendResult } from '../dialogue/turns.ts';
-import { isSearchTool } from '../dialogue/vendor-tools.ts';
+import { isOptionalTool, refuseVendorChoice } from '../dialogue/vendor-tools.ts';
 import { translationRules } from '../members.ts';
 import { onlyText, readFormat, readThinking, refuseUpload } from '../openai-members.ts';
 import type { RequestFacts } from '../protocol.ts';
@@ -201,7 +201,7 @@ function readTools(tools: Json | undefined): Tool[] {
   return optionalList(tools, 'tools').flatMap((value, index): Tool[] => {
     const at = `tools.${index}`;
     const tool = requireObject(value, at);
-    if (isSearchTool(tool.type)) return [];
+    if (isOptionalTool(tool.type)) return [];
     if (tool.type === 'custom') {
       const custom = requireObject(tool.custom, `${at}.custom`);
       return [
@@ -246,6 +246,7 @@ function readToolChoice(choice: Json | undefined, tools: Tool[]): { tools: Tool[
     return { tools, toolChoice: { kind: kind === 'required' ? 'any' : kind, at } };
   }
   const object = requireObject(choice, at);
+  if (isOptionalTool(object.type)) refuseVendorChoice(at);
   const type = oneOf(object.type, ['function', 'custom', 'allowed_tools'], `${at}.type`);
   const place = `${at}.${type}`;
   const named = requireObject(object[type], place);
@@ -274,9 +275,10 @@ const REASONING_FIELDS: Readonly<Record<string, FieldRule>> = {
   summary: 'drop',
 };
 
-/** `reasoning_effort`, or the object that other gateways have in its place; what is switched off is off. */
+/** `reasoning_effort`, or what vendors and other gateways have in its place; what is switched off is off. */
 function readReasoning(body: JsonObject, upstream: string): Pick<Dialogue, 'thinking' | 'showReasoning'> {
-  const named = readThinking(optionalString(body.reasoning_effort, 'reasoning_effort'), 'reasoning_effort');
+  const named =
+    readSwitches(body) ?? readThinking(optionalString(body.reasoning_effort, 'reasoning_effort'), 'reasoning_effort');
   const reasoning = optionalObject(body.reasoning, 'reasoning');
   if (reasoning === null) return { thinking: named, showReasoning: null };
   checkFields(reasoning, { rules: REASONING_FIELDS, upstream, at: 'reasoning' });
@@ -294,6 +296,26 @@ function readReasoning(body: JsonObject, upstream: string): Pick<Dialogue, 'thin
     if (budget !== null) return { kind: 'budget', tokens: numberValue(budget), at: 'reasoning.max_tokens' };
     return enabled === true ? { kind: 'adaptive', at: 'reasoning.enabled' } : named;
   }
+}
+
+const THINKING_TYPES = ['enabled', 'adaptive', 'auto', 'disabled'] as const;
+
+/** The switches of vendors that have one beside the effort: `thinking` (DeepSeek, Z.ai, Moonshot), `enable_thinking` (Qwen). */
+function readSwitches(body: JsonObject): Thinking | null {
+  const thinking = optionalObject(body.thinking, 'thinking');
+  const type = thinking === null ? null : oneOf(thinking.type, THINKING_TYPES, 'thinking.type');
+  const enabled = optionalBoolean(body.enable_thinking, 'enable_thinking');
+  if (type === 'disabled') return { kind: 'off', at: 'thinking' };
+  if (enabled === false) return { kind: 'off', at: 'enable_thinking' };
+  if (body.reasoning_effort !== undefined && body.reasoning_effort !== null) return null;
+  const own = optionalNumber(thinking?.budget_tokens, 'thinking.budget_tokens');
+  const budget = own ?? optionalNumber(body.thinking_budget, 'thinking_budget');
+  if (budget !== null) {
+    const at = own === null ? 'thinking_budget' : 'thinking.budget_tokens';
+    return { kind: 'budget', tokens: numberValue(budget), at };
+  }
+  if (type !== null) return { kind: 'adaptive', at: 'thinking' };
+  return enabled === true ? { kind: 'adaptive', at: 'enable_thinking' } : null;
 }
 
 function readStop(stop: Json | undefined): string[] {

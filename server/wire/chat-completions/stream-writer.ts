@@ -13,7 +13,7 @@ const DELTA_FIELD: Readonly<Record<TextKind, string>> = {
 };
 
 /** Writes the chunks of a chat completion. */
-export function createChatStreamWriter({ facts, context }: AnswerContext): StreamWriter {
+export function createChatStreamWriter({ facts, context, notes }: AnswerContext): StreamWriter {
   const head = {
     id: `chatcmpl-${idStem(context)}`,
     object: 'chat.completion.chunk',
@@ -46,7 +46,7 @@ export function createChatStreamWriter({ facts, context }: AnswerContext): Strea
       return chunk({ tool_calls: [{ index, id, ...described }] });
     },
     delta(text) {
-      if (open === null) return '';
+      if (open === null || (open.kind === 'reasoning' && notes.hideReasoning)) return '';
       if (open.kind !== 'call') return chunk({ [DELTA_FIELD[open.kind]]: text });
       const piece = open.custom ? { custom: { input: text } } : { function: { arguments: text } };
       return chunk({ tool_calls: [{ index: calls - 1, ...piece }] });

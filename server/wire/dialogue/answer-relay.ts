@@ -66,6 +66,12 @@ export function createAnswerRelay(parts: AnswerRelayParts): AnswerRelay {
   let output = '';
   const content: ContentCount = { outputBytes: 0, outputPieces: 0 };
   let called = false;
+  /** Something came that can be shown. */
+  let said = false;
+  /** Keys of calls without a name, which no client could carry out. */
+  const nameless = new Set<string>();
+  /** One of them has arguments: something was meant that is not shown. */
+  let isLosing = false;
   let complete = false;
   const distinct = createDistinctIds();
   const blocks = blocksOf(writer, (text) => {
@@ -107,28 +113,36 @@ export function createAnswerRelay(parts: AnswerRelayParts): AnswerRelay {
     text(kind, text) {
       begin();
       count(content, text);
+      said ||= text !== '';
       blocks.text(kind, text);
     },
     call(key, call) {
       begin();
+      if (call.name === '') {
+        nameless.add(key);
+        return;
+      }
       called = true;
+      said = true;
       blocks.call(key, { ...restoreCall(call), id: distinct(call.id) });
     },
     callArguments(key, text) {
       count(content, text);
-      if (!blocks.callArguments(key, text)) fail(nonsense('The model sent a malformed tool call.'));
+      if (nameless.has(key)) isLosing ||= text.trim() !== '';
+      else if (!blocks.callArguments(key, text)) fail(nonsense('The model sent a malformed tool call.'));
     },
     callEnd(key) {
-      blocks.callEnd(key);
+      if (!nameless.has(key)) blocks.callEnd(key);
     },
     finish(found) {
+      if (isLosing && !said) return fail(nonsense('The model called a tool without naming it.'));
       complete = true;
-      finish(found);
+      finish(found.kind === 'calls' && !called && nameless.size > 0 ? { ...found, kind: 'stop' } : found);
     },
     end() {
       if (state === 'waiting') return fail(nonsense('The upstream answered with nothing.'));
       if (state === 'open') sink.finish(finishOf(called ? 'calls' : 'stop'));
-      terminate();
+      if (error === null) terminate();
     },
     ping() {
       if (state !== 'waiting') output += writer.keepAlive;

@@ -31,6 +31,8 @@ export interface ToolCall {
   custom: boolean;
   /** The client's free-text tool, which travelled as a function with the one argument `input`. */
   wrapped: boolean;
+  /** The group in which the client declared the tool. */
+  namespace?: string;
 }
 
 /** The vendor sent no arguments for a call that takes JSON. */

@@ -85,6 +85,17 @@ export interface FunctionTool {
   strict: boolean | null;
   cache: CacheMark | null;
   at: string;
+  /** How the client knows the tool, where that differs: its calls go back so. */
+  own?: OwnTool;
+}
+
+/** A client's tool that travels as a function of another name or form. */
+export interface OwnTool {
+  name: string;
+  /** The group that the client declared it in (Responses only); its name alone does not tell it from others. */
+  namespace: string | null;
+  /** It takes free text, and travels as a function with the one argument `input`. */
+  freeText: boolean;
 }
 
 /** A tool that takes free text; only the OpenAI protocols have it. */

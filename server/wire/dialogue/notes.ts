@@ -1,11 +1,11 @@
 import type { RequestFacts, WireContext } from '../protocol.ts';
+import type { OwnTool } from './dialogue.ts';
 import type { JsonObject } from './json.ts';
-import type { NamedTool } from './tool-names.ts';
 
 /** What a request leaves behind for its answer. */
 export interface Notes {
   /** The client's tools by the names that the upstream was given. */
-  tools: ReadonlyMap<string, NamedTool>;
+  tools: ReadonlyMap<string, OwnTool>;
   /** The client asked not to be shown the reasoning, and the upstream does not need it back either. */
   hideReasoning: boolean;
   /** What a Responses answer repeats of its request. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { OwnTool, Tool } from './dialogue.ts';
 import { refuse } from './refusal.ts';
 
 /** Longest tool name that each upstream protocol accepts. */
@@ -17,28 +18,28 @@ export function shortenName(name: string, limit: number): string {
   return `${name.slice(0, limit - DIGEST_LENGTH - 1)}_${digest}`;
 }
 
-/** How the upstream's tool names lead back to the client's tools. */
-export interface NamedTool {
-  name: string;
-  /** The client declared a free-text tool, which travels as a function with the one argument `input`. */
-  freeText: boolean;
-}
-
 /**
- * The reverse map, built from the request's own tools.
- * Refuses two tools that would become one: a call could not be told to which it belongs.
+ * How the upstream's tool names lead back to the client's tools. Refuses two tools that would become one: a call could not
+ * be told to which it belongs.
  */
-export function mapToolNames(
-  tools: readonly { name: string; at: string; freeText: boolean }[],
-  limit: number,
-): Map<string, NamedTool> {
-  const names = new Map<string, NamedTool>();
-  for (const { name, at, freeText } of tools) {
-    const short = shortenName(name, limit);
+export function mapToolNames(tools: readonly Tool[], limit: number): Map<string, OwnTool> {
+  const names = new Map<string, OwnTool>();
+  for (const tool of tools) {
+    const own = (tool.kind === 'function' ? tool.own : undefined) ?? {
+      name: tool.name,
+      namespace: null,
+      freeText: false,
+    };
+    const short = shortenName(tool.name, limit);
     const other = names.get(short);
-    if (other !== undefined && other.name !== name)
-      refuse(at, `its name cannot be told from that of "${other.name.slice(0, 64)}…"`);
-    names.set(short, { name, freeText });
+    if (other !== undefined && (other.name !== own.name || other.namespace !== own.namespace))
+      refuse(tool.at, `its name cannot be told from that of "${other.name.slice(0, 64)}…"`);
+    names.set(short, own);
   }
   return names;
+}
+
+/** The name under which a tool of a namespace travels: the other protocols have one list of names. */
+export function nameWithin(namespace: string | null, name: string): string {
+  return namespace === null || namespace === '' ? name : `${namespace}__${name}`;
 }

@@ -30,7 +30,7 @@ import { type FieldRule, refuse, Untranslatable } from './refusal.ts';
 import { createTranslatedStream } from './stream.ts';
 import { createDistinctIds } from './tool-ids.ts';
 import { mapToolNames, NAME_LIMIT } from './tool-names.ts';
-import { offeredSearchTools } from './vendor-tools.ts';
+import { offeredOptionalTools } from './vendor-tools.ts';
 
 /** The wire for a client and an upstream that speak different protocols, from what each of the two can do. */
 
@@ -44,8 +44,6 @@ const maxReplyBytes = 16 * 1_048_576;
 export interface ClientSide {
   fields: Readonly<Record<string, FieldRule>>;
   readRequest(body: JsonObject, facts: RequestFacts, upstream: Protocol): Dialogue;
-  /** Names of the request's free-text tools that travel as functions. */
-  freeTextTools?(body: JsonObject): Set<string>;
   /** What the answer repeats of the request. */
   echo?(body: JsonObject): JsonObject;
   writeAnswer(answer: WholeAnswer, context: AnswerContext): Record<string, unknown>;
@@ -100,13 +98,11 @@ function takeNotes(
   { tools, showReasoning }: Dialogue,
   context: WireContext,
 ): Notes {
-  const free = clientSide.freeTextTools?.(body) ?? new Set<string>();
-  const named = tools.map(({ name, at }) => ({ name, at, freeText: free.has(name) }));
   return {
-    tools: mapToolNames(named, NAME_LIMIT[upstream]),
+    tools: mapToolNames(tools, NAME_LIMIT[upstream]),
     hideReasoning: showReasoning === false && !context.features.reasoningHistory,
     echo: clientSide.echo?.(body) ?? {},
-    droppedTools: offeredSearchTools(body.tools),
+    droppedTools: offeredOptionalTools(body.tools),
   };
 }
 
@@ -197,5 +193,7 @@ function minter(context: WireContext): MintId {
 /** Puts the client's own name for the tool back in. */
 function restoreCall(call: ToolCall, notes: Notes): ToolCall {
   const tool = notes.tools.get(call.name);
-  return tool === undefined ? call : { ...call, name: tool.name, wrapped: tool.freeText };
+  if (tool === undefined) return call;
+  const { name, namespace, freeText } = tool;
+  return { ...call, name, wrapped: freeText, ...(namespace === null ? {} : { namespace }) };
 }

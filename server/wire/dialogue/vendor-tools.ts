@@ -8,6 +8,7 @@ import {
   stringMember,
   typeOf,
 } from './json.ts';
+import { refuse } from './refusal.ts';
 
 /**
  * What tools that ran at a vendor did in earlier turns, as text for a model of another vendor: a conversation goes on after
@@ -15,19 +16,31 @@ import {
  */
 
 /**
- * Search at the vendor, which coding agents offer with every request and do well without: where another vendor's model
- * answers it is left out, and the answer says so. Types of other tools are refused.
+ * Tools that search, fetch pages or run programs at the vendor, under the names that the vendors and other gateways give
+ * them. Clients offer them with every request and a model answers without them: where a model of another vendor answers
+ * they are left out, and the answer says so. Other tools of vendors hold what a request is about (files, servers) and are
+ * refused.
  */
-const searchTool = /^web_search(_preview)?(_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
+const optionalTool =
+  /^(?:[a-z]{1,32}:)?(?:web_search|web_fetch|x_search|code_execution|code_interpreter)(?:_preview)?(?:_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
 
-export function isSearchTool(type: Json | undefined): boolean {
-  return typeof type === 'string' && searchTool.test(type);
+export function isOptionalTool(type: Json | undefined): boolean {
+  return typeof type === 'string' && optionalTool.test(type);
 }
 
-/** The types of the vendor's search tools that a request offers, each once: what an answer says was left out. */
-export function offeredSearchTools(tools: Json | undefined): string[] {
+/** Types of optional tools that are named in the header; more say no more. */
+const MAX_NAMED = 16;
+
+/** The types of the vendor's optional tools that a request offers, each once: what an answer says was left out. */
+export function offeredOptionalTools(tools: Json | undefined): string[] {
   if (!Array.isArray(tools)) return [];
-  return [...new Set(tools.flatMap((tool) => (isObject(tool) && isSearchTool(tool.type) ? [typeOf(tool)] : [])))];
+  const types = tools.flatMap((tool) => (isObject(tool) && isOptionalTool(tool.type) ? [typeOf(tool)] : []));
+  return [...new Set(types)].slice(0, MAX_NAMED);
+}
+
+/** Refuses a choice of a tool that this model's vendor has not. */
+export function refuseVendorChoice(at: string): never {
+  return refuse(at, "demands a tool that runs at the vendor, which this model's vendor has not");
 }
 
 /** Members in which vendors say what a tool found, in the order in which they are told. */

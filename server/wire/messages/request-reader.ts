@@ -37,8 +37,8 @@ import {
   Untranslatable,
 } from '../dialogue/refusal.ts';
 import { decodeToolId } from '../dialogue/tool-ids.ts';
-import { isSearchTool, textOfBlock } from '../dialogue/vendor-tools.ts';
-import { translationRules } from '../members.ts';
+import { isOptionalTool, refuseVendorChoice, textOfBlock } from '../dialogue/vendor-tools.ts';
+import { asksForNothing, translationRules } from '../members.ts';
 import type { RequestFacts } from '../protocol.ts';
 
 /** What becomes of each field of the body; every other one is refused. */
@@ -82,7 +82,8 @@ export function readMessagesRequest(body: JsonObject, facts: RequestFacts, upstr
 
 /** The newest client library resends the whole history when it is told so in exactly these words. */
 function refuseThread(body: JsonObject): void {
-  if (body.thread === undefined || body.thread === null) return;
+  const { thread } = body;
+  if (thread === undefined || asksForNothing({ kind: 'tenant' }, thread)) return;
   throw new Untranslatable({
     message: 'thread: is not supported for this model',
     param: 'thread',
@@ -334,7 +335,7 @@ function readCall(block: JsonObject, at: string): AssistantPart {
 
 function readTool(value: Json, at: string): FunctionTool[] {
   const tool = requireObject(value, at);
-  if (isSearchTool(tool.type)) return [];
+  if (isOptionalTool(tool.type)) return [];
   if (tool.type !== undefined && tool.type !== null && tool.type !== 'custom') {
     refuseType(tool, at, 'tools');
   }
@@ -371,9 +372,8 @@ function readToolChoice(
   const kind = oneOf(choice.type, ['auto', 'any', 'tool', 'none'], `${at}.type`);
   if (kind !== 'tool') return { toolChoice: { kind, at }, parallelCalls };
   const name = requireString(choice.name, `${at}.name`);
-  const isForced = (tool: Json): boolean => isObject(tool) && tool.name === name && isSearchTool(tool.type);
-  if (Array.isArray(tools) && tools.some(isForced))
-    refuse(at, "demands a search at the vendor, which this model's has not");
+  const isForced = (tool: Json): boolean => isObject(tool) && tool.name === name && isOptionalTool(tool.type);
+  if (Array.isArray(tools) && tools.some(isForced)) refuseVendorChoice(at);
   return { toolChoice: { kind, name, custom: false, at }, parallelCalls };
 }
 

@@ -33,9 +33,10 @@ export function writeItem(
   if (block.kind === 'reasoning') return { id, type: 'reasoning', summary: text === '' ? [] : [summaryPart(text)] };
   if (block.kind === 'call') {
     const { id: call_id, name } = block;
+    const within = block.namespace === undefined ? {} : { namespace: block.namespace };
     return isFreeText(block)
-      ? { id, type: 'custom_tool_call', status, call_id, name, input: text }
-      : { id, type: 'function_call', status, call_id, name, arguments: text };
+      ? { id, type: 'custom_tool_call', status, call_id, name, ...within, input: text }
+      : { id, type: 'function_call', status, call_id, name, ...within, arguments: text };
   }
   const part = block.kind === 'text' ? textPart(text) : refusalPart(text);
   return { id, type: 'message', status, role: 'assistant', content: status === 'in_progress' ? [] : [part] };

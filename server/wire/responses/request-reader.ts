@@ -11,7 +11,7 @@ import type {
   ToolResult,
   Turn,
 } from '../dialogue/dialogue.ts';
-import { isObject, type Json, type JsonObject, stringifyJson, typeOf } from '../dialogue/json.ts';
+import { type Json, type JsonObject, stringifyJson, typeOf } from '../dialogue/json.ts';
 import { isWebAddress } from '../dialogue/media.ts';
 import {
   checkFields,
@@ -28,8 +28,9 @@ import {
   requireObject,
   requireString,
 } from '../dialogue/refusal.ts';
+import { nameWithin } from '../dialogue/tool-names.ts';
 import { appendResult } from '../dialogue/turns.ts';
-import { isSearchTool, textOfItem } from '../dialogue/vendor-tools.ts';
+import { isOptionalTool, refuseVendorChoice, textOfItem } from '../dialogue/vendor-tools.ts';
 import { translationRules } from '../members.ts';
 import { onlyText, readFormat, readThinking, refuseUpload } from '../openai-members.ts';
 import type { RequestFacts } from '../protocol.ts';
@@ -49,9 +50,6 @@ const REASONING_FIELDS: Readonly<Record<string, FieldRule>> = {
 
 const TEXT_FIELDS: Readonly<Record<string, FieldRule>> = { format: 'read', verbosity: 'read' };
 
-/** Tools of the vendor's own that a coding agent always offers; the model works without them. */
-const SKIPPED_TOOLS = new Set<Json | undefined>(['namespace', 'tool_search']);
-
 /** Reads a Responses request. Throws `Untranslatable` for what the other protocols have no words for. */
 export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, upstream: string): Dialogue {
   checkFields(body, { rules: responsesFields, upstream });
@@ -60,8 +58,9 @@ export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, ups
   const text = optionalObject(body.text, 'text');
   checkFields(text ?? {}, { rules: TEXT_FIELDS, upstream, at: 'text' });
   const summary = reasoning?.summary ?? reasoning?.generate_summary;
-  const { instructions, turns } = readInput(body.input);
-  const { tools, toolChoice } = readToolChoice(body.tool_choice, readTools(body.tools));
+  const { instructions, turns, found } = readInput(body.input);
+  const declared = [...readTools(body.tools, 'tools', null), ...found];
+  const { tools, toolChoice } = readToolChoice(body.tool_choice, declared);
   const leading = optionalString(body.instructions, 'instructions');
   return {
     instructions: [...(leading === null || leading === '' ? [] : [textPart(leading, 'instructions')]), ...instructions],
@@ -86,11 +85,19 @@ function textPart(text: string, at: string): TextPart {
   return { kind: 'text', text, cache: null, at };
 }
 
-function readInput(input: Json | undefined): { instructions: TextPart[]; turns: Turn[] } {
+/** What `input` says; `found`: tools that a search in the history has found, which the model may call since. */
+interface Input {
+  instructions: TextPart[];
+  turns: Turn[];
+  found: FunctionTool[];
+}
+
+function readInput(input: Json | undefined): Input {
   if (typeof input === 'string') {
-    return { instructions: [], turns: [{ role: 'user', parts: [textPart(input, 'input')], at: 'input' }] };
+    return { instructions: [], turns: [{ role: 'user', parts: [textPart(input, 'input')], at: 'input' }], found: [] };
   }
   const instructions: TextPart[] = [];
+  const found: FunctionTool[] = [];
   const turns: Turn[] = [];
   const answer: OpenAnswer = { hasText: false, hasCall: false };
   requireList(input, 'input').forEach((value, index) => {
@@ -98,6 +105,7 @@ function readInput(input: Json | undefined): { instructions: TextPart[]; turns: 
     const item = requireObject(value, at);
     if (item.type !== undefined && item.type !== 'message') {
       readItem(item, turns, answer, at);
+      if (item.type === 'tool_search_output') found.push(...readTools(item.tools, `${at}.tools`, null));
       return;
     }
     const role = oneOf(item.role, ['system', 'developer', 'user', 'assistant'], `${at}.role`);
@@ -107,7 +115,7 @@ function readInput(input: Json | undefined): { instructions: TextPart[]; turns: 
     else if (turns.length === 0) instructions.push(...parts.map(onlyText));
     else turns.push({ role: 'system', texts: parts.map(onlyText), at });
   });
-  return { instructions, turns };
+  return { instructions, turns, found };
 }
 
 /** What the last answer has so far. Kept and not looked for, because histories are long. */
@@ -149,7 +157,10 @@ function readItem(item: JsonObject, turns: Turn[], answer: OpenAnswer, at: strin
       break;
     case 'web_search_call':
     case 'mcp_list_tools':
-      // Say only that a search took place, or what there was to call; what was found is in the text that follows.
+    case 'tool_search_call':
+    case 'tool_search_output':
+      // Say only that a search took place, or what there was to call; what was found is in the text that follows, and
+      // tools that were found stand among the others.
       break;
     default: {
       const told = textOfItem(item);
@@ -169,7 +180,7 @@ function readCall(item: JsonObject, at: string): CallPart {
   return {
     kind: 'call',
     id: requireString(item.call_id, `${at}.call_id`),
-    name: requireString(item.name, `${at}.name`),
+    name: nameWithin(optionalString(item.namespace, `${at}.namespace`), requireString(item.name, `${at}.name`)),
     arguments: text,
     custom: false,
     cache: null,
@@ -252,25 +263,41 @@ function readInputFile(part: JsonObject, at: string): ContentPart {
   };
 }
 
-function readTools(tools: Json | undefined): FunctionTool[] {
-  return optionalList(tools, 'tools').flatMap((value, index): FunctionTool[] => {
-    const at = `tools.${index}`;
+/** `namespace`: the group that the tools stand in. */
+function readTools(tools: Json | undefined, listAt: string, namespace: string | null): FunctionTool[] {
+  return optionalList(tools, listAt).flatMap((value, index): FunctionTool[] => {
+    const at = `${listAt}.${index}`;
     const tool = requireObject(value, at);
-    if (SKIPPED_TOOLS.has(tool.type) || isSearchTool(tool.type)) return [];
-    if (tool.type === 'custom') return [readFreeTextTool(tool, at)];
+    // The tools that it would find are not there to be called; coding agents always offer it and do well without.
+    if (tool.type === 'tool_search' || isOptionalTool(tool.type)) return [];
+    if (tool.type === 'namespace' && namespace === null) return readNamespace(tool, at);
+    if (tool.type === 'custom') return [readFreeTextTool(tool, at, namespace)];
     if (tool.type !== 'function') refuseType(tool, at, 'tools');
+    const name = requireString(tool.name, `${at}.name`);
     return [
       {
         kind: 'function',
-        name: requireString(tool.name, `${at}.name`),
+        name: nameWithin(namespace, name),
         description: optionalString(tool.description, `${at}.description`),
         schema: optionalObject(tool.parameters, `${at}.parameters`),
         strict: optionalBoolean(tool.strict, `${at}.strict`),
         cache: null,
         at,
+        own: { name, namespace, freeText: false },
       },
     ];
   });
+}
+
+/** The tools of a group; what the group is for opens the description of its first one. */
+function readNamespace(group: JsonObject, at: string): FunctionTool[] {
+  const name = requireString(group.name, `${at}.name`);
+  const told = optionalString(group.description, `${at}.description`) ?? '';
+  const [first, ...rest] = readTools(group.tools, `${at}.tools`, name);
+  if (first === undefined) return [];
+  const heading = told === '' ? [] : [`[${name}: ${told}]`];
+  const lines = first.description === null ? heading : [...heading, first.description];
+  return [{ ...first, description: lines.length === 0 ? null : lines.join('\n\n') }, ...rest];
 }
 
 const FREE_TEXT_SCHEMA: JsonObject = {
@@ -281,7 +308,7 @@ const FREE_TEXT_SCHEMA: JsonObject = {
 };
 
 /** A tool that takes free text becomes a function with one argument; its grammar can only be told to the model. */
-function readFreeTextTool(tool: JsonObject, at: string): FunctionTool {
+function readFreeTextTool(tool: JsonObject, at: string, namespace: string | null): FunctionTool {
   const description = optionalString(tool.description, `${at}.description`);
   const format = optionalObject(tool.format, `${at}.format`);
   const grammar =
@@ -289,28 +316,23 @@ function readFreeTextTool(tool: JsonObject, at: string): FunctionTool {
       ? `The value of "input" must match this ${requireString(format.syntax, `${at}.format.syntax`)} grammar:\n${requireString(format.definition, `${at}.format.definition`)}`
       : null;
   const told = [description, grammar].filter((text) => text !== null).join('\n\n');
+  const name = requireString(tool.name, `${at}.name`);
   return {
     kind: 'function',
-    name: requireString(tool.name, `${at}.name`),
+    name: nameWithin(namespace, name),
     description: told === '' ? null : told,
     schema: FREE_TEXT_SCHEMA,
     strict: null,
     cache: null,
     at,
+    own: { name, namespace, freeText: true },
   };
 }
 
-/** Names of the request's free-text tools: calls to them go back in their own form. */
-export function freeTextTools(body: JsonObject): Set<string> {
-  const tools = Array.isArray(body.tools) ? body.tools : [];
-  return new Set(
-    tools.flatMap((tool) =>
-      isObject(tool) && tool.type === 'custom' && typeof tool.name === 'string' ? [tool.name] : [],
-    ),
-  );
-}
-
-function readToolChoice(choice: Json | undefined, tools: Tool[]): { tools: Tool[]; toolChoice: ToolChoice | null } {
+function readToolChoice(
+  choice: Json | undefined,
+  tools: FunctionTool[],
+): { tools: Tool[]; toolChoice: ToolChoice | null } {
   const at = 'tool_choice';
   if (choice === undefined || choice === null) return { tools, toolChoice: null };
   if (typeof choice === 'string') {
@@ -318,9 +340,13 @@ function readToolChoice(choice: Json | undefined, tools: Tool[]): { tools: Tool[
     return { tools, toolChoice: { kind: kind === 'required' ? 'any' : kind, at } };
   }
   const object = requireObject(choice, at);
+  if (isOptionalTool(object.type)) refuseVendorChoice(at);
   const type = oneOf(object.type, ['function', 'custom', 'allowed_tools'], `${at}.type`);
   if (type !== 'allowed_tools') {
-    const name = requireString(object.name, `${at}.name`);
+    const name = nameWithin(
+      optionalString(object.namespace, `${at}.namespace`),
+      requireString(object.name, `${at}.name`),
+    );
     return { tools, toolChoice: { kind: 'tool', name, custom: false, at } };
   }
   const mode = oneOf(object.mode, ['auto', 'required'], `${at}.mode`);
@@ -328,7 +354,8 @@ function readToolChoice(choice: Json | undefined, tools: Tool[]): { tools: Tool[
     requireList(object.tools, `${at}.tools`).map((tool) => requireObject(tool, `${at}.tools`).name),
   );
   return {
-    tools: tools.filter((tool) => allowed.has(tool.name)),
+    // A group is allowed by its own name.
+    tools: tools.filter(({ name, own }) => allowed.has(own?.name ?? name) || allowed.has(own?.namespace ?? undefined)),
     toolChoice: { kind: mode === 'required' ? 'any' : 'auto', at },
   };
 }

@@ -361,7 +361,7 @@ describe('the other fields', () => {
     ['service_tier', 'flex'],
     ['store', true],
     ['web_search_options', {}],
-    ['enable_thinking', true],
+    ['enable_search', true],
   ];
   test.each(refused)('57 %s is refused by name', (field, value) => {
     expect(refusal(to, { ...minimal, [field]: value })).toMatchObject({ param: field, code: 'unsupported_parameter' });

@@ -379,10 +379,10 @@ describe('tools', () => {
   });
 
   test('49 a tool that runs at the vendor is refused by name', () => {
-    const ran = { type: 'code_execution_20250825', name: 'code_execution' };
+    const ran = { type: 'mcp_toolset', mcp_server_name: 's' };
     const problem = refusal(to, { ...minimal, tools: [tool, ran] });
     expect(problem).toMatchObject({ param: 'tools.1.type' });
-    expect(problem.message).toContain('code_execution_20250825');
+    expect(problem.message).toContain('mcp_toolset');
   });
 
   test('50 a name of 80 characters is cut to 64, the same way everywhere', () => {

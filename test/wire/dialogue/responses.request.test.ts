@@ -176,9 +176,9 @@ describe('responses to chat completions', () => {
   });
 
   test('a tool that runs at the vendor is refused by name', () => {
-    const problem = refusal(R_TO_C, { ...minimal, tools: [{ type: 'code_interpreter', container: {} }] });
+    const problem = refusal(R_TO_C, { ...minimal, tools: [{ type: 'file_search', vector_store_ids: ['v'] }] });
     expect(problem.param).toBe('tools.0.type');
-    expect(problem.message).toContain('code_interpreter');
+    expect(problem.message).toContain('file_search');
   });
 
   test('another mode of reasoning is refused by name', () => {

@@ -239,4 +239,39 @@ describe('a stream with odd parts', () => {
     expect(out).toContain('"stop_reason":"end_turn"');
     expect(out).not.toContain('"type":"tool_use"');
   });
+
+  const namelessCall = {
+    messages: [
+      { type: 'message_start', message: {} },
+      { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'a', name: '', input: {} } },
+      { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"x":1}' } },
+      { type: 'content_block_stop', index: 1 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: {} },
+      { type: 'message_stop' },
+    ],
+    responses: [
+      { type: 'response.created', response: {} },
+      { type: 'response.output_item.added', output_index: 1, item: { type: 'function_call', call_id: 'a' } },
+      { type: 'response.function_call_arguments.delta', output_index: 1, delta: '{"x":1}' },
+      { type: 'response.output_item.done', output_index: 1, item: { type: 'function_call', call_id: 'a' } },
+      { type: 'response.completed', response: { status: 'completed' } },
+    ],
+  };
+  const text = {
+    messages: { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'So' } },
+    responses: { type: 'response.output_text.delta', output_index: 0, delta: 'So' },
+  };
+  test.each([C_TO_M, R_TO_M, M_TO_R, C_TO_R] as { client: Protocol; upstream: 'messages' | 'responses' }[])(
+    'a call without a name of a $upstream upstream goes where there is text to show $client clients, and fails the answer otherwise',
+    (direction) => {
+      const { upstream } = direction;
+      const [begin, ...rest] = namelessCall[upstream];
+      const run = (...events: Record<string, unknown>[]) =>
+        relay(exchange(direction, { stream: true }).stream(), [bytes(sse(upstream, events))]);
+      const shown = run(begin ?? {}, text[upstream], ...rest);
+      expect(shown).toContain('So');
+      expect(shown).not.toMatch(/\\"x\\"|"error":\{|"finish_reason":"tool_calls"|"stop_reason":"tool_use"/);
+      expect(run(begin ?? {}, ...rest)).toMatch(/without naming it/);
+    },
+  );
 });

@@ -147,6 +147,36 @@ describe('a search at the vendor', () => {
     expect(JSON.stringify(tools)).toContain('"name":"f"');
   });
 
+  const types: [Direction, string[]][] = [
+    [M_TO_C, ['web_fetch_20250910', 'code_execution_20250522', 'web_search_20250305']],
+    [C_TO_M, ['web_search', 'openrouter:web_search', 'openrouter:web_fetch', 'code_interpreter', 'x_search']],
+    [R_TO_C, ['web_search_preview_2025_03_11', 'code_interpreter', 'x_search']],
+  ];
+  const offering = types.flatMap(([direction, list]) => list.map((type): [Direction, string] => [direction, type]));
+  const offer = ({ client }: Direction, type: string): Record<string, unknown> => {
+    const place = { messages: 0, 'chat-completions': 2, responses: 4 }[client];
+    const base = bodies[place]?.[1] ?? {};
+    const [, kept] = base['tools'] as unknown[];
+    return { ...base, tools: [{ type, name: 'at_vendor' }, kept] };
+  };
+  test.each(offering)('$client: a fetch or a program that is offered is left out like it: %s', (direction, type) => {
+    const { tools } = translated(direction, offer(direction, type));
+    expect(tools).toHaveLength(1);
+    expect(JSON.stringify(tools)).not.toContain('at_vendor');
+  });
+  test.each(offering)('$client: and is refused where it is forced: %s', (direction, type) => {
+    const tool_choice = direction.client === 'messages' ? { type: 'tool', name: 'at_vendor' } : { type };
+    expect(refusal(direction, { ...offer(direction, type), tool_choice }).param).toMatch(/^tool_choice/);
+  });
+  test.each([
+    [M_TO_C, 'mcp_toolset'],
+    [R_TO_C, 'file_search'],
+    [R_TO_C, 'image_generation'],
+    [C_TO_M, 'file_search'],
+  ])('$client: a tool that holds what the request is about is refused by its type: %s', (direction, type) => {
+    expect(refusal(direction, offer(direction, type)).param).toBe('tools.0.type');
+  });
+
   const forced: [Direction, Record<string, unknown>][] = [
     [M_TO_C, { ...bodies[0]?.[1], tool_choice: { type: 'tool', name: 'web_search' } }],
     [R_TO_C, { ...bodies[4]?.[1], tool_choice: { type: 'web_search' } }],
