@@ -44,7 +44,7 @@ export interface MemberTable {
  * The vendors' own descriptions. What stands under the first three is declared in the vendors' published client libraries,
  * which a test holds these tables against.
  */
-export const pages = {
+export const memberPages = {
   messages: 'https://platform.claude.com/docs/en/api/messages',
   chat: 'https://platform.openai.com/docs/api-reference/chat/create',
   responses: 'https://platform.openai.com/docs/api-reference/responses/create',
@@ -104,23 +104,23 @@ const serviceTier: MemberGate = { kind: 'price', isOff: isStandardTier };
 
 /** Some upstreams are gateways themselves, in all protocols: these let another model or provider answer, or add paid steps. */
 const gatewayMembers: Record<string, MemberRule> = {
-  preset: gated('tenant', pages.openrouter, tenant),
-  models: gated('price', pages.openrouter, price),
-  fallbacks: gated('price', pages.messages, price),
-  provider: gated('price', pages.providers, { kind: 'price', isOff: isEmptyObject }),
-  plugins: gated('price', pages.openrouter, {
+  preset: gated('tenant', memberPages.openrouter, tenant),
+  models: gated('price', memberPages.openrouter, price),
+  fallbacks: gated('price', memberPages.messages, price),
+  provider: gated('price', memberPages.providers, { kind: 'price', isOff: isEmptyObject }),
+  plugins: gated('price', memberPages.openrouter, {
     kind: 'price',
     isOff: (value) => Array.isArray(value) && value.every(isDisabled),
   }),
   // Bounds the paid steps of tools that have gates of their own.
-  stop_server_tools_when: { effect: 'price', page: pages.openrouter, gate: price },
-  image_config: { effect: 'price', page: pages.openrouter, gate: { kind: 'price', isOff: isEmptyObject } },
-  ...listed('words', pages.openrouter, 'drop', 'session_id trace'),
+  stop_server_tools_when: { effect: 'price', page: memberPages.openrouter, gate: price },
+  image_config: { effect: 'price', page: memberPages.openrouter, gate: { kind: 'price', isOff: isEmptyObject } },
+  ...listed('words', memberPages.openrouter, 'drop', 'session_id trace'),
 };
 
 const modalities: MemberRule = {
   effect: 'form',
-  page: pages.chat,
+  page: memberPages.chat,
   translation: (value) => Array.isArray(value) && value.every((modality) => modality === 'text'),
 };
 
@@ -133,29 +133,34 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
   messages: {
     members: {
       ...gatewayMembers,
-      ...listed('form', pages.messages, 'read', 'model stream output_config output_format thinking tool_choice'),
-      ...listed('words', pages.messages, 'read', 'max_tokens messages stop_sequences system temperature top_k top_p'),
-      ...listed('words', pages.messages, 'read', 'metadata tools'),
-      ...listed('words', pages.messages, 'drop', 'context_management diagnostics'),
+      ...listed('form', memberPages.messages, 'read', 'model stream output_config output_format thinking tool_choice'),
+      ...listed(
+        'words',
+        memberPages.messages,
+        'read',
+        'max_tokens messages stop_sequences system temperature top_k top_p',
+      ),
+      ...listed('words', memberPages.messages, 'read', 'metadata tools'),
+      ...listed('words', memberPages.messages, 'drop', 'context_management diagnostics'),
       // Written and read caches have prices of their own, which the usage tells apart.
-      ...listed('words', pages.messages, 'drop', 'cache_control'),
-      ...listed('form', pages.messages, undefined, 'compaction'),
+      ...listed('words', memberPages.messages, 'drop', 'cache_control'),
+      ...listed('form', memberPages.messages, undefined, 'compaction'),
       // A newer client that sees exactly these details resends the whole history without `thread`. Ignoring the field
       // instead would lose every earlier turn.
-      thread: gated('tenant', pages.messages, {
+      thread: gated('tenant', memberPages.messages, {
         kind: 'tenant',
         details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
       }),
-      container: gated('tenant', pages.messages, tenant),
-      fallback_credit_token: gated('tenant', pages.messages, tenant),
-      billing_policy: gated('price', pages.messages, price),
-      speed: gated('price', pages.fastMode, { kind: 'price', isOff: oneOf('standard') }),
-      inference_geo: gated('price', pages.residency, { kind: 'price', isOff: oneOf('global') }),
-      service_tier: gated('price', pages.tiers, serviceTier),
-      mcp_servers: gated('price', pages.messages, price),
+      container: gated('tenant', memberPages.messages, tenant),
+      fallback_credit_token: gated('tenant', memberPages.messages, tenant),
+      billing_policy: gated('price', memberPages.messages, price),
+      speed: gated('price', memberPages.fastMode, { kind: 'price', isOff: oneOf('standard') }),
+      inference_geo: gated('price', memberPages.residency, { kind: 'price', isOff: oneOf('global') }),
+      service_tier: gated('price', memberPages.tiers, serviceTier),
+      mcp_servers: gated('price', memberPages.messages, price),
     },
     parts: plainParts(
-      pages.messages,
+      memberPages.messages,
       'text image document search_result tool_use tool_result thinking redacted_thinking server_tool_use tool_reference ' +
         'web_search_tool_result web_search_result web_fetch_tool_result web_fetch_result advisor_tool_result ' +
         'code_execution_tool_result bash_code_execution_tool_result text_editor_code_execution_tool_result ' +
@@ -166,88 +171,121 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
   'chat-completions': {
     members: {
       ...gatewayMembers,
-      ...listed('form', pages.chat, 'read', 'model stream stream_options response_format tool_choice'),
-      ...listed('words', pages.chat, 'read', 'max_completion_tokens max_tokens messages parallel_tool_calls tools'),
-      ...listed('words', pages.chat, 'read', 'prompt_cache_key reasoning_effort safety_identifier stop temperature'),
-      ...listed('words', pages.chat, 'read', 'top_k top_p user verbosity'),
-      ...listed('words', pages.openrouter, 'read', 'reasoning'),
-      ...listed('words', pages.chat, 'drop', 'cache_control metadata prompt_cache_options prompt_cache_retention seed'),
-      ...listed('words', pages.chat, isZero, 'frequency_penalty presence_penalty top_logprobs'),
-      ...listed('words', pages.chat, undefined, 'prediction'),
-      ...listed('form', pages.chat, undefined, 'moderation'),
-      ...listed('words', pages.deepseek, 'read', 'thinking'),
-      ...listed('words', pages.qwen, 'read', 'enable_thinking thinking_budget'),
-      ...listed('words', pages.openrouter, undefined, 'min_p repetition_penalty top_a'),
-      ...listed('form', pages.openrouter, undefined, 'debug'),
-      function_call: { effect: 'form', page: pages.chat, translation: oneOf('none', 'auto') },
-      functions: { effect: 'form', page: pages.chat, translation: isEmptyList },
+      ...listed('form', memberPages.chat, 'read', 'model stream stream_options response_format tool_choice'),
+      ...listed(
+        'words',
+        memberPages.chat,
+        'read',
+        'max_completion_tokens max_tokens messages parallel_tool_calls tools',
+      ),
+      ...listed(
+        'words',
+        memberPages.chat,
+        'read',
+        'prompt_cache_key reasoning_effort safety_identifier stop temperature',
+      ),
+      ...listed('words', memberPages.chat, 'read', 'top_k top_p user verbosity'),
+      ...listed('words', memberPages.openrouter, 'read', 'reasoning'),
+      ...listed(
+        'words',
+        memberPages.chat,
+        'drop',
+        'cache_control metadata prompt_cache_options prompt_cache_retention seed',
+      ),
+      ...listed('words', memberPages.chat, isZero, 'frequency_penalty presence_penalty top_logprobs'),
+      ...listed('words', memberPages.chat, undefined, 'prediction'),
+      ...listed('form', memberPages.chat, undefined, 'moderation'),
+      ...listed('words', memberPages.deepseek, 'read', 'thinking'),
+      ...listed('words', memberPages.qwen, 'read', 'enable_thinking thinking_budget'),
+      ...listed('words', memberPages.openrouter, undefined, 'min_p repetition_penalty top_a'),
+      ...listed('form', memberPages.openrouter, undefined, 'debug'),
+      function_call: { effect: 'form', page: memberPages.chat, translation: oneOf('none', 'auto') },
+      functions: { effect: 'form', page: memberPages.chat, translation: isEmptyList },
       logit_bias: {
         effect: 'words',
-        page: pages.chat,
+        page: memberPages.chat,
         translation: (value) => isObject(value) && Object.keys(value).length === 0,
       },
-      logprobs: { effect: 'form', page: pages.chat, translation: (value) => value === false },
+      logprobs: { effect: 'form', page: memberPages.chat, translation: (value) => value === false },
       modalities,
       // Each answer is charged; the hold counts them.
-      n: { effect: 'form', page: pages.chat, translation: (value) => isNumber(value) && numberValue(value) === 1 },
-      deferred: gated('form', pages.deferred, deferred),
-      previous_response_id: gated('tenant', pages.responses, tenant),
-      conversation: gated('tenant', pages.responses, tenant),
-      store: gated('tenant', pages.chat, tenant),
-      service_tier: gated('price', pages.openaiTiers, serviceTier),
-      web_search_options: gated('price', pages.chat, { kind: 'price', name: 'web_search', isOff: isSearchOff }),
-      audio: gated('price', pages.chat, price),
+      n: {
+        effect: 'form',
+        page: memberPages.chat,
+        translation: (value) => isNumber(value) && numberValue(value) === 1,
+      },
+      deferred: gated('form', memberPages.deferred, deferred),
+      previous_response_id: gated('tenant', memberPages.responses, tenant),
+      conversation: gated('tenant', memberPages.responses, tenant),
+      store: gated('tenant', memberPages.chat, tenant),
+      service_tier: gated('price', memberPages.openaiTiers, serviceTier),
+      web_search_options: gated('price', memberPages.chat, { kind: 'price', name: 'web_search', isOff: isSearchOff }),
+      audio: gated('price', memberPages.chat, price),
       // Searches and programs that vendors charge for by the source or by the call.
-      search_parameters: gated('price', pages.liveSearch, { kind: 'price', name: 'web_search', isOff: isSearchOff }),
-      enable_search: gated('price', pages.qwen, { kind: 'price', name: 'web_search' }),
-      search_options: gated('price', pages.qwen, { kind: 'price', name: 'web_search', isOff: isEmptyObject }),
-      enable_code_interpreter: gated('price', pages.qwen, { kind: 'price', name: 'code_interpreter' }),
+      search_parameters: gated('price', memberPages.liveSearch, {
+        kind: 'price',
+        name: 'web_search',
+        isOff: isSearchOff,
+      }),
+      enable_search: gated('price', memberPages.qwen, { kind: 'price', name: 'web_search' }),
+      search_options: gated('price', memberPages.qwen, { kind: 'price', name: 'web_search', isOff: isEmptyObject }),
+      enable_code_interpreter: gated('price', memberPages.qwen, { kind: 'price', name: 'code_interpreter' }),
     },
     parts: {
-      ...plainParts(pages.chat, 'text refusal image_url file'),
-      ...plainParts(pages.mistral, 'thinking reference'),
-      ...plainParts(pages.openrouter, 'video_url'),
-      input_audio: { effect: 'price', page: pages.chat, gate: price },
+      ...plainParts(memberPages.chat, 'text refusal image_url file'),
+      ...plainParts(memberPages.mistral, 'thinking reference'),
+      ...plainParts(memberPages.openrouter, 'video_url'),
+      input_audio: { effect: 'price', page: memberPages.chat, gate: price },
     },
   },
   responses: {
     members: {
       ...gatewayMembers,
-      ...listed('form', pages.responses, 'read', 'model stream text tool_choice'),
-      ...listed('words', pages.responses, 'read', 'input instructions max_output_tokens parallel_tool_calls reasoning'),
-      ...listed('words', pages.responses, 'read', 'prompt_cache_key safety_identifier temperature tools top_p user'),
-      ...listed('words', pages.responses, 'drop', 'client_metadata max_tool_calls metadata stream_options'),
-      ...listed('words', pages.responses, 'drop', 'prompt_cache_options prompt_cache_retention'),
-      ...listed('form', pages.responses, undefined, 'context_management'),
-      ...listed('words', pages.responses, undefined, 'image'),
-      ...listed('form', pages.responses, undefined, 'moderation'),
+      ...listed('form', memberPages.responses, 'read', 'model stream text tool_choice'),
+      ...listed(
+        'words',
+        memberPages.responses,
+        'read',
+        'input instructions max_output_tokens parallel_tool_calls reasoning',
+      ),
+      ...listed(
+        'words',
+        memberPages.responses,
+        'read',
+        'prompt_cache_key safety_identifier temperature tools top_p user',
+      ),
+      ...listed('words', memberPages.responses, 'drop', 'client_metadata max_tool_calls metadata stream_options'),
+      ...listed('words', memberPages.responses, 'drop', 'prompt_cache_options prompt_cache_retention'),
+      ...listed('form', memberPages.responses, undefined, 'context_management'),
+      ...listed('words', memberPages.responses, undefined, 'image'),
+      ...listed('form', memberPages.responses, undefined, 'moderation'),
       // Granted to the operator's account.
-      access_programs: gated('tenant', pages.responses, {
+      access_programs: gated('tenant', memberPages.responses, {
         kind: 'tenant',
         isOff: (value) => isObject(value) && Object.values(value).every(oneOf('standard')),
       }),
-      background: { effect: 'form', page: pages.responses, translation: (value) => value === false },
+      background: { effect: 'form', page: memberPages.responses, translation: (value) => value === false },
       include: {
         effect: 'form',
-        page: pages.responses,
+        page: memberPages.responses,
         translation: (value) => Array.isArray(value) && !value.includes('message.output_text.logprobs'),
       },
-      top_logprobs: { effect: 'form', page: pages.responses, translation: isZero },
-      truncation: { effect: 'words', page: pages.responses, translation: oneOf('disabled') },
+      top_logprobs: { effect: 'form', page: memberPages.responses, translation: isZero },
+      truncation: { effect: 'words', page: memberPages.responses, translation: oneOf('disabled') },
       modalities,
-      deferred: gated('form', pages.deferred, deferred),
-      previous_response_id: gated('tenant', pages.responses, tenant),
-      conversation: gated('tenant', pages.responses, tenant),
-      prompt: gated('tenant', pages.responses, tenant),
-      store: gated('tenant', pages.responses, { kind: 'tenant', translationDrops: true }, 'drop'),
-      service_tier: gated('price', pages.openaiTiers, serviceTier),
+      deferred: gated('form', memberPages.deferred, deferred),
+      previous_response_id: gated('tenant', memberPages.responses, tenant),
+      conversation: gated('tenant', memberPages.responses, tenant),
+      prompt: gated('tenant', memberPages.responses, tenant),
+      store: gated('tenant', memberPages.responses, { kind: 'tenant', translationDrops: true }, 'drop'),
+      service_tier: gated('price', memberPages.openaiTiers, serviceTier),
     },
     parts: {
       ...plainParts(
-        pages.responses,
+        memberPages.responses,
         'input_text output_text text refusal summary_text reasoning_text input_image input_file computer_screenshot',
       ),
-      input_audio: { effect: 'price', page: pages.responses, gate: price },
+      input_audio: { effect: 'price', page: memberPages.responses, gate: price },
     },
   },
 };

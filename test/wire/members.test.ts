@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Protocol } from '../../server/core/protocol.ts';
 import { scanBody } from '../../server/wire/body.ts';
-import { memberTables, mistakenFor, pages } from '../../server/wire/members.ts';
+import { memberPages, memberTables, mistakenFor } from '../../server/wire/members.ts';
 import { wireFor } from '../../server/wire/wires.ts';
 import { contextWith, factsWith } from './fixtures.ts';
 
@@ -51,7 +51,11 @@ describe.each(protocols)('%s', (protocol) => {
   test('what the vendor declares in its published client library is known, and what is said to be declared is', () => {
     const declared = declaredMembers[protocol]();
     expect(declared.filter((name) => !Object.hasOwn(members, name))).toEqual([]);
-    const page = { messages: pages.messages, 'chat-completions': pages.chat, responses: pages.responses }[protocol];
+    const page = {
+      messages: memberPages.messages,
+      'chat-completions': memberPages.chat,
+      responses: memberPages.responses,
+    }[protocol];
     const claimed = Object.keys(members).filter((name) => members[name]?.page === page);
     // Of another protocol's page, gated here as well; of the older library; of a coding agent's own.
     const elsewhere = ['top_k', 'temperature', 'top_p', 'cache_control', 'fallbacks', 'modalities', 'client_metadata'];

@@ -66,12 +66,7 @@ export function createAnswerRelay(parts: AnswerRelayParts): AnswerRelay {
   let output = '';
   const content: ContentCount = { outputBytes: 0, outputPieces: 0 };
   let called = false;
-  /** Something came that can be shown. */
-  let said = false;
-  /** Keys of calls without a name, which no client could carry out. */
-  const nameless = new Set<string>();
-  /** One of them has arguments: something was meant that is not shown. */
-  let isLosing = false;
+  const nameless = createNamelessCalls();
   let complete = false;
   const distinct = createDistinctIds();
   const blocks = blocksOf(writer, (text) => {
@@ -113,31 +108,28 @@ export function createAnswerRelay(parts: AnswerRelayParts): AnswerRelay {
     text(kind, text) {
       begin();
       count(content, text);
-      said ||= text !== '';
+      if (text !== '') nameless.shown();
       blocks.text(kind, text);
     },
     call(key, call) {
       begin();
-      if (call.name === '') {
-        nameless.add(key);
-        return;
-      }
+      if (call.name === '') return nameless.add(key);
       called = true;
-      said = true;
+      nameless.shown();
       blocks.call(key, { ...restoreCall(call), id: distinct(call.id) });
     },
     callArguments(key, text) {
       count(content, text);
-      if (nameless.has(key)) isLosing ||= text.trim() !== '';
-      else if (!blocks.callArguments(key, text)) fail(nonsense('The model sent a malformed tool call.'));
+      if (!nameless.took(key, text) && !blocks.callArguments(key, text))
+        fail(nonsense('The model sent a malformed tool call.'));
     },
     callEnd(key) {
-      if (!nameless.has(key)) blocks.callEnd(key);
+      if (!nameless.took(key, '')) blocks.callEnd(key);
     },
     finish(found) {
-      if (isLosing && !said) return fail(nonsense('The model called a tool without naming it.'));
+      if (nameless.isAll) return fail(nonsense('The model called a tool without naming it.'));
       complete = true;
-      finish(found.kind === 'calls' && !called && nameless.size > 0 ? { ...found, kind: 'stop' } : found);
+      finish(found.kind === 'calls' && !called && nameless.isAny ? { ...found, kind: 'stop' } : found);
     },
     end() {
       if (state === 'waiting') return fail(nonsense('The upstream answered with nothing.'));
@@ -185,6 +177,43 @@ export function createAnswerRelay(parts: AnswerRelayParts): AnswerRelay {
       const bytes = encodeText(output);
       output = '';
       return bytes;
+    },
+  };
+}
+
+/** Calls without a name, which no client could carry out: they are left out where there is anything else to show. */
+interface NamelessCalls {
+  add(key: string): void;
+  /** Something else came that can be shown. */
+  shown(): void;
+  /** Whether this is one of them; then its arguments go nowhere. */
+  took(key: string, argumentsText: string): boolean;
+  readonly isAny: boolean;
+  /** They have arguments, and nothing else came. */
+  readonly isAll: boolean;
+}
+
+function createNamelessCalls(): NamelessCalls {
+  const keys = new Set<string>();
+  let isMeant = false;
+  let isElse = false;
+  return {
+    add(key) {
+      keys.add(key);
+    },
+    shown() {
+      isElse = true;
+    },
+    took(key, text) {
+      if (!keys.has(key)) return false;
+      isMeant ||= text.trim() !== '';
+      return true;
+    },
+    get isAny() {
+      return keys.size > 0;
+    },
+    get isAll() {
+      return isMeant && !isElse;
     },
   };
 }
