@@ -65,8 +65,7 @@ export function createAnswerRelay(parts: AnswerRelayParts): AnswerRelay {
   let error: StreamError | null = null;
   let output = '';
   const content: ContentCount = { outputBytes: 0, outputPieces: 0 };
-  let called = false;
-  const nameless = createNamelessCalls();
+  const names = createCallNames();
   let complete = false;
   const distinct = createDistinctIds();
   const blocks = blocksOf(writer, (text) => {
@@ -108,32 +107,30 @@ export function createAnswerRelay(parts: AnswerRelayParts): AnswerRelay {
     text(kind, text) {
       begin();
       count(content, text);
-      if (text !== '') nameless.shown();
+      if (text !== '') names.shown();
       blocks.text(kind, text);
     },
     call(key, call) {
       begin();
-      if (call.name === '') return nameless.add(key);
-      called = true;
-      nameless.shown();
+      if (!names.call(key, call)) return;
       blocks.call(key, { ...restoreCall(call), id: distinct(call.id) });
     },
     callArguments(key, text) {
       count(content, text);
-      if (!nameless.took(key, text) && !blocks.callArguments(key, text))
+      if (!names.took(key, text) && !blocks.callArguments(key, text))
         fail(nonsense('The model sent a malformed tool call.'));
     },
     callEnd(key) {
-      if (!nameless.took(key, '')) blocks.callEnd(key);
+      if (!names.took(key, '')) blocks.callEnd(key);
     },
     finish(found) {
-      if (nameless.isAll) return fail(nonsense('The model called a tool without naming it.'));
+      if (names.isAll) return fail(nonsense('The model called a tool without naming it.'));
       complete = true;
-      finish(found.kind === 'calls' && !called && nameless.isAny ? { ...found, kind: 'stop' } : found);
+      finish(found.kind === 'calls' && !names.hasNamed && names.isAny ? { ...found, kind: 'stop' } : found);
     },
     end() {
       if (state === 'waiting') return fail(nonsense('The upstream answered with nothing.'));
-      if (state === 'open') sink.finish(finishOf(called ? 'calls' : 'stop'));
+      if (state === 'open') sink.finish(finishOf(names.hasNamed ? 'calls' : 'stop'));
       if (error === null) terminate();
     },
     ping() {
@@ -181,25 +178,31 @@ export function createAnswerRelay(parts: AnswerRelayParts): AnswerRelay {
   };
 }
 
-/** Calls without a name, which no client could carry out: they are left out where there is anything else to show. */
-interface NamelessCalls {
-  add(key: string): void;
+/** Which calls have a name. Those without are left out where there is anything else to show: no client could carry them out. */
+interface CallNames {
+  /** Whether the call has a name. */
+  call(key: string, call: Call): boolean;
   /** Something else came that can be shown. */
   shown(): void;
   /** Whether this is one of them; then its arguments go nowhere. */
   took(key: string, argumentsText: string): boolean;
+  readonly hasNamed: boolean;
   readonly isAny: boolean;
   /** They have arguments, and nothing else came. */
   readonly isAll: boolean;
 }
 
-function createNamelessCalls(): NamelessCalls {
+function createCallNames(): CallNames {
   const keys = new Set<string>();
   let isMeant = false;
   let isElse = false;
+  let hasNamed = false;
   return {
-    add(key) {
-      keys.add(key);
+    call(key, { name }) {
+      if (name === '') keys.add(key);
+      else hasNamed = true;
+      isElse ||= hasNamed;
+      return name !== '';
     },
     shown() {
       isElse = true;
@@ -208,6 +211,9 @@ function createNamelessCalls(): NamelessCalls {
       if (!keys.has(key)) return false;
       isMeant ||= text.trim() !== '';
       return true;
+    },
+    get hasNamed() {
+      return hasNamed;
     },
     get isAny() {
       return keys.size > 0;
