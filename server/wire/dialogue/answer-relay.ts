@@ -3,6 +3,7 @@ import { disguised, errorType, scrubIdentifiers } from '../envelope.ts';
 import type { RequestFacts, StreamError, StreamState, WireContext, WireStream } from '../protocol.ts';
 import {
   type AnswerSink,
+  type Call,
   type Finish,
   finishOf,
   isWithoutArguments,
