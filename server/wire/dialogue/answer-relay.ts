@@ -3,7 +3,6 @@ import { disguised, errorType, scrubIdentifiers } from '../envelope.ts';
 import type { RequestFacts, StreamError, StreamState, WireContext, WireStream } from '../protocol.ts';
 import {
   type AnswerSink,
-  type Call,
   type Finish,
   finishOf,
   isWithoutArguments,
@@ -182,7 +181,7 @@ export function createAnswerRelay(parts: AnswerRelayParts): AnswerRelay {
 /** Which calls have a name. Those without are left out where there is anything else to show: no client could carry them out. */
 interface CallNames {
   /** Whether the call has a name. */
-  call(key: string, call: Call): boolean;
+  call(key: string, call: ToolCall): boolean;
   /** Something else came that can be shown. */
   shown(): void;
   /** Whether this is one of them; then its arguments go nowhere. */
