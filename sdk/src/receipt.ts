@@ -11,6 +11,8 @@ import { formatPico, parseDecimal } from './internal/usd.ts';
 export interface Receipt {
   usage: Record<`${Pool}_tokens`, Count>;
   prices: Record<Pool, string>;
+  /** The prompt lengths that the prices are for, of a model whose price depends on them. */
+  tier?: { above_prompt_tokens: number | null; up_to_prompt_tokens: number | null } | null;
   cost_usd: string;
   charged_usd: string;
 }
@@ -18,6 +20,7 @@ export interface Receipt {
 /** The same of the control plane's ledger entries: a line for each kind of token. */
 export interface ReceiptWithLines {
   receipt: readonly { pool: string; tokens: Count; pricePerMillion: string; amount: string }[];
+  tier?: { abovePromptTokens: number | null; upToPromptTokens: number | null } | null;
   cost: string;
   charged: string;
 }
@@ -31,7 +34,7 @@ const pools = ['input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output
 
 /** What a recomputation found. */
 export interface ReceiptCheck {
-  /** True when the cost is what tokens and prices make, and no more than it was charged. */
+  /** True when the cost is what tokens and prices make, at the prices for a prompt of this length, and no more was charged. */
   matches: boolean;
   /** The recomputed cost, USD as a decimal string. */
   costUsd: string;
@@ -57,7 +60,7 @@ export interface ReceiptCheck {
  * ```
  */
 export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): ReceiptCheck {
-  const { lines, cost, charged } = 'receipt' in entry ? fromLines(entry as ReceiptWithLines) : fromPools(entry);
+  const { lines, tier, cost, charged } = 'receipt' in entry ? fromLines(entry as ReceiptWithLines) : fromPools(entry);
   const problems: string[] = [];
   const sums: Record<Pool, bigint> = { input: 0n, cache_hit: 0n, cache_write_5m: 0n, cache_write_1h: 0n, output: 0n };
   for (const { pool, tokens, price, amount } of lines) {
@@ -67,6 +70,7 @@ export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): 
     }
     sums[pool] += part;
   }
+  problems.push(...tierProblems(lines, tier));
   const costPico = Object.values(sums).reduce((sum, part) => sum + part, 0n);
   const statedPico = parseDecimal(cost, 12);
   if (costPico !== statedPico) {
@@ -90,22 +94,43 @@ interface Line {
 
 interface Lines {
   lines: Line[];
+  tier: Tier | null;
   cost: string;
   charged: string;
 }
 
-function fromPools({ usage, prices, cost_usd: cost, charged_usd: charged }: Receipt): Lines {
-  const lines = pools.map((pool) => ({ pool, tokens: usage[`${pool}_tokens`], price: prices[pool], amount: null }));
-  return { lines, cost, charged };
+/** A range of prompt lengths; null: no bound. */
+interface Tier {
+  above: number | null;
+  upTo: number | null;
 }
 
-function fromLines({ receipt, cost, charged }: ReceiptWithLines): Lines {
+/** Whether the prompt has the length that the prices are for. */
+function tierProblems(lines: readonly Line[], tier: Tier | null): string[] {
+  if (tier === null) return [];
+  const prompt = lines.reduce((sum, { pool, tokens }) => (pool === 'output' ? sum : sum + count(tokens)), 0n);
+  const { above, upTo } = tier;
+  if (above !== null && prompt <= BigInt(above))
+    return [`The prices are for prompts of more than ${above} tokens, and this one has ${prompt}.`];
+  if (upTo !== null && prompt > BigInt(upTo))
+    return [`The prices are for prompts of at most ${upTo} tokens, and this one has ${prompt}.`];
+  return [];
+}
+
+function fromPools({ usage, prices, tier, cost_usd: cost, charged_usd: charged }: Receipt): Lines {
+  const lines = pools.map((pool) => ({ pool, tokens: usage[`${pool}_tokens`], price: prices[pool], amount: null }));
+  const range = tier ? { above: tier.above_prompt_tokens, upTo: tier.up_to_prompt_tokens } : null;
+  return { lines, tier: range, cost, charged };
+}
+
+function fromLines({ receipt, tier, cost, charged }: ReceiptWithLines): Lines {
   const lines = receipt.map(({ pool: name, tokens, pricePerMillion: price, amount }) => {
     const pool = pools.find((each) => each.replaceAll('_', '') === name.toLowerCase());
     if (pool === undefined) throw new RangeError(`${JSON.stringify(name)} is no kind of token that has a price.`);
     return { pool, tokens, price, amount };
   });
-  return { lines, cost, charged };
+  const range = tier ? { above: tier.abovePromptTokens, upTo: tier.upToPromptTokens } : null;
+  return { lines, tier: range, cost, charged };
 }
 
 /** USD per 1,000,000 tokens as pico-USD per token. */

@@ -87,7 +87,20 @@ function onlyOff(enabled: boolean): { enabled?: false } {
   return enabled ? {} : { enabled: false };
 }
 
-function pricesText({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: CatalogPrice | RouteCosts) {
+function pricesText(prices: CatalogPrice | RouteCosts) {
+  const { tiers } = prices;
+  const maxPromptTokens = 'maxPromptTokens' in prices ? prices.maxPromptTokens : null;
+  return {
+    ...fiveText(prices),
+    ...(tiers.length === 0
+      ? {}
+      : { tiers: tiers.map((tier) => ({ abovePromptTokens: tier.abovePromptTokens, ...fiveText(tier) })) }),
+    ...(maxPromptTokens === null ? {} : { maxPromptTokens }),
+  };
+}
+
+function fiveText(prices: Pick<CatalogPrice, 'input' | 'cacheHit' | 'cacheWrite5m' | 'cacheWrite1h' | 'output'>) {
+  const { input, cacheHit, cacheWrite5m, cacheWrite1h, output } = prices;
   return {
     input: formatPrice(input),
     cacheHit: formatPrice(cacheHit),

@@ -300,6 +300,8 @@ function toPrices([input, cacheHit, output, cacheWrite5m, cacheWrite1h]: PriceRo
     cacheWrite5m: cacheWrite5m === undefined ? null : price(cacheWrite5m),
     cacheWrite1h: cacheWrite1h === undefined ? null : price(cacheWrite1h),
     output: price(output),
+    tiers: [],
+    maxPromptTokens: null,
   };
 }
 

@@ -10,6 +10,7 @@ import {
   coveredTokens,
   coverOf,
   holdSize,
+  isUnpriced,
   type ModelSize,
   requiredFor,
 } from './hold-size.ts';
@@ -380,6 +381,7 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   }
   if (model === undefined) return refused('model');
   if (key.models.length > 0 && !key.models.includes(ask.model)) return refused('model_not_allowed');
+  if (isUnpriced(ask, model)) return refused('prompt_unpriced', { maxPromptTokens: model.price.maxPromptTokens ?? 0 });
 
   const size = holdSize(ask, model, model.price);
   const required = requiredFor(size, cover);
@@ -391,9 +393,9 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
     }
   }
   const available = room === null ? balance.free : least(balance.free, room.room);
-  const covered = () => maxTokens(coveredTokens(available, size, ask.answers, model.price));
+  const covered = () => maxTokens(coveredTokens(available, size, ask.answers));
   if (available < required) {
-    const affordable = cover === 'required' ? covered() : maxTokens(affordableTokens(available, size, model.price));
+    const affordable = cover === 'required' ? covered() : maxTokens(affordableTokens(available, size));
     return refused(balance.free + balance.held < required ? 'budget_below_minimum' : 'reserved', {
       required,
       ...affordable,

@@ -7,7 +7,7 @@ import { type Lane, pauseMs } from './escrow-filling.ts';
 import { createRegistry, type Promised, type Registry } from './escrow-registry.ts';
 import { createTruths, isTrue, type Truths } from './escrow-truths.ts';
 import { Unreachable } from './failure.ts';
-import { holdSize } from './hold-size.ts';
+import { holdSize, isUnpriced } from './hold-size.ts';
 import { noteUse, type OpenEscrow } from './open-escrow.ts';
 import type { AdmitAsk, Admitted, EscrowPromise, RequestRef, Settlement } from './types.ts';
 import type { Testimony, Witness } from './witness.ts';
@@ -77,6 +77,8 @@ export function createEscrows(parts: EscrowsParts): Escrows {
       const recalled = truths.recall(asked);
       if (recalled === null) return null;
       const { truth } = recalled.model;
+      // The lane refuses it, after what it refuses before.
+      if (isUnpriced(asked, truth)) return null;
       const size = holdSize(asked, truth, truth.price);
       // Requests that cannot be stopped are covered: escrows exist only where there is plenty of money.
       const need = asked.stream ? size.target : size.maxCost;

@@ -1,16 +1,12 @@
 import { MAX_PICO, type PicoUsd } from '../core/money.ts';
-import type { UnitPrices } from '../core/price.ts';
-import type { CacheWrite } from '../core/request.ts';
+import { dearestWithin, type FrozenPrice, pricesAt, type TieredPrices, type UnitPrices } from '../core/price.ts';
+import { type CacheWrite, type PromptSize, promptBound } from '../core/request.ts';
 import { heldBytesPerToken } from '../core/tokens.ts';
 
 /** Computes how much free budget a request needs, and how much of it is held. Pure. */
 
 /** The properties of a request that decide the size of its hold. */
-export interface RequestSize {
-  /** Bytes of the text in the request. */
-  textBytes: number;
-  /** A bound on the tokens of its images and documents. */
-  mediaTokens: number;
+export interface RequestSize extends PromptSize {
   cacheWrite: CacheWrite;
   /** The client's cap on the answer, however large; null without one. */
   maxTokens: number | null;
@@ -18,8 +14,6 @@ export interface RequestSize {
   answers: number;
   /** A stream can be stopped when its budget is used up; an unstreamed answer cannot. */
   stream: boolean;
-  /** How often the model may read its context for this request: once, or more if the vendor runs tools. */
-  contextRuns: number;
 }
 
 /** Limits of the model, in tokens. */
@@ -41,6 +35,9 @@ export interface HoldSize {
   maxCost: PicoUsd;
   /** The part of the maximum cost that does not depend on the length of the answer. */
   maxContextCost: PicoUsd;
+  /** Price of an output token in the floor, and in the maximum cost. */
+  floorOutputPrice: PicoUsd;
+  maxOutputPrice: PicoUsd;
 }
 
 /** Output tokens that a hold reserves at first, and that an extension adds. */
@@ -51,22 +48,24 @@ const minAnswerTokens = 16;
 /**
  * Sizes a hold. An estimate on purpose: reserving the worst case would refuse customers who have money, because a
  * request without a cap could produce a very long answer. A running answer that needs more extends its hold, or is
- * stopped.
+ * stopped. Of tiered prices the dearest that the prompt can reach are held.
  */
-export function holdSize(request: RequestSize, model: ModelSize, prices: UnitPrices): HoldSize {
+export function holdSize(request: RequestSize, model: ModelSize, price: TieredPrices): HoldSize {
   const estimatedInputTokens = Math.min(
     Math.ceil(request.textBytes / heldBytesPerToken) + request.mediaTokens,
     model.contextWindow,
   );
   const cap = Math.min(request.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens);
   const input = BigInt(estimatedInputTokens);
+  const prices = dearestWithin(price, promptBound(request, model.contextWindow));
+  const likely = pricesAt(price, estimatedInputTokens);
   const inputPrice = dearestInput(prices, request.cacheWrite);
   const allAnswers = BigInt(request.answers) * prices.output;
   const target = input * inputPrice + BigInt(Math.min(cap, stepTokens)) * allAnswers;
   const maxInputTokens = Math.min(request.textBytes + request.mediaTokens, model.contextWindow) * request.contextRuns;
   const maxContextCost = BigInt(maxInputTokens) * inputPrice;
-  const contextFloor = input * prices.cacheHit;
-  const floor = contextFloor + BigInt(Math.min(cap, minAnswerTokens)) * prices.output;
+  const contextFloor = input * likely.cacheHit;
+  const floor = contextFloor + BigInt(Math.min(cap, minAnswerTokens)) * likely.output;
   return {
     estimatedInputTokens,
     target: least(target, MAX_PICO),
@@ -74,7 +73,18 @@ export function holdSize(request: RequestSize, model: ModelSize, prices: UnitPri
     contextFloor,
     maxCost: least(maxContextCost + BigInt(cap) * allAnswers, MAX_PICO),
     maxContextCost,
+    floorOutputPrice: likely.output,
+    maxOutputPrice: prices.output,
   };
+}
+
+/** Whether the prompt may be longer than the model's prices reach: such a request is refused. */
+export function isUnpriced(
+  request: PromptSize,
+  model: Pick<ModelSize, 'contextWindow'> & { price: Pick<FrozenPrice, 'maxPromptTokens'> },
+): boolean {
+  const { maxPromptTokens } = model.price;
+  return maxPromptTokens !== undefined && promptBound(request, model.contextWindow) > maxPromptTokens;
 }
 
 /** How an unstreamed request may be held; a stream is always held for its target. */
@@ -133,17 +143,17 @@ export function extension(prices: UnitPrices): PicoUsd {
  * The longest answer that an amount pays for, as advice in a refusal; null: any length. Tokens are rounded down: this
  * is a length, not money.
  */
-export function affordableTokens(amount: PicoUsd, size: HoldSize, prices: UnitPrices): number | null {
+export function affordableTokens(amount: PicoUsd, size: HoldSize): number | null {
   if (amount < size.contextFloor) return 0;
-  if (prices.output === 0n) return null;
-  return Number((amount - size.contextFloor) / prices.output);
+  if (size.floorOutputPrice === 0n) return null;
+  return Number((amount - size.contextFloor) / size.floorOutputPrice);
 }
 
 /** The same for answers that have to be covered: the maximum length of each. */
-export function coveredTokens(amount: PicoUsd, size: HoldSize, answers: number, prices: UnitPrices): number | null {
+export function coveredTokens(amount: PicoUsd, size: HoldSize, answers: number): number | null {
   if (amount < size.maxContextCost) return 0;
-  if (prices.output === 0n) return null;
-  return Number((amount - size.maxContextCost) / (BigInt(answers) * prices.output));
+  if (size.maxOutputPrice === 0n) return null;
+  return Number((amount - size.maxContextCost) / (BigInt(answers) * size.maxOutputPrice));
 }
 
 function dearestInput(prices: UnitPrices, cacheWrite: CacheWrite): PicoUsd {

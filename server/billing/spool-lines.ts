@@ -1,11 +1,12 @@
 import type { PicoUsd } from '../core/money.ts';
+import type { TierRange } from '../core/price.ts';
 import type { EscrowPromise, Settlement } from './types.ts';
 
 /** The lines of a spool file: one settlement each, as JSON, after a header that names the process which writes it. */
 
 /** Encodes a settlement as a line. Amounts are decimal strings, as everywhere outside the program. */
 export function encode(settlement: Settlement): string {
-  const { id, input, cacheHit, cacheWrite5m, cacheWrite1h, output } = settlement.price;
+  const { id, input, cacheHit, cacheWrite5m, cacheWrite1h, output, tier } = settlement.price;
   const line = {
     ...settlement,
     price: {
@@ -15,6 +16,7 @@ export function encode(settlement: Settlement): string {
       cacheWrite5m: String(cacheWrite5m),
       cacheWrite1h: String(cacheWrite1h),
       output: String(output),
+      ...(tier === undefined ? {} : { tier }),
     },
     upstreamCost: settlement.upstreamCost === null ? null : String(settlement.upstreamCost),
     ...(settlement.promise === undefined ? {} : { promise: encodePromise(settlement.promise) }),
@@ -39,6 +41,7 @@ export function decode(line: string): Settlement | 'header' | null {
         cacheWrite5m: toPico(price['cacheWrite5m']),
         cacheWrite1h: toPico(price['cacheWrite1h']),
         output: toPico(price['output']),
+        ...(price['tier'] === undefined ? {} : { tier: toTier(price['tier']) }),
       },
       upstreamCost: value['upstreamCost'] === null ? null : toPico(value['upstreamCost']),
       ...(value['promise'] === undefined ? {} : { promise: decodePromise(value['promise']) }),
@@ -59,6 +62,14 @@ function decodePromise(value: unknown): EscrowPromise {
     return { grantId: String(part[0]), amount: toPico(part[1]) };
   });
   return { escrowId: String(value['escrowId']), parts };
+}
+
+function toTier(value: unknown): TierRange {
+  if (!isObject(value)) throw new TypeError('not a tier of a price');
+  const { above, upTo } = value;
+  const isBound = (bound: unknown): bound is number | null => bound === null || Number.isSafeInteger(bound);
+  if (!isBound(above) || !isBound(upTo)) throw new TypeError('not a tier of a price');
+  return { above, upTo };
 }
 
 function toPico(value: unknown): PicoUsd {

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { unitPrices } from '../core/price.ts';
+import { fromStoredTiers, type StoredTier, unitPrices } from '../core/price.ts';
 import type { Changes, Facts, Hold, KeyTruth, ModelTruth, Operation } from './batch.ts';
 import { pairKey } from './batch.ts';
 import type { Grant } from './budget.ts';
@@ -200,7 +200,7 @@ const readKeys = statement(
 const readModels = statement(
   'read_models',
   `SELECT m.id, m.context_window, m.max_output_tokens, p.id, p.input, p.cache_hit, p.cache_write_5m, p.cache_write_1h,
-          p.output, ${milliseconds(`(SELECT min(valid_from) FROM price WHERE model_id = m.id AND valid_from > ${justNow})`)}
+          p.output, p.tiers, p.max_prompt_tokens, ${milliseconds(`(SELECT min(valid_from) FROM price WHERE model_id = m.id AND valid_from > ${justNow})`)}
    FROM unnest($1::text[]) AS asked (id)
    ${lookup('m', 'id, enabled, context_window, max_output_tokens', 'model', 'id = asked.id')}
    CROSS JOIN LATERAL (SELECT * FROM price WHERE model_id = m.id AND valid_from <= ${justNow}
@@ -481,18 +481,21 @@ function limitsOf([day, month, lifetime]: readonly Cell[]): Hold['limits'] {
 }
 
 function modelOf([, contextWindow, maxOutputTokens, priceId, ...prices]: Row): ModelTruth {
-  const [input, cacheHit, cacheWrite5m, cacheWrite1h, output, until] = prices;
+  const [input, cacheHit, cacheWrite5m, cacheWrite1h, output, tiers, maxPromptTokens, until] = prices;
   const price = unitPrices({
     input: pico(input),
     cacheHit: pico(cacheHit),
     cacheWrite5m: maybePico(cacheWrite5m),
     cacheWrite1h: maybePico(cacheWrite1h),
     output: pico(output),
+    // Parsed only where there are any: this is read for every admission by the lane.
+    ...(tiers === '[]' ? {} : { tiers: fromStoredTiers(JSON.parse(text(tiers)) as StoredTier[]) }),
   });
+  const bound = maxPromptTokens === null ? {} : { maxPromptTokens: Number(text(maxPromptTokens)) };
   return {
     contextWindow: Number(text(contextWindow)),
     maxOutputTokens: Number(text(maxOutputTokens)),
-    price: { id: text(priceId), ...price },
+    price: { id: text(priceId), ...price, ...bound },
     priceUntilMs: maybeMs(until),
   };
 }
@@ -643,18 +646,32 @@ const entryColumns: Column<Changes['entries'][number]>[] = [
   ['usage_source', 'text', ({ settlement }) => settlement.usageSource],
   ['stream', 'boolean', ({ settlement }) => settlement.stream],
 ];
-const entryNames = entryColumns.map(([name]) => name).join(', ');
+/** Further columns of entries at tiered prices; others have NULL there. */
+const tierColumns: Column<Changes['entries'][number]>[] = [
+  ['tier_above', 'bigint', ({ settlement }) => settlement.price.tier?.above ?? null],
+  ['tier_up_to', 'bigint', ({ settlement }) => settlement.price.tier?.upTo ?? null],
+];
 
 /**
  * Sorted, because two processes may settle the same requests at once (the owner of a spool and its adopter), and
  * accounts without grants are not locked.
  */
-const insertEntries = bulk(
-  'insert_entries',
-  entryColumns,
-  (rows) =>
-    `INSERT INTO ledger_entry (${entryNames}, created_at) SELECT ${entryNames}, ${moment} FROM ${rows} ORDER BY account_id, request_id`,
-);
+const insertEntriesInto = (name: string, columns: Column<Changes['entries'][number]>[]) => {
+  const names = columns.map(([column]) => column).join(', ');
+  return bulk(
+    name,
+    columns,
+    (rows) =>
+      `INSERT INTO ledger_entry (${names}, created_at) SELECT ${names}, ${moment} FROM ${rows} ORDER BY account_id, request_id`,
+  );
+};
+const insertPlainEntries = insertEntriesInto('insert_entries', entryColumns);
+const insertTieredEntries = insertEntriesInto('insert_tiered_entries', [...entryColumns, ...tierColumns]);
+
+function insertEntries(entries: Changes['entries']): Statement {
+  const isTiered = entries.some(({ settlement }) => settlement.price.tier !== undefined);
+  return isTiered ? insertTieredEntries(entries) : insertPlainEntries(entries);
+}
 
 const insertPostings = bulk<Changes['postings'][number]>(
   'insert_postings',

@@ -1,6 +1,6 @@
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { FrozenPrice } from '../core/price.ts';
+import type { EntryPrice, FrozenPrice } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import type { Part } from './budget.ts';
@@ -45,6 +45,8 @@ type RefusalReason =
   /** Not in the catalog, switched off, or without a valid price. */
   | 'model'
   | 'model_not_allowed'
+  /** The prompt may have more tokens than the model's prices reach. */
+  | 'prompt_unpriced'
   /** The key's own limit. */
   | 'key_limit'
   /** The budget is below the minimum that the request needs. */
@@ -71,6 +73,8 @@ export interface Refused {
    * not even the context.
    */
   affordableMaxTokens?: number;
+  /** With `prompt_unpriced`: the longest prompt that has a price. */
+  maxPromptTokens?: number;
   /** With `key_limit`: the limit that was reached. */
   keyLimit?: { period: 'day' | 'month' | 'lifetime'; limit: PicoUsd; spent: PicoUsd; held: PicoUsd };
 }
@@ -89,7 +93,7 @@ export interface Settlement extends RequestRef {
   protocol: Protocol;
   stream: boolean;
   usage: TokenPools;
-  price: FrozenPrice;
+  price: EntryPrice;
   /** Cost of the upstream for the operator; null when the route has no costs. */
   upstreamCost: PicoUsd | null;
   latencyMs: number;

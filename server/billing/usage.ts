@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { UnitPrices } from '../core/price.ts';
+import type { TierRange, UnitPrices } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import type { GrantKind } from './grants.ts';
@@ -269,6 +269,8 @@ export interface LedgerRecord {
   stream: boolean;
   usage: TokenPools;
   prices: UnitPrices;
+  /** The tier by prompt length that the prices are of; null: the price had none. */
+  tier: TierRange | null;
   cost: PicoUsd;
   charged: PicoUsd;
   freeAfter: PicoUsd;
@@ -398,6 +400,10 @@ function entryOf(row: Row): LedgerRecord {
       cacheWrite1h: BigInt(row.price_cache_write_1h),
       output: BigInt(row.price_output),
     },
+    tier:
+      row.tier_above === null && row.tier_up_to === null
+        ? null
+        : { above: maybeNumber(row.tier_above), upTo: maybeNumber(row.tier_up_to) },
     cost: BigInt(row.cost),
     charged: BigInt(row.charged),
     freeAfter: BigInt(row.free_after),
@@ -408,6 +414,8 @@ function entryOf(row: Row): LedgerRecord {
     usageSource: row.usage_source,
   };
 }
+
+const maybeNumber = (value: unknown): number | null => (value === null ? null : Number(value));
 
 function poolsOf(row: Row): TokenPools {
   return {

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { ReasoningEffort } from '../core/effort.ts';
+import { type FrozenPrice, fromStoredTiers, type StoredTier, unitPrices } from '../core/price.ts';
 import { singleFlight } from '../shared/single-flight.ts';
 import type { UnknownMembers } from './model.ts';
 import { clientPrefix } from './model.ts';
@@ -34,15 +35,8 @@ export interface CatalogModel {
   routes: readonly RouteRecord[];
 }
 
-/** Pico-USD per token; a cache write without a price of its own costs the input price. */
-export interface CurrentPrice {
-  /** The price version. */
-  id: string;
-  input: bigint;
-  cacheHit: bigint;
-  cacheWrite5m: bigint;
-  cacheWrite1h: bigint;
-  output: bigint;
+/** The version that is valid now. */
+export interface CurrentPrice extends FrozenPrice {
   validFrom: Date;
 }
 
@@ -89,6 +83,8 @@ interface Row {
   cacheWrite5m: string | null;
   cacheWrite1h: string | null;
   output: string;
+  tiers: StoredTier[];
+  maxPromptTokens: number | null;
   validFrom: string;
 }
 
@@ -104,7 +100,8 @@ const readModels = `
          m.reasoning_tokens_per_second AS "reasoningTokensPerSecond",
          m.unknown_members AS "unknownMembers", m.created_at AS "createdAt",
          p.id AS "priceId", p.input::text, p.cache_hit::text AS "cacheHit", p.cache_write_5m::text AS "cacheWrite5m",
-         p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.valid_from AS "validFrom"
+         p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.tiers,
+         p.max_prompt_tokens AS "maxPromptTokens", p.valid_from AS "validFrom"
   FROM model m JOIN price p ON p.model_id = m.id
   WHERE m.enabled AND (p.valid_from > now() OR p.id = (
     SELECT id FROM price WHERE model_id = m.id AND valid_from <= now()
@@ -223,13 +220,18 @@ function toSnapshot(
 }
 
 function toPrice(row: Row): CurrentPrice {
+  const { maxPromptTokens } = row;
   return {
     id: row.priceId,
-    input: BigInt(row.input),
-    cacheHit: BigInt(row.cacheHit),
-    cacheWrite5m: BigInt(row.cacheWrite5m ?? row.input),
-    cacheWrite1h: BigInt(row.cacheWrite1h ?? row.input),
-    output: BigInt(row.output),
+    ...unitPrices({
+      input: BigInt(row.input),
+      cacheHit: BigInt(row.cacheHit),
+      cacheWrite5m: row.cacheWrite5m === null ? null : BigInt(row.cacheWrite5m),
+      cacheWrite1h: row.cacheWrite1h === null ? null : BigInt(row.cacheWrite1h),
+      output: BigInt(row.output),
+      tiers: fromStoredTiers(row.tiers),
+    }),
+    ...(maxPromptTokens === null ? {} : { maxPromptTokens }),
     validFrom: new Date(row.validFrom),
   };
 }

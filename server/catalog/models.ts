@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { formatPrice } from '../core/money.ts';
-import type { CatalogPrice } from '../core/price.ts';
+import { type CatalogPrice, fromStoredTiers, type PriceTier, type StoredTier, toStoredTiers } from '../core/price.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import type { Model } from './model.ts';
@@ -24,7 +24,7 @@ const modelColumns = `id, display_name AS "displayName", family, context_window 
   reasoning_tokens_per_second AS "reasoningTokensPerSecond",
   unknown_members AS "unknownMembers", enabled`;
 const priceColumns = `id, input, cache_hit AS "cacheHit", cache_write_5m AS "cacheWrite5m",
-  cache_write_1h AS "cacheWrite1h", output, valid_from AS "validFrom"`;
+  cache_write_1h AS "cacheWrite1h", output, tiers, max_prompt_tokens AS "maxPromptTokens", valid_from AS "validFrom"`;
 
 /** All models, disabled ones too, by id. */
 export async function listModels(client: ClientBase): Promise<Model[]> {
@@ -75,12 +75,13 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
  * another must see the version that the other has written.
  */
 export async function currentPrice(client: ClientBase, modelId: string): Promise<PriceVersion | null> {
-  const { rows } = await client.query<PriceVersion>(
+  const { rows } = await client.query<Omit<PriceVersion, 'tiers'> & { tiers: StoredTier[] }>(
     `SELECT ${priceColumns} FROM price WHERE model_id = $1 AND valid_from <= clock_timestamp()
      ORDER BY valid_from DESC, created_at DESC, id DESC LIMIT 1`,
     [modelId],
   );
-  return rows[0] ?? null;
+  const [row] = rows;
+  return row === undefined ? null : { ...row, tiers: fromStoredTiers(row.tiers) };
 }
 
 /**
@@ -97,8 +98,9 @@ export async function savePrices(
   // By `clock_timestamp()`, not the start of the transaction: of two overlapping changes, the last one written must
   // count. Truncated to the column's precision, which would round up into the future.
   await client.query(
-    `INSERT INTO price (id, model_id, input, cache_hit, cache_write_5m, cache_write_1h, output, valid_from, created_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, greatest($8::timestamptz, this.moment), this.moment
+    `INSERT INTO price (id, model_id, input, cache_hit, cache_write_5m, cache_write_1h, output, tiers,
+       max_prompt_tokens, valid_from, created_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, greatest($10::timestamptz, this.moment), this.moment
      FROM (SELECT date_trunc('milliseconds', clock_timestamp()) AS moment) AS this`,
     [
       uuidv7(),
@@ -108,6 +110,8 @@ export async function savePrices(
       prices.cacheWrite5m,
       prices.cacheWrite1h,
       prices.output,
+      JSON.stringify(toStoredTiers(prices.tiers)),
+      prices.maxPromptTokens,
       validFrom ?? null,
     ],
   );
@@ -142,13 +146,27 @@ function modelFacts(model: Model): AuditFacts {
   };
 }
 
-/** USD per 1,000,000 tokens, as people know prices. */
-function priceFacts(prices: CatalogPrice): Record<string, string | null> {
+/** USD per 1,000,000 tokens, as people know prices. Members that are not set are left out of the audit. */
+function priceFacts(prices: CatalogPrice): AuditFacts {
+  const { tiers, maxPromptTokens } = prices;
   return {
     input: formatPrice(prices.input),
     cacheHit: formatPrice(prices.cacheHit),
     cacheWrite5m: formatOptional(prices.cacheWrite5m),
     cacheWrite1h: formatOptional(prices.cacheWrite1h),
+    output: formatPrice(prices.output),
+    ...(tiers.length === 0 ? {} : { tiers: tiers.map(tierFacts) }),
+    ...(maxPromptTokens === null ? {} : { maxPromptTokens }),
+  };
+}
+
+function tierFacts({ abovePromptTokens, ...prices }: PriceTier): Record<string, string | number> {
+  return {
+    abovePromptTokens,
+    input: formatPrice(prices.input),
+    cacheHit: formatPrice(prices.cacheHit),
+    cacheWrite5m: formatPrice(prices.cacheWrite5m),
+    cacheWrite1h: formatPrice(prices.cacheWrite1h),
     output: formatPrice(prices.output),
   };
 }

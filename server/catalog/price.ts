@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parsePrice } from '../core/money.ts';
+import { MAX_TIERS } from '../core/price.ts';
 
 /**
  * Validates prices: USD per 1,000,000 tokens, decimal text with at most 6 decimals, at most 10,000. Text avoids
@@ -17,21 +18,71 @@ const priceText = z.string(sentence).transform((text, context) => {
 
 const optionalPrice = priceText.nullish().transform((price) => price ?? null);
 
-/** Prices of a model. A cache hit is cheaper than new context; only a free model has both at zero. */
+const promptBound = z
+  .int('must be a whole number of tokens')
+  .min(1, 'must be at least 1')
+  .max(100_000_000, 'must be at most 100000000');
+
+/** One price for each pool; a cache write may have none of its own. */
+const fivePrices = {
+  input: priceText.describe('New context, USD per 1,000,000 tokens as text.'),
+  cacheHit: priceText.describe('Context read from the cache. Lower than `input`, or both 0.'),
+  cacheWrite5m: optionalPrice.describe('Context written to the five-minute cache. Left out: as `input`.'),
+  cacheWrite1h: optionalPrice.describe('Context written to the one-hour cache. Left out: as `input`.'),
+  output: priceText.describe('What the model writes, its reasoning included.'),
+};
+
+/** A cache hit is cheaper than new context; only a free model has both at zero. */
+const cheaperHit = {
+  path: ['cacheHit'],
+  error: 'must be lower than the input price (or both 0)',
+  // The two are compared whenever both are valid prices, whatever else is wrong.
+  when: ({ value }: { value: unknown }) => isPrice(value, 'input') && isPrice(value, 'cacheHit'),
+};
+
+function isHitCheaper({ input, cacheHit }: { input: bigint; cacheHit: bigint }): boolean {
+  return cacheHit < input || (cacheHit === 0n && input === 0n);
+}
+
+/** A cache write of a tier without a price of its own costs the tier's input price. */
+function completed<Tier extends { input: bigint; cacheWrite5m: bigint | null; cacheWrite1h: bigint | null }>(
+  tier: Tier,
+) {
+  return { ...tier, cacheWrite5m: tier.cacheWrite5m ?? tier.input, cacheWrite1h: tier.cacheWrite1h ?? tier.input };
+}
+
+const tierShape = z.strictObject({
+  abovePromptTokens: promptBound.describe('For prompts of more tokens than this, all pools together.'),
+  ...fivePrices,
+});
+
+function tiersOf<Tier extends { abovePromptTokens: number }>(tier: z.ZodType<Tier>) {
+  return z
+    .array(tier, 'must be a list')
+    .max(MAX_TIERS, `must have at most ${MAX_TIERS} entries`)
+    .refine(
+      (tiers) => new Set(tiers.map(({ abovePromptTokens }) => abovePromptTokens)).size === tiers.length,
+      'must not name the same abovePromptTokens twice',
+    )
+    .nullish()
+    .transform((tiers) => [...(tiers ?? [])].sort((a, b) => a.abovePromptTokens - b.abovePromptTokens));
+}
+
+/** Prices of a model: five of them, and other sets of five for longer prompts. */
 export const pricesInput = z
   .strictObject({
-    input: priceText.describe('New context, USD per 1,000,000 tokens as text.'),
-    cacheHit: priceText.describe('Context read from the cache. Lower than `input`, or both 0.'),
-    cacheWrite5m: optionalPrice.describe('Context written to the five-minute cache. Left out: as `input`.'),
-    cacheWrite1h: optionalPrice.describe('Context written to the one-hour cache. Left out: as `input`.'),
-    output: priceText.describe('What the model writes, its reasoning included.'),
+    ...fivePrices,
+    tiers: tiersOf(tierShape.refine(isHitCheaper, cheaperHit).transform(completed)).describe(
+      'Other prices for longer prompts. The whole request is charged at the set that applies, its output included.',
+    ),
+    maxPromptTokens: promptBound
+      .nullish()
+      .transform((bound) => bound ?? null)
+      .describe(
+        'The longest prompt that has a price. A prompt that may be longer, by its bytes, is refused. Left out: whatever the upstream takes.',
+      ),
   })
-  .refine(({ input, cacheHit }) => cacheHit < input || (cacheHit === 0n && input === 0n), {
-    path: ['cacheHit'],
-    error: 'must be lower than the input price (or both 0)',
-    // The two are compared whenever both are valid prices, whatever else is wrong.
-    when: ({ value }) => isPrice(value, 'input') && isPrice(value, 'cacheHit'),
-  });
+  .refine(isHitCheaper, cheaperHit);
 
 function isPrice(prices: unknown, name: 'input' | 'cacheHit'): boolean {
   return typeof prices === 'object' && prices !== null && typeof Reflect.get(prices, name) === 'bigint';
@@ -44,4 +95,5 @@ export const costsInput = z.strictObject({
   cacheWrite5m: optionalPrice.describe('Cost of context written to the five-minute cache. Left out: as `input`.'),
   cacheWrite1h: optionalPrice.describe('Cost of context written to the one-hour cache. Left out: as `input`.'),
   output: priceText.describe('Cost of what the model writes.'),
+  tiers: tiersOf(tierShape.transform(completed)).describe('Other costs for longer prompts.'),
 });

@@ -1,5 +1,5 @@
 import type { UpstreamFeatures } from '../core/features.ts';
-import type { UnitPrices } from '../core/price.ts';
+import type { TieredPrices } from '../core/price.ts';
 import type { ProfileId } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 
@@ -27,5 +27,6 @@ export interface RouteRecord {
   /** Lower is tried first. */
   priority: number;
   weight: number;
-  costs: UnitPrices | null;
+  /** What the operator pays there; null: not known. */
+  costs: TieredPrices | null;
 }

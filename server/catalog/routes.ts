@@ -1,4 +1,4 @@
-import type { UnitPrices } from '../core/price.ts';
+import { fromStoredTiers, type StoredTier, type TieredPrices, unitPrices } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { createSeal } from '../shared/seal.ts';
 import { featuresOf } from './features.ts';
@@ -56,6 +56,7 @@ interface RouteRow {
   costCacheWrite5m: string | null;
   costCacheWrite1h: string | null;
   costOutput: string | null;
+  costTiers: StoredTier[];
 }
 
 /** Columns of the catalog's statement: `RouteRows`. */
@@ -70,7 +71,7 @@ export const readRouteRows = `
     SELECT id, model_id AS model, upstream_id AS "upstreamId", upstream_model AS "upstreamModel", priority, weight,
            cost_input::text AS "costInput", cost_cache_hit::text AS "costCacheHit",
            cost_cache_write_5m::text AS "costCacheWrite5m", cost_cache_write_1h::text AS "costCacheWrite1h",
-           cost_output::text AS "costOutput"
+           cost_output::text AS "costOutput", cost_tiers AS "costTiers"
     FROM route WHERE enabled ORDER BY id) r) AS routes`;
 
 export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesParts): OpenRoutes {
@@ -132,14 +133,15 @@ function toRecord(row: RouteRow, upstream: UpstreamRecord): RouteRecord {
   return { id, model, upstream, upstreamModel, priority, weight, costs: toCosts(row) };
 }
 
-function toCosts(row: RouteRow): UnitPrices | null {
+function toCosts(row: RouteRow): TieredPrices | null {
   const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput } = row;
   if (costInput === null || costCacheHit === null || costOutput === null) return null;
-  return {
+  return unitPrices({
     input: BigInt(costInput),
     cacheHit: BigInt(costCacheHit),
-    cacheWrite5m: BigInt(costCacheWrite5m ?? costInput),
-    cacheWrite1h: BigInt(costCacheWrite1h ?? costInput),
+    cacheWrite5m: costCacheWrite5m === null ? null : BigInt(costCacheWrite5m),
+    cacheWrite1h: costCacheWrite1h === null ? null : BigInt(costCacheWrite1h),
     output: BigInt(costOutput),
-  };
+    tiers: fromStoredTiers(row.costTiers),
+  });
 }

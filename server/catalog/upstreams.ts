@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import { z } from 'zod';
+import { fromStoredTiers, type PriceTier, type StoredTier, toStoredTiers } from '../core/price.ts';
 import { type ProfileId, profileIds } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
@@ -107,6 +108,8 @@ export interface RouteCosts {
   cacheWrite5m: bigint | null;
   cacheWrite1h: bigint | null;
   output: bigint;
+  /** Other costs for longer prompts, rising; empty: none. */
+  tiers: readonly PriceTier[];
 }
 
 export const upstreamModelInput = z.string('must be text').superRefine((text, context) => {
@@ -269,14 +272,16 @@ interface RouteRow {
   costCacheWrite5m: bigint | null;
   costCacheWrite1h: bigint | null;
   costOutput: bigint | null;
+  costTiers: StoredTier[];
 }
 
 const routeColumns = `model_id AS "modelId", upstream_id AS "upstreamId", upstream_model AS "upstreamModel", priority,
   weight, enabled, cost_input AS "costInput", cost_cache_hit AS "costCacheHit", cost_cache_write_5m AS "costCacheWrite5m",
-  cost_cache_write_1h AS "costCacheWrite1h", cost_output AS "costOutput"`;
+  cost_cache_write_1h AS "costCacheWrite1h", cost_output AS "costOutput",
+  cost_tiers AS "costTiers"`;
 
 function toRoute(row: RouteRow): Route {
-  const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, ...route } = row;
+  const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, costTiers, ...route } = row;
   // The first three are either all present or all absent.
   const costs =
     costInput === null || costCacheHit === null || costOutput === null
@@ -287,6 +292,7 @@ function toRoute(row: RouteRow): Route {
           cacheWrite5m: costCacheWrite5m,
           cacheWrite1h: costCacheWrite1h,
           output: costOutput,
+          tiers: fromStoredTiers(costTiers),
         };
   return { ...route, costs };
 }
@@ -339,12 +345,13 @@ async function writeRoute(client: ClientBase, route: Route): Promise<void> {
   const { costs } = route;
   await client.query(
     `INSERT INTO route (id, model_id, upstream_id, upstream_model, priority, weight, enabled,
-       cost_input, cost_cache_hit, cost_cache_write_5m, cost_cache_write_1h, cost_output)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+       cost_input, cost_cache_hit, cost_cache_write_5m, cost_cache_write_1h, cost_output, cost_tiers)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb)
      ON CONFLICT (model_id, upstream_id, upstream_model) DO UPDATE SET priority = excluded.priority,
        weight = excluded.weight, enabled = excluded.enabled, cost_input = excluded.cost_input,
        cost_cache_hit = excluded.cost_cache_hit, cost_cache_write_5m = excluded.cost_cache_write_5m,
-       cost_cache_write_1h = excluded.cost_cache_write_1h, cost_output = excluded.cost_output`,
+       cost_cache_write_1h = excluded.cost_cache_write_1h, cost_output = excluded.cost_output,
+       cost_tiers = excluded.cost_tiers`,
     [
       randomUUID(),
       route.modelId,
@@ -358,6 +365,7 @@ async function writeRoute(client: ClientBase, route: Route): Promise<void> {
       costs?.cacheWrite5m ?? null,
       costs?.cacheWrite1h ?? null,
       costs?.output ?? null,
+      JSON.stringify(toStoredTiers(costs?.tiers ?? [])),
     ],
   );
 }
@@ -371,7 +379,11 @@ function upstreamFacts({ protocol, baseUrl, onDisconnect, profile, features, ena
 }
 
 function routeFacts({ upstreamId, upstreamModel, priority, weight, enabled, costs }: Route): AuditFacts {
-  return { upstreamId, upstreamModel, priority, weight, enabled, costs: costs && { ...costs } };
+  return { upstreamId, upstreamModel, priority, weight, enabled, costs: costs && costFacts(costs) };
+}
+
+function costFacts({ tiers, ...costs }: RouteCosts): AuditFacts {
+  return { ...costs, ...(tiers.length === 0 ? {} : { tiers: tiers.map((tier) => ({ ...tier })) }) };
 }
 
 /** Facts are built in one member order, so that equal facts have equal JSON. */

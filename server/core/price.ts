@@ -1,7 +1,7 @@
 import type { PicoUsd } from './money.ts';
 import type { TokenPools } from './tokens.ts';
 
-/** Unit prices of the token pools, and the cost that follows from them. */
+/** Unit prices of the token pools, their tiers by prompt length, and the cost that follows from them. */
 
 /** One price for each pool, pico-USD per token. */
 export interface UnitPrices {
@@ -12,9 +12,39 @@ export interface UnitPrices {
   output: PicoUsd;
 }
 
+/** Another set of prices for longer prompts. */
+export interface PriceTier extends UnitPrices {
+  /** A request whose prompt has more tokens than this is charged wholly at this set, its output included. */
+  abovePromptTokens: number;
+}
+
+/** Prices that may depend on the length of the prompt. */
+export interface TieredPrices extends UnitPrices {
+  /** Rising by `abovePromptTokens`, at most `MAX_TIERS`. Left out: one set of prices for every prompt. */
+  tiers?: readonly PriceTier[];
+}
+
 /** The price version that a request was admitted at. It stays the request's price however the catalog changes. */
-export interface FrozenPrice extends UnitPrices {
+export interface FrozenPrice extends TieredPrices {
   id: string;
+  /** Longer prompts have no price. Left out: the upstream's own limit is the end. */
+  maxPromptTokens?: number;
+}
+
+/** The prompts that one set of tiered prices is for: more than `above` tokens, at most `upTo`. Null: no bound. */
+export interface TierRange {
+  above: number | null;
+  upTo: number | null;
+}
+
+/** The one set of prices that a request is charged at, as its ledger entry keeps it. */
+export interface EntryPrice extends UnitPrices {
+  /** The price version. */
+  id: string;
+  /** The tier that applied; left out where the version has no tiers. */
+  tier?: TierRange;
+  /** A version with tiers is no entry's price: `entryPrice` makes it one. */
+  tiers?: never;
 }
 
 /** A price version as the catalog stores it: cache writes may have no price of their own. */
@@ -24,16 +54,73 @@ export interface CatalogPrice {
   cacheWrite5m: PicoUsd | null;
   cacheWrite1h: PicoUsd | null;
   output: PicoUsd;
+  /** As in `TieredPrices`; empty: none. */
+  tiers: readonly PriceTier[];
+  /** As in `FrozenPrice`; null: none. */
+  maxPromptTokens: number | null;
 }
 
+/** The most tiers of one price version; the database holds the same bound. */
+export const MAX_TIERS = 4;
+
 /** Completes a catalog price: a cache write without a price is new context, so it costs the input price. */
-export function unitPrices(price: CatalogPrice): UnitPrices {
+export function unitPrices(
+  price: Pick<CatalogPrice, keyof UnitPrices> & Partial<Pick<CatalogPrice, 'tiers'>>,
+): TieredPrices {
+  const { tiers = [] } = price;
   return {
     input: price.input,
     cacheHit: price.cacheHit,
     cacheWrite5m: price.cacheWrite5m ?? price.input,
     cacheWrite1h: price.cacheWrite1h ?? price.input,
     output: price.output,
+    ...(tiers.length === 0 ? {} : { tiers }),
+  };
+}
+
+/** Tokens of the prompt: everything but the output. */
+export function promptTokens({ input, cacheHit, cacheWrite5m, cacheWrite1h }: TokenPools): number {
+  return input + cacheHit + cacheWrite5m + cacheWrite1h;
+}
+
+/** The set of prices of a prompt of this length. */
+export function pricesAt(price: TieredPrices, prompt: number): UnitPrices {
+  return price.tiers?.findLast(({ abovePromptTokens }) => prompt > abovePromptTokens) ?? price;
+}
+
+/** The prices of one request, by the length of its prompt, with the range of the tier. */
+export function entryPrice(price: FrozenPrice, usage: TokenPools): EntryPrice {
+  const { id, tiers } = price;
+  if (tiers === undefined) return price as UnitPrices & { id: string };
+  const prompt = promptTokens(usage);
+  const { input, cacheHit, cacheWrite5m, cacheWrite1h, output } = pricesAt(price, prompt);
+  const bounds = tiers.map(({ abovePromptTokens }) => abovePromptTokens);
+  const tier = {
+    above: bounds.findLast((bound) => prompt > bound) ?? null,
+    upTo: bounds.find((bound) => prompt <= bound) ?? null,
+  };
+  return { id, input, cacheHit, cacheWrite5m, cacheWrite1h, output, tier };
+}
+
+/**
+ * The dearest prices, pool by pool, that a prompt of at most `maxPrompt` tokens can come to. Money is reserved at them;
+ * nothing is charged at them.
+ */
+export function dearestWithin(price: TieredPrices, maxPrompt: number): UnitPrices {
+  const { tiers } = price;
+  if (tiers === undefined) return price;
+  let dearest: UnitPrices = price;
+  for (const tier of tiers) if (maxPrompt > tier.abovePromptTokens) dearest = dearer(dearest, tier);
+  return dearest;
+}
+
+function dearer(a: UnitPrices, b: UnitPrices): UnitPrices {
+  return {
+    input: most(a.input, b.input),
+    cacheHit: most(a.cacheHit, b.cacheHit),
+    cacheWrite5m: most(a.cacheWrite5m, b.cacheWrite5m),
+    cacheWrite1h: most(a.cacheWrite1h, b.cacheWrite1h),
+    output: most(a.output, b.output),
   };
 }
 
@@ -47,3 +134,39 @@ export function cost(pools: TokenPools, prices: UnitPrices): PicoUsd {
     BigInt(pools.output) * prices.output
   );
 }
+
+/** Cost of the pools at the set of prices for a prompt of their length. */
+export function tieredCost(pools: TokenPools, price: TieredPrices): PicoUsd {
+  return cost(pools, price.tiers === undefined ? price : pricesAt(price, promptTokens(pools)));
+}
+
+/** Tiers as the database stores them: whole pico-USD per token, which JSON numbers hold exactly up to `MAX_PRICE`. */
+export interface StoredTier extends Record<keyof UnitPrices, number> {
+  abovePromptTokens: number;
+}
+
+export function toStoredTiers(tiers: readonly PriceTier[]): StoredTier[] {
+  return tiers.map((tier) => ({
+    abovePromptTokens: tier.abovePromptTokens,
+    input: Number(tier.input),
+    cacheHit: Number(tier.cacheHit),
+    cacheWrite5m: Number(tier.cacheWrite5m),
+    cacheWrite1h: Number(tier.cacheWrite1h),
+    output: Number(tier.output),
+  }));
+}
+
+/** Reads stored tiers, rising. Throws for what no version of the server has written. */
+export function fromStoredTiers(stored: readonly StoredTier[]): PriceTier[] {
+  const tiers = stored.map((tier) => ({
+    abovePromptTokens: tier.abovePromptTokens,
+    input: BigInt(tier.input),
+    cacheHit: BigInt(tier.cacheHit),
+    cacheWrite5m: BigInt(tier.cacheWrite5m),
+    cacheWrite1h: BigInt(tier.cacheWrite1h),
+    output: BigInt(tier.output),
+  }));
+  return tiers.sort((a, b) => a.abovePromptTokens - b.abovePromptTokens);
+}
+
+const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -23,3 +23,22 @@ export interface RequestMeasure {
   /** Whether the request asks for reasoning, which may be hidden from the stream. */
   reasoning: ReasoningAsk;
 }
+
+/** The properties of a request that bound the length of its prompt. */
+export interface PromptSize {
+  /** Bytes of the text in the request. */
+  textBytes: number;
+  /** A bound on the tokens of its images and documents. */
+  mediaTokens: number;
+  /** How often the model may read its context for this request: once, or more if the vendor runs tools. */
+  contextRuns: number;
+}
+
+/**
+ * A bound on the tokens of a request's prompt, all pools and runs together, which decides the price tiers it can reach.
+ * By bytes, because dense text has a token a byte. Tools that run at the vendor add what they find, up to the window.
+ */
+export function promptBound({ textBytes, mediaTokens, contextRuns }: PromptSize, contextWindow: number): number {
+  const sent = textBytes + mediaTokens;
+  return contextRuns > 1 ? Math.max(sent, contextWindow) * contextRuns : sent;
+}

@@ -39,6 +39,8 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
         return refusals.modelNotFound(request.facts.model);
       case 'model_not_allowed':
         return refusals.modelNotAllowed(request.facts.model);
+      case 'prompt_unpriced':
+        return refusals.promptTooLong(refused.maxPromptTokens ?? 0);
       case 'key_limit':
         return refusals.keyLimitReached({
           period: refused.keyLimit?.period ?? 'lifetime',

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
 import { formatPrice } from '../core/money.ts';
+import type { UnitPrices } from '../core/price.ts';
 import { requestIdHeaders } from '../runtime/http.ts';
 import { reply } from './model-routes.ts';
 import type { Refusals } from './refusals.ts';
@@ -90,12 +91,23 @@ export function presentModel(model: CatalogModel): Record<string, unknown> {
       input_cache_write_1h: usdPerToken(price.cacheWrite1h),
     },
     price_usd_per_million: {
-      input: formatPrice(price.input),
-      cache_hit: formatPrice(price.cacheHit),
-      cache_write_5m: formatPrice(price.cacheWrite5m),
-      cache_write_1h: formatPrice(price.cacheWrite1h),
-      output: formatPrice(price.output),
+      ...usdPerMillion(price),
+      tiers: (price.tiers ?? []).map((tier) => ({
+        above_prompt_tokens: tier.abovePromptTokens,
+        ...usdPerMillion(tier),
+      })),
+      max_prompt_tokens: price.maxPromptTokens ?? null,
     },
+  };
+}
+
+function usdPerMillion(prices: UnitPrices): Record<string, string> {
+  return {
+    input: formatPrice(prices.input),
+    cache_hit: formatPrice(prices.cacheHit),
+    cache_write_5m: formatPrice(prices.cacheWrite5m),
+    cache_write_1h: formatPrice(prices.cacheWrite1h),
+    output: formatPrice(prices.output),
   };
 }
 

@@ -39,6 +39,7 @@ export type RefusalName =
   | 'method_not_allowed'
   | 'model_not_found'
   | 'model_not_allowed'
+  | 'prompt_too_long'
   | 'budget_exhausted'
   | 'budget_short'
   | 'budget_reserved'
@@ -115,6 +116,14 @@ const keyRefusals = {
     param: 'model',
     final: true,
     message: `This API key may not call the model ${model}. Its owner can change that in the console.`,
+  }),
+  // Agents react to these first words by compacting the conversation.
+  promptTooLong: (maxPromptTokens: number): Refusal => ({
+    name: 'prompt_too_long',
+    status: 400,
+    code: 'context_length_exceeded',
+    final: true,
+    message: `prompt is too long: by its bytes it can have more than ${maxPromptTokens} tokens, the longest prompt of this model that has a price here; send less context.`,
   }),
 };
 

@@ -46,7 +46,6 @@ function createSettler({ ledger, metrics, log }: Pick<RelayParts, 'ledger' | 'me
     { metered, target, complete }: Delivered,
   ): Promise<void> => {
     const now = performance.now();
-    const cost = costOf(metered.usage, admission.price);
     const settlement = toSettlement({
       accountId: call.principal.accountId,
       keyId: call.principal.keyId,
@@ -63,6 +62,7 @@ function createSettler({ ledger, metrics, log }: Pick<RelayParts, 'ledger' | 'me
           ? null
           : (call.client.firstByteAt ?? now) - call.receivedAt,
     });
+    const cost = costOf(settlement.usage, settlement.price);
     await new Promise<void>((written) => {
       ledger.settle(settlement, written).catch((error: unknown) => {
         // The settlement is on disk or set aside, and the ledger has logged why. This line names the request.

@@ -1,7 +1,7 @@
 import type { FrozenPrice, Settlement } from '../billing/ledger.ts';
 import type { RouteRecord } from '../catalog/route.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { cost } from '../core/price.ts';
+import { entryPrice, tieredCost } from '../core/price.ts';
 import { type ReportedUsage, type TokenPools, type UsageSource } from '../core/tokens.ts';
 import { estimateInput, usageSoFar } from '../metering/estimate.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
@@ -104,8 +104,8 @@ export function toSettlement(parts: SettlementParts): Settlement {
     protocol: facts.protocol,
     stream: facts.stream,
     usage,
-    price: parts.price,
-    upstreamCost: costs === null ? null : cost(usage, costs),
+    price: entryPrice(parts.price, usage),
+    upstreamCost: costs === null ? null : tieredCost(usage, costs),
     latencyMs: Math.round(parts.latencyMs),
     timeToFirstByteMs: parts.timeToFirstByteMs === null ? null : Math.round(parts.timeToFirstByteMs),
     outcome: metered.outcome,

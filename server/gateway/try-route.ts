@@ -1,7 +1,7 @@
 import type { Admitted, Ledger } from '../billing/ledger.ts';
 import { type Brake, type BrakeParts, createBrake } from '../metering/brake.ts';
 import { createCredit } from '../metering/credit.ts';
-import { estimateInput, type TokenBounds, withinBounds } from '../metering/estimate.ts';
+import { estimateInput, promptBoundOf, type TokenBounds, withinBounds } from '../metering/estimate.ts';
 import { createHiddenReasoning, reasoningSpeed } from '../metering/reasoning.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { AnswerShare } from './answer-room.ts';
@@ -63,6 +63,7 @@ export function createRouteTries({
       held: amount,
       freeAfter,
       prices: price,
+      promptBound: promptBoundOf(facts, request.model.allow, contextWindow),
       estimatedInputTokens: estimateInput(facts, contextWindow),
       bounds,
       maxOutputTokens: Math.min(facts.maxTokens ?? maxOutputTokens, maxOutputTokens) * facts.answers,

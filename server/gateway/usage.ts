@@ -240,6 +240,7 @@ function presentEntry(entry: LedgerRecord): Record<string, unknown> {
       cache_write_1h: formatPrice(prices.cacheWrite1h),
       output: formatPrice(prices.output),
     },
+    tier: entry.tier === null ? null : { above_prompt_tokens: entry.tier.above, up_to_prompt_tokens: entry.tier.upTo },
     cost_usd: formatUsd(entry.cost),
     charged_usd: formatUsd(entry.charged),
     latency_ms: entry.latencyMs,

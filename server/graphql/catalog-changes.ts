@@ -1,4 +1,5 @@
 import type { CatalogOutcome } from '../catalog/changes.ts';
+import type { UnitPrices } from '../core/price.ts';
 import { decodeId } from './access.ts';
 import { builder } from './builder.ts';
 import { InputError, NotFoundError } from './errors.ts';
@@ -39,6 +40,57 @@ export function given(input: object): Record<string, unknown> {
 export const price = (picoPerToken: bigint) => picoPerToken * 1_000_000n;
 export const optionalPrice = (picoPerToken: bigint | null) => (picoPerToken === null ? null : price(picoPerToken));
 
+const PriceTierInput = builder.inputType('PriceTierInput', {
+  description: 'Prices for longer prompts, in USD per 1M tokens: the whole request is charged at them.',
+  fields: (t) => ({
+    abovePromptTokens: t.int({
+      required: true,
+      description: 'For prompts of more tokens than this, all pools together.',
+    }),
+    input: t.string({ required: true, description: 'New context.' }),
+    cacheHit: t.string({ required: true, description: 'Context from the cache; lower than `input`.' }),
+    cacheWrite5m: t.string({ description: 'Written to the five-minute cache; left out: as new context.' }),
+    cacheWrite1h: t.string({ description: 'Written to the one-hour cache; left out: as new context.' }),
+    output: t.string({ required: true, description: 'What the model writes.' }),
+  }),
+});
+
+interface TierView extends UnitPrices {
+  abovePromptTokens: number;
+}
+
+/** A tier as operators see it: of a model's price version or of a route's costs. */
+export const PriceTierType = builder.objectRef<TierView>('PriceTier').implement({
+  description: 'Prices for longer prompts, in USD per 1M tokens: the whole request is charged at them.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    abovePromptTokens: t.exposeInt('abovePromptTokens', {
+      description: 'For prompts of more tokens than this, all pools together.',
+    }),
+    input: t.field({ type: 'UsdAmount', description: 'New context.', resolve: (tier) => price(tier.input) }),
+    cacheHit: t.field({
+      type: 'UsdAmount',
+      description: 'Context from the cache.',
+      resolve: (tier) => price(tier.cacheHit),
+    }),
+    cacheWrite5m: t.field({
+      type: 'UsdAmount',
+      description: 'Written to the five-minute cache.',
+      resolve: (tier) => price(tier.cacheWrite5m),
+    }),
+    cacheWrite1h: t.field({
+      type: 'UsdAmount',
+      description: 'Written to the one-hour cache.',
+      resolve: (tier) => price(tier.cacheWrite1h),
+    }),
+    output: t.field({
+      type: 'UsdAmount',
+      description: 'What the model writes.',
+      resolve: (tier) => price(tier.output),
+    }),
+  }),
+});
+
 export const PricesInput = builder.inputType('PricesInput', {
   description: 'Prices in USD per 1M tokens, as decimal strings with at most 6 decimals.',
   fields: (t) => ({
@@ -47,5 +99,10 @@ export const PricesInput = builder.inputType('PricesInput', {
     cacheWrite5m: t.string({ description: 'Written to the five-minute cache; left out: as new context.' }),
     cacheWrite1h: t.string({ description: 'Written to the one-hour cache; left out: as new context.' }),
     output: t.string({ required: true, description: 'What the model writes.' }),
+    tiers: t.field({ type: [PriceTierInput], description: 'Other prices for longer prompts; left out: none.' }),
+    maxPromptTokens: t.int({
+      description:
+        'The longest prompt that these prices are for. A request whose prompt may be longer, by its bytes, is refused; left out: whatever the upstream takes. Not for what a route costs.',
+    }),
   }),
 });

@@ -1,3 +1,4 @@
+import { fromStoredTiers, type StoredTier } from '../core/price.ts';
 import { actorOf, isOperator } from '../people/principal.ts';
 import { noSuchId } from './access.ts';
 import { builder } from './builder.ts';
@@ -7,6 +8,7 @@ import {
   named,
   optionalPrice,
   PricesInput,
+  PriceTierType,
   price,
   throwCatalogRefusal,
 } from './catalog-changes.ts';
@@ -93,6 +95,16 @@ builder.prismaObject('Price', {
       description: 'What the model writes.',
       select: { output: true },
       resolve: (row) => price(row.output),
+    }),
+    tiers: t.field({
+      type: [PriceTierType],
+      description: 'Other prices for longer prompts, rising.',
+      select: { tiers: true },
+      resolve: (row) => fromStoredTiers(row.tiers as unknown as StoredTier[]),
+    }),
+    maxPromptTokens: t.exposeInt('maxPromptTokens', {
+      nullable: true,
+      description: 'The longest prompt that has a price; null: whatever the upstream takes.',
     }),
     validFrom: t.expose('validFrom', { type: 'DateTime', description: 'From when it counts.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was written.' }),

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import type { CatalogModel } from '../catalog/catalog.ts';
+import type { PriceTier } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { listPlans, type Plan } from '../plans/plans.ts';
 import { builder } from './builder.ts';
@@ -75,6 +76,42 @@ export const TokenPriceType = builder.objectRef<PriceView>('TokenPrice').impleme
         const { best } = await pairOf(context);
         return best === null ? null : vndPerMillion(price, best);
       },
+    }),
+  }),
+});
+
+const ModelPriceTierType = builder.objectRef<PriceTier>('ModelPriceTier').implement({
+  description:
+    'Prices of a model for longer prompts: the whole request is charged at them, what the model writes included.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    abovePromptTokens: t.exposeInt('abovePromptTokens', {
+      description: 'For prompts of more tokens than this, all pools together.',
+    }),
+    input: t.field({
+      type: TokenPriceType,
+      description: 'Price of new context.',
+      resolve: ({ input }) => ({ price: input }),
+    }),
+    cacheHit: t.field({
+      type: TokenPriceType,
+      description: 'Price of context read from the cache.',
+      resolve: ({ cacheHit }) => ({ price: cacheHit }),
+    }),
+    cacheWrite5m: t.field({
+      type: TokenPriceType,
+      description: 'Price of context written to the five-minute cache.',
+      resolve: ({ cacheWrite5m }) => ({ price: cacheWrite5m }),
+    }),
+    cacheWrite1h: t.field({
+      type: TokenPriceType,
+      description: 'Price of context written to the one-hour cache.',
+      resolve: ({ cacheWrite1h }) => ({ price: cacheWrite1h }),
+    }),
+    output: t.field({
+      type: TokenPriceType,
+      description: 'Price of what it writes.',
+      resolve: ({ output }) => ({ price: output }),
     }),
   }),
 });
@@ -180,6 +217,18 @@ builder.node(ModelType, {
       type: TokenPriceType,
       description: 'Price of what it writes.',
       resolve: ({ price }) => ({ price: price.output }),
+    }),
+    priceTiers: t.field({
+      type: [ModelPriceTierType],
+      description: 'Other prices for longer prompts, rising by the length from which they count; empty: none.',
+      complexity: { field: 1, multiplier: 2 },
+      resolve: ({ price }) => [...(price.tiers ?? [])],
+    }),
+    maxPromptTokens: t.int({
+      nullable: true,
+      description:
+        'The longest prompt that has a price: a request whose prompt may be longer, by its bytes, is refused. Null: whatever its context window takes.',
+      resolve: ({ price }) => price.maxPromptTokens ?? null,
     }),
     pricedSince: t.field({
       type: 'DateTime',

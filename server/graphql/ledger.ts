@@ -9,7 +9,7 @@ import {
   readLedger,
 } from '../billing/usage.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { UnitPrices } from '../core/price.ts';
+import type { TierRange, UnitPrices } from '../core/price.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import { abilitiesOn, isOperator } from '../people/principal.ts';
 import { isRequestId } from '../runtime/http.ts';
@@ -111,6 +111,15 @@ const ReceiptLineType = builder.objectRef<ReceiptLine>('ReceiptLine').implement(
   }),
 });
 
+const PromptTierType = builder.objectRef<TierRange>('PromptTier').implement({
+  description: 'A range of prompt lengths that has prices of its own: all tokens of the prompt, whatever their pool.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    abovePromptTokens: t.exposeInt('above', { nullable: true, description: 'More tokens than this; null: any.' }),
+    upToPromptTokens: t.exposeInt('upTo', { nullable: true, description: 'At most so many tokens; null: any.' }),
+  }),
+});
+
 function receiptOf(usage: TokenPools, prices: UnitPrices): ReceiptLine[] {
   return poolNames.map((pool) => ({ pool, tokens: BigInt(usage[pool]), unitPrice: prices[pool] }));
 }
@@ -161,6 +170,12 @@ builder.node(LedgerEntryType, {
       type: [ReceiptLineType],
       description: 'How the cost comes about: the amounts add up to `cost`.',
       resolve: ({ usage, prices }) => receiptOf(usage, prices),
+    }),
+    tier: t.field({
+      type: PromptTierType,
+      nullable: true,
+      description: 'Which of the prices by prompt length counted; null: the model had one set of prices.',
+      resolve: ({ tier }) => tier,
     }),
     cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
     charged: t.expose('charged', {

@@ -1,4 +1,5 @@
 import type { RouteTest } from '../catalog/test-route.ts';
+import { fromStoredTiers, type PriceTier, type StoredTier } from '../core/price.ts';
 import { actorOf, isOperator } from '../people/principal.ts';
 import { decodeUuid, noSuchId } from './access.ts';
 import { builder } from './builder.ts';
@@ -8,6 +9,7 @@ import {
   named,
   optionalPrice,
   PricesInput,
+  PriceTierType,
   price,
   throwCatalogRefusal,
 } from './catalog-changes.ts';
@@ -22,6 +24,7 @@ interface RouteCostsView {
   cacheWrite5m: bigint | null;
   cacheWrite1h: bigint | null;
   output: bigint;
+  tiers: readonly PriceTier[];
 }
 
 const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').implement({
@@ -51,6 +54,11 @@ const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').implement
       description: 'What the model writes.',
       resolve: (costs) => price(costs.output),
     }),
+    tiers: t.field({
+      type: [PriceTierType],
+      description: 'Other costs for longer prompts, rising.',
+      resolve: ({ tiers }) => [...tiers],
+    }),
   }),
 });
 
@@ -76,8 +84,9 @@ builder.prismaNode('Route', {
         costCacheWrite5m: true,
         costCacheWrite1h: true,
         costOutput: true,
+        costTiers: true,
       },
-      resolve: ({ costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput }) =>
+      resolve: ({ costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, costTiers }) =>
         costInput === null || costCacheHit === null || costOutput === null
           ? null
           : {
@@ -86,6 +95,7 @@ builder.prismaNode('Route', {
               cacheWrite5m: costCacheWrite5m,
               cacheWrite1h: costCacheWrite1h,
               output: costOutput,
+              tiers: fromStoredTiers(costTiers as unknown as StoredTier[]),
             },
     }),
   }),

@@ -1,5 +1,5 @@
 import type { PicoUsd } from '../core/money.ts';
-import { cost, type UnitPrices } from '../core/price.ts';
+import { cost, dearestWithin, pricesAt, promptTokens, type TieredPrices, type UnitPrices } from '../core/price.ts';
 import { noTokens, type ReportedUsage } from '../core/tokens.ts';
 import type { AccountCredit } from './credit.ts';
 import { estimateOutput, type TokenBounds, withinBounds } from './estimate.ts';
@@ -39,7 +39,9 @@ export interface BrakeParts {
   held: PicoUsd;
   /** Free money of the account beside the hold at admission, pico-USD. */
   freeAfter: PicoUsd;
-  prices: UnitPrices;
+  prices: TieredPrices;
+  /** A bound on the prompt's tokens: the dearest prices that it can reach count until the upstream reports. */
+  promptBound: number;
   /** Estimated input tokens until the upstream reports them. */
   estimatedInputTokens: number;
   /** Plausible bounds of what the upstream reports. */
@@ -104,12 +106,15 @@ class SpendBrake implements Brake {
   /** Below this many output tokens, and with the same reported input, nothing needs to be computed. */
   private nextCheckAt = 0;
   private knownInput = false;
+  /** The set of prices that the prompt comes to, as far as it is known. */
+  private prices: UnitPrices;
 
   constructor(parts: BrakeParts) {
     this.parts = parts;
     this.reserved = parts.held;
     this.knownFree = parts.freeAfter;
-    this.stopped = parts.prices.output === 0n && parts.prices.input === 0n;
+    this.prices = dearestWithin(parts.prices, parts.promptBound);
+    this.stopped = this.prices.output === 0n && this.prices.input === 0n;
   }
 
   check(account: ReportedUsage, now: number, reading = true): void {
@@ -135,7 +140,7 @@ class SpendBrake implements Brake {
     const mark = isAllReserved ? this.reserved : (this.reserved * 4n) / 5n;
     if (this.spent < mark) {
       // Check again after half of the remaining tokens, so that a jump of an estimate is noticed in time.
-      const { output: price } = this.parts.prices;
+      const { output: price } = this.prices;
       const margin = price === 0n ? 64 : Math.max(1, Number((mark - this.spent) / price) >> 1);
       this.nextCheckAt = output + margin;
       return;
@@ -164,20 +169,22 @@ class SpendBrake implements Brake {
   private costSoFar(account: ReportedUsage, output: number): PicoUsd {
     const { bounds, estimatedInputTokens, prices } = this.parts;
     const { usage } = withinBounds(account, bounds);
+    if (usage !== null && prices.tiers !== undefined) this.prices = pricesAt(prices, promptTokens(usage));
     const pools = usage ?? { ...noTokens, cacheHit: estimatedInputTokens };
-    return cost({ ...pools, output }, prices);
+    return cost({ ...pools, output }, this.prices);
   }
 
   /** Cost of the rest of the answer beyond the hold; negative when the hold covers it. */
   private unreserved(output: number): PicoUsd {
-    const { maxOutputTokens, prices } = this.parts;
+    const { maxOutputTokens } = this.parts;
+    const { prices } = this;
     const rest = BigInt(Math.max(0, maxOutputTokens - output)) * prices.output;
     return rest - (this.reserved > this.spent ? this.reserved - this.spent : 0n);
   }
 
   /** Size of the next extension beyond the cost so far. */
   private extensionPico(output: number): PicoUsd {
-    const { prices } = this.parts;
+    const { prices } = this;
     const rest = this.unreserved(output);
     // The upstream ignores the cap, or the estimate is too high: the answer continues nevertheless.
     if (rest <= 0n) return BigInt(this.aboveCapTokens) * prices.output;

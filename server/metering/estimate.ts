@@ -1,4 +1,4 @@
-import type { RequestMeasure } from '../core/request.ts';
+import { promptBound, type RequestMeasure } from '../core/request.ts';
 import { chargedBytesPerToken, MAX_POOL_TOKENS, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
 
 /**
@@ -68,6 +68,17 @@ function runsVendorTools({ gates }: Gated, allowed: ReadonlySet<string>): boolea
 /** How often the model may read its context for one request, so that admission can reserve the maximum cost. */
 export function contextRuns(facts: Gated, allowed: ReadonlySet<string>): number {
   return runsVendorTools(facts, allowed) ? windowsWithVendorTools : 1;
+}
+
+/** A bound on the prompt's tokens, as the hold was sized by. */
+export function promptBoundOf(
+  facts: RequestMeasure & Gated,
+  allowed: ReadonlySet<string>,
+  contextWindow: number,
+): number {
+  const { textBytes } = facts;
+  const size = { textBytes, mediaTokens: mediaTokens(facts), contextRuns: contextRuns(facts, allowed) };
+  return promptBound(size, contextWindow);
 }
 
 /** Caps reported usage at plausible bounds; returns the same object when it is within them. */

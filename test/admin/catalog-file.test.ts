@@ -81,6 +81,8 @@ test('a whole file', () => {
           cacheWrite5m: null,
           cacheWrite1h: 6_000_000n,
           output: 15_000_000n,
+          tiers: [],
+          maxPromptTokens: null,
         },
         routes: [
           {

@@ -14,6 +14,7 @@ import {
 import type { BillingLog } from '../../server/billing/log.ts';
 import { createSpool, type Spool } from '../../server/billing/spool.ts';
 import { parsePrice, parseUsd } from '../../server/core/money.ts';
+import { entryPrice } from '../../server/core/price.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
 
 export const quiet: BillingLog = { info() {}, warn() {}, error() {} };
@@ -163,6 +164,7 @@ export function ask(customer: Customer, more: Partial<AdmitAsk> = {}): AdmitAsk 
 
 /** How the request of an admission ended. */
 export function settlement(asked: AdmitAsk, admitted: Admitted, more: Partial<Settlement> = {}): Settlement {
+  const { usage = { input: 100, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 50 } } = more;
   return {
     accountId: asked.accountId,
     requestId: asked.requestId,
@@ -171,8 +173,8 @@ export function settlement(asked: AdmitAsk, admitted: Admitted, more: Partial<Se
     upstream: 'simulator',
     protocol: 'messages',
     stream: true,
-    usage: { input: 100, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 50 },
-    price: admitted.price,
+    usage,
+    price: entryPrice(admitted.price, usage),
     upstreamCost: null,
     latencyMs: 12,
     timeToFirstByteMs: 3,

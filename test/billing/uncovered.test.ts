@@ -80,7 +80,7 @@ function account(budget: bigint) {
       const usage = { input, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output };
       const result = run({
         kind: 'settle',
-        settlement: settlement(asked, admission, { usage, stream: asked.stream, price: model.price }),
+        settlement: settlement(asked, admission, { usage, stream: asked.stream }),
       });
       if (result?.kind !== 'settled') throw new Error('not settled');
       return result.settled.cost - result.settled.charged;
@@ -270,6 +270,6 @@ describe('the choice of a hold', () => {
   });
 
   test('a model whose answers cost nothing has no longest one', () => {
-    expect(coveredTokens(size.maxCost, size, 1, { ...unit, output: 0n })).toBeNull();
+    expect(coveredTokens(size.maxCost, { ...size, maxOutputPrice: 0n }, 1)).toBeNull();
   });
 });

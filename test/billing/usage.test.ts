@@ -451,6 +451,7 @@ describe('the ledger', () => {
         cacheWrite1h: 3_000_000n,
         output: 15_000_000n,
       },
+      tier: null,
       cost: 105_000_000n,
       charged: 105_000_000n,
       freeAfter: usd('5') - 105_000_000n,

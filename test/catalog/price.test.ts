@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pricesInput } from '../../server/catalog/price.ts';
+import { costsInput, pricesInput } from '../../server/catalog/price.ts';
 import { formatPrice, parsePrice } from '../../server/core/money.ts';
 
 /** Validation of prices as operators write them. */
@@ -65,6 +65,8 @@ describe('the prices of a model', () => {
       cacheWrite5m: null,
       cacheWrite1h: null,
       output: 15_000_000n,
+      tiers: [],
+      maxPromptTokens: null,
     });
     expect(pricesInput.parse({ ...prices, cacheWrite5m: '3.75', cacheWrite1h: '6' })).toMatchObject({
       cacheWrite5m: 3_750_000n,
@@ -80,7 +82,38 @@ describe('the prices of a model', () => {
     expect(pricesInput.safeParse({ input: '0', cacheHit: '0.1', output: '0' }).success).toBe(false);
   });
 
+  const tier = { abovePromptTokens: 200_000, input: '6', cacheHit: '0.6', output: '22.5' };
+
+  test('of longer prompts are read in rising order, with cache writes at the input price of their own tier', () => {
+    const longest = { ...tier, abovePromptTokens: 500_000, cacheWrite5m: '7' };
+    const { tiers, maxPromptTokens } = pricesInput.parse({
+      ...prices,
+      tiers: [longest, tier],
+      maxPromptTokens: 900_000,
+    });
+    const six = { input: 6_000_000n, cacheHit: 600_000n, cacheWrite1h: 6_000_000n, output: 22_500_000n };
+    expect(tiers).toEqual([
+      { abovePromptTokens: 200_000, ...six, cacheWrite5m: 6_000_000n },
+      { abovePromptTokens: 500_000, ...six, cacheWrite5m: 7_000_000n },
+    ]);
+    expect(maxPromptTokens).toBe(900_000);
+  });
+
+  test('of a route may have a cache hit as dear as the input, in tiers as well', () => {
+    const flat = { ...tier, cacheHit: '6' };
+    expect(costsInput.safeParse({ ...prices, cacheHit: '3', tiers: [flat] }).success).toBe(true);
+    expect(pricesInput.safeParse({ ...prices, tiers: [flat] }).success).toBe(false);
+  });
+
   test.each([
+    ['a tier without a bound', { ...prices, tiers: [{ ...tier, abovePromptTokens: undefined }] }],
+    ['a tier from the first token', { ...prices, tiers: [{ ...tier, abovePromptTokens: 0 }] }],
+    ['half a token', { ...prices, tiers: [{ ...tier, abovePromptTokens: 0.5 }] }],
+    ['the same bound twice', { ...prices, tiers: [tier, tier] }],
+    ['more tiers than four', { ...prices, tiers: [1, 2, 3, 4, 5].map((n) => ({ ...tier, abovePromptTokens: n })) }],
+    ['a tier with a member that is not known', { ...prices, tiers: [{ ...tier, discount: '1' }] }],
+    ['a tier without an output price', { ...prices, tiers: [{ ...tier, output: undefined }] }],
+    ['a prompt of no tokens', { ...prices, maxPromptTokens: 0 }],
     ['a number', { ...prices, input: 3 }],
     ['not a number', { ...prices, output: Number.NaN }],
     ['missing', { input: '3', output: '15' }],

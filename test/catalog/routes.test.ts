@@ -82,7 +82,7 @@ describe('the snapshot', () => {
   test('has routes with upstreams, their features and open keys', async () => {
     await addUpstream('vendor-a', { features: { files: true } });
     await setKey('vendor-a', 'sk-vendor-secret-1');
-    const costs = { input: 1n, cacheHit: 2n, cacheWrite5m: null, cacheWrite1h: 5n, output: 4n };
+    const costs = { input: 1n, cacheHit: 2n, cacheWrite5m: null, cacheWrite1h: 5n, output: 4n, tiers: [] };
     await setRoutes('m1', [route('vendor-a', { priority: 2, weight: 3, costs })]);
     const { catalog } = open();
     await catalog.refresh();

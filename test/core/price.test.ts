@@ -1,6 +1,7 @@
+import { assert, nat, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { affordableTokens, extension, holdSize, type RequestSize } from '../../server/billing/hold-size.ts';
-import { cost, type UnitPrices, unitPrices } from '../../server/core/price.ts';
+import { cost, entryPrice, type FrozenPrice, type UnitPrices, unitPrices } from '../../server/core/price.ts';
 import { price, usd } from '../billing/support.ts';
 
 /** Costs, and the sizes of holds that follow from prices. */
@@ -121,11 +122,59 @@ describe('the size of a hold', () => {
     [hit(100), 0],
     [hit(100) - 1n, 0],
   ])('what %d pico-USD can pay for', (amount, tokens) => {
-    expect(affordableTokens(amount, holdSize(request(), size, prices()), prices())).toBe(tokens);
+    expect(affordableTokens(amount, holdSize(request(), size, prices()))).toBe(tokens);
   });
 
   test('a free model has no longest answer', () => {
     const free = { input: 0n, cacheHit: 0n, cacheWrite5m: 0n, cacheWrite1h: 0n, output: 0n };
-    expect(affordableTokens(0n, holdSize(request(), size, free), free)).toBeNull();
+    expect(affordableTokens(0n, holdSize(request(), size, free))).toBeNull();
+  });
+});
+
+describe('prices by prompt length', () => {
+  const long = { ...prices({ input: price('6'), output: price('22.5') }), abovePromptTokens: 1_000 };
+  const longest = { ...prices({ input: price('5'), output: price('40') }), abovePromptTokens: 5_000 };
+  const tiered: FrozenPrice = { id: 'p', ...prices(), tiers: [long, longest] };
+  const prompt = (tokens: number) => ({ input: 1, cacheHit: tokens - 4, cacheWrite5m: 2, cacheWrite1h: 1, output: 9 });
+
+  test.each([
+    [1_000, '3', { above: null, upTo: 1_000 }],
+    [1_001, '6', { above: 1_000, upTo: 5_000 }],
+    [5_000, '6', { above: 1_000, upTo: 5_000 }],
+    [5_001, '5', { above: 5_000, upTo: null }],
+  ])('%d tokens of all pools of the prompt: input at %s', (tokens, text, range) => {
+    const { input: unit, tier } = entryPrice(tiered, prompt(tokens));
+    expect({ unit, tier }).toEqual({ unit: price(text), tier: range });
+  });
+
+  test('an entry at the only set of prices keeps no tier', () => {
+    expect(entryPrice({ id: 'p', ...prices() }, prompt(9_999)).tier).toBeUndefined();
+  });
+
+  test.each([
+    // Bytes, the output price and the input price that are held: the dearest of each that so many tokens can reach.
+    [1_000, '15', '3'],
+    [1_001, '22.5', '6'],
+    [5_001, '40', '6'],
+  ])('a text of %d bytes is held at %s for output and %s for input', (textBytes, out, into) => {
+    const { target, maxCost, estimatedInputTokens } = holdSize(request({ textBytes, maxTokens: 10 }), size, tiered);
+    expect(target).toBe(BigInt(estimatedInputTokens) * price(into) + 10n * price(out));
+    expect(maxCost).toBe(BigInt(textBytes) * price(into) + 10n * price(out));
+  });
+
+  test('tools of the vendor can make any prompt long', () => {
+    const { target } = holdSize(request({ contextRuns: 16, maxTokens: 10 }), size, tiered);
+    expect(target).toBe(100n * price('6') + 10n * price('40'));
+  });
+
+  test('a hold covers the cost of every prompt of so many bytes, whatever the pools', () => {
+    assert(
+      property(nat(8_000), nat(8_000), nat(8_000), nat(8_000), nat(300), (input, hit, fiveMinutes, oneHour, out) => {
+        const pools = { input, cacheHit: hit, cacheWrite5m: fiveMinutes, cacheWrite1h: oneHour, output: out };
+        const textBytes = input + hit + fiveMinutes + oneHour;
+        const { maxCost } = holdSize(request({ textBytes, maxTokens: out, cacheWrite: '1h' }), size, tiered);
+        expect(cost(pools, entryPrice(tiered, pools))).toBeLessThanOrEqual(maxCost);
+      }),
+    );
   });
 });

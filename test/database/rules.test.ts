@@ -39,6 +39,9 @@ function all(names: string[], value: bigint): Row {
   return Object.fromEntries(names.map((name) => [name, value]));
 }
 
+/** A tier as the database stores it. */
+const tier = { abovePromptTokens: 5, input: 10, cacheHit: 1, cacheWrite5m: 10, cacheWrite1h: 10, output: 50 };
+
 const huge = 9_000_000_000_000_000_000n;
 
 // For each CHECK, rows that it alone has to stop.
@@ -100,6 +103,9 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
     { output: 12n },
     { price_cache_hit: 2n },
   ],
+  // The prompt of the row has 17 tokens.
+  ['ledger_entry', 'ledger_tier', { tier_above: 17n }, { tier_above: 0n }],
+  ['ledger_entry', 'ledger_tier_end', { tier_up_to: 16n }, { tier_up_to: 0n }],
   ['ledger_entry', 'ledger_charge', { charged: 774n }, { charged: 772n }, { charged: -1n, free_after: 0n }],
   ['ledger_entry', 'ledger_free', { free_after: -1n }],
   ['ledger_entry', 'ledger_upstream_cost', { upstream_cost: -1n }],
@@ -121,6 +127,24 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
     { cache_hit: -1n },
   ],
   ['price', 'price_cache_hit', { cache_hit: 10n }, { cache_hit: 11n }, { input: 0n, cache_hit: 1n }],
+  [
+    'price',
+    'price_tiers',
+    { tiers: '{}' },
+    { tiers: '[1]' },
+    { tiers: JSON.stringify([{ ...tier, cacheHit: 10 }]) },
+    { tiers: JSON.stringify([{ ...tier, output: 10_000_000_001 }]) },
+    { tiers: JSON.stringify([{ ...tier, output: -1 }]) },
+    { tiers: JSON.stringify([{ ...tier, output: 1.5 }]) },
+    { tiers: JSON.stringify([{ ...tier, output: '1' }]) },
+    { tiers: JSON.stringify([{ ...tier, output: null }]) },
+    { tiers: JSON.stringify([{ ...tier, other: 1 }]) },
+    { tiers: JSON.stringify([{ ...tier, abovePromptTokens: 0 }]) },
+    { tiers: JSON.stringify([tier, tier]) },
+    { tiers: JSON.stringify([1, 2, 3, 4, 5].map((abovePromptTokens) => ({ ...tier, abovePromptTokens }))) },
+  ],
+  ['price', 'price_max_prompt', { max_prompt_tokens: 0 }, { max_prompt_tokens: 100_000_001 }],
+  ['route', 'route_cost_tiers', { cost_tiers: '[1]' }, { cost_tiers: JSON.stringify([tier]) }],
   ['model', 'model_sizes', { context_window: 0 }, { max_output_tokens: 0 }, { context_window: 100_000_001 }],
   ['model', 'model_efforts', { efforts: ['huge'] }, { efforts: ['low', 'High'] }],
   ['model', 'model_reasoning_speed', { reasoning_tokens_per_second: -1 }, { reasoning_tokens_per_second: 10_001 }],
@@ -220,6 +244,8 @@ describe('CHECKs', () => {
     ['api_key', { limit_day: null, limit_month: 5n }],
     ['ledger_entry', { upstream_cost: null, time_to_first_byte_ms: null }],
     ['ledger_entry', { charged: 1n, free_after: 0n }],
+    ['ledger_entry', { tier_above: 16n, tier_up_to: 17n }],
+    ['price', { tiers: JSON.stringify([tier, { ...tier, abovePromptTokens: 6, output: 10_000_000_000 }]) }],
     ['ledger_entry', dearest()],
     ['price', { input: 0n, cache_hit: 0n, cache_write_5m: null }],
     ['hold', { amount: 0n, grant_ids: [], grant_amounts: [] }],

@@ -50,7 +50,15 @@ const addModel = async (
       enabled,
     };
     await saveModel(client, model, 'test');
-    const prices = { input: usd(price), cacheHit: usd(0), cacheWrite5m: null, cacheWrite1h: null, output: usd(price) };
+    const prices = {
+      input: usd(price),
+      cacheHit: usd(0),
+      cacheWrite5m: null,
+      cacheWrite1h: null,
+      output: usd(price),
+      tiers: [],
+      maxPromptTokens: null,
+    };
     await savePrices(client, { modelId: id, prices, actor: 'test' });
     const route = { upstreamModel: 'sim-small', priority: 0, weight: 1, enabled: true, costs: null };
     const routes = ['simulator-messages', 'simulator-chat'].map((upstreamId) => ({ upstreamId, ...route }));

@@ -24,6 +24,7 @@ function open(more: Partial<BrakeParts> = {}) {
     held: 1_000n,
     freeAfter: 0n,
     prices: { input: 1n, cacheHit: 1n, cacheWrite5m: 1n, cacheWrite1h: 1n, output: 10n },
+    promptBound: 50,
     estimatedInputTokens: 0,
     bounds: { input: 50, output: 1_000 },
     maxOutputTokens: 1_000_000,

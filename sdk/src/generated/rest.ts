@@ -762,6 +762,38 @@ export interface Model {
      * @example "4.805"
      */
     output: string;
+    /** Other prices for longer prompts, rising: above so many prompt tokens the whole request is charged at them. */
+    tiers: {
+      above_prompt_tokens: number;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      input: string;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      cache_hit: string;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      cache_write_5m: string;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      cache_write_1h: string;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      output: string;
+      [member: string]: unknown;
+    }[];
+    /** The longest prompt that has a price: a request whose prompt may be longer, by its bytes, is refused. */
+    max_prompt_tokens: number | null;
     [member: string]: unknown;
   };
   [member: string]: unknown;
@@ -900,6 +932,12 @@ export interface LedgerEntry {
     output: string;
     [member: string]: unknown;
   };
+  /** The prompt lengths that these prices are for; null: the model had one set of prices. */
+  tier: {
+    above_prompt_tokens: number | null;
+    up_to_prompt_tokens: number | null;
+    [member: string]: unknown;
+  } | null;
   /**
    * USD as a decimal string, at most 12 decimals.
    * @example "4.805"

@@ -70,6 +70,9 @@ function presentEntry(entry: LedgerRecord) {
     protocol: entry.protocol,
     usage: presentPools(entry.usage),
     prices: presentPrices(entry.prices),
+    ...(entry.tier === null
+      ? {}
+      : { tier: { abovePromptTokens: entry.tier.above, upToPromptTokens: entry.tier.upTo } }),
     cost: formatUsd(entry.cost),
     charged: formatUsd(entry.charged),
     latencyMs: entry.latencyMs,

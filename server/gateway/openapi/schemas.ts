@@ -423,6 +423,8 @@ export const responsesEvent = z
 
 const usd = z.string().meta({ description: 'USD as a decimal string, at most 12 decimals.', examples: ['4.805'] });
 
+const fivePrices = { input: usd, cache_hit: usd, cache_write_5m: usd, cache_write_1h: usd, output: usd };
+
 export const model = open({
   id: text,
   object: z.literal('model'),
@@ -463,11 +465,15 @@ export const model = open({
     description: 'USD per token.',
   }),
   price_usd_per_million: open({
-    input: usd,
-    cache_hit: usd,
-    cache_write_5m: usd,
-    cache_write_1h: usd,
-    output: usd,
+    ...fivePrices,
+    tiers: z.array(open({ above_prompt_tokens: z.int(), ...fivePrices })).meta({
+      description:
+        'Other prices for longer prompts, rising: above so many prompt tokens the whole request is charged at them.',
+    }),
+    max_prompt_tokens: z.int().nullable().meta({
+      description:
+        'The longest prompt that has a price: a request whose prompt may be longer, by its bytes, is refused.',
+    }),
   }).meta({ description: 'USD per 1,000,000 tokens.' }),
 }).meta({ id: 'Model' });
 
@@ -526,9 +532,12 @@ export const ledgerEntry = open({
     cache_write_1h_tokens: z.int(),
     output_tokens: z.int(),
   }),
-  prices: open({ input: usd, cache_hit: usd, cache_write_5m: usd, cache_write_1h: usd, output: usd }).meta({
+  prices: open(fivePrices).meta({
     description: 'USD per 1,000,000 tokens at the moment of the request.',
   }),
+  tier: open({ above_prompt_tokens: z.int().nullable(), up_to_prompt_tokens: z.int().nullable() })
+    .nullable()
+    .meta({ description: 'The prompt lengths that these prices are for; null: the model had one set of prices.' }),
   cost_usd: usd,
   charged_usd: usd,
   latency_ms: z.int(),
