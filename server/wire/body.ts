@@ -224,8 +224,26 @@ export function renameMember(raw: Uint8Array, member: MemberSpan, name: string):
   return { start: member.keyStart, end, text: JSON.stringify(name) };
 }
 
+/** The edits that remove members of the body together with the commas they leave behind; `members` are all of them in order. */
+export function removeMembers(members: ReadonlyMap<string, MemberSpan>, names: readonly string[]): Edit[] {
+  const edits: Edit[] = [];
+  let lastKept: MemberSpan | null = null;
+  let from: number | null = null;
+  for (const [name, member] of members) {
+    if (names.includes(name)) from ??= member.keyStart;
+    else {
+      if (from !== null) edits.push({ start: from, end: member.keyStart, text: '' });
+      from = null;
+      lastKept = member;
+    }
+  }
+  const last = [...members.values()].at(-1);
+  if (from !== null && last !== undefined) edits.push({ start: lastKept?.end ?? from, end: last.end, text: '' });
+  return edits;
+}
+
 /** Removes a member together with the one comma that belongs to it. `node` must come from a scan of `raw`. */
-export function removeMember(raw: Uint8Array, node: MemberSpan): Edit {
+export function removeMember(raw: Uint8Array, node: JsonNode): Edit {
   let end = node.end;
   while (isSpace(raw[end])) end += 1;
   if (raw[end] === 0x2c) return { start: node.keyStart, end: end + 1, text: '' };

@@ -6,7 +6,7 @@ import { disguised, type ErrorFacts, scrubIdentifiers } from './envelope.ts';
 import { createEventRelay, type DataEvent, noBytes, type Verdict } from './event-relay.ts';
 import { count, type Generated } from './generated.ts';
 import type { RequestFacts, StreamError, WireContext, WireStream } from './protocol.ts';
-import { reportedAs, type UsageReading } from './usage.ts';
+import { countedAs, reportedAs, type UsageReading } from './usage.ts';
 
 /**
  * The stream of a native route: relays the upstream's events byte for byte, keeps the account and ends the stream. What
@@ -62,6 +62,7 @@ export function createNativeStream({ protocol, stream, facts, context }: NativeS
   const { maxEventBytes, keepAlive, createDialect } = stream;
   const progress: Progress = { bytes: 0, pieces: 0, model: null, reading: null, isUsageFinal: true };
   const dialect = createDialect(progress, context, facts);
+  const counted = (reading: UsageReading | null) => countedAs(reading, context.features.cachedTokens);
 
   /** An error event with what the client may see of it: nothing about the operator's account. */
   function worded(event: DataEvent, { error, edits }: ErrorVerdict): Verdict {
@@ -102,7 +103,7 @@ export function createNativeStream({ protocol, stream, facts, context }: NativeS
     end: relay.end,
     account() {
       const { reading, isUsageFinal, bytes, pieces, model } = progress;
-      const reported = reportedAs(reading, facts.cacheWrite);
+      const reported = reportedAs(counted(reading), facts.cacheWrite);
       return {
         ...reported,
         partial: !relay.complete || !isUsageFinal || reported.partial,
@@ -116,7 +117,7 @@ export function createNativeStream({ protocol, stream, facts, context }: NativeS
       if (state === 'terminated' || state === 'failed') return noBytes;
       const finished = state === 'finished';
       if (end.reason === 'budget') {
-        const pools = end.usage ?? reportedAs(progress.reading, facts.cacheWrite).usage ?? noTokens;
+        const pools = end.usage ?? reportedAs(counted(progress.reading), facts.cacheWrite).usage ?? noTokens;
         return Buffer.from(relay.close('terminated') + dialect.budgetEnding(pools, finished));
       }
       if (finished) return Buffer.from(relay.close('terminated') + dialect.terminator());

@@ -7,7 +7,7 @@ import { type JsonLimits, type JsonNode, type Shape, textOf, tryScanJson, valueO
 import { readSkeleton, splicePieces } from './large-reply.ts';
 import { createNativeStream, type StreamProtocol } from './native-stream.ts';
 import { type RequestFacts, UnreadableReply, type Wire, type WireContext, type WireExchange } from './protocol.ts';
-import { reportedAs, type UsageReading } from './usage.ts';
+import { countedAs, reportedAs, type UsageReading } from './usage.ts';
 
 /** The wire of a route whose upstream speaks the client's own protocol: bytes pass, `model` is spliced, usage is read. */
 
@@ -92,7 +92,8 @@ function readReply(
   countText(generated, content);
   for (const item of content?.items ?? []) countItem(generated, item);
   const reported = usage(root);
-  const reading = reported?.kind === 'object' ? readUsage(valueOf(body, reported)) : null;
+  const found = reported?.kind === 'object' ? readUsage(valueOf(body, reported)) : null;
+  const reading = countedAs(found, context.features.cachedTokens);
   const model = root.members.get('model');
   return {
     edits: answerModelEdits(model, context),

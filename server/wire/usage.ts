@@ -1,3 +1,4 @@
+import type { UpstreamFeatures } from '../core/features.ts';
 import type { CacheWrite } from '../core/request.ts';
 import { MAX_POOL_TOKENS, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
 
@@ -19,6 +20,16 @@ export interface UsageReading {
   clamped: boolean;
   /** The object says nothing about the output yet; what it says about the input stands. */
   outputMissing: boolean;
+  /** The reading for an upstream that is known to count so; absent where that changes nothing. */
+  counting?: (cached: CachedTokens) => UsageReading | null;
+}
+
+/** Where cached tokens are counted; null: as the numbers suggest. */
+type CachedTokens = UpstreamFeatures['cachedTokens'];
+
+/** A reading by what is known of the upstream's way of counting. */
+export function countedAs(reading: UsageReading | null, cached: CachedTokens): UsageReading | null {
+  return cached === null ? reading : (reading?.counting?.(cached) ?? reading);
 }
 
 /**
@@ -299,7 +310,8 @@ interface InclusiveCounts {
   cacheWriteLong: number | null;
 }
 
-function inclusive(counter: Counter, counts: InclusiveCounts): UsageReading | null {
+function inclusive(counter: Counter, counts: InclusiveCounts, cachedTokens: CachedTokens = null): UsageReading | null {
+  const wasClamped = counter.clamped;
   const { total, completion } = counts;
   const prompt = counts.prompt ?? (total !== null && completion !== null ? Math.max(total - completion, 0) : null);
   if (prompt === null) return null;
@@ -307,12 +319,14 @@ function inclusive(counter: Counter, counts: InclusiveCounts): UsageReading | nu
   const cacheWrite = counts.cacheWrite ?? 0;
   const cacheWrite1h = Math.min(counts.cacheWriteLong ?? 0, cacheWrite);
   const extra = total === null || completion === null ? 0 : total - prompt - completion;
-  const exclusive = isExclusive(prompt, cacheHit, cacheHit + cacheWrite, extra);
+  const exclusive =
+    cachedTokens === null ? isExclusive(prompt, cacheHit, cacheHit + cacheWrite, extra) : cachedTokens === 'beside';
   if (!exclusive && cacheWrite > prompt) counter.flag();
   // A vendor that counts this way says so in its total; without that, more is cached than was sent, which is a mistake.
   const cached = cacheHit + cacheWrite;
-  if (cacheHit > prompt && extra !== cached && extra !== cached + (counts.reasoning ?? 0)) counter.flag();
-  const input = exclusive ? prompt : Math.max(prompt - cachedPart(prompt, cacheHit, cacheWrite), 0);
+  if (cachedTokens !== 'beside' && cacheHit > prompt && extra !== cached && extra !== cached + (counts.reasoning ?? 0))
+    counter.flag();
+  const input = exclusive ? prompt : Math.max(prompt - cachedPart(prompt, cacheHit, cacheWrite, cachedTokens), 0);
   return {
     unsplitWrites: counts.cacheWriteLong === null ? cacheWrite : 0,
     usage: {
@@ -320,10 +334,15 @@ function inclusive(counter: Counter, counts: InclusiveCounts): UsageReading | nu
       cacheHit,
       cacheWrite5m: cacheWrite - cacheWrite1h,
       cacheWrite1h,
-      output: counter.bound(outputOf(counts, prompt, exclusive ? cacheHit + cacheWrite : 0)),
+      output: counter.bound(outputOf(counts, prompt, exclusive ? cached : 0)),
     },
     clamped: counter.clamped,
     outputMissing: completion === null && total === null,
+    counting: (known) => {
+      const again = createCounter();
+      if (wasClamped) again.flag();
+      return inclusive(again, counts, known);
+    },
   };
 }
 
@@ -340,7 +359,9 @@ function isExclusive(prompt: number, hit: number, cached: number, extra: number)
  * (Gemini at OpenRouter: prompt 2168, read 2161, written 2161, billed 7 new, 2161 read and 2161 written): the two parts
  * overlap where they cannot stand side by side in the prompt.
  */
-function cachedPart(prompt: number, hit: number, write: number): number {
+function cachedPart(prompt: number, hit: number, write: number, known: CachedTokens): number {
+  // Where it is known to happen, equal counts are the same tokens even if both would fit.
+  if (known === 'overlapping' && hit === write) return hit;
   return hit + write > prompt ? Math.max(hit, write) : hit + write;
 }
 

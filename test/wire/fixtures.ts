@@ -58,14 +58,15 @@ export function factsWith(protocol: Protocol, members: Record<string, unknown> =
   return requestWith(protocol, members).facts;
 }
 
-/** The native exchange of a small request, with further members of the body. */
+/** The exchange of a small request, native unless the upstream speaks another protocol, with further members of the body. */
 export function exchangeWith(
   protocol: Protocol,
   members: Record<string, unknown> = {},
   context: Partial<WireContext> = {},
+  upstream: Protocol = protocol,
 ): WireExchange {
   const { raw, facts } = requestWith(protocol, members);
-  return opened(wireFor(protocol, protocol).request(raw, facts, contextWith(context)));
+  return opened(wireFor(protocol, upstream).request(raw, facts, contextWith(context)));
 }
 
 /** The exchange of a request that the route's upstream can take. */

@@ -454,8 +454,8 @@ describe('whatever an upstream reports', () => {
         });
         const summed = { ...usage, cacheWrite5m: usage.cacheWrite5m + usage.cacheWrite1h, cacheWrite1h: 0 };
         const told = { usage: summed, unsplitWrites: summed.cacheWrite5m, clamped: false, outputMissing: false };
-        expect(readChatUsage(toChatUsage(usage))).toEqual(told);
-        expect(readResponsesUsage(toResponsesUsage(usage))).toEqual(told);
+        expect(readChatUsage(toChatUsage(usage))).toMatchObject(told);
+        expect(readResponsesUsage(toResponsesUsage(usage))).toMatchObject(told);
       }),
     );
   });

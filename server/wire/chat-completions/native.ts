@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { UpstreamFeatures } from '../../core/features.ts';
 import type { TokenPools } from '../../core/tokens.ts';
-import { type Edit, insertMember, removeMember, renameMember } from '../body.ts';
+import { type Edit, insertMember, removeMember, removeMembers, renameMember } from '../body.ts';
 import { errorEvent, errorType, statusOfError } from '../envelope.ts';
 import type { DataEvent, Verdict, Words } from '../event-relay.ts';
 import { countJson, countText, type Generated, isSaid, wordsOf } from '../generated.ts';
@@ -48,21 +48,31 @@ function usageEdits(raw: Uint8Array, facts: RequestFacts): Edit[] {
   return [{ start: span.start + asked.start, end: span.start + asked.end, text: 'true' }];
 }
 
+/** What the upstream's features change in a request: the name of the cap on the output, and members that it refuses. */
+function featureEdits(raw: Uint8Array, facts: RequestFacts, features: UpstreamFeatures): Edit[] {
+  const cap = capEdits(raw, facts, features.maxTokensField);
+  const refused = features.usageOption ? [] : ['stream_options'];
+  return [...cap.edits, ...removeMembers(facts.members, [...cap.removed, ...refused])];
+}
+
 /**
  * Names the cap on the output as the upstream does: vendors refuse the other name, or ignore it, and both together. The
  * value keeps its bytes. Where both came, the one that the hold was sized by is sent.
  */
-function capEdits(raw: Uint8Array, facts: RequestFacts, wanted: UpstreamFeatures['maxTokensField']): Edit[] {
-  if (wanted === null) return [];
+function capEdits(
+  raw: Uint8Array,
+  { members }: RequestFacts,
+  wanted: UpstreamFeatures['maxTokensField'],
+): { edits: Edit[]; removed: string[] } {
   const other = wanted === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
-  const sent = facts.members.get(other);
-  if (sent === undefined) return [];
-  const own = facts.members.get(wanted);
-  if (own === undefined) return [renameMember(raw, sent, wanted)];
+  const sent = members.get(other);
+  if (wanted === null || sent === undefined) return { edits: [], removed: [] };
+  const own = members.get(wanted);
+  if (own === undefined) return { edits: [renameMember(raw, sent, wanted)], removed: [] };
   const newer = wanted === 'max_completion_tokens' ? own : sent;
   const winner = isNull(raw, newer) ? (newer === own ? sent : own) : newer;
-  const removed = removeMember(raw, sent);
-  return winner === own ? [removed] : [{ start: own.start, end: own.end, text: textAt(raw, sent) }, removed];
+  const moved = winner === own ? [] : [{ start: own.start, end: own.end, text: textAt(raw, sent) }];
+  return { edits: moved, removed: [other] };
 }
 
 /** A checked body's value that begins with an `n`. */
@@ -272,9 +282,9 @@ export const nativeChatCompletions: NativeProtocol = {
   protocol: 'chat-completions',
   requestEdits: (raw, facts, { features }) => [
     ...(features.store ? storeEdits(raw, facts) : []),
-    ...usageEdits(raw, facts),
+    ...(features.usageOption ? usageEdits(raw, facts) : []),
     // Last: what the others insert stands before the first member, which this may rename or remove.
-    ...capEdits(raw, facts, features.maxTokensField),
+    ...featureEdits(raw, facts, features),
   ],
   reply,
   stream,

@@ -32,16 +32,20 @@ export function writeChatRequest({ dialogue, facts, context }: WriterInput): Bod
   return {
     model: context.upstreamModel,
     messages: writeMessages(dialogue, features),
-    ...(facts.maxTokens === null ? {} : { [features.maxTokensField ?? 'max_tokens']: facts.maxTokens }),
+    ...(facts.maxTokens === null
+      ? {}
+      : { [features.maxTokensField ?? 'max_tokens']: Math.max(facts.maxTokens, features.minOutputTokens) }),
     ...toolMembers(dialogue, writeTool, writeToolByName),
     ...(stop.sequences.length === 0 ? {} : { stop: stop.sequences }),
     ...samplingMembers(dialogue, features),
     reasoning_effort: (thinking !== null && effortName(thinking, context)) || undefined,
+    ...(features.thinkingSwitch && thinking?.kind === 'off' ? { thinking: { type: 'disabled' } } : {}),
     response_format: dialogue.format === null ? undefined : writeFormat(dialogue.format),
     user: endUserName(dialogue.endUser, context),
     ...(features.store ? { store: false } : {}),
     // Without the usage chunk the answer could not be billed by what the upstream counted.
-    ...(facts.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+    ...(facts.stream ? { stream: true } : {}),
+    ...(facts.stream && features.usageOption ? { stream_options: { include_usage: true } } : {}),
   };
 }
 
@@ -128,16 +132,30 @@ function writeResult(result: ToolResult): Body {
 function writeAssistant(parts: readonly AssistantPart[], features: UpstreamFeatures): Body[] {
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
   const thought = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.text] : [])).join('');
-  const reasoning = features.reasoningHistory && thought !== '' ? { reasoning_content: thought } : {};
-  const calls = parts.filter((part) => part.kind === 'call').map(writeCall);
+  const calls = parts.filter((part) => part.kind === 'call').map((call, index) => writeCall(call, index, features));
+  const reasoning = features.reasoningHistory ? writeReasoning(thought, calls.length > 0) : {};
   const content = texts.length === 0 && calls.length > 0 ? null : texts.join('');
   if (content === '' && calls.length === 0 && !('reasoning_content' in reasoning)) return [];
   return [{ role: 'assistant', content, ...reasoning, ...(calls.length === 0 ? {} : { tool_calls: calls }) }];
 }
 
-function writeCall(call: CallPart): Body {
+/** Calls without the reasoning that led to them are refused, and empty reasoning counts as none: a blank does not. */
+function writeReasoning(thought: string, isCalling: boolean): Body {
+  if (thought !== '') return { reasoning_content: thought };
+  return isCalling ? { reasoning_content: ' ' } : {};
+}
+
+/** What the vendor takes in place of a signature that is not at hand; it looks only at the first call of a turn. */
+const noSignature = { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } };
+
+function writeCall(call: CallPart, index: number, { callSignatures }: UpstreamFeatures): Body {
   const name = shortenName(call.name, NAME_LIMIT['chat-completions']);
-  return { id: call.id, type: 'function', function: { name, arguments: call.arguments } };
+  return {
+    id: call.id,
+    type: 'function',
+    function: { name, arguments: call.arguments },
+    ...(callSignatures && index === 0 ? noSignature : {}),
+  };
 }
 
 function writeTool(tool: Tool): Body {

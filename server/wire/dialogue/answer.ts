@@ -5,8 +5,8 @@ import type { TokenPools } from '../../core/tokens.ts';
  * answer into it, writers put it into the client's protocol.
  */
 
-import type { StreamError } from '../protocol.ts';
-import { reportedAs, type UsageReading } from '../usage.ts';
+import type { StreamError, WireContext } from '../protocol.ts';
+import { countedAs, reportedAs, type UsageReading } from '../usage.ts';
 
 /** Why the answer ended. */
 export interface Finish {
@@ -80,6 +80,11 @@ export interface WholeAnswer {
 export interface ShownUsage {
   usage: TokenPools;
   reasoningTokens: number | null;
+}
+
+/** Usage by what is known of the upstream's way of counting. */
+export function countedUsage(usage: AnswerUsage, { features }: WireContext): AnswerUsage {
+  return { ...usage, reading: countedAs(usage.reading, features.cachedTokens) };
 }
 
 /** `asked`: the longest lifetime that the request's cache markers ask for. */

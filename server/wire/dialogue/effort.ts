@@ -38,6 +38,7 @@ export type EffortContext = Pick<WireContext, 'features' | 'efforts'>;
 
 /** Whether the upstream and the model understand an effort at all. */
 export function takesEffort({ features, efforts }: EffortContext): boolean {
+  if (features.effort === 'named') return levelsOf(efforts).length > 0;
   return features.effort && (efforts.length === 0 || levelsOf(efforts).length > 0);
 }
 
@@ -56,7 +57,11 @@ export function knownEffort(asked: Effort, efforts: readonly ReasoningEffort[]):
 
 /** A model that cannot be kept from reasoning does as little of it as it can. */
 export function possibleThinking(thinking: Thinking, context: EffortContext): Thinking {
-  const always = takesEffort(context) && context.efforts.length > 0 && !context.efforts.includes('none');
+  const always =
+    !context.features.thinkingSwitch &&
+    takesEffort(context) &&
+    context.efforts.length > 0 &&
+    !context.efforts.includes('none');
   return thinking.kind === 'off' && always ? { kind: 'effort', effort: 'minimal', at: thinking.at } : thinking;
 }
 
@@ -64,7 +69,7 @@ export function possibleThinking(thinking: Thinking, context: EffortContext): Th
 export function effortName(asked: Thinking, context: EffortContext): ReasoningEffort | null {
   const thinking = possibleThinking(asked, context);
   if (!takesEffort(context) || thinking.kind === 'adaptive') return null;
-  if (thinking.kind === 'off') return 'none';
+  if (thinking.kind === 'off') return context.features.thinkingSwitch ? null : 'none';
   const effort = thinking.kind === 'effort' ? thinking.effort : effortOfBudget(thinking.tokens);
   return knownEffort(effort, context.efforts);
 }

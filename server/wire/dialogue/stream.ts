@@ -3,7 +3,15 @@ import type { ReportedUsage } from '../../core/tokens.ts';
 import type { RequestFacts, WireContext, WireStream } from '../protocol.ts';
 import { createSseReader } from '../sse.ts';
 import { reportedAs } from '../usage.ts';
-import { type AnswerSink, nonsense, type StreamReader, type StreamWriter, type ToolCall } from './answer.ts';
+import {
+  type AnswerSink,
+  type AnswerUsage,
+  countedUsage,
+  nonsense,
+  type StreamReader,
+  type StreamWriter,
+  type ToolCall,
+} from './answer.ts';
 import { createAnswerRelay } from './answer-relay.ts';
 import { encodeText } from './json.ts';
 
@@ -37,9 +45,12 @@ export function createTranslatedStream({
     context,
     writer,
     restoreCall,
-    usage: () => reader.usage(),
+    usage,
   });
   const reader = createReader(answer.sink);
+  function usage(): AnswerUsage {
+    return countedUsage(reader.usage(), context);
+  }
 
   function take(type: string | null, data: Buffer | null): void {
     if (answer.over) return;
@@ -70,7 +81,7 @@ export function createTranslatedStream({
   });
 
   function account(): ReportedUsage {
-    const reported = reportedAs(reader.usage().reading, cacheWrite);
+    const reported = reportedAs(usage().reading, cacheWrite);
     const partial = !answer.complete || reported.partial;
     return { ...reported, ...answer.content, partial, model: reader.model };
   }

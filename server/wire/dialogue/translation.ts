@@ -12,6 +12,7 @@ import {
 import { reportedAs } from '../usage.ts';
 import {
   type AnswerSink,
+  countedUsage,
   finishOf,
   isWithoutArguments,
   namedCalls,
@@ -30,6 +31,7 @@ import { type FieldRule, refuse, Untranslatable } from './refusal.ts';
 import { createTranslatedStream } from './stream.ts';
 import { createDistinctIds } from './tool-ids.ts';
 import { mapToolNames, NAME_LIMIT } from './tool-names.ts';
+import { fitToVendor } from './vendor-limits.ts';
 import { offeredOptionalTools } from './vendor-tools.ts';
 
 /** The wire for a client and an upstream that speak different protocols, from what each of the two can do. */
@@ -78,10 +80,11 @@ function translateRequest(pair: Pair, raw: Uint8Array, facts: RequestFacts, cont
     const weight = boundBody(raw, facts);
     const body = parseJsonBytes(raw);
     if (!isObject(body)) return refused('The request body must be a JSON object.');
-    const dialogue = clientSide.readRequest(body, facts, upstream);
+    const asked = clientSide.readRequest(body, facts, upstream);
+    refuseEmptyForce(asked);
+    const dialogue = fitToVendor(asked, context);
     if (upstream === 'messages') boundArguments(dialogue, weight);
-    refuseEmptyForce(dialogue);
-    const notes = takeNotes(pair, body, dialogue, context);
+    const notes = takeNotes(pair, body, asked, context);
     const translated = encodeJson(upstreamSide.writeRequest({ dialogue, facts, context }));
     return { ok: true, exchange: translatedExchange(pair, translated, { facts, context, notes }) };
   } catch (problem) {
@@ -167,7 +170,8 @@ function completeCall(call: ToolCall & { arguments: string }): ToolCall & { argu
 
 function readAnswer({ readAnswer: read }: UpstreamSide, bytes: Uint8Array, context: WireContext): WholeAnswer {
   try {
-    return read(parseAnswerBytes(bytes), minter(context));
+    const answer = read(parseAnswerBytes(bytes), minter(context));
+    return { ...answer, usage: countedUsage(answer.usage, context) };
   } catch (problem) {
     if (problem instanceof SyntaxError || problem instanceof RangeError) {
       throw new UnreadableReply('The upstream answered with something that is not JSON.');

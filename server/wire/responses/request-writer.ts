@@ -37,7 +37,7 @@ export function writeResponsesRequest({ dialogue, facts, context }: WriterInput)
     model: context.upstreamModel,
     ...(leading.length === 0 ? {} : { instructions: leading.join('\n\n') }),
     input: writeInput(turns),
-    ...(facts.maxTokens === null ? {} : { max_output_tokens: facts.maxTokens }),
+    ...(facts.maxTokens === null ? {} : { max_output_tokens: Math.max(facts.maxTokens, features.minOutputTokens) }),
     ...toolMembers(dialogue, writeTool, writeToolByName),
     ...samplingMembers(dialogue, features),
     ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
