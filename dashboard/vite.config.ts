@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+/** How the dashboard is built, and served while it is worked on. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],

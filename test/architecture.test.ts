@@ -230,6 +230,17 @@ describe('the house', () => {
     expect(Object.keys(sharedNames).filter((name) => !twice.some(([known]) => known === name))).toEqual([]);
   });
 
+  it('says at the head of each file what the file is for', () => {
+    const tests = globSync('test/**/*.{ts,tsx}', { cwd: root });
+    const silent = [...sources, ...tests]
+      .filter((path) => /\.tsx?$/.test(path))
+      .filter((path) => {
+        const text = readFileSync(join(root, path), 'utf8');
+        return !/^\s*(\/\*|\/\/|$)/.test(text.replaceAll(/^(?:import\b|export (?:type )?\{)[^;]*;\s*$/gm, ''));
+      });
+    expect(silent).toEqual([]);
+  });
+
   it('has no function above 120 lines', () => {
     const config = { categories: { correctness: 'off' }, rules: { 'max-lines-per-function': ['error', { max: 120 }] } };
     const file = join(createDirectory('steyg-lint-'), 'oxlint.json');

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+/** The key that seals vendor keys in the database: from the environment, or kept in a file of the data directory. */
+
 const keyBytes = 32;
 
 /** The file of the key is unusable. The message is for the operator, and says what to do. */

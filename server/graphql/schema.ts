@@ -39,6 +39,8 @@ import { findUnguarded } from './guard.ts';
 import { isCleanText } from './limits.ts';
 import { sliceLists } from './slices.ts';
 
+/** Loads the file of each domain and builds the schema, once. */
+
 let built: GraphQLSchema | undefined;
 
 /** The schema, built once from the domain files loaded above. Throws when a field or type has no authorisation rule. */

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { normalAddress } from '../accounts/address.ts';
 
+/** E-mail addresses of people: their one spelling, and the mailbox behind them. */
+
 const mailable = z.email();
 
 /**

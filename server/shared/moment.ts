@@ -1,3 +1,5 @@
+/** Reads moments that clients write in ISO 8601. */
+
 const shape =
   /^(\d{4})-(\d\d)-(\d\d)(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d))?$/;
 

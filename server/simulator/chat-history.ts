@@ -1,6 +1,8 @@
 import { arrayOf, isObject, type ParsedObject, wordOf } from './json.ts';
 import { invalidPrompt, type VendorError } from './prompt.ts';
 
+/** Checks the turns of a chat completions request as the vendor does. */
+
 function callIds(message: ParsedObject | undefined): string[] {
   return arrayOf(message?.['tool_calls'])
     .filter(isObject)

@@ -13,6 +13,8 @@ import {
   type TestLedger,
 } from './support.ts';
 
+/** What tests of the escrows share: their processes, and what the database holds for them. */
+
 interface Change {
   name: string;
   make(customer: Customer): Promise<unknown>;

@@ -17,6 +17,8 @@ import { parsePrice, parseUsd } from '../../server/core/money.ts';
 import { entryPrice } from '../../server/core/price.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
 
+/** What tests of the ledger share: amounts, prices, requests and a ledger of their own. */
+
 export const quiet: BillingLog = { info() {}, warn() {}, error() {} };
 
 /** Decimal USD as pico-USD; a test that writes nonsense should fail loudly. */

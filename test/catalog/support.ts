@@ -4,6 +4,8 @@ import { saveModel, savePrices } from '../../server/catalog/models.ts';
 import { pricesInput } from '../../server/catalog/price.ts';
 import { transaction } from '../../server/database/lane.ts';
 
+/** What tests of the catalog share: models, upstreams and routes. */
+
 export const model = (id: string, change: Partial<Model> = {}): Model => ({
   id,
   displayName: id.toUpperCase(),

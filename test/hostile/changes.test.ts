@@ -3,6 +3,8 @@ import { escrowSupport } from '../billing/escrow-support.ts';
 import { addModel } from '../billing/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
+/** A thousand changes of keys, accounts and the catalog count from the very next request on every process. */
+
 let db: TestDatabase;
 const { changesCount } = escrowSupport(() => db);
 

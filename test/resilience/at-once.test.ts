@@ -27,8 +27,6 @@ import { createPostgres, type TestPostgres } from '../support/postgres.ts';
 import { type Service, startService } from './processes.ts';
 import { directions, post } from './support.ts';
 
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
-
 /**
  * Everything that moves or guards money, at once, in two servers and this process: requests of all kinds, budgets that
  * are given, end and run out, keys, suspensions, prices, plans, orders that are paid, paid twice and cancelled,
@@ -37,6 +35,8 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
  *
  * `AT_ONCE_REQUESTS` makes it go on for longer.
  */
+
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 const requests = Number(process.env['AT_ONCE_REQUESTS'] ?? 120);
 const secret = 'a secret between the bank and us';
 

@@ -6,9 +6,9 @@ import { pause, type ServerProcess } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type Service, startService, stream } from './processes.ts';
 
-vi.setConfig({ testTimeout: 300_000 });
-
 /** Processes that are cut off from the database, wait for it too long, or have another clock. */
+
+vi.setConfig({ testTimeout: 300_000 });
 
 let database: TestDatabase;
 let service: Service;

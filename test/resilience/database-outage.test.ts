@@ -6,9 +6,9 @@ import { pause, type ServerProcess } from '../start/server-process.ts';
 import { createPostgres, type TestPostgres } from '../support/postgres.ts';
 import { type Service, startService, stream } from './processes.ts';
 
-vi.setConfig({ testTimeout: 300_000 });
-
 /** The database is away at the start, before a request, after one, and in the middle of many. */
+
+vi.setConfig({ testTimeout: 300_000 });
 
 let postgres: TestPostgres;
 let service: Service;

@@ -3,9 +3,9 @@ import { pause, type ServerProcess } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type Service, startService, stream } from './processes.ts';
 
-vi.setConfig({ testTimeout: 300_000 });
-
 /** A process that is told to stop, and several processes behind one port. */
+
+vi.setConfig({ testTimeout: 300_000 });
 
 let database: TestDatabase;
 let service: Service;

@@ -5,9 +5,9 @@ import { pause } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type Running, type Service, startService, stream } from './processes.ts';
 
-vi.setConfig({ testTimeout: 300_000 });
-
 /** kill -9 with hundreds of running streams. Nothing lost, nothing charged twice, nothing held for ever. */
+
+vi.setConfig({ testTimeout: 300_000 });
 
 let database: TestDatabase;
 let service: Service;

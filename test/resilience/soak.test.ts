@@ -4,12 +4,12 @@ import { until } from '../gateway/support.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { catalogFile, counter, directions, oneRouteEach, post } from './support.ts';
 
-vi.setConfig({ testTimeout: 300_000 });
-
 /**
  * Hundreds of requests of every kind at once, many of which fail or are left by their client: afterwards nothing of
  * them remains.
  */
+
+vi.setConfig({ testTimeout: 300_000 });
 
 let app: TestApp;
 beforeAll(async () => {

@@ -5,9 +5,9 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createDirectory } from '../support/directory.ts';
 import { admin, lives, runProgram, type ServerProcess, startServer } from './server-process.ts';
 
-vi.setConfig({ testTimeout: 300_000 });
-
 /** A first start on a bare machine without configuration, and what follows, in this order. */
+
+vi.setConfig({ testTimeout: 300_000 });
 
 const directory = createDirectory('steyg-start-');
 const dataDir = join(directory, 'data');

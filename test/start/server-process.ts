@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
 
+/** Starts the server as an operator does, in a process of its own, and watches it from outside. */
+
 const root = join(import.meta.dirname, '../..');
 
 /** The server as an operator starts it: a process of its own, seen from outside. */

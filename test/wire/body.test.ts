@@ -6,6 +6,8 @@ import type { RequestFacts, WireProblem } from '../../server/wire/protocol.ts';
 import { wireFor } from '../../server/wire/wires.ts';
 import { contextWith } from './fixtures.ts';
 
+/** The scan of a request’s body finds what decides about it, and refuses what no protocol allows. */
+
 const user = [{ role: 'user', content: 'hi' }];
 const minimal: Record<Protocol, Record<string, unknown>> = {
   messages: { model: 'm', max_tokens: 16, messages: user },

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { WireContext } from '../../server/wire/protocol.ts';
 import { cut, dataEvents, exchangeWith, relayed } from './fixtures.ts';
 
+/** Native streams of chat completions: bytes pass as they are, the usage is read. */
+
 const chunk = (more: Record<string, unknown>) => ({
   id: 'chatcmpl-1',
   object: 'chat.completion.chunk',

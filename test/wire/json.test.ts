@@ -12,6 +12,8 @@ import {
   valueOf,
 } from '../../server/wire/json.ts';
 
+/** The scanner of JSON agrees with `JSON.parse`, and keeps its limits. */
+
 const limits = { maxDepth: 128, maxValues: 200_000, refuseDuplicates: false };
 
 function scan(text: string | Buffer, wanted = leaf) {

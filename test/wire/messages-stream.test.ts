@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { WireContext } from '../../server/wire/protocol.ts';
 import { cut, exchangeWith, namedEvents, relayed } from './fixtures.ts';
 
+/** Native streams of the Messages protocol: bytes pass as they are, the usage is read. */
+
 const start = (
   usage: Record<string, unknown> = { input_tokens: 25, cache_read_input_tokens: 75, output_tokens: 1 },
 ) => ({

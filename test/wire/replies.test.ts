@@ -4,6 +4,8 @@ import { errorEnvelope, errorEvent, statusOfError } from '../../server/wire/enve
 import { UnreadableReply } from '../../server/wire/protocol.ts';
 import { exchangeWith } from './fixtures.ts';
 
+/** Unstreamed native answers: only the model’s name is written anew. */
+
 function reply(protocol: Protocol, body: unknown, upstreamModel = 'big-1') {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const { body: out, account } = exchangeWith(protocol, {}, { upstreamModel }).reply(bytes);

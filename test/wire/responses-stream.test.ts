@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { WireContext } from '../../server/wire/protocol.ts';
 import { cut, exchangeWith, namedEvents, relayed } from './fixtures.ts';
 
+/** Native streams of the Responses protocol: bytes pass as they are, the usage is read. */
+
 const response = {
   id: 'resp_1',
   object: 'response',

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { createSseReader, sseEvent } from '../../server/wire/sse.ts';
 import { cut } from './fixtures.ts';
 
+/** The reader of server-sent events, however they are cut. */
+
 interface Seen {
   type: string | null;
   data: string | null;

@@ -8,6 +8,8 @@ import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { FailureNotice } from './states.tsx';
 
+/** Downloads the ledger of an account as a CSV file, page by page. */
+
 type State = { kind: 'idle' } | { kind: 'loading'; rows: number } | { kind: 'failed'; error: unknown };
 
 /** Downloads the ledger as CSV with its progress: a year of it takes a while. */

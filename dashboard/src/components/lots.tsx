@@ -5,6 +5,8 @@ import { fill, useLanguage } from '../language/language.tsx';
 import { parseUsd } from '../money.ts';
 import { Empty } from './states.tsx';
 
+/** The list of the grants that make up a budget. */
+
 export type Grant = NonNullable<BudgetAnswer>['grants'][number];
 
 /** The grants of the budget: each with its rest and its expiry, in the order in which they are spent. */

@@ -5,6 +5,8 @@ import { useLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
 import { useMaybeSession } from '../session.tsx';
 
+/** The page of an address that leads nowhere. */
+
 export function NotFound() {
   const { t } = useLanguage();
   const session = useMaybeSession();

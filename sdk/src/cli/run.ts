@@ -4,6 +4,8 @@ import { connectOptions, runConnect } from './connect.ts';
 import type { Context } from './context.ts';
 import { doctorOptions, runDoctor } from './doctor.ts';
 
+/** The command line `steyg`: reads its arguments and runs `connect` or `doctor`. */
+
 const help = `steyg: sets up client tools for a Steyg gateway, and finds out why one does not work.
 
   steyg connect [TOOL]    the exact settings of a tool

@@ -1,6 +1,8 @@
 import { ConfigurationError } from '../errors.ts';
 import type { CatalogModel, ModelChoice } from './connection.ts';
 
+/** Chooses models for a client tool by the prices of a catalog. */
+
 const price = (model: CatalogModel) => Number(model.price_usd_per_million?.output ?? 0);
 
 /**

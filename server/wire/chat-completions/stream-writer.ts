@@ -6,6 +6,8 @@ import { sseEvent } from '../sse.ts';
 import { toChatUsage } from '../usage.ts';
 import { FINISH_REASON } from './finish.ts';
 
+/** Writes a streamed answer as chunks of chat completions. */
+
 const DELTA_FIELD: Readonly<Record<TextKind, string>> = {
   text: 'content',
   refusal: 'refusal',

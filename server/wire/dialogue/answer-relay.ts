@@ -16,6 +16,8 @@ import { type BlockOrder, createBlockOrder } from './block-order.ts';
 import { encodeText } from './json.ts';
 import { createDistinctIds } from './tool-ids.ts';
 
+/** Keeps the state of one translated stream, between the reader of the upstream and the writer for the client. */
+
 const noBytes = new Uint8Array();
 
 /** Content of a streamed answer, in bytes of UTF-8 and in pieces. */

@@ -1,6 +1,8 @@
 import { type Finish, finishOf } from '../dialogue/answer.ts';
 import { type JsonObject, objectMember, stringMember } from '../dialogue/json.ts';
 
+/** Stop reasons of the Messages protocol. */
+
 const KINDS = new Map<string | null, Finish['kind']>([
   ['stop_sequence', 'stop-sequence'],
   ['max_tokens', 'length'],

@@ -9,6 +9,8 @@ import { sseEvent } from '../sse.ts';
 import { writeStop } from './finish.ts';
 import { writeUsage } from './usage.ts';
 
+/** Writes a streamed answer as events of the Messages protocol. */
+
 const DELTA = {
   text: { type: 'text_delta', field: 'text' },
   refusal: { type: 'text_delta', field: 'text' },

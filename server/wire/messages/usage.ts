@@ -2,6 +2,8 @@ import type { ShownUsage } from '../dialogue/answer.ts';
 import { isObject, type Json } from '../dialogue/json.ts';
 import { toMessagesUsage } from '../usage.ts';
 
+/** Usage objects of the Messages protocol. */
+
 const NOTHING: ShownUsage = {
   usage: { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 },
   reasoningTokens: null,

@@ -13,6 +13,8 @@ import {
   replied,
 } from './support.ts';
 
+/** Unstreamed answers in another protocol than the upstream’s. */
+
 const call = (id: string, name: string, text: string) => ({
   id,
   type: 'function',

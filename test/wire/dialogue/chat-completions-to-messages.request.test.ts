@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { C_TO_M, MINIMAL, refusal, translate, translated } from './support.ts';
 
+/** Requests of chat completions as a Messages upstream gets them. */
+
 const to = C_TO_M;
 const minimal = MINIMAL['chat-completions'];
 const withMessages = (...messages: unknown[]) => ({ ...minimal, messages });

@@ -4,6 +4,8 @@ import { wireFor } from '../../../server/wire/wires.ts';
 import { opened } from '../fixtures.ts';
 import { bytes, contextWith, factsOf, MINIMAL, text } from './support.ts';
 
+/** Errors of an upstream in the client’s protocol. */
+
 const CLIENT_UPSTREAM: Record<Protocol, Protocol> = {
   messages: 'chat-completions',
   'chat-completions': 'messages',

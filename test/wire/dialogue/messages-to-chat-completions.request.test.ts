@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { M_TO_C, MINIMAL, refusal, translate, translated } from './support.ts';
 
+/** Requests of the Messages protocol as a chat completions upstream gets them. */
+
 const to = M_TO_C;
 const minimal = MINIMAL.messages;
 const withMessages = (...messages: unknown[]) => ({ ...minimal, messages });

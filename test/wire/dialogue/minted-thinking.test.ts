@@ -5,6 +5,8 @@ import { wireFor } from '../../../server/wire/wires.ts';
 import { opened } from '../fixtures.ts';
 import { bytes, contextWith, factsOf, text } from './support.ts';
 
+/** Thinking that the gateway signed itself never reaches a vendor. */
+
 const strip = (body: string) => text(splice(bytes(body), mintedThinkingEdits(bytes(body))));
 const ours = '{"type":"thinking","thinking":"Hm.","signature":"gw1.00"}';
 const theirs = '{"type": "thinking", "thinking": "Hm 1.0", "signature": "c2ln=="}';

@@ -6,6 +6,8 @@ import { createJsonProgress } from '../../../server/wire/dialogue/json-progress.
 import { decodeToolId, encodeToolId } from '../../../server/wire/dialogue/tool-ids.ts';
 import { bytes, C_TO_M, type Direction, eventsOf, exchange, M_TO_C, R_TO_C, sse, text, translate } from './support.ts';
 
+/** Properties of translation that hold for any text and any cut of a stream. */
+
 const anyText = fc.string({ unit: 'binary', maxLength: 20 });
 const visibleText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((value) => value.trim() !== '');
 const toolName = fc.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { C_TO_R, M_TO_R, MINIMAL, R_TO_C, R_TO_M, refusal, translate, translated } from './support.ts';
 
+/** Requests of the Responses protocol as other upstreams get them, and theirs as a Responses upstream does. */
+
 const minimal = MINIMAL.responses;
 const withInput = (...input: unknown[]) => ({ ...minimal, input });
 const message = (role: string, ...content: unknown[]) => ({ type: 'message', role, content });

@@ -12,6 +12,8 @@ import { Table } from '../../components/table.tsx';
 import { usePages } from '../../data.tsx';
 import { useOperatorLanguage } from '../../language/language.tsx';
 
+/** The audit log: who changed what, and when. */
+
 type Entry = ElementOf<AuditLogAnswer>;
 
 /** The audit log, with old and new values. */
