@@ -81,7 +81,7 @@ export function SessionProvider({ viewer, person, children }: { viewer: Viewer; 
 
 export function useSession(): Session {
   const session = use(SessionContext);
-  if (session === null) throw new Error('nobody is signed in around this');
+  if (session === null) throw new Error('used outside of a session');
   return session;
 }
 

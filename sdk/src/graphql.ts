@@ -108,7 +108,7 @@ export function createGraphql({ url, send, reconnections }: GraphqlParts): Graph
       const most = options?.maxRetries ?? reconnections;
       let again = false;
       for (let broken = 0; ; broken += 1) {
-        // Who has followed for hours waits longer for a service that is being restarted than who only begins.
+        // A subscriber of hours waits longer for a service that is being restarted than a new one.
         const reply = await send(
           { ...callOf(operation), stream: true },
           again ? { ...options, maxRetries: most } : options,

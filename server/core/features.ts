@@ -4,7 +4,7 @@
  */
 export interface UpstreamFeatures {
   /**
-   * The one name of the output cap that a chat completions upstream takes. Null: it takes either, or nobody has said;
+   * The one name of the output cap that a chat completions upstream takes. Null: it takes either, or its catalog entry names none;
    * then translation writes `max_tokens`, and natively the client's own name stands.
    */
   maxTokensField: 'max_tokens' | 'max_completion_tokens' | null;

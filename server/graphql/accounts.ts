@@ -5,7 +5,7 @@ import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from 
 import { OperatorType } from './operator.ts';
 import { besideCursor, cursorRow } from './paging.ts';
 
-/** Accounts: who pays. */
+/** Accounts: the payers, each with one budget. */
 
 export const AccountStatus = builder.enumType('AccountStatus', {
   description: 'Whether an account may send requests.',

@@ -56,7 +56,7 @@ export interface Members {
   /** Sends a new link when the address has an open invitation. */
   invite(me: UserPrincipal, ask: { accountId: string; email: string; role: InvitedRole }): Promise<InviteOutcome>;
   revokeInvitation(me: UserPrincipal, ask: { accountId: string; id: string }): Promise<boolean>;
-  /** The account of an open invitation, for those who may revoke it; null: there is none. */
+  /** The account of an open invitation, for members who may revoke it; null: unknown. */
   findInvitation(id: string): Promise<InvitationRecord | null>;
   /** Only for a person who signs in with the invited address: a forwarded mail opens nothing. */
   accept(me: UserPrincipal, token: string): Promise<{ kind: 'joined'; accountId: string } | BadToken>;

@@ -333,7 +333,7 @@ async function insertTransfer(client: ClientBase, transfer: IncomingTransfer): P
 }
 
 /**
- * The stored transfer of the same movement, surely or perhaps; null when there is none. Counting a movement under two
+ * The stored transfer of the same movement, surely or perhaps; null: none. Counting a movement under two
  * ids would turn half a payment into a whole one.
  */
 async function findEarlier(

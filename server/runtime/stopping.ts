@@ -53,7 +53,7 @@ export function listenForTheEnd({ log, limitMs, isWorker }: StoppingParts): Stop
   // The state of the process is unknown, so it ends; but money is only moved by whole transactions, so running requests
   // may finish. The error's message stays out of the log: it can quote people's texts.
   process.on('uncaughtException', (error) => {
-    log.fatal(describeError(error), 'an error that nobody caught; stopping');
+    log.fatal(describeError(error), 'an uncaught error; stopping');
     exitCode = 1;
     request();
   });

@@ -69,7 +69,7 @@ export function listOf(items: Shape): Shape {
 export interface JsonLimits {
   /** Containers within containers. The scanner recurses, so this also bounds its stack. */
   maxDepth: number;
-  /** Values in the whole document, which bounds the work of whoever parses it later. */
+  /** Values in the whole document, which bounds the work of parsing it later. */
   maxValues: number;
   /**
    * Refuse an object that has a named member twice, or one that differs from a named one only in the case of its letters: two
@@ -285,7 +285,7 @@ class Scanner {
     return { kind: 'array', start, end: this.at, keyStart, members: noMembers, items: items ?? noItems };
   }
 
-  /** The shape for the member whose name was just skipped; null when nobody wants it. */
+  /** The shape for the member whose name was just skipped; null when it is not wanted. */
   private known(wanted: Shape, memberStart: number): WantedMember | null {
     const start = memberStart + 1;
     const end = this.at - 1;

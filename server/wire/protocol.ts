@@ -79,7 +79,7 @@ export interface WireContext {
   /** The model's own cap on output tokens. */
   maxOutputTokens: number;
   features: UpstreamFeatures;
-  /** The efforts that the model knows; empty when nobody has said. Translation asks for no other. */
+  /** The efforts that the model knows; empty when the catalog lists none. Translation asks for no other. */
   efforts: readonly ReasoningEffort[];
   /** Keyed digest (HMAC) for user ids and minted signatures; `scope` keeps the uses apart. */
   digest(scope: string, text: string): string;

@@ -142,7 +142,7 @@ const memory = Buffer.from(module.memory.buffer);
  * escape, and gives the next place to look at: the string's end, a control character, a backslash, the document's end,
  * or any place before those that is not in the middle of an escape either.
  *
- * All of them share one memory: whoever has one must be done before the next one is made.
+ * All of them share one memory: a caller must be done with one before the next one is made.
  */
 export function createStringSkip(document: Buffer): (at: number) => number {
   let from = 0;

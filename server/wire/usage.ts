@@ -6,8 +6,8 @@ import { MAX_POOL_TOKENS, type ReportedUsage, type TokenPools } from '../core/to
  * Every vendor's token counts, as five disjoint pools.
  *
  * What vendors report differs in three ways: whether the prompt count includes the cached part, where the cached
- * part stands, and whether reasoning is part of the output. The readers below know the shapes that were seen; a
- * shape nobody knows gives no usage at all, so that the caller estimates. No reading ever makes a request free or
+ * part stands, and whether reasoning is part of the output. The readers below know the shapes that were seen; an
+ * unknown shape gives no usage at all, so that the caller estimates. No reading ever makes a request free or
  * the customer richer: absurd numbers are clamped and the reading says so.
  */
 
@@ -367,7 +367,7 @@ function cachedPart(prompt: number, hit: number, write: number, known: CachedTok
 
 /**
  * Reasoning is part of the completion count, except at vendors where only the total includes it. A total that is
- * larger than its parts is generated tokens that nobody named.
+ * larger than its parts is generated tokens without a name.
  */
 function outputOf({ completion, total, reasoning }: InclusiveCounts, prompt: number, outside: number): number {
   if (completion === null) return total === null ? 0 : Math.max(total - prompt - outside, 0);

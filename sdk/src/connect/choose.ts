@@ -6,7 +6,7 @@ import type { CatalogModel, ModelChoice } from './connection.ts';
 const price = (model: CatalogModel) => Number(model.price_usd_per_million?.output ?? 0);
 
 /**
- * A choice for a catalog that nobody has made one for: by the price of output, the dearest is large, the cheapest small,
+ * The default choice, for a service that recommends no models: by the price of output, the dearest is large, the cheapest small,
  * the one in the middle medium. The main model is the medium one.
  *
  * @example

@@ -103,7 +103,7 @@ async function checkKeyLimit(steyg: Steyg): Promise<Finding[]> {
 }
 
 function remedyFor(cause: unknown): string {
-  if (cause instanceof PermissionError) return 'Another key would not help: write to whoever runs the service.';
+  if (cause instanceof PermissionError) return 'Another key would not help: write to the operator of the service.';
   if (cause instanceof RateLimitError) return 'Wait a moment, then run the check again.';
   return 'Mend this first, then run the check again.';
 }

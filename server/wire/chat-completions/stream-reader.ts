@@ -86,7 +86,7 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
   };
 }
 
-/** Reasoning has two names; who writes both may leave one of them empty. */
+/** Reasoning has two names; a vendor that writes both may leave one of them empty. */
 export function readReasoning(message: JsonObject): string {
   return stringMember(message, 'reasoning_content') || stringMember(message, 'reasoning') || '';
 }

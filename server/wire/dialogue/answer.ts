@@ -48,7 +48,7 @@ export function withoutEmptyCalls(blocks: AnswerBlock[]): AnswerBlock[] {
   return blocks.filter((block) => block.kind !== 'call' || block.name !== '' || block.arguments.trim() !== '');
 }
 
-/** Without the calls that have no name and that nobody could carry out; null when nothing else can be shown. */
+/** Without the calls that have no name, which no client can carry out; null when nothing else can be shown. */
 export function namedCalls(blocks: AnswerBlock[]): AnswerBlock[] | null {
   const named = blocks.filter((block) => block.kind !== 'call' || block.name !== '');
   return named.length === 0 && blocks.length > 0 ? null : named;

@@ -48,7 +48,7 @@ function levelsOf(efforts: readonly ReasoningEffort[]): Effort[] {
 
 /**
  * The effort in a word that the model knows: the strongest that is not above what was asked for, because more would cost
- * more, and the weakest where all are above. A model of which nobody has said what it knows is asked in the client's word.
+ * more, and the weakest where all are above. A model without listed efforts is asked in the client's word.
  */
 export function knownEffort(asked: Effort, efforts: readonly ReasoningEffort[]): Effort {
   const levels = levelsOf(efforts);

@@ -12,7 +12,7 @@ export function mintSignature(text: string, context: WireContext): string {
   return PREFIX + context.digest('thinking', text);
 }
 
-/** Ours, to be left out before a real Messages upstream sees it. Whoever forges one only removes their own block. */
+/** A signature of the gateway: its block is left out before a real Messages upstream. A client that forges one removes its own block. */
 export function isMintedSignature(signature: string): boolean {
   return signature.startsWith(PREFIX);
 }

@@ -29,7 +29,7 @@ function unwrap(id: string): string | null {
 }
 
 /**
- * Tells the calls of one answer apart where the vendor gave several of them the same id: nobody could say afterwards which
+ * Tells the calls of one answer apart where the vendor gave several of them the same id: it would be unknown afterwards which
  * result belongs to which, and the Messages protocol refuses such a history. The first one keeps its id.
  */
 export function createDistinctIds(): (id: string) => string {
