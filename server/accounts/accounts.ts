@@ -7,7 +7,6 @@ import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { amount, checkInput, type InvalidInput, invalidInput, maxPico, shownText } from '../shared/input.ts';
-import { textProblem } from '../shared/plain-text.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { normalAddress } from './address.ts';
 
@@ -127,8 +126,8 @@ export async function createAccount(client: ClientBase, ask: NewAccount): Promis
   const email = normalAddress(ask.email);
   if (email === null) return invalidInput('email', 'must be an e-mail address');
   const name = ask.name ?? email.slice(0, email.lastIndexOf('@'));
-  const nameProblem = textProblem(name, 100);
-  if (nameProblem !== null) return invalidInput('name', nameProblem);
+  const problem = checkInput(nameShape, { name });
+  if (problem !== null) return problem;
 
   // A concurrent call for the same address waits here for the first, and then finds the account.
   const { rows } = await client.query<Account>(
@@ -249,6 +248,8 @@ async function setStatus(
 }
 
 const reasonText = shownText(500);
+const nameShape = z.object({ name: shownText(100) });
+
 const givenShape: z.ZodType<{ amount: bigint; reason: string | undefined }> = z.object({
   amount: amount(maxPico),
   reason: z.union([reasonText, z.undefined()]),

@@ -2,8 +2,8 @@ import { accountsWith, actorOf, isTrustedOperator, type TokenScope } from '../pe
 import { accountFor, decodeUuid, requireAbility } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
-import { badInput, InputError, NotAllowedError, NotFoundError } from './errors.ts';
-import { DoneType } from './outcomes.ts';
+import { InputError, NotAllowedError, NotFoundError } from './errors.ts';
+import { DoneType, throwRefusal } from './outcomes.ts';
 import { besideCursor, cursorRow } from './paging.ts';
 import { me } from './people.ts';
 
@@ -117,7 +117,7 @@ builder.mutationField('createAccessToken', (t) =>
         },
         actorOf(context.principal),
       );
-      if (outcome.kind === 'bad_input') throw badInput(['input', outcome.field], outcome.message);
+      if (outcome.kind === 'bad_input') return throwRefusal(outcome, ['input']);
       if (outcome.kind === 'not_allowed') throw new NotAllowedError('Your role in this account does not allow that.');
       return { tokenId: outcome.id, secret: outcome.secret };
     },

@@ -1,12 +1,13 @@
+import { z } from 'zod';
 import { actorOf, isOperator } from '../people/principal.ts';
 import type { ReviewReason } from '../plans/payment.ts';
-import type { MatchOutcome, Review, Transfer, Transfers } from '../plans/transfers.ts';
-import { textProblem } from '../shared/plain-text.ts';
-import { decodeUuid, encodeId } from './access.ts';
+import type { MatchOutcome, Transfer, Transfers } from '../plans/transfers.ts';
+import { checkInput, shownText, shownTextOrNothing } from '../shared/input.ts';
+import { decodeUuid, encodeId, noSuchId } from './access.ts';
 import { builder } from './builder.ts';
-import { badInput, ConflictError, InputError, NotFoundError } from './errors.ts';
+import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from './errors.ts';
 import { OrderType } from './orders.ts';
-import { forwardPage } from './paging.ts';
+import { besideCursor, cursorRow } from './paging.ts';
 
 /** Bank transfers, for operators. A payer's view of them is part of the order. */
 
@@ -39,19 +40,26 @@ const ReviewReasonType = builder.enumType('TransferReviewReason', {
   } satisfies Record<string, { value: ReviewReason; description: string }>,
 });
 
-const ReviewType = builder.objectRef<Review>('TransferReview').implement({
+const ReviewType = builder.prismaObject('TransferReview', {
   description: 'Why a transfer waits, or waited, for a person.',
   authScopes: { operator: true },
   fields: (t) => ({
-    reason: t.expose('reason', { type: ReviewReasonType, description: 'Why.' }),
+    reason: t.field({
+      type: ReviewReasonType,
+      description: 'Why.',
+      select: { reason: true },
+      resolve: ({ reason }) => reason as ReviewReason,
+    }),
     orderId: t.id({
       nullable: true,
       description: 'The order that it seems to be about.',
+      select: { orderId: true },
       resolve: ({ orderId }) => (orderId === null ? null : encodeId('Order', orderId)),
     }),
     repeatsId: t.id({
       nullable: true,
       description: 'The transfer that told of the movement first.',
+      select: { repeatsId: true },
       resolve: ({ repeatsId }) => (repeatsId === null ? null : encodeId('BankTransfer', repeatsId)),
     }),
     surplusVnd: t.expose('surplusVnd', {
@@ -65,42 +73,46 @@ const ReviewType = builder.objectRef<Review>('TransferReview').implement({
   }),
 });
 
-const TransferType = builder.objectRef<Transfer>('BankTransfer');
-
-builder.node(TransferType, {
-  name: 'BankTransfer',
+const TransferType = builder.prismaNode('BankTransfer', {
+  id: { field: 'id' },
   description: 'Money that moved at the bank.',
-  id: { resolve: ({ id }) => id },
-  loadOne: async (id, { domains, principal }) => (isOperator(principal) ? domains.transfers.find(id) : null),
-  isTypeOf: (value) => typeof value === 'object' && value !== null && 'providerId' in value,
+  findUnique: (id, { principal }) => ({ id: isOperator(principal) ? id : noSuchId }),
   authScopes: { operator: true },
   fields: (t) => ({
     provider: t.exposeString('provider', { description: 'Who told of it: `sepay`, or `operator`.' }),
     providerId: t.exposeString('providerId', { description: 'The provider’s own id.' }),
     bankReference: t.exposeString('bankReference', { nullable: true, description: 'The bank’s reference.' }),
-    direction: t.expose('direction', { type: TransferDirection, description: 'Which way the money went.' }),
+    direction: t.field({
+      type: TransferDirection,
+      description: 'Which way the money went.',
+      select: { direction: true },
+      resolve: ({ direction }) => direction as Transfer['direction'],
+    }),
     amountVnd: t.expose('amountVnd', { type: 'VndAmount', description: 'How much.' }),
     memo: t.exposeString('memo', { description: 'What the payer wrote, as the bank delivered it.' }),
     bookedAt: t.expose('bookedAt', { type: 'DateTime', description: 'When the bank booked it.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When we heard of it.' }),
-    order: t.prismaField({
+    order: t.field({
       type: OrderType,
       nullable: true,
       description: 'The order that it pays.',
-      resolve: (query, { orderId }, _args, { prisma }) =>
-        orderId === null ? null : prisma.order.findUnique({ ...query, where: { id: orderId } }),
+      select: (_args, _context, nested) => ({ match: { select: { order: nested() } } }),
+      resolve: ({ match: paid }) => paid?.order ?? null,
     }),
     orderId: t.id({
       nullable: true,
       description: 'The order that it pays.',
       deprecationReason: 'Use `order { id }`.',
-      resolve: ({ orderId }) => (orderId === null ? null : encodeId('Order', orderId)),
+      select: { match: { select: { orderId: true } } },
+      resolve: ({ match: paid }) => (paid === null ? null : encodeId('Order', paid.orderId)),
     }),
-    matchedBy: t.exposeString('matchedBy', {
+    matchedBy: t.string({
       nullable: true,
       description: '`matcher`, or the operator who matched it.',
+      select: { match: { select: { matchedBy: true } } },
+      resolve: ({ match: paid }) => paid?.matchedBy ?? null,
     }),
-    review: t.expose('review', {
+    review: t.relation('review', {
       type: ReviewType,
       nullable: true,
       description: 'Why it waits for a person, if it does.',
@@ -109,13 +121,18 @@ builder.node(TransferType, {
 });
 
 builder.queryField('bankTransfers', (t) =>
-  t.connection({
+  t.prismaConnection({
     type: TransferType,
-    description: 'Bank transfers, newest first. Forward only.',
+    cursor: 'id',
+    description: 'Bank transfers, newest first.',
     authScopes: { operator: true },
     args: { queue: t.arg.boolean({ defaultValue: false, description: 'Only those that wait for a person.' }) },
-    resolve: (_root, args, { domains }) =>
-      forwardPage(args, (page) => domains.transfers.list({ queue: args.queue === true, ...page })),
+    resolve: (query, _root, { queue, ...page }, { prisma }) =>
+      prisma.bankTransfer.findMany({
+        ...query,
+        where: besideCursor(queue === true ? { review: { closedAt: null } } : {}, cursorRow(page)),
+        orderBy: { id: 'desc' },
+      }),
   }),
 );
 
@@ -127,7 +144,7 @@ const refusals: Partial<Record<MatchOutcome['kind'], string>> = {
 async function match(
   transfers: Transfers,
   input: { transferId: string | null; orderId: string | null; by: string },
-): Promise<Transfer> {
+): Promise<string> {
   const { transferId, orderId, by } = input;
   if (transferId === null) throw new NotFoundError('transfer');
   if (orderId === null) throw new NotFoundError('order');
@@ -138,13 +155,11 @@ async function match(
     throw new ConflictError('This transfer cannot pay this order.', outcome.reason.toUpperCase());
   const refused = refusals[outcome.kind];
   if (refused !== undefined) throw new ConflictError(refused, outcome.kind.toUpperCase());
-  const transfer = await transfers.find(transferId);
-  if (transfer === null) throw new NotFoundError('transfer');
-  return transfer;
+  return transferId;
 }
 
 builder.mutationField('matchTransfer', (t) =>
-  t.field({
+  t.prismaField({
     type: TransferType,
     description: 'Lays a transfer beside an order: the order is paid when its transfers reach its price.',
     authScopes: { trustedOperator: true },
@@ -153,19 +168,19 @@ builder.mutationField('matchTransfer', (t) =>
       transferId: t.arg.id({ required: true, description: 'Which transfer.' }),
       orderId: t.arg.id({ required: true, description: 'Which order.' }),
     },
-    resolve: (_root, { transferId, orderId }, { domains, principal }) =>
-      match(domains.transfers, {
+    resolve: async (query, _root, { transferId, orderId }, { domains, principal, prisma }) => {
+      const id = await match(domains.transfers, {
         transferId: decodeUuid('BankTransfer', transferId),
         orderId: decodeUuid('Order', orderId),
         by: actorOf(principal),
-      }),
+      });
+      return prisma.bankTransfer.findUniqueOrThrow({ ...query, where: { id } });
+    },
   }),
 );
 
-const maxNoteLength = 500;
-
 builder.mutationField('closeTransferReview', (t) =>
-  t.field({
+  t.prismaField({
     type: TransferType,
     description: 'Takes a transfer out of the queue, with a note on what was done about it.',
     authScopes: { trustedOperator: true },
@@ -174,13 +189,13 @@ builder.mutationField('closeTransferReview', (t) =>
       transferId: t.arg.id({ required: true, description: 'Which transfer.' }),
       note: t.arg.string({ required: true, description: 'What was done about it.' }),
     },
-    resolve: async (_root, { transferId, note }, { domains, principal }) => {
-      const problem = textProblem(note, maxNoteLength);
-      if (problem !== null) throw badInput('note', `note ${problem}.`);
+    resolve: async (query, _root, { transferId, note }, { domains, principal, prisma }) => {
+      const problem = checkInput(z.object({ note: shownText(500) }), { note });
+      if (problem !== null) throw badInput('note', `note ${problem.message}.`);
       const id = decodeUuid('BankTransfer', transferId);
       const closed =
         id !== null && (await domains.transfers.closeReview({ transferId: id, by: actorOf(principal), note }));
-      const transfer = id === null ? null : await domains.transfers.find(id);
+      const transfer = id === null ? null : await prisma.bankTransfer.findUnique({ ...query, where: { id } });
       if (transfer === null) throw new NotFoundError('transfer');
       if (!closed) throw new ConflictError('This transfer does not wait for anybody.', 'NOT_IN_QUEUE');
       return transfer;
@@ -201,25 +216,31 @@ const RecordTransferInput = builder.inputType('RecordTransferInput', {
 /** Statements name days, and days begin earlier in other time zones. */
 const aheadMs = 86_400_000;
 
+/** What an operator reads off a bank statement. */
+const statementShape = z.object({
+  bankReference: shownText(100),
+  memo: shownTextOrNothing(1_000),
+  bookedAt: z
+    .date()
+    .refine((at) => at.getTime() <= Date.now() + aheadMs, 'must not be in the future: the bank has booked it'),
+});
+
 const isSame = (recorded: Transfer, told: Pick<Transfer, 'amountVnd' | 'memo' | 'bookedAt'>): boolean =>
   recorded.amountVnd === told.amountVnd &&
   recorded.memo === told.memo &&
   recorded.bookedAt.getTime() === told.bookedAt.getTime();
 
 builder.mutationField('recordTransfer', (t) =>
-  t.field({
+  t.prismaField({
     type: TransferType,
     description: 'Records an incoming transfer by hand; it is matched by its memo like any other.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
     args: { input: t.arg({ type: RecordTransferInput, required: true, description: 'The transfer.' }) },
-    resolve: async (_root, { input }, { domains, principal }) => {
-      const problem = textProblem(input.bankReference, 100);
-      if (problem !== null) throw badInput('input.bankReference', `bankReference ${problem}.`);
-      const memoProblem = input.memo === '' ? null : textProblem(input.memo, 1_000);
-      if (memoProblem !== null) throw badInput('input.memo', `memo ${memoProblem}.`);
-      if (input.bookedAt.getTime() > Date.now() + aheadMs)
-        throw badInput('input.bookedAt', 'bookedAt must not be in the future: the bank has booked it.');
+    resolve: async (query, _root, { input }, { domains, principal, prisma }) => {
+      const { bankReference, memo, bookedAt } = input;
+      const problem = checkInput(statementShape, { bankReference, memo, bookedAt });
+      if (problem !== null) return refuseInput(problem);
       const { kind, transferId } = await domains.transfers.receive(
         {
           ...input,
@@ -238,7 +259,7 @@ builder.mutationField('recordTransfer', (t) =>
           'input.bankReference',
           'A transfer with this bankReference is recorded already, and says something else.',
         );
-      return transfer;
+      return prisma.bankTransfer.findUniqueOrThrow({ ...query, where: { id: transferId } });
     },
   }),
 );

@@ -1,17 +1,18 @@
-import {
-  type EndpointProblem,
-  type WebhookAttempt,
-  type WebhookDelivery,
-  type WebhookEndpoint,
-  webhookEvents,
-} from '../notices/webhooks.ts';
+import { type WebhookDelivery, webhookEvents } from '../notices/webhooks.ts';
 import { accountsWith, actorOf, isOperator } from '../people/principal.ts';
 import { accountFor, decodeUuid, encodeId, requireAbility } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
 import type { GraphqlContext } from './context.ts';
-import { badInput, ConflictError, InputError, NotAllowedError, NotFoundError, TooManyAttemptsError } from './errors.ts';
-import { forwardPage } from './paging.ts';
+import {
+  ConflictError,
+  InputError,
+  NotAllowedError,
+  NotFoundError,
+  refuseInput,
+  TooManyAttemptsError,
+} from './errors.ts';
+import { cursorRow } from './paging.ts';
 
 /** Webhooks: signed events for customers' programs, with retries. */
 
@@ -24,7 +25,7 @@ const DeliveryStatus = builder.enumType('WebhookDeliveryStatus', {
   } satisfies Record<string, { value: WebhookDelivery['status']; description: string }>,
 });
 
-const AttemptType = builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
+builder.prismaObject('WebhookAttempt', {
   description: 'One try to deliver.',
   authScopes: { public: true },
   fields: (t) => ({
@@ -38,7 +39,7 @@ const AttemptType = builder.objectRef<WebhookAttempt>('WebhookAttempt').implemen
   }),
 });
 
-const DeliveryType = builder.objectRef<WebhookDelivery>('WebhookDelivery').implement({
+const DeliveryType = builder.prismaObject('WebhookDelivery', {
   description: 'One event for one endpoint.',
   authScopes: { public: true },
   fields: (t) => ({
@@ -48,7 +49,12 @@ const DeliveryType = builder.objectRef<WebhookDelivery>('WebhookDelivery').imple
     }),
     event: t.exposeString('event', { description: 'Name of the event, e.g. `order.paid`.' }),
     body: t.exposeString('body', { description: 'Exactly what is signed and sent.' }),
-    status: t.expose('status', { type: DeliveryStatus, description: 'How far it is.' }),
+    status: t.field({
+      type: DeliveryStatus,
+      description: 'How far it is.',
+      select: { status: true },
+      resolve: ({ status }) => status as WebhookDelivery['status'],
+    }),
     nextAttemptAt: t.expose('nextAttemptAt', {
       type: 'DateTime',
       nullable: true,
@@ -56,27 +62,24 @@ const DeliveryType = builder.objectRef<WebhookDelivery>('WebhookDelivery').imple
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was written down.' }),
     deliveredAt: t.expose('deliveredAt', { type: 'DateTime', nullable: true, description: 'When it arrived.' }),
-    attempts: t.loadableList({
-      type: AttemptType,
+    attempts: t.relation('log', {
       description: 'What was tried, the oldest first.',
       complexity: { field: 1, multiplier: 2 },
-      load: async (ids: string[], { domains }: GraphqlContext) => {
-        const attempts = Map.groupBy(await domains.webhooks.attempts(ids), ({ deliveryId }) => deliveryId);
-        return ids.map((id) => attempts.get(id) ?? []);
-      },
-      resolve: ({ id }) => id,
+      query: { orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] },
     }),
   }),
 });
 
-const EndpointType = builder.objectRef<WebhookEndpoint>('WebhookEndpoint');
-
-builder.node(EndpointType, {
-  name: 'WebhookEndpoint',
+const EndpointType = builder.prismaNode('WebhookEndpoint', {
+  id: { field: 'id' },
   description: 'Where an account’s own programs hear of events: signed POST requests (Standard Webhooks).',
-  id: { resolve: ({ id }) => id },
-  loadOne: (id, context) => findEndpoint(context, id),
-  isTypeOf: (value) => typeof value === 'object' && value !== null && 'url' in value && 'events' in value,
+  findUnique: (id, { principal }) => ({
+    id,
+    deletedAt: null,
+    ...(isOperator(principal) ? {} : { accountId: { in: accountsWith(principal, 'read') } }),
+  }),
+  // The sealed secret stays in the database: only the columns that a query asks for are read.
+  select: { id: true, accountId: true },
   authScopes: (endpoint) => ({ account: endpoint.accountId }),
   fields: (t) => ({
     url: t.exposeString('url', { description: 'Where to.' }),
@@ -84,29 +87,29 @@ builder.node(EndpointType, {
     events: t.exposeStringList('events', { description: 'Names of the events that it hears of; empty: all.' }),
     enabled: t.exposeBoolean('enabled', { description: 'Whether anything is sent there.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    deliveries: t.connection({
-      type: DeliveryType,
-      description: 'What was, is and will be sent there, newest first. Forward only.',
-      resolve: ({ accountId, id: endpointId }, args, { domains }) =>
-        forwardPage(args, (page) => domains.webhooks.deliveries({ accountId, endpointId, ...page })),
+    deliveries: t.relatedConnection('deliveries', {
+      cursor: 'id',
+      description: 'What was, is and will be sent there, newest first.',
+      query: (page) => {
+        const row = cursorRow(page);
+        return {
+          // A delivery to another endpoint is as invalid a cursor of this list as an unknown one.
+          ...(row === null ? {} : { where: { endpoint: { deliveries: { some: { id: row } } } } }),
+          orderBy: { id: 'desc' as const },
+        };
+      },
     }),
   }),
 });
 
-/** An endpoint that the principal sees, or null, also for another account's. */
-async function findEndpoint({ principal, domains }: GraphqlContext, id: string): Promise<WebhookEndpoint | null> {
-  const endpoint = await domains.webhooks.findAny(id);
-  if (endpoint === null) return null;
-  return isOperator(principal) || accountsWith(principal, 'read').includes(endpoint.accountId) ? endpoint : null;
-}
-
 builder.prismaObjectFields(AccountType, (t) => ({
-  webhookEndpoints: t.field({
+  webhookEndpoints: t.prismaField({
     type: [EndpointType],
     description: 'Where the account’s own programs hear of events.',
     select: { id: true },
     complexity: { field: 1, multiplier: 3 },
-    resolve: ({ id }, _args, { domains }) => domains.webhooks.list(id),
+    resolve: (query, { id }, _args, { prisma }) =>
+      prisma.webhookEndpoint.findMany({ ...query, where: { accountId: id, deletedAt: null }, orderBy: { id: 'asc' } }),
   }),
 }));
 
@@ -140,7 +143,7 @@ const UpdateWebhookInput = builder.inputType('UpdateWebhookEndpointInput', {
 });
 
 interface EndpointWithSecret {
-  endpoint: WebhookEndpoint;
+  endpoint: { id: string };
   secret: string;
 }
 
@@ -148,16 +151,17 @@ const EndpointWithSecretType = builder.objectRef<EndpointWithSecret>('WebhookEnd
   description: 'An endpoint with the secret that signs what is sent there.',
   authScopes: { billing: true },
   fields: (t) => ({
-    endpoint: t.expose('endpoint', { type: EndpointType, description: 'The endpoint.' }),
+    endpoint: t.prismaField({
+      type: EndpointType,
+      description: 'The endpoint.',
+      resolve: (query, { endpoint: { id } }, _args, { prisma }) =>
+        prisma.webhookEndpoint.findUniqueOrThrow({ ...query, where: { id } }),
+    }),
     secret: t.exposeString('secret', { description: 'The signing secret (`whsec_…`): shown this once.' }),
   }),
 });
 
 const writes = [InputError, NotFoundError, NotAllowedError, ConflictError];
-
-function refuseTerms(problem: EndpointProblem): never {
-  throw badInput(['input', problem.field], `${problem.field} ${problem.message}.`);
-}
 
 /** An endpoint that the principal may change, with the actor. */
 async function endpointFor(
@@ -187,19 +191,19 @@ builder.mutationFields((t) => ({
         ...(input.description == null ? {} : { description: input.description }),
         ...(input.events == null ? {} : { events: input.events }),
       });
-      if (outcome.kind === 'invalid') return refuseTerms(outcome);
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
       if (outcome.kind === 'too_many_endpoints')
         throw new ConflictError(`An account has at most ${outcome.limit} webhook endpoints.`, 'TOO_MANY_ENDPOINTS');
       return outcome;
     },
   }),
-  updateWebhookEndpoint: t.field({
+  updateWebhookEndpoint: t.prismaField({
     type: EndpointType,
     description: 'Changes an endpoint, or switches it on or off.',
     authScopes: { billing: true },
     errors: { types: writes },
     args: { input: t.arg({ type: UpdateWebhookInput, required: true, description: 'What is to change.' }) },
-    resolve: async (_root, { input }, context) => {
+    resolve: async (query, _root, { input }, context) => {
       const { url, description, events, enabled } = input;
       const outcome = await context.domains.webhooks.change({
         ...(await endpointFor(context, input.id)),
@@ -208,9 +212,9 @@ builder.mutationFields((t) => ({
         ...(events == null ? {} : { events }),
         ...(enabled == null ? {} : { enabled }),
       });
-      if (outcome.kind === 'invalid') return refuseTerms(outcome);
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
       if (outcome.kind === 'unknown_endpoint') throw new NotFoundError('webhook endpoint');
-      return outcome.endpoint;
+      return context.prisma.webhookEndpoint.findUniqueOrThrow({ ...query, where: { id: outcome.endpoint.id } });
     },
   }),
   rotateWebhookSecret: t.field({
@@ -225,39 +229,39 @@ builder.mutationFields((t) => ({
       return outcome;
     },
   }),
-  deleteWebhookEndpoint: t.field({
+  deleteWebhookEndpoint: t.prismaField({
     type: EndpointType,
     description: 'Removes an endpoint; what was still to be sent there is not.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError] },
     args: { id: t.arg.id({ required: true, description: 'Which endpoint.' }) },
-    resolve: async (_root, { id }, context) => {
+    resolve: async (query, _root, { id }, context) => {
       const removed = await context.domains.webhooks.remove(await endpointFor(context, id));
       if (removed === null) throw new NotFoundError('webhook endpoint');
-      return removed;
+      return context.prisma.webhookEndpoint.findUniqueOrThrow({ ...query, where: { id: removed.id } });
     },
   }),
-  sendTestWebhook: t.field({
+  sendTestWebhook: t.prismaField({
     type: DeliveryType,
     description: 'Sends the event `webhook.test` to an endpoint. At most 10 tests and replays a minute for an account.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
     args: { id: t.arg.id({ required: true, description: 'Which endpoint.' }) },
-    resolve: async (_root, { id }, context) => {
+    resolve: async (query, _root, { id }, context) => {
       const delivery = await context.domains.webhooks.sendTest(await endpointFor(context, id));
       if (delivery === null) throw new ConflictError('This endpoint is switched off.', 'ENDPOINT_CLOSED');
       if ('kind' in delivery) throw new TooManyAttemptsError(delivery.retryAfterS);
-      return delivery;
+      return context.prisma.webhookDelivery.findUniqueOrThrow({ ...query, where: { id: delivery.id } });
     },
   }),
-  replayWebhookDelivery: t.field({
+  replayWebhookDelivery: t.prismaField({
     type: DeliveryType,
     description:
       'Sends an event again, with the same id and the same body. At most 10 tests and replays a minute for an account.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
     args: { id: t.arg.id({ required: true, description: 'Which delivery.' }) },
-    resolve: async (_root, { id }, context) => {
+    resolve: async (query, _root, { id }, context) => {
       const deliveryId = decodeUuid('WebhookDelivery', id);
       const accountId = deliveryId === null ? null : await context.domains.webhooks.accountOfDelivery(deliveryId);
       if (deliveryId === null || accountId === null || !accountsWith(context.principal, 'read').includes(accountId))
@@ -268,7 +272,7 @@ builder.mutationFields((t) => ({
       if (outcome.kind === 'endpoint_closed')
         throw new ConflictError('This endpoint is gone or switched off.', 'ENDPOINT_CLOSED');
       if (outcome.kind === 'throttled') throw new TooManyAttemptsError(outcome.retryAfterS);
-      return outcome.delivery;
+      return context.prisma.webhookDelivery.findUniqueOrThrow({ ...query, where: { id: outcome.delivery.id } });
     },
   }),
 }));

@@ -1,10 +1,11 @@
 /** Webhook endpoints of an account, with their addresses and signing secrets. */
 
 import type { ClientBase, Pool } from 'pg';
+import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
-import { textProblem } from '../shared/plain-text.ts';
+import { checkInput, type InvalidInput, shownText, shownTextOrNothing } from '../shared/input.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { createWebhookSecret } from './signature.ts';
 
@@ -37,7 +38,7 @@ export interface EndpointTerms {
   enabled: boolean;
 }
 
-export type EndpointProblem = { kind: 'invalid'; field: keyof EndpointTerms; message: string };
+export type EndpointProblem = InvalidInput<keyof EndpointTerms>;
 export type CreateEndpointOutcome =
   /** The only time that the secret is shown. */
   | { kind: 'created'; endpoint: WebhookEndpoint; secret: string }
@@ -71,6 +72,7 @@ const endpointColumns = `id, account_id AS "accountId", url, description, events
 /** The writers of endpoints. Every change is audited, and none touches an endpoint of another account. */
 export function createEndpoints(deps: EndpointDeps) {
   const { pool } = deps;
+  const termsShape = shapeOfTerms(deps.checkAddress);
 
   /** Adds an endpoint. Its secret is returned here and nowhere else. */
   function create(
@@ -83,7 +85,7 @@ export function createEndpoints(deps: EndpointDeps) {
         events: input.events ?? [],
         enabled: input.enabled ?? true,
       };
-      const problem = termsProblem(terms, deps.checkAddress);
+      const problem = checkInput(termsShape, terms);
       if (problem !== null) return problem;
       await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.webhooks:' || $1, 0))`, [
         input.accountId,
@@ -124,7 +126,7 @@ export function createEndpoints(deps: EndpointDeps) {
         events: input.events ?? before.events,
         enabled: input.enabled ?? before.enabled,
       };
-      const problem = termsProblem(terms, deps.checkAddress);
+      const problem = checkInput(termsShape, terms);
       if (problem !== null) return problem;
       const { rows } = await client.query<WebhookEndpoint>(
         `UPDATE webhook_endpoint SET url = $2, description = $3, events = $4, enabled = $5 WHERE id = $1
@@ -223,21 +225,23 @@ export async function lockEndpoint(
   return findEndpoint(client, accountId, id);
 }
 
-function termsProblem(terms: EndpointTerms, checkAddress: EndpointDeps['checkAddress']): EndpointProblem | null {
-  const invalid = (field: keyof EndpointTerms, message: string): EndpointProblem => ({
-    kind: 'invalid',
-    field,
-    message,
+/** `checkAddress` decides whether the server may call an address. */
+function shapeOfTerms(checkAddress: EndpointDeps['checkAddress']) {
+  return z.object({
+    url: shownText(maxUrlLength).refine(
+      (url) => checkAddress(bareAddress(url)) === null,
+      'must be a public https address without user name and password',
+    ),
+    description: shownTextOrNothing(200),
+    events: z
+      .array(z.string())
+      .refine((names) => names.every((name) => known.has(name)), 'must be names of events')
+      .readonly(),
+    enabled: z.boolean(),
   });
-  const urlProblem = textProblem(terms.url, maxUrlLength);
-  if (urlProblem !== null) return invalid('url', urlProblem);
-  if (checkAddress(bareAddress(terms.url)) !== null)
-    return invalid('url', 'must be a public https address without user name and password');
-  const described = terms.description === '' ? null : textProblem(terms.description, 200);
-  if (described !== null) return invalid('description', described);
-  const unknown = terms.events.find((name) => !(webhookEvents as readonly string[]).includes(name));
-  return unknown === undefined ? null : invalid('events', 'must be names of events');
 }
+
+const known: ReadonlySet<string> = new Set(webhookEvents);
 
 /** An address without its query, which is the receiver's business and does not decide where it leads. */
 export function bareAddress(text: string): string {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
+import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
 import { createSecret, parseToken } from '../keys/secret.ts';
 import { appendAudit } from '../shared/audit.ts';
-import { textProblem } from '../shared/plain-text.ts';
+import { parseInput, shownName } from './input.ts';
+import type { BadInput } from './outcomes.ts';
 import { type Role, scopes, scopesOf, type TokenPrincipal, type TokenScope } from './principal.ts';
 
 /** Access tokens: the credentials of programs for the control plane. Only digests are stored. */
@@ -11,10 +13,7 @@ export interface AccessTokens {
   /** The principal of a secret; null when it is unknown, expired or deleted. */
   identify(secret: string): Promise<TokenPrincipal | null>;
   /** `not_allowed`: the person has left the account meanwhile, or their role allows less than the token would. */
-  create(
-    input: NewAccessToken,
-    actor: string,
-  ): Promise<CreatedAccessToken | AccessTokenProblem | { kind: 'not_allowed' }>;
+  create(input: NewAccessToken, actor: string): Promise<CreatedAccessToken | BadInput | { kind: 'not_allowed' }>;
   /** False when the account has no such token. */
   delete(input: { accountId: string; id: string }, actor: string): Promise<boolean>;
 }
@@ -35,13 +34,19 @@ export interface CreatedAccessToken {
   secret: string;
 }
 
-export interface AccessTokenProblem {
-  kind: 'bad_input';
-  field: 'name' | 'scopes' | 'expiresAt';
-  message: string;
-}
-
 const maxPerAccount = 100;
+
+const tokenShape = z.object({
+  name: shownName,
+  scopes: z
+    .array(z.enum(scopes))
+    .readonly()
+    .refine((list) => list.length > 0, 'Choose at least one scope.'),
+  expiresAt: z
+    .date()
+    .nullable()
+    .refine((end) => end === null || end.getTime() > Date.now(), 'The token would have expired already.'),
+});
 
 export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
   return {
@@ -76,14 +81,14 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
     },
 
     async create(input, actor) {
-      const problem = problemOf(input);
-      if (problem !== null) return problem;
+      const parsed = parseInput(tokenShape, input);
+      if (parsed.kind === 'bad_input') return parsed;
       const { secret, hash, prefix, last4 } = createSecret('token');
       const id = randomUUID();
       const chosen = scopes.filter((scope) => input.scopes.includes(scope));
       return repeatedTransaction(
         pool,
-        async (client): Promise<CreatedAccessToken | AccessTokenProblem | { kind: 'not_allowed' }> => {
+        async (client): Promise<CreatedAccessToken | BadInput | { kind: 'not_allowed' }> => {
           // Tokens of one account are made one after the other, so that they can be counted.
           await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [input.accountId]);
           if (!(await mayGive(client, input))) return { kind: 'not_allowed' };
@@ -96,6 +101,7 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
               kind: 'bad_input',
               field: 'name',
               message: `An account has at most ${maxPerAccount} access tokens.`,
+              others: [],
             };
           }
           await client.query(
@@ -139,14 +145,4 @@ async function mayGive(client: ClientBase, { accountId, createdBy, scopes: asked
   // An operator token's own abilities do not come from the role.
   const given: readonly TokenScope[] = [...scopesOf(member.role), 'operator'];
   return asked.every((scope) => given.includes(scope));
-}
-
-function problemOf(input: NewAccessToken): AccessTokenProblem | null {
-  const unfit = textProblem(input.name, 100);
-  if (unfit !== null) return { kind: 'bad_input', field: 'name', message: `The name ${unfit}.` };
-  if (input.scopes.length === 0) return { kind: 'bad_input', field: 'scopes', message: 'Choose at least one scope.' };
-  if (input.expiresAt !== null && input.expiresAt.getTime() <= Date.now()) {
-    return { kind: 'bad_input', field: 'expiresAt', message: 'The token would have expired already.' };
-  }
-  return null;
 }

@@ -1,11 +1,12 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
+import { z } from 'zod';
 import { transaction } from '../database/lane.ts';
 import type { Mailer } from '../runtime/mail.ts';
 import { appendAudit } from '../shared/audit.ts';
-import { personAddress } from './address.ts';
+import { address, parseInput } from './input.ts';
 import { invitationMail, localeOf } from './mails.ts';
-import { type BadInput, type BadToken, badField, type Throttled, throttled } from './outcomes.ts';
+import { type BadInput, type BadToken, type Throttled, throttled } from './outcomes.ts';
 import { type Role, roles, rolesWith, scopesOf, type TokenScope, type UserPrincipal } from './principal.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -105,8 +106,9 @@ export function createMembers(parts: { pool: Pool; mailer: Mailer; throttle: Thr
     },
 
     async invite(me, { accountId, email: text, role }) {
-      const email = personAddress(text);
-      if (email === null) return badField('email', 'This is not an e-mail address.');
+      const parsed = parseInput(z.object({ email: address }), { email: text });
+      if (parsed.kind === 'bad_input') return parsed;
+      const { email } = parsed.value;
       const wait =
         (await throttle.take(`invite:${accountId}`, invitesPerAccount)) ??
         (await throttle.take(`invite-to:${email}`, invitesPerAddress));

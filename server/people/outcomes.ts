@@ -42,16 +42,6 @@ export interface BadToken {
   kind: 'bad_token';
 }
 
-export function badField(field: string, message: string): BadInput {
-  return { kind: 'bad_input', field, message, others: [] };
-}
-
-/** The problems of several arguments as one outcome; null when each is null. */
-export function badFields(...problems: readonly (BadInput | null)[]): BadInput | null {
-  const [first, ...others] = problems.filter((problem) => problem !== null);
-  return first === undefined ? null : { ...first, others };
-}
-
 export function throttled(retryAfterS: number): Throttled {
   return { kind: 'throttled', retryAfterS };
 }

@@ -1,12 +1,12 @@
-import { textProblem } from '../shared/plain-text.ts';
-import { personAddress } from './address.ts';
+import { z } from 'zod';
 import { cookieNames } from './auth.ts';
 import { type Caller, headersOf, tokenIn } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
+import { address, chosenPassword, givenPassword, parseInput, shownName } from './input.ts';
 import { localeOf, securityMail } from './mails.ts';
 import { codeGuessing, useCode } from './one-time-codes.ts';
-import { type AttemptRefusal, badField, type Done, done, throttled, type Wrong, type WrongCode } from './outcomes.ts';
-import { maxPasswordBytes, passwordProblem, personalTexts } from './passwords.ts';
+import { type AttemptRefusal, type Done, done, throttled, type Wrong, type WrongCode } from './outcomes.ts';
+import { personalTexts } from './passwords.ts';
 import type { UserPrincipal } from './principal.ts';
 import { sessionDigest } from './session-tokens.ts';
 
@@ -74,11 +74,6 @@ export interface Settings {
   revokeOtherSessions(me: UserPrincipal): Promise<number>;
 }
 
-const tooLong = (field: string, password: string): AttemptRefusal | null =>
-  Buffer.byteLength(password) > maxPasswordBytes
-    ? badField(field, `The password has more than ${maxPasswordBytes} bytes.`)
-    : null;
-
 const perUser = { attempts: 10, windowS: 300 };
 
 export function createSettings(parts: IdentityParts): Settings {
@@ -93,7 +88,8 @@ export function createSettings(parts: IdentityParts): Settings {
   };
 
   const verifyPassword = async (me: UserPrincipal, password: string, caller: Caller) => {
-    const refusal = tooLong('password', password) ?? (await mayAsk(me));
+    const parsed = parseInput(z.object({ password: givenPassword }), { password });
+    const refusal = parsed.kind === 'bad_input' ? parsed : await mayAsk(me);
     if (refusal !== null) return refusal;
     const answer = await ask(async () => ({
       headers: new Headers(),
@@ -119,9 +115,10 @@ export function createSettings(parts: IdentityParts): Settings {
     ...createProfile(prisma),
 
     async changePassword(me, input, caller) {
-      const weak = passwordProblem(input.newPassword, personalTexts(me));
-      if (weak !== null) return badField('newPassword', weak);
-      const refusal = tooLong('currentPassword', input.currentPassword) ?? (await mayAsk(me));
+      const terms = z.object({ newPassword: chosenPassword(personalTexts(me)), currentPassword: givenPassword });
+      const parsed = parseInput(terms, input);
+      if (parsed.kind === 'bad_input') return parsed;
+      const refusal = await mayAsk(me);
       if (refusal !== null) return refusal;
       const body = { ...input, revokeOtherSessions: true };
       const answer = await ask(() => auth.api.changePassword({ ...asking(caller), body }));
@@ -132,9 +129,10 @@ export function createSettings(parts: IdentityParts): Settings {
     },
 
     async changeEmail(me, input, caller) {
-      const newEmail = personAddress(input.newEmail);
-      if (newEmail === null) return badField('newEmail', 'This is not an e-mail address.');
-      if (newEmail === me.email) return badField('newEmail', 'This is your address already.');
+      const another = address.refine((text) => text !== me.email, 'This is your address already.');
+      const parsed = parseInput(z.object({ newEmail: another }), input);
+      if (parsed.kind === 'bad_input') return parsed;
+      const { newEmail } = parsed.value;
       const refusal = await verifyPassword(me, input.password, caller);
       if (refusal !== null) return refusal;
       const wait = await throttle.take(`mail:${me.email}`, { attempts: 5, windowS: 3_600 });
@@ -144,7 +142,8 @@ export function createSettings(parts: IdentityParts): Settings {
     },
 
     async beginSecondFactor(me, input, caller) {
-      const refusal = tooLong('password', input.password) ?? (await mayAsk(me));
+      const parsed = parseInput(z.object({ password: givenPassword }), input);
+      const refusal = parsed.kind === 'bad_input' ? parsed : await mayAsk(me);
       if (refusal !== null) return refusal;
       const body = { password: input.password, method: 'totp' as const };
       const answer = await ask(() => auth.api.enableTwoFactor({ ...asking(caller), body }));
@@ -184,7 +183,8 @@ export function createSettings(parts: IdentityParts): Settings {
     },
 
     async renewBackupCodes(me, input, caller) {
-      const refusal = tooLong('password', input.password) ?? (await mayAsk(me));
+      const parsed = parseInput(z.object({ password: givenPassword }), input);
+      const refusal = parsed.kind === 'bad_input' ? parsed : await mayAsk(me);
       if (refusal !== null) return refusal;
       const body = { password: input.password };
       const answer = await ask(() => auth.api.generateBackupCodes({ ...asking(caller), body }));
@@ -201,13 +201,14 @@ export function createSettings(parts: IdentityParts): Settings {
 function createProfile(prisma: IdentityParts['prisma']): Pick<Settings, 'updateProfile'> {
   return {
     async updateProfile(me, input) {
-      const name = input.name ?? me.name;
-      const unfit = textProblem(name, 100);
-      if (unfit !== null) return badField('name', `The name ${unfit}.`);
-      const locale = localeOf(input.locale ?? me.locale);
       // An unknown language is refused, not replaced.
-      if (input.locale != null && input.locale !== locale) return badField('locale', 'The language is en or vi.');
-      await prisma.user.update({ where: { id: me.userId }, data: { name, locale } });
+      const language = z.string().pipe(z.enum(['en', 'vi'], 'The language is en or vi.'));
+      const parsed = parseInput(z.object({ name: shownName, locale: language }), {
+        name: input.name ?? me.name,
+        locale: input.locale ?? localeOf(me.locale),
+      });
+      if (parsed.kind === 'bad_input') return parsed;
+      await prisma.user.update({ where: { id: me.userId }, data: parsed.value });
       return done();
     },
   };

@@ -1,21 +1,20 @@
 /** Signing in with password and one-time code, and choosing a new password by mail. */
 
-import { personAddress } from './address.ts';
+import { z } from 'zod';
 import { cookieNames } from './auth.ts';
 import { type Caller, cookieValue, tokenIn, tokenOf } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
+import { address, chosenPassword, givenPassword, parseInput } from './input.ts';
 import { codeGuessing, useCode } from './one-time-codes.ts';
 import {
   type AttemptRefusal,
   type BadToken,
-  badField,
   type Done,
   done,
   throttled,
   type Wrong,
   type WrongCode,
 } from './outcomes.ts';
-import { maxPasswordBytes, passwordProblem } from './passwords.ts';
 import { sessionDigest } from './session-tokens.ts';
 import { networkOf } from './throttle.ts';
 
@@ -105,11 +104,9 @@ export function createSignIn(parts: IdentityParts): SignIn {
 
   return {
     async signIn(input, caller) {
-      if (Buffer.byteLength(input.password) > maxPasswordBytes) {
-        return badField('password', `The password has more than ${maxPasswordBytes} bytes.`);
-      }
-      const email = personAddress(input.email);
-      if (email === null) return badField('email', 'This is not an e-mail address.');
+      const parsed = parseInput(z.object({ password: givenPassword, email: address }), input);
+      if (parsed.kind === 'bad_input') return parsed;
+      const { email } = parsed.value;
       const network = networkOf(caller.ip);
       const wait =
         (await throttle.take(`sign-in:${email}:${network}`, perAddressAndNetwork)) ??
@@ -177,8 +174,9 @@ function createPasswordReset({
 }: IdentityParts): Pick<SignIn, 'requestPasswordReset' | 'resetPassword'> {
   return {
     async requestPasswordReset(input, caller) {
-      const email = personAddress(input.email);
-      if (email === null) return badField('email', 'This is not an e-mail address.');
+      const parsed = parseInput(z.object({ email: address }), input);
+      if (parsed.kind === 'bad_input') return parsed;
+      const { email } = parsed.value;
       const wait =
         (await throttle.take(`mail-request:${networkOf(caller.ip)}`, mailRequestsPerNetwork)) ??
         (await throttle.take(`mail:${email}`, mailsPerAddress));
@@ -188,8 +186,8 @@ function createPasswordReset({
     },
 
     async resetPassword(input, caller) {
-      const weak = passwordProblem(input.newPassword);
-      if (weak !== null) return badField('newPassword', weak);
+      const parsed = parseInput(z.object({ newPassword: chosenPassword() }), input);
+      if (parsed.kind === 'bad_input') return parsed;
       const wait = await throttle.take(`reset:${networkOf(caller.ip)}`, resetsPerNetwork);
       if (wait !== null) return throttled(wait);
       if (input.token.length > 256) return { kind: 'bad_token' };

@@ -2,17 +2,18 @@
 
 import { createHmac, hkdfSync } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
 import { describeError } from '../runtime/http.ts';
 import type { MailLog } from '../runtime/mail.ts';
 import { isSameSecret } from '../shared/constant-time.ts';
-import { textProblem } from '../shared/plain-text.ts';
 import { personAddress } from './address.ts';
 import type { AuthMails, MailedUser } from './auth.ts';
 import type { Caller } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
+import { address, chosenPassword, parseInput, shownName } from './input.ts';
 import { alreadySignedUpMail, localeOf, newAddressMail, verificationMail } from './mails.ts';
-import { type AttemptRefusal, type BadToken, badField, badFields, type Done, done, throttled } from './outcomes.ts';
-import { PasswordsBusyError, passwordProblem, personalTexts } from './passwords.ts';
+import { type AttemptRefusal, type BadToken, type Done, done, throttled } from './outcomes.ts';
+import { PasswordsBusyError, personalTexts } from './passwords.ts';
 import { networkOf } from './throttle.ts';
 import { takeAccountAlong } from './trials.ts';
 
@@ -66,15 +67,11 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
 
   return {
     async signUp(input, caller) {
-      const email = personAddress(input.email);
-      const weak = passwordProblem(input.password, personalTexts({ email: email ?? '', name: input.name }));
-      const unfit = textProblem(input.name, 100);
-      const problem = badFields(
-        email === null ? badField('email', 'This is not an e-mail address.') : null,
-        weak === null ? null : badField('password', weak),
-        unfit === null ? null : badField('name', `The name ${unfit}.`),
-      );
-      if (email === null || problem !== null) return problem ?? badField('email', 'This is not an e-mail address.');
+      const personal = personalTexts({ email: personAddress(input.email) ?? '', name: input.name });
+      const terms = z.object({ email: address, password: chosenPassword(personal), name: shownName });
+      const parsed = parseInput(terms, input);
+      if (parsed.kind === 'bad_input') return parsed;
+      const { email } = parsed.value;
       const network = networkOf(caller.ip);
       const wait =
         (await throttle.take(`sign-up:${network}`, signUpsPerNetwork)) ??
@@ -109,8 +106,9 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
     },
 
     async resendVerification(input, caller) {
-      const email = personAddress(input.email);
-      if (email === null) return badField('email', 'This is not an e-mail address.');
+      const parsed = parseInput(z.object({ email: address }), input);
+      if (parsed.kind === 'bad_input') return parsed;
+      const { email } = parsed.value;
       const wait =
         (await throttle.take(`mail-request:${networkOf(caller.ip)}`, mailRequestsPerNetwork)) ??
         (await throttle.take(`mail:${email}`, mailsPerAddress));

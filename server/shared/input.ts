@@ -46,6 +46,14 @@ export function shownText(maxCharacters: number) {
   });
 }
 
+/** The same, or nothing at all. */
+export function shownTextOrNothing(maxCharacters: number) {
+  return z.string().superRefine((text, context) => {
+    const message = text === '' ? null : textProblem(text, maxCharacters);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  });
+}
+
 /** Pico-USD or whole VND that are more than zero and fit into the database. */
 export function amount(max: bigint) {
   return z.bigint().refine((value) => value > 0n && value <= max, 'must be more than zero');

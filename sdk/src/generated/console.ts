@@ -1058,7 +1058,7 @@ export interface ConsoleOperator {
    */
   searchOrders(variables?: SearchOrdersQueryVariables, options?: RequestOptions): Paged<SearchOrdersAnswer>;
   /**
-   * Bank transfers, newest first. Forward only.
+   * Bank transfers, newest first.
    *
    * @example
    * ```ts
@@ -1488,7 +1488,7 @@ export interface ConsoleWebhooks {
    */
   replayWebhookDelivery(variables: ReplayWebhookDeliveryMutationVariables, options?: RequestOptions): Pending<ReplayWebhookDeliveryAnswer>;
   /**
-   * What was, is and will be sent there, newest first. Forward only.
+   * What was, is and will be sent there, newest first.
    *
    * @example
    * ```ts
