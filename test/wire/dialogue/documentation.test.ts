@@ -6,7 +6,7 @@ import { DIRECTIONS, MINIMAL, refusal, translate } from './support.ts';
 
 /** What people are told is left out of their requests, held against what is. */
 
-const readme = readFileSync(new URL('../../../server/wire/dialogue/README.md', import.meta.url), 'utf8');
+const lists = readFileSync(new URL('../../../server/wire/dialogue/CHANGES.md', import.meta.url), 'utf8');
 
 /** Something that the field may well say. */
 const said: Record<string, unknown> = {
@@ -35,7 +35,7 @@ describe.each(DIRECTIONS)('$client to $upstream', (direction) => {
     expect(said).toHaveProperty(field);
     expect(translate(direction, { ...minimal, [field]: said[field] })).toBe(translate(direction, minimal));
     expect(page).toContain(`\`${field}\``);
-    expect(readme).toContain(`\`${client === 'responses' ? field.replace(/^(prompt_cache)_.*/, '$1_*') : field}\``);
+    expect(lists).toContain(`\`${client === 'responses' ? field.replace(/^(prompt_cache)_.*/, '$1_*') : field}\``);
   });
 
   // `background` is refused wherever the upstream stands, before any translation.
