@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Model, modelShape } from '../catalog/model.ts';
-import { costsInput, pricesInput } from '../catalog/price.ts';
-import { type Route, type Upstream, upstreamInput, upstreamModelInput } from '../catalog/upstreams.ts';
+import { modelEntry, sourceEntry, upstreamEntry, whole } from '../catalog/file-entries.ts';
+import type { Model } from '../catalog/model.ts';
+import type { Route, Upstream } from '../catalog/upstreams.ts';
 import { parseUsd } from '../core/money.ts';
 import type { CatalogPrice } from '../core/price.ts';
 import type { Plan } from '../plans/plans.ts';
@@ -24,24 +24,9 @@ export interface ModelContent {
 /** The schema of the file; the parser adds checks across entries, and the line of every fault. */
 export function catalogInput({ allowPrivate }: { allowPrivate: boolean }) {
   return z.strictObject({
+    source: sourceEntry.optional().describe('Where the prices are from. For people; not stored.'),
     upstreams: z
-      .array(
-        upstreamInput({ allowPrivate }).extend({
-          apiKeyEnv: z
-            .string('must be text')
-            .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable')
-            .optional()
-            .describe(
-              'The environment variable that has the key. It becomes the only key of the upstream; left out with `apiKey`: the keys stay.',
-            ),
-          apiKey: z
-            .string('must be text')
-            .refine(isSecret, 'must be a key: visible ASCII characters')
-            .optional()
-            .describe('The key itself, for tests; `apiKeyEnv` keeps it out of the file.'),
-        }),
-        'must be a list',
-      )
+      .array(upstreamEntry({ allowPrivate }), 'must be a list')
       .default([])
       .describe('Endpoints of vendors, each with its key.'),
     models: z.array(modelEntry, 'must be a list').default([]).describe('What customers can call.'),
@@ -49,39 +34,6 @@ export function catalogInput({ allowPrivate }: { allowPrivate: boolean }) {
   });
 }
 export type CatalogInput = z.infer<ReturnType<typeof catalogInput>>;
-
-/** A vendor's key travels in a header: other characters could not be sent, or would inject headers. */
-export function isSecret(text: string): boolean {
-  return /^[\x21-\x7e]{1,4096}$/.test(text);
-}
-
-const whole = (least: number, most: number) =>
-  z
-    .number('must be a whole number')
-    .int('must be a whole number')
-    .min(least, `must be at least ${least}`)
-    .max(most, `must be at most ${most}`);
-
-const upstreamId = z.string('must be text');
-
-const routeEntry = z.strictObject({
-  upstream: upstreamId.describe('The `id` of an upstream of the file or of the database.'),
-  model: upstreamModelInput.describe('The name of the model at that upstream.'),
-  priority: whole(0, 1_000).default(0).describe('Lower is tried first.'),
-  weight: whole(1, 1_000).default(1).describe('The share of requests among routes of the same priority.'),
-  costs: costsInput
-    .optional()
-    .describe('What the vendor charges on this route; the margin is counted against it. Left out: unknown.'),
-});
-
-const modelEntry = z.strictObject({
-  ...modelShape,
-  prices: pricesInput.describe('What customers pay. A change is a new price version; requests under way keep theirs.'),
-  routes: z
-    .array(routeEntry, 'must be a list')
-    .optional()
-    .describe('All places where the model runs: others are switched off. Left out: they stay as they are.'),
-});
 
 const planEntry = z.strictObject({
   id: z

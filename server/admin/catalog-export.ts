@@ -2,10 +2,10 @@
 
 import type { ClientBase } from 'pg';
 import { currentPrice, listModels } from '../catalog/models.ts';
-import { listRoutes, listUpstreams, type RouteCosts } from '../catalog/upstreams.ts';
-import { formatPrice, formatUsd } from '../core/money.ts';
-import type { CatalogPrice } from '../core/price.ts';
+import { listRoutes, listUpstreams } from '../catalog/upstreams.ts';
+import { formatUsd } from '../core/money.ts';
 import { listPlans } from '../plans/plans.ts';
+import { pricesText } from './prices-text.ts';
 
 export interface ExportedCatalog {
   /** The content of an exported catalog file. */
@@ -85,27 +85,4 @@ async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>)
 
 function onlyOff(enabled: boolean): { enabled?: false } {
   return enabled ? {} : { enabled: false };
-}
-
-function pricesText(prices: CatalogPrice | RouteCosts) {
-  const { tiers } = prices;
-  const maxPromptTokens = 'maxPromptTokens' in prices ? prices.maxPromptTokens : null;
-  return {
-    ...fiveText(prices),
-    ...(tiers.length === 0
-      ? {}
-      : { tiers: tiers.map((tier) => ({ abovePromptTokens: tier.abovePromptTokens, ...fiveText(tier) })) }),
-    ...(maxPromptTokens === null ? {} : { maxPromptTokens }),
-  };
-}
-
-function fiveText(prices: Pick<CatalogPrice, 'input' | 'cacheHit' | 'cacheWrite5m' | 'cacheWrite1h' | 'output'>) {
-  const { input, cacheHit, cacheWrite5m, cacheWrite1h, output } = prices;
-  return {
-    input: formatPrice(input),
-    cacheHit: formatPrice(cacheHit),
-    ...(cacheWrite5m === null ? {} : { cacheWrite5m: formatPrice(cacheWrite5m) }),
-    ...(cacheWrite1h === null ? {} : { cacheWrite1h: formatPrice(cacheWrite1h) }),
-    output: formatPrice(output),
-  };
 }

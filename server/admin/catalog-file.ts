@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { ZodError } from 'zod';
+import { isSecret } from '../catalog/file-entries.ts';
 import { profileProblem } from '../catalog/upstreams.ts';
-import { type CatalogContent, type CatalogInput, catalogInput, isSecret } from './catalog-content.ts';
+import { type CatalogContent, type CatalogInput, catalogInput } from './catalog-content.ts';
 
 /** A fault in a catalog file. */
 export interface CatalogFault {

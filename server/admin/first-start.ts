@@ -60,7 +60,7 @@ async function fill(
 ): Promise<FirstStart | null> {
   // Checked again under the lock.
   const missing = await whatIsMissing(client);
-  if (missing.catalog && !parts.catalogFile) await seed(client, parts, catalogSeed(parts));
+  if (missing.catalog && !parts.catalogFile) await seed(client, parts, await catalogSeed(parts));
   if (missing.plans && !parts.catalogFile) await seed(client, parts, examplePlans(parts));
 
   const email = parts.admin.email ?? defaultOperator;
@@ -75,8 +75,8 @@ function examplePlans({ production = false }: FirstStartParts): CatalogContent {
   return { ...planSeed, plans: planSeed.plans.map((plan) => ({ ...plan, enabled: !production })) };
 }
 
-function catalogSeed({ upstreamsFromEnv, vendorKey }: FirstStartParts): CatalogContent {
-  return (upstreamsFromEnv ? vendorSeed(vendorKey) : null) ?? simulatorSeed();
+async function catalogSeed({ upstreamsFromEnv, vendorKey }: FirstStartParts): Promise<CatalogContent> {
+  return (upstreamsFromEnv ? await vendorSeed(vendorKey) : null) ?? simulatorSeed();
 }
 
 async function seed(client: ClientBase, { seal }: FirstStartParts, content: CatalogContent): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import { transaction } from '../database/lane.ts';
 import { migrate, migrateStatus } from '../database/migrate.ts';
 import { type DatabaseLog, openPool } from '../database/pool.ts';
@@ -7,6 +8,7 @@ import { applyCatalog } from './catalog-apply.ts';
 import { type CatalogSurroundings, readCatalogFile } from './catalog-file.ts';
 import { type FirstStart, type FirstStartParts, firstStart } from './first-start.ts';
 import { resealSecrets } from './reseal.ts';
+import { vendorKeys } from './seeds.ts';
 
 /** The part of the configuration that a start needs; `Config` has it. */
 export type StartSettings = CatalogSurroundings &
@@ -51,8 +53,33 @@ export async function prepareDatabase(options: {
       const name = config.catalogFile ?? '';
       await transaction(pool, (client) => applyCatalog(client, { content, seal, actor: system, name }));
     }
-    return await firstStart({ pool, seal, ...config, catalogFile: content !== null });
+    const shown = await firstStart({ pool, seal, ...config, catalogFile: content !== null });
+    if (config.upstreamsFromEnv) await tellUnseeded(pool, config, log);
+    return shown;
   } finally {
     await pool.end();
+  }
+}
+
+/** Says what to do about vendors whose keys `UPSTREAMS_FROM_ENV` did not seed, because it seeds an empty database alone. */
+async function tellUnseeded(pool: Pool, config: StartSettings, log: DatabaseLog): Promise<void> {
+  const vendors = await vendorKeys();
+  const given = vendors.filter(({ keyVariable }) => config.vendorKey(keyVariable) !== undefined);
+  if (given.length === 0) {
+    const variables = vendors.map(({ keyVariable }) => keyVariable);
+    log.warn(
+      { variables },
+      'UPSTREAMS_FROM_ENV=1 and no key of a vendor is set: set one, or the models stay simulated',
+    );
+    return;
+  }
+  const { rows } = await pool.query<{ id: string }>('SELECT upstream_id AS id FROM upstream_key');
+  const seeded = new Set(rows.map(({ id }) => id));
+  for (const { vendor, keyVariable, upstreamId } of given) {
+    if (seeded.has(upstreamId)) continue;
+    log.warn(
+      { keyVariable, command: `npm run --silent admin -- catalog apply server/catalog/examples/${vendor}.yaml` },
+      'UPSTREAMS_FROM_ENV=1 seeds an empty database alone, and this one has a catalog: run the command, or add the vendor on the operator’s page Vendors',
+    );
   }
 }

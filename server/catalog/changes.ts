@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
 import type { Seal } from '../shared/seal.ts';
+import { isSecret } from './file-entries.ts';
 import { modelId, modelShape } from './model.ts';
 import { listModels, saveModel, savePrices } from './models.ts';
 import { costsInput, pricesInput } from './price.ts';
@@ -59,9 +60,6 @@ const routes = z
   )
   .max(100, 'must be at most 100');
 
-/** Characters of a header value: a key is sent in a header. */
-const secretPattern = /^[\x21-\x7e]{1,4096}$/;
-
 export function createCatalogChanges(options: { pool: Pool; seal: Seal; allowPrivate: boolean }): CatalogChanges {
   const { pool, seal, allowPrivate } = options;
   const upstream = upstreamInput({ allowPrivate });
@@ -100,8 +98,7 @@ export function createCatalogChanges(options: { pool: Pool; seal: Seal; allowPri
       if (!parsed.success) return invalid(parsed.error);
       const mistaken = profileProblem(parsed.data);
       if (mistaken !== null) return problem(['profile'], mistaken);
-      if (secret !== null && !secretPattern.test(secret))
-        return problem(['secret'], 'must be visible ASCII characters');
+      if (secret !== null && !isSecret(secret)) return problem(['secret'], 'must be visible ASCII characters');
       return change(async (client) => {
         const before = (await listUpstreams(client)).find(({ id }) => id === parsed.data.id);
         const moved = before !== undefined && originOf(before.baseUrl) !== originOf(parsed.data.baseUrl);
@@ -123,7 +120,7 @@ export function createCatalogChanges(options: { pool: Pool; seal: Seal; allowPri
       }),
 
     async addKey({ upstreamId, secret }, actor) {
-      if (!secretPattern.test(secret)) return problem(['secret'], 'must be visible ASCII characters');
+      if (!isSecret(secret)) return problem(['secret'], 'must be visible ASCII characters');
       return change(async (client) => {
         if (!(await listUpstreams(client)).some(({ id }) => id === upstreamId)) return unknown('upstream');
         await addUpstreamKey(client, seal, { upstreamId, secret, actor });

@@ -67,6 +67,6 @@ describe('the keys of the catalog file', () => {
       expect(tables).toContain(key);
     }
     const schema = JSON.parse(await print('--json')) as { properties: Record<string, unknown> };
-    expect(Object.keys(schema.properties)).toEqual(['upstreams', 'models', 'plans']);
+    expect(Object.keys(schema.properties)).toEqual(['source', 'upstreams', 'models', 'plans']);
   });
 });

@@ -1,7 +1,12 @@
 /** The commands for the catalog. */
 
+import type { Markup } from '../../catalog/markup.ts';
+import type { VendorId } from '../../catalog/vendors.ts';
+import type { Config } from '../../runtime/config.ts';
 import { commandLine } from '../../shared/audit.ts';
-import { type Command, CommandError } from './command.ts';
+import type { UnknownPrice } from '../price-list/catalog-of-list.ts';
+import type { VendorPriceList } from '../price-list/price-list.ts';
+import { type Command, CommandError, type Given } from './command.ts';
 
 export const catalogCommands: readonly Command[] = [
   {
@@ -52,6 +57,79 @@ export const catalogCommands: readonly Command[] = [
     },
   },
   {
+    name: 'catalog diff',
+    usage: 'LIST [--map UPSTREAM=VENDOR,…] [--markup 15%] [--out FILE]',
+    summary:
+      'compare costs, prices, margins, limits and tiers with a public price list (a file or an address: models.dev’s api.json, LiteLLM’s model_prices_and_context_window.json); changes nothing. --out writes the list’s costs, and with --markup prices, as a file for `catalog apply`',
+    options: { map: 'text', markup: 'text', out: 'text' },
+    words: 1,
+    async run({ config, pool }, given) {
+      const [{ diffCatalog, diffText }, { readVendors }, { transaction }] = await Promise.all([
+        import('../price-list/diff.ts'),
+        import('../../catalog/vendors.ts'),
+        import('../../database/lane.ts'),
+      ]);
+      const markup = given.text('markup') === undefined ? null : await markupOf(given);
+      const list = await openList(config, given);
+      const vendors = await readVendors();
+      const vendorOf = await vendorsOf(given);
+      const { rows, faults, proposal } = await transaction(pool, (client) =>
+        diffCatalog(client, { list, vendors, vendorOf, markup }),
+      );
+      refuseUnknownPrices(faults, diffText(rows), { models: rows });
+      const out = await writeOut(given, proposal);
+      const written = out === null ? '' : `\n\n${out}: apply it with \`catalog apply ${out}\`; nothing was changed`;
+      return { json: { models: rows, out }, text: `${diffText(rows)}${written}` };
+    },
+  },
+  {
+    name: 'catalog import',
+    usage: 'LIST --vendor V --markup 15% [--models A,B] [--out FILE]',
+    summary:
+      'print a vendor’s models of a public price list as a catalog file, sold at the list price plus the markup; changes nothing',
+    options: { vendor: 'text', markup: 'text', models: 'text', out: 'text' },
+    words: 1,
+    async runAlone({ config }, given) {
+      const [{ catalogOfList }, { readVendors, vendorIds }, { catalogInput }, { stringify }] = await Promise.all([
+        import('../price-list/catalog-of-list.ts'),
+        import('../../catalog/vendors.ts'),
+        import('../catalog-content.ts'),
+        import('yaml'),
+      ]);
+      const vendor = (await readVendors()).find(({ id }) => id === given.required('vendor'));
+      if (vendor === undefined)
+        throw new CommandError('invalid_input', `--vendor must be one of ${vendorIds.join(', ')}`);
+      const markup = await markupOf(given);
+      const [address = ''] = given.words;
+      const imported = catalogOfList({
+        list: await openList(config, given),
+        vendor,
+        markup,
+        only: given.list('models') ?? null,
+        source: { address, date: new Date().toISOString().slice(0, 10) },
+      });
+      refuseUnknownPrices(imported.faults, '', {});
+      if (imported.models.length === 0) {
+        throw new CommandError('nothing_to_import', `The list has no model of ${vendor.name} that can be sold`);
+      }
+      // What is written must be what `catalog apply` takes.
+      catalogInput({ allowPrivate: false }).parse(imported.catalog);
+      const { leftOut, notes, models } = imported;
+      const head = [
+        `# ${vendor.name} by ${address}, with a markup of ${given.required('markup')}. Costs are the list prices; prices are rounded up`,
+        '# to 0.000001 USD per 1M tokens.',
+        ...notes.map(({ model, note }) => `# ${model}: ${note}`),
+        ...leftOut.map(({ model, reason }) => `# Left out: ${model}: ${reason}`),
+      ].join('\n');
+      const out = await writeOut(given, imported.catalog, head);
+      const file = `${head}\n${stringify(imported.catalog, { lineWidth: 0 }).trimEnd()}`;
+      return {
+        json: { catalog: imported.catalog, leftOut, notes, out },
+        text: out === null ? file : `${out}: ${models.length} models; apply it with \`catalog apply ${out}\``,
+      };
+    },
+  },
+  {
     name: 'catalog schema',
     usage: '',
     summary: 'print every key of a catalog file: what it takes, and what it is for; --json: as JSON Schema',
@@ -62,3 +140,58 @@ export const catalogCommands: readonly Command[] = [
     },
   },
 ];
+
+/** The public price list that the command names. */
+async function openList(config: Config, given: Given): Promise<VendorPriceList> {
+  const { readPriceList, PriceListError } = await import('../price-list/read.ts');
+  try {
+    return await readPriceList(given.words[0] ?? '', { allowPlain: config.allowPrivateUpstreams });
+  } catch (error) {
+    if (!(error instanceof PriceListError)) throw error;
+    throw new CommandError('invalid_price_list', error.message);
+  }
+}
+
+async function markupOf(given: Given): Promise<Markup> {
+  const { parseMarkup } = await import('../../catalog/markup.ts');
+  const markup = parseMarkup(given.required('markup'));
+  if (markup !== null) return markup;
+  throw new CommandError('invalid_input', '--markup must be a percentage such as 15% or 12.5%, at most 1000%');
+}
+
+/** `--map a=openai,b=anthropic`. */
+async function vendorsOf(given: Given): Promise<ReadonlyMap<string, VendorId>> {
+  const { vendorIds } = await import('../../catalog/vendors.ts');
+  return new Map(
+    (given.list('map') ?? []).map((pair) => {
+      const [upstream = '', name] = pair.split('=');
+      const vendor = vendorIds.find((id) => id === name);
+      if (vendor !== undefined) return [upstream, vendor];
+      throw new CommandError('invalid_input', `--map must be UPSTREAM=VENDOR with one of ${vendorIds.join(', ')}`);
+    }),
+  );
+}
+
+/** A price that is not known might be the dearest: nothing of such a list is used. */
+function refuseUnknownPrices(faults: readonly UnknownPrice[], shown: string, details: Record<string, unknown>): void {
+  if (faults.length === 0) return;
+  const lines = faults.map(({ model, field, message }) => `  ${model}  ${field} ${message}`);
+  const sentence = `The price list has members that may be prices and are not known:\n${lines.join('\n')}`;
+  throw new CommandError('unknown_price_fields', shown === '' ? sentence : `${shown}\n\n${sentence}`, {
+    faults,
+    ...details,
+  });
+}
+
+/** Writes `--out`, and never over a file that is there. Null: it was not asked for. */
+async function writeOut(given: Given, catalog: Record<string, unknown>, head = ''): Promise<string | null> {
+  const out = given.text('out');
+  if (out === undefined) return null;
+  const [{ writeFile }, { stringify }] = await Promise.all([import('node:fs/promises'), import('yaml')]);
+  try {
+    await writeFile(out, `${head === '' ? '' : `${head}\n`}${stringify(catalog, { lineWidth: 0 })}`, { flag: 'wx' });
+    return out;
+  } catch (error) {
+    throw new CommandError('unwritable', `${out} cannot be written (${(error as NodeJS.ErrnoException).code ?? ''})`);
+  }
+}

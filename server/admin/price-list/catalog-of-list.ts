@@ -1,0 +1,133 @@
+/** Turns a vendor's part of a public price list into a catalog file. */
+
+import { type Markup, markedUp } from '../../catalog/markup.ts';
+import { modelId } from '../../catalog/model.ts';
+import type { RouteCosts } from '../../catalog/upstreams.ts';
+import { nameInList, type Vendor } from '../../catalog/vendors.ts';
+import { pricesText } from '../prices-text.ts';
+import type { ListedModel, ListedPrices, VendorPriceList } from './price-list.ts';
+
+/** A member of the list that may be a price and is not known. */
+export interface UnknownPrice {
+  model: string;
+  field: string;
+  message: string;
+}
+
+export interface ImportedCatalog {
+  /** The content of a catalog file. */
+  catalog: Record<string, unknown>;
+  models: string[];
+  /** Models of the list that are not in the file, each with its reason. */
+  leftOut: { model: string; reason: string }[];
+  /** What the list says beyond the five prices, by model. */
+  notes: { model: string; note: string }[];
+  /** Not empty: nothing of the catalog may be used. */
+  faults: UnknownPrice[];
+}
+
+export interface ImportOptions {
+  list: VendorPriceList;
+  vendor: Vendor;
+  markup: Markup;
+  /** The vendor's names of the models; null: all that it sells by tokens and does not retire. */
+  only: readonly string[] | null;
+  source: { address: string; date: string };
+}
+
+/** The models of a list at the vendor's upstreams: costs are the list prices, prices have the markup. */
+export function catalogOfList({ list, vendor, markup, only, source }: ImportOptions): ImportedCatalog {
+  const listed = list.models(nameInList(vendor.id, list.format));
+  const result: ImportedCatalog = { catalog: {}, models: [], leftOut: [], notes: [], faults: [] };
+  const entries = listed.flatMap((model) => {
+    if (only !== null && !only.includes(model.name)) return [];
+    const reason = whyLeftOut(model, only !== null);
+    if (reason !== null) {
+      result.leftOut.push({ model: model.name, reason });
+      return [];
+    }
+    result.faults.push(...model.faults.map((fault) => ({ model: model.name, ...fault })));
+    return model.prices === null
+      ? []
+      : [toEntry(model, costsOf(model, model.prices, vendor), { vendor, markup, result })];
+  });
+  for (const name of only ?? []) {
+    if (!listed.some((model) => model.name === name)) {
+      result.leftOut.push({ model: name, reason: 'the list does not have it' });
+    }
+  }
+  result.models = entries.map(({ id }) => id);
+  result.catalog = {
+    source,
+    upstreams: vendor.upstreams.map(({ enabled: _enabled, onDisconnect: _default, ...upstream }) => ({
+      ...upstream,
+      apiKeyEnv: vendor.keyVariable,
+    })),
+    models: entries,
+  };
+  return result;
+}
+
+function whyLeftOut(model: ListedModel, isNamed: boolean): string | null {
+  if (!model.writesText) return 'it does not write text alone';
+  if (model.prices === null && model.faults.length === 0) return 'it has no price by tokens';
+  if (model.prices?.input === 0n && model.prices.output === 0n && !isNamed) return 'it is free; name it to have it';
+  if (model.deprecated && !isNamed) return 'the vendor retires it; name it to have it';
+  if (model.contextWindow === null || model.maxOutputTokens === null) return 'the list does not say its limits';
+  if (!modelId.safeParse(idOf(model)).success) return 'its name cannot be an id';
+  return null;
+}
+
+function idOf({ name }: ListedModel): string {
+  return name.toLowerCase();
+}
+
+/**
+ * List prices as costs. A hit in a cache without a price of its own costs as new context. models.dev has one price of
+ * cache writes; Anthropic's hour costs twice the input: https://platform.claude.com/docs/en/about-claude/pricing
+ */
+export function costsOf({ tiers }: ListedModel, prices: ListedPrices, { id }: Pick<Vendor, 'id'>): RouteCosts {
+  const complete = ({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: ListedPrices) => ({
+    input,
+    cacheHit: cacheHit ?? input,
+    cacheWrite5m,
+    cacheWrite1h: cacheWrite1h ?? (id === 'anthropic' && cacheWrite5m !== null ? input * 2n : null),
+    output,
+  });
+  return {
+    ...complete(prices),
+    tiers: tiers.map((listed) => {
+      const { cacheWrite5m, cacheWrite1h, ...tier } = complete(listed);
+      return {
+        abovePromptTokens: listed.abovePromptTokens,
+        ...tier,
+        cacheWrite5m: cacheWrite5m ?? tier.input,
+        cacheWrite1h: cacheWrite1h ?? tier.input,
+      };
+    }),
+  };
+}
+
+function toEntry(
+  listed: ListedModel,
+  costs: RouteCosts,
+  { vendor, markup, result }: { vendor: Vendor; markup: Markup; result: ImportedCatalog },
+) {
+  const { name, contextWindow, maxOutputTokens, capabilities, efforts, rounded, others } = listed;
+  const known = vendor.models.find(({ routes }) => routes.some(({ upstreamModel }) => upstreamModel === name))?.model;
+  const note = (text: string) => result.notes.push({ model: name, note: text });
+  if (others.length > 0) note(`the list also prices ${others.join(', ')}: not sold here by itself`);
+  if (rounded) note('prices of the list with more than 6 decimals are rounded to the nearest');
+  if (listed.prices?.cacheHit === null) note('the list has no price of cache hits: they cost as new context');
+  return {
+    id: idOf(listed),
+    displayName: listed.displayName ?? known?.displayName ?? name,
+    family: known?.family ?? listed.family ?? vendor.id,
+    contextWindow,
+    maxOutputTokens,
+    ...(capabilities.length === 0 ? {} : { capabilities }),
+    ...(efforts.length === 0 && (known?.efforts ?? []).length === 0 ? {} : { efforts: known?.efforts ?? efforts }),
+    prices: pricesText(markedUp(costs, markup)),
+    routes: vendor.upstreams.map(({ id }) => ({ upstream: id, model: name, costs: pricesText(costs) })),
+  };
+}

@@ -1,0 +1,238 @@
+/** Compares the catalog with a public price list, model by model. Changes nothing. */
+
+import type { ClientBase } from 'pg';
+import { type Markup, markedUp } from '../../catalog/markup.ts';
+import { currentPrice, listModels } from '../../catalog/models.ts';
+import { listRoutes, listUpstreams, type RouteCosts, type Upstream } from '../../catalog/upstreams.ts';
+import { nameInList, type Vendor, type VendorId } from '../../catalog/vendors.ts';
+import type { CatalogPrice } from '../../core/price.ts';
+import { exportCatalog } from '../catalog-export.ts';
+import { pricesText } from '../prices-text.ts';
+import { costsOf, type UnknownPrice } from './catalog-of-list.ts';
+import { pools, type Pool as TokenPool, type VendorPriceList } from './price-list.ts';
+
+/** Prices as text, USD per 1M tokens, with their tiers by prompt length. */
+export interface PriceText extends Partial<Record<TokenPool, string>> {
+  tiers?: readonly (Partial<Record<TokenPool, string>> & { abovePromptTokens: number })[];
+  maxPromptTokens?: number;
+}
+
+/** One route of one model beside the list. */
+export interface DiffRow {
+  model: string;
+  upstream: string;
+  upstreamModel: string;
+  /** Null: the upstream belongs to no vendor that is known, so nothing is compared. */
+  vendor: VendorId | null;
+  /** Null: the list does not have the model, or not by tokens. */
+  list: PriceText | null;
+  /** What the operator says that the route costs; null: unknown. */
+  cost: PriceText | null;
+  /** What customers pay now; null: no price is in force. */
+  price: PriceText | null;
+  /** Share of the price that remains, in percent, by pool; null where cost or price is unknown or the price is 0. */
+  margin: Record<TokenPool, string | null>;
+  contextWindow: { ours: number; list: number | null };
+  maxOutputTokens: { ours: number; list: number | null };
+  /** `cost`: the list names other costs; `tiers`: other tiers; `loss`: a pool is sold below the list; `limits`; `not_listed`. */
+  differs: readonly ('cost' | 'tiers' | 'loss' | 'limits' | 'not_listed')[];
+}
+
+export interface CatalogDiff {
+  rows: DiffRow[];
+  faults: UnknownPrice[];
+  /** A catalog file that would set the costs of the list (and with a markup the prices); it is applied by hand. */
+  proposal: Record<string, unknown>;
+}
+
+export interface DiffOptions {
+  list: VendorPriceList;
+  vendors: readonly Vendor[];
+  /** The vendor of an upstream that is not at a vendor's own address. */
+  vendorOf: ReadonlyMap<string, VendorId>;
+  /** Null: the proposal leaves prices as they are. */
+  markup: Markup | null;
+}
+
+export async function diffCatalog(client: ClientBase, options: DiffOptions): Promise<CatalogDiff> {
+  const { list, vendors, vendorOf, markup } = options;
+  const upstreams = new Map((await listUpstreams(client)).map((upstream) => [upstream.id, upstream]));
+  const routes = (await listRoutes(client)).filter(({ enabled }) => enabled);
+  const { catalog } = await exportCatalog(client);
+  const listed = new Map(
+    vendors.map((vendor) => [
+      vendor.id,
+      new Map(list.models(nameInList(vendor.id, list.format)).map((model) => [model.name, model])),
+    ]),
+  );
+  const diff: CatalogDiff = { rows: [], faults: [], proposal: {} };
+  const proposed = new Map<string, { costs: Map<string, RouteCosts>; price: CatalogPrice | null }>();
+
+  for (const model of (await listModels(client)).filter(({ enabled }) => enabled)) {
+    const price = await currentPrice(client, model.id);
+    for (const route of routes.filter(({ modelId }) => modelId === model.id)) {
+      const upstream = upstreams.get(route.upstreamId);
+      if (upstream === undefined || upstream.baseUrl === 'simulator') continue;
+      const vendor = vendorAt(upstream, vendors, vendorOf);
+      const entry = vendor === null ? undefined : listed.get(vendor.id)?.get(route.upstreamModel);
+      diff.faults.push(...(entry?.faults ?? []).map((fault) => ({ model: model.id, ...fault })));
+      const costs =
+        vendor === null || entry === undefined || entry.prices === null ? null : costsOf(entry, entry.prices, vendor);
+      const row: DiffRow = {
+        model: model.id,
+        upstream: route.upstreamId,
+        upstreamModel: route.upstreamModel,
+        vendor: vendor?.id ?? null,
+        list: costs && pricesText(costs),
+        cost: route.costs && pricesText(route.costs),
+        price: price && pricesText(price),
+        margin: marginOf(price, route.costs),
+        contextWindow: { ours: model.contextWindow, list: entry?.contextWindow ?? null },
+        maxOutputTokens: { ours: model.maxOutputTokens, list: entry?.maxOutputTokens ?? null },
+        differs: [],
+      };
+      diff.rows.push({ ...row, differs: differences(row, price, costs) });
+      if (costs === null || (entry?.faults.length ?? 0) > 0) continue;
+      const change = proposed.get(model.id) ?? { costs: new Map<string, RouteCosts>(), price: null };
+      change.costs.set(JSON.stringify([route.upstreamId, route.upstreamModel]), costs);
+      proposed.set(model.id, change);
+    }
+  }
+  diff.proposal = proposalOf(catalog, diff.rows, proposed, markup);
+  return diff;
+}
+
+function vendorAt(
+  upstream: Upstream,
+  vendors: readonly Vendor[],
+  vendorOf: ReadonlyMap<string, VendorId>,
+): Vendor | null {
+  const named = vendorOf.get(upstream.id);
+  return (
+    vendors.find(({ id, upstreams }) =>
+      named === undefined ? upstreams.some(({ baseUrl }) => baseUrl === upstream.baseUrl) : id === named,
+    ) ?? null
+  );
+}
+
+/** A cache write without a price of its own costs as new context. */
+function poolOf(prices: CatalogPrice | RouteCosts, pool: TokenPool): bigint {
+  return prices[pool] ?? prices.input;
+}
+
+function marginOf(price: CatalogPrice | null, cost: RouteCosts | null): Record<TokenPool, string | null> {
+  const margin = (pool: TokenPool): string | null => {
+    const sold = price === null ? 0n : poolOf(price, pool);
+    if (cost === null || sold === 0n) return null;
+    return percent(sold - poolOf(cost, pool), sold);
+  };
+  return Object.fromEntries(pools.map((pool) => [pool, margin(pool)])) as Record<TokenPool, string | null>;
+}
+
+/** A fraction in percent with two decimals, rounded down, so that no margin looks better than it is. */
+function percent(part: bigint, of: bigint): string {
+  const scaledPart = part * 10_000n;
+  const floor = scaledPart / of - (scaledPart % of < 0n ? 1n : 0n);
+  const digits = (floor < 0n ? -floor : floor).toString().padStart(3, '0');
+  return `${floor < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+function differences(row: DiffRow, price: CatalogPrice | null, costs: RouteCosts | null): DiffRow['differs'] {
+  if (row.vendor === null) return [];
+  if (costs === null) return ['not_listed'];
+  const { tiers: listTiers = [], ...listed } = row.list ?? {};
+  const { tiers: ownTiers = [], ...own } = row.cost ?? {};
+  const otherLimit = ({ ours, list }: { ours: number; list: number | null }) => list !== null && list !== ours;
+  return [
+    ...(row.cost === null || JSON.stringify(own) !== JSON.stringify(listed) ? (['cost'] as const) : []),
+    ...(JSON.stringify(ownTiers) === JSON.stringify(listTiers) ? [] : (['tiers'] as const)),
+    ...(price !== null && pools.some((pool) => poolOf(price, pool) < poolOf(costs, pool)) ? (['loss'] as const) : []),
+    ...(otherLimit(row.contextWindow) || otherLimit(row.maxOutputTokens) ? (['limits'] as const) : []),
+  ];
+}
+
+/** The exported entries of the models whose costs, or with a markup prices, would change. */
+function proposalOf(
+  catalog: Record<string, unknown>,
+  rows: readonly DiffRow[],
+  proposed: ReadonlyMap<string, { costs: ReadonlyMap<string, RouteCosts> }>,
+  markup: Markup | null,
+): Record<string, unknown> {
+  type Entry = { id: string; prices: PriceText; routes: { upstream: string; model: string; costs?: PriceText }[] };
+  const changed = new Set(
+    rows
+      .filter(({ differs }) => differs.includes('cost') || differs.includes('tiers') || markup !== null)
+      .map(({ model }) => model),
+  );
+  const models = (catalog['models'] as Entry[]).flatMap((entry) => {
+    const change = changed.has(entry.id) ? proposed.get(entry.id) : undefined;
+    if (change === undefined) return [];
+    const routes = entry.routes.map((route) => {
+      const costs = change.costs.get(JSON.stringify([route.upstream, route.model]));
+      return costs === undefined ? route : { ...route, costs: pricesText(costs) };
+    });
+    const [first] = change.costs.values();
+    return [
+      {
+        ...entry,
+        ...(markup === null || first === undefined ? {} : { prices: pricesText(markedUp(first, markup)) }),
+        routes,
+      },
+    ];
+  });
+  return { models };
+}
+
+const titles: Record<TokenPool, string> = {
+  input: 'input',
+  cacheHit: 'cache hit',
+  cacheWrite5m: 'write 5m',
+  cacheWrite1h: 'write 1h',
+  output: 'output',
+};
+
+/** The rows as text, a block for each route. */
+export function diffText(rows: readonly DiffRow[]): string {
+  if (rows.length === 0) return 'No model of the catalog has a route to a vendor.';
+  return rows.map(blockOf).join('\n\n');
+}
+
+function blockOf(row: DiffRow): string {
+  const limit = ({ ours, list }: { ours: number; list: number | null }) =>
+    list === null || list === ours ? `${ours}` : `${ours} (list: ${list})`;
+  const head = `${row.model}  ${row.upstream}/${row.upstreamModel}  context ${limit(row.contextWindow)}, output ${limit(row.maxOutputTokens)}`;
+  if (row.vendor === null)
+    return `${head}\n  no vendor is known for this upstream: --map ${row.upstream}=VENDOR names it`;
+  const lines = [
+    ['USD per 1M tokens', ...pools.map((pool) => titles[pool])],
+    line('list price', row.list),
+    ...tierLines(row.list),
+    line('our cost', row.cost),
+    ...tierLines(row.cost),
+    line('our price', row.price),
+    ...tierLines(row.price),
+    ['margin', ...pools.map((pool) => (row.margin[pool] === null ? 'unknown' : `${row.margin[pool]} %`))],
+  ];
+  const notes: Record<string, string> = {
+    cost: 'our cost is not the list price',
+    tiers: 'our tiers are not those of the list',
+    loss: 'sold below the list price',
+    limits: 'other limits than the list',
+    not_listed: 'the list does not have it by tokens',
+  };
+  const table = lines.map(
+    (cells) => `  ${cells.map((cell, at) => (at === 0 ? cell.padEnd(22) : cell.padStart(11))).join('')}`,
+  );
+  return [head, ...table, ...row.differs.map((kind) => `  ! ${notes[kind]}`)].join('\n');
+}
+
+function line(title: string, prices: PriceText | null): string[] {
+  return [title, ...pools.map((pool) => (prices === null ? 'unknown' : (prices[pool] ?? '-')))];
+}
+
+function tierLines(prices: PriceText | null): string[][] {
+  return (prices?.tiers ?? []).map((tier) => [
+    `  above ${tier.abovePromptTokens}`,
+    ...pools.map((pool) => tier[pool] ?? '-'),
+  ]);
+}

@@ -1,0 +1,43 @@
+import type { CatalogPrice } from '../core/price.ts';
+import type { RouteCosts } from './upstreams.ts';
+
+/** A markup on what a vendor charges, in exact fractions. */
+export interface Markup {
+  part: bigint;
+  of: bigint;
+}
+
+/** Reads a markup such as `15%` or `12.5%`, from 0 % to 1000 %. Null for everything else, a bare number included. */
+export function parseMarkup(text: string): Markup | null {
+  const match = /^(0|[1-9]\d{0,3})(?:\.(\d{1,4}))?\s*%$/.exec(text.trim());
+  if (match === null) return null;
+  const part = BigInt(`${match[1]}${(match[2] ?? '').padEnd(4, '0')}`);
+  return part > 10_000_000n ? null : { part, of: 1_000_000n };
+}
+
+/**
+ * Prices that bring the markup on every pool of every tier: pico-USD per token, rounded up, so that the markup is never
+ * missed. A cache hit must be cheaper than new context; where the vendor makes no difference, it is one pico-USD cheaper.
+ */
+export function markedUp(costs: RouteCosts, markup: Markup): CatalogPrice {
+  const up = (cost: bigint) => (cost * (markup.of + markup.part) + markup.of - 1n) / markup.of;
+  const upOrNull = (cost: bigint | null) => (cost === null ? null : up(cost));
+  const hit = (cacheHit: bigint, input: bigint) =>
+    up(cacheHit) < up(input) || input === 0n ? up(cacheHit) : up(input) - 1n;
+  return {
+    input: up(costs.input),
+    cacheHit: hit(costs.cacheHit, costs.input),
+    cacheWrite5m: upOrNull(costs.cacheWrite5m),
+    cacheWrite1h: upOrNull(costs.cacheWrite1h),
+    output: up(costs.output),
+    tiers: costs.tiers.map((tier) => ({
+      abovePromptTokens: tier.abovePromptTokens,
+      input: up(tier.input),
+      cacheHit: hit(tier.cacheHit, tier.input),
+      cacheWrite5m: up(tier.cacheWrite5m),
+      cacheWrite1h: up(tier.cacheWrite1h),
+      output: up(tier.output),
+    })),
+    maxPromptTokens: null,
+  };
+}

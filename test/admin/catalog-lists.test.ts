@@ -1,0 +1,376 @@
+/** `catalog import` and `catalog diff`: from a public price list to a catalog file, and back to what is different. */
+
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { runCommandLine } from '../../server/admin/commands/run.ts';
+import { parseMarkup } from '../../server/catalog/markup.ts';
+import { parsePrice } from '../../server/core/money.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { createDirectory } from '../support/directory.ts';
+
+const list = (name: string) => fileURLToPath(new URL(`price-list/${name}.json`, import.meta.url));
+const modelsDev = list('models-dev');
+const liteLlm = list('litellm');
+
+let database: TestDatabase;
+let directory: string;
+let files = 0;
+
+beforeAll(async () => {
+  directory = createDirectory('steyg-lists-');
+});
+beforeEach(async () => {
+  database = await createDatabase();
+  return () => database.drop();
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+// oxlint-disable-next-line typescript/no-explicit-any
+type Json = any;
+
+async function call(...args: string[]) {
+  const printed = { out: '', err: '' };
+  const code = await runCommandLine(args, {
+    env: {
+      DATABASE_URL: database.url,
+      DATA_DIR: directory,
+      ALLOW_PRIVATE_UPSTREAMS: '1',
+      ANTHROPIC_API_KEY: 'sk-ant-test',
+      OPENAI_API_KEY: 'sk-test',
+    },
+    out: (text) => {
+      printed.out += text;
+    },
+    err: (text) => {
+      printed.err += text;
+    },
+  });
+  return { code, ...printed };
+}
+
+async function admin(...args: string[]): Promise<Json> {
+  const { code, out } = await call(...args, '--json');
+  if (code !== 0) throw new Error(out);
+  return JSON.parse(out);
+}
+
+async function refused(...args: string[]): Promise<Json> {
+  const { code, out } = await call(...args, '--json');
+  expect(code).toBe(1);
+  return JSON.parse(out).error;
+}
+
+const path = (name = 'file.yaml') => join(directory, `${(files += 1)}-${name}`);
+
+/** A copy of a list with one more member in the entry of a model. */
+async function listWith(model: string, member: Json): Promise<string> {
+  const entries = JSON.parse(readFileSync(liteLlm, 'utf8'));
+  Object.assign(entries[model], member);
+  const copy = path('list.json');
+  await writeFile(copy, JSON.stringify(entries));
+  return copy;
+}
+
+async function everything(): Promise<string> {
+  const rows = [];
+  for (const table of ['upstream', 'upstream_key', 'model', 'price', 'route', 'plan', 'audit_entry']) {
+    rows.push((await database.pool.query(`SELECT t::text AS row FROM ${table} t ORDER BY 1`)).rows);
+  }
+  return JSON.stringify(rows);
+}
+
+describe('catalog import', () => {
+  test.each([
+    ['models.dev', modelsDev],
+    ['LiteLLM', liteLlm],
+  ])('writes a file from %s that `catalog apply` takes, at cost plus the markup', async (_name, from) => {
+    const out = path();
+    const { catalog } = await admin(
+      'catalog',
+      'import',
+      from,
+      '--vendor',
+      'anthropic',
+      '--markup',
+      '15%',
+      '--out',
+      out,
+    );
+    const written = parse(await readFile(out, 'utf8'));
+    expect(written).toEqual(catalog);
+    expect(written.models.map(({ id }: Json) => id)).toEqual(['claude-haiku-4-5', 'claude-opus-4-8']);
+    expect(written.models[0]).toMatchObject({
+      displayName: 'Claude Haiku 4.5',
+      contextWindow: 200_000,
+      prices: { input: '1.15', cacheHit: '0.115', cacheWrite5m: '1.4375', cacheWrite1h: '2.3', output: '5.75' },
+      routes: [
+        {
+          upstream: 'anthropic',
+          model: 'claude-haiku-4-5',
+          costs: { input: '1', cacheHit: '0.1', cacheWrite5m: '1.25', cacheWrite1h: '2', output: '5' },
+        },
+      ],
+    });
+
+    expect((await admin('catalog', 'apply', out)).catalog.models.created).toEqual([
+      'claude-haiku-4-5',
+      'claude-opus-4-8',
+    ]);
+    const { models } = await admin('catalog', 'export');
+    for (const entry of written.models) {
+      const stored = models.find(({ id }: Json) => id === entry.id);
+      expect(stored.prices).toEqual(entry.prices);
+      expect(stored.routes[0].costs).toEqual(entry.routes[0].costs);
+    }
+    // What was applied is what the list says.
+    const { models: rows } = await admin('catalog', 'diff', from);
+    expect(rows.map(({ differs }: Json) => differs)).toEqual([[], []]);
+    expect(rows[0].margin).toEqual({
+      input: '13.04',
+      cacheHit: '13.04',
+      cacheWrite5m: '13.04',
+      cacheWrite1h: '13.04',
+      output: '13.04',
+    });
+  });
+
+  test.each([
+    ['models.dev', modelsDev],
+    ['LiteLLM', liteLlm],
+  ])('carries the tiers of %s by prompt length into costs and prices', async (_name, from) => {
+    const out = path();
+    await admin(
+      'catalog',
+      'import',
+      from,
+      '--vendor',
+      'openai',
+      '--markup',
+      '10%',
+      '--models',
+      'gpt-5.4',
+      '--out',
+      out,
+    );
+    await admin('catalog', 'apply', out);
+    const [entry] = (await admin('catalog', 'export')).models;
+    expect(entry.prices).toMatchObject({
+      input: '2.75',
+      output: '16.5',
+      tiers: [{ abovePromptTokens: 272_000, input: '5.5', cacheHit: '0.55', output: '24.75' }],
+    });
+    expect(entry.routes[0].costs.tiers).toMatchObject([{ abovePromptTokens: 272_000, input: '5', output: '22.5' }]);
+    const { models } = await admin('catalog', 'diff', from);
+    expect(models.map(({ differs }: Json) => differs)).toEqual([[], []]);
+    expect((await call('catalog', 'diff', from)).out).toContain('above 272000');
+  });
+
+  test('says in the file what it left out, what else is charged, and where the prices are from', async () => {
+    const { code, out } = await call('catalog', 'import', modelsDev, '--vendor', 'anthropic', '--markup', '0%');
+    expect(code).toBe(0);
+    expect(out).toContain('# Left out: claude-3-opus-20240229: the vendor retires it');
+    expect(out).toContain('# claude-opus-4-8: the list also prices experimental.modes.fast');
+    expect(parse(out)).toMatchObject({
+      source: { address: modelsDev, date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) },
+    });
+  });
+
+  test('takes the models that it is told, and no key of a vendor into the file', async () => {
+    const only = 'claude-3-opus-20240229,claude-none';
+    const named = await admin('catalog', 'import', modelsDev, '--vendor=anthropic', '--markup=5%', `--models=${only}`);
+    expect(named.catalog.models.map(({ id }: Json) => id)).toEqual(['claude-3-opus-20240229']);
+    expect(named.leftOut).toEqual([{ model: 'claude-none', reason: 'the list does not have it' }]);
+    expect(named.catalog.upstreams[0]).toMatchObject({ apiKeyEnv: 'ANTHROPIC_API_KEY' });
+    expect(JSON.stringify(named)).not.toContain('sk-ant-test');
+  });
+
+  test('writes nothing of a list with a price that it does not know, and names every such member', async () => {
+    const from = await listWith('claude-opus-4-8', { thinking_surcharge: 0.01, other_fee: { peak: 2 } });
+    const out = path();
+    const error = await refused('catalog', 'import', from, '--vendor', 'anthropic', '--markup', '15%', '--out', out);
+    expect(error).toMatchObject({
+      code: 'unknown_price_fields',
+      faults: [
+        { model: 'claude-opus-4-8', field: 'thinking_surcharge' },
+        { model: 'claude-opus-4-8', field: 'other_fee' },
+      ],
+    });
+    await expect(readFile(out)).rejects.toThrow('ENOENT');
+    // The others can still be had.
+    const haiku = '--models=claude-haiku-4-5';
+    const { catalog } = await admin('catalog', 'import', from, '--vendor=anthropic', '--markup=15%', haiku);
+    expect(catalog.models).toHaveLength(1);
+  });
+
+  test.each([
+    ['invalid_input', ['--vendor', 'nobody', '--markup', '1%']],
+    ['invalid_input', ['--vendor', 'anthropic', '--markup', '15']],
+    ['usage', ['--vendor', 'anthropic']],
+    ['nothing_to_import', ['--vendor', 'deepseek', '--markup', '1%']],
+  ])('%s: %j', async (code, options) => {
+    expect(await refused('catalog', 'import', modelsDev, ...options)).toMatchObject({ code });
+  });
+
+  test('never writes over a file', async () => {
+    const out = path();
+    await writeFile(out, 'mine');
+    const error = await refused(
+      'catalog',
+      'import',
+      modelsDev,
+      '--vendor',
+      'openai',
+      '--markup',
+      '1%',
+      '--models',
+      'gpt-5-mini',
+      '--out',
+      out,
+    );
+    expect(error).toMatchObject({ code: 'unwritable' });
+    expect(await readFile(out, 'utf8')).toBe('mine');
+  });
+});
+
+describe('catalog diff', () => {
+  const catalog = `
+upstreams:
+  - { id: anthropic, protocol: messages, baseUrl: "https://api.anthropic.com", apiKeyEnv: ANTHROPIC_API_KEY }
+  - { id: own, protocol: chat-completions, baseUrl: "http://127.0.0.1:9/v1" }
+models:
+  - id: opus
+    displayName: Opus
+    family: claude
+    contextWindow: 200000
+    maxOutputTokens: 128000
+    prices: { input: "4", cacheHit: "0.6", output: "30" }
+    routes:
+      - { upstream: anthropic, model: claude-opus-4-8, priority: 3, costs: { input: "4.5", cacheHit: "0.5", output: "25" } }
+      - { upstream: own, model: gpt-5-mini }
+  - id: gone
+    displayName: Gone
+    family: claude
+    contextWindow: 200000
+    maxOutputTokens: 128000
+    prices: { input: "4", cacheHit: "0.6", output: "30" }
+    routes: [{ upstream: anthropic, model: claude-none }]
+`;
+
+  async function apply(text = catalog) {
+    const file = path();
+    await writeFile(file, text);
+    await admin('catalog', 'apply', file);
+  }
+
+  test('shows list price, cost, price, margin, limits and differences of each route, and changes nothing', async () => {
+    await apply();
+    const before = await everything();
+    const { models } = await admin('catalog', 'diff', modelsDev);
+    expect(models).toMatchObject([
+      {
+        model: 'gone',
+        list: null,
+        cost: null,
+        margin: { input: null },
+        differs: ['not_listed'],
+      },
+      { model: 'opus', upstream: 'own', vendor: null, margin: { input: null }, differs: [] },
+      {
+        model: 'opus',
+        upstream: 'anthropic',
+        vendor: 'anthropic',
+        list: { input: '5', cacheHit: '0.5', cacheWrite5m: '6.25', cacheWrite1h: '10', output: '25' },
+        cost: { input: '4.5', cacheHit: '0.5', output: '25' },
+        price: { input: '4', cacheHit: '0.6', output: '30' },
+        margin: { input: '-12.50', cacheHit: '16.66', output: '16.66' },
+        contextWindow: { ours: 200_000, list: 1_000_000 },
+        differs: ['cost', 'loss', 'limits'],
+      },
+    ]);
+    const { out } = await call('catalog', 'diff', modelsDev);
+    for (const shown of ['sold below the list price', 'unknown', '-12.50 %', '(list: 1000000)', '--map own=VENDOR']) {
+      expect(out).toContain(shown);
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('compares an upstream at another address with the vendor that it is told', async () => {
+    await apply();
+    const { models } = await admin('catalog', 'diff', modelsDev, '--map', 'own=openai');
+    expect(models.find(({ upstream }: Json) => upstream === 'own')).toMatchObject({
+      vendor: 'openai',
+      list: { input: '0.25', output: '2' },
+    });
+    expect(await refused('catalog', 'diff', modelsDev, '--map', 'own=nobody')).toMatchObject({ code: 'invalid_input' });
+  });
+
+  test('proposes a file that only `catalog apply` makes real, with the other routes as they are', async () => {
+    await apply();
+    const before = await everything();
+    const out = path();
+    await admin('catalog', 'diff', modelsDev, '--markup', '20%', '--out', out);
+    expect(await everything()).toBe(before);
+    await admin('catalog', 'apply', out);
+    const { models } = await admin('catalog', 'export');
+    const opus = models.find(({ id }: Json) => id === 'opus');
+    expect(opus.prices).toMatchObject({ input: '6', cacheHit: '0.6', cacheWrite1h: '12', output: '30' });
+    expect(opus.routes).toMatchObject([
+      { upstream: 'own', model: 'gpt-5-mini' },
+      { upstream: 'anthropic', priority: 3, costs: { input: '5', output: '25' } },
+    ]);
+    expect(models.find(({ id }: Json) => id === 'gone').prices.input).toBe('4');
+    const again = await admin('catalog', 'diff', modelsDev);
+    expect(again.models[2].differs).toEqual(['limits']);
+  });
+
+  test('a price of the list that is not known ends it with its name, after what is known', async () => {
+    await apply();
+    const from = await listWith('claude-opus-4-8', { input_cost_per_token_moonlight: 1e-6 });
+    const error = await refused('catalog', 'diff', from);
+    expect(error).toMatchObject({
+      code: 'unknown_price_fields',
+      faults: [{ model: 'opus', field: 'input_cost_per_token_moonlight' }],
+    });
+    expect(error.models).toHaveLength(3);
+    // A fault in a model that is not sold here is nobody's.
+    expect((await call('catalog', 'diff', await listWith('dall-e-3', { new_fee: 1 }))).code).toBe(0);
+  });
+
+  test('reads the list from an address', async () => {
+    await apply();
+    const server = createServer((_request, response) => response.end(readFileSync(modelsDev))).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      expect((await admin('catalog', 'diff', `http://127.0.0.1:${port}/api.json`)).models).toHaveLength(3);
+      server.removeAllListeners('request');
+      server.on('request', (_request, response) => response.writeHead(503).end());
+      expect(await refused('catalog', 'diff', `http://127.0.0.1:${port}/api.json`)).toMatchObject({
+        code: 'invalid_price_list',
+        message: expect.stringContaining('503'),
+      });
+    } finally {
+      server.close();
+    }
+  });
+});
+
+test('a markup of the command is the markup of every price in the file', async () => {
+  const markup = parseMarkup('12.5%');
+  const { catalog } = await admin('catalog', 'import', liteLlm, '--vendor', 'anthropic', '--markup', '12.5%');
+  expect(markup).toEqual({ part: 125_000n, of: 1_000_000n });
+  for (const { prices, routes } of catalog.models) {
+    for (const [pool, cost] of Object.entries(routes[0].costs as Record<string, string>)) {
+      const exact = (parsePrice(cost) ?? 0n) * 1_125_000n;
+      expect((parsePrice(prices[pool]) ?? 0n) * 1_000_000n - exact).toBeLessThan(1_000_000n);
+      expect((parsePrice(prices[pool]) ?? 0n) * 1_000_000n).toBeGreaterThanOrEqual(exact);
+    }
+  }
+});

@@ -1,0 +1,59 @@
+/** What a start says about vendors' keys in the environment that it does not use. */
+
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { prepareDatabase } from '../../server/admin/prepare.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createDatabase();
+});
+afterEach(() => database.drop());
+
+const secretKey = randomBytes(32);
+
+async function start(keys: Record<string, string>, upstreamsFromEnv = true): Promise<Record<string, unknown>[]> {
+  const warned: Record<string, unknown>[] = [];
+  await prepareDatabase({
+    config: {
+      upstreamsFromEnv,
+      admin: { email: null, password: null },
+      catalogFile: null,
+      previousSecretKeys: [],
+      allowPrivateUpstreams: false,
+      vendorKey: (name) => keys[name],
+    },
+    databaseUrl: database.url,
+    secretKey,
+    log: { info: () => {}, warn: (facts, message) => void warned.push({ ...facts, message }) },
+  });
+  return warned;
+}
+
+describe('UPSTREAMS_FROM_ENV=1', () => {
+  test('on a database that has a catalog says what to do for each vendor that is not in it', async () => {
+    expect(await start({}, false)).toEqual([]);
+    const said = await start({ ANTHROPIC_API_KEY: 'sk-ant-geheim', OPENAI_API_KEY: 'sk-geheim' });
+    expect(said).toMatchObject([
+      {
+        keyVariable: 'ANTHROPIC_API_KEY',
+        command: 'npm run --silent admin -- catalog apply server/catalog/examples/anthropic.yaml',
+        message: expect.stringContaining('seeds an empty database alone'),
+      },
+      { keyVariable: 'OPENAI_API_KEY', command: expect.stringContaining('openai.yaml') },
+    ]);
+    expect(JSON.stringify(said)).not.toContain('geheim');
+  });
+
+  test('says nothing where it has seeded every vendor whose key is set, at each start', async () => {
+    const keys = { ANTHROPIC_API_KEY: 'sk-ant-1', DEEPSEEK_API_KEY: 'sk-d' };
+    expect(await start(keys)).toEqual([]);
+    expect(await start(keys)).toEqual([]);
+    expect(await start({ ...keys, GEMINI_API_KEY: 'g' })).toMatchObject([{ keyVariable: 'GEMINI_API_KEY' }]);
+  });
+
+  test('without any key says which variables it looks for', async () => {
+    expect(await start({})).toMatchObject([{ variables: expect.arrayContaining(['ANTHROPIC_API_KEY']) }]);
+  });
+});

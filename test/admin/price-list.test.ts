@@ -1,0 +1,236 @@
+/** Public price lists: read exactly, in both formats, and refused where a member may be a price that is not known. */
+
+import { readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseExactJson, scaled, wholeOf } from '../../server/admin/price-list/decimal.ts';
+import { parsePriceList, readPriceList } from '../../server/admin/price-list/read.ts';
+import { markedUp, parseMarkup } from '../../server/catalog/markup.ts';
+import { formatPrice } from '../../server/core/money.ts';
+
+const fileOf = (name: string) => readFileSync(new URL(`price-list/${name}.json`, import.meta.url), 'utf8');
+const lists = { 'models.dev': fileOf('models-dev'), LiteLLM: fileOf('litellm') };
+
+type Json = Record<string, unknown>;
+
+/** The list with one model's entry changed. */
+function changed(format: keyof typeof lists, model: string, change: (entry: Json) => void): string {
+  const list = JSON.parse(lists[format]) as Record<string, Json>;
+  const vendor = list['openai'] as { models: Record<string, Json> } | undefined;
+  change((format === 'LiteLLM' ? list[model] : vendor?.models[model]) ?? {});
+  return JSON.stringify(list);
+}
+
+function read(text: string, vendor: string, name: string) {
+  const found = parsePriceList(text)
+    .models(vendor)
+    .find((model) => model.name === name);
+  if (found === undefined) throw new Error(`${name} is not in the list`);
+  return found;
+}
+
+describe('numbers of a list', () => {
+  test('are exact in every spelling: no digit is lost to a float', () => {
+    const pico = fc.bigInt({ min: 0n, max: 10_000_000_000n });
+    fc.assert(
+      fc.property(pico, fc.integer({ min: 0, max: 12 }), (price, places) => {
+        const digits = price.toString().padStart(places + 1, '0');
+        const point = digits.length - places;
+        const mantissa = places === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`;
+        expect(scaled(`${mantissa}e-${12 - places}`, 12)).toEqual({ value: price, exact: true });
+      }),
+    );
+  });
+
+  test.each([
+    ['2.5e-06', 12, 2_500_000n, true],
+    ['0.1', 6, 100_000n, true],
+    ['7.000000000000001e-07', 12, 700_000n, false],
+    ['0.0000005', 6, 1n, false],
+    ['0.00000049', 6, 0n, false],
+    ['1e-400', 6, 0n, false],
+  ])('%s is read with its rounding told', (text, power, value, exact) => {
+    expect(scaled(text, power)).toEqual({ value, exact });
+  });
+
+  test.each(['-1', '1e999', 'NaN', '', '0x10', '1,5', '1e99999'])('%s is no price', (text) => {
+    expect(scaled(text, 12)).toBeNull();
+  });
+
+  test('that a float cannot hold are kept by the reader of JSON', () => {
+    const { big } = parseExactJson('{"big": 9007199254740993}') as Json;
+    expect(big).toMatchObject({ text: '9007199254740993' });
+    expect(wholeOf(big)).toBeNull();
+  });
+});
+
+describe('a markup', () => {
+  test('is exact, never missed, and never more than a pico-USD a token too much', () => {
+    const price = fc.bigInt({ min: 0n, max: 5_000_000_000n });
+    const thousandths = fc.bigInt({ min: 0n, max: 100_000n });
+    fc.assert(
+      fc.property(price, price, thousandths, (input, output, part) => {
+        const markup = parseMarkup(`${part / 1_000n}.${String(part % 1_000n).padStart(3, '0')}%`);
+        if (markup === null) throw new Error('not read');
+        const costs = { input, cacheHit: input, cacheWrite5m: output, cacheWrite1h: null, output, tiers: [] };
+        const sold = markedUp(costs, markup);
+        for (const [cost, sale] of [
+          [input, sold.input],
+          [output, sold.output],
+          [output, sold.cacheWrite5m ?? -1n],
+        ] as const) {
+          expect(sale * 100_000n).toBeGreaterThanOrEqual(cost * (100_000n + part));
+          expect((sale - 1n) * 100_000n).toBeLessThan(cost * (100_000n + part));
+        }
+        expect(sold.cacheWrite1h).toBeNull();
+        // The catalog refuses hits that are not cheaper than new context.
+        expect(sold.cacheHit < sold.input || sold.input === 0n).toBe(true);
+      }),
+    );
+  });
+
+  test.each(['15', '0.15', '-5%', '15 percent', '1001%', '1e2%', '%'])('%s is refused', (text) => {
+    expect(parseMarkup(text)).toBeNull();
+  });
+});
+
+describe.each(Object.entries(lists))('%s', (format, text) => {
+  test('is told by its shape', () => {
+    expect(parsePriceList(text).format).toBe(format);
+  });
+
+  test('gives the five prices, the limits and what a model can do', () => {
+    const haiku = read(text, 'anthropic', 'claude-haiku-4-5');
+    expect(haiku).toMatchObject({
+      contextWindow: 200_000,
+      maxOutputTokens: 64_000,
+      capabilities: ['tools', 'vision', 'thinking', 'caching'],
+      prices: { input: 1_000_000n, cacheHit: 100_000n, cacheWrite5m: 1_250_000n, output: 5_000_000n },
+      tiers: [],
+      rounded: false,
+      faults: [],
+    });
+  });
+
+  test('gives tiers at their exact length', () => {
+    const { prices, tiers, faults } = read(text, 'openai', 'gpt-5.4');
+    expect(faults).toEqual([]);
+    expect(prices).toMatchObject({ input: 2_500_000n, output: 15_000_000n });
+    expect(tiers).toEqual([
+      {
+        abovePromptTokens: 272_000,
+        input: 5_000_000n,
+        cacheHit: 500_000n,
+        cacheWrite5m: null,
+        cacheWrite1h: null,
+        output: 22_500_000n,
+      },
+    ]);
+  });
+
+  test('names the prices that are not sold here, and knows what writes no text', () => {
+    const others = read(text, 'openai', 'gpt-5.4').others;
+    expect(others.length).toBeGreaterThan(0);
+    const image = format === 'LiteLLM' ? 'dall-e-3' : 'gpt-image-2';
+    expect(read(text, 'openai', image)).toMatchObject({ writesText: false });
+  });
+
+  test('a member that holds a number and is not known is a fault with its name', () => {
+    const name = fc.stringMatching(/^[a-z]{3,12}(_[a-z]{2,8}){0,3}$/).map((word) => `new_${word}`);
+    const value = fc.oneof(
+      fc.double({ min: 0, max: 1, noNaN: true, noDefaultInfinity: true }),
+      fc.integer({ min: 0, max: 500 }),
+      fc.constantFrom('0.5', '2e-06', '$3', '110%'),
+      fc.constant({ peak: [{ rate: 2e-6 }] }),
+      fc.constant([0.1, 0.2]),
+    );
+    fc.assert(
+      fc.property(name, value, fc.boolean(), (member, price, isInside) => {
+        const inside = isInside && format === 'models.dev';
+        const other = changed(format as keyof typeof lists, 'gpt-5-mini', (entry) => {
+          Object.assign(inside ? (entry['cost'] as Json) : entry, { [member]: price });
+        });
+        const { faults } = read(other, 'openai', 'gpt-5-mini');
+        expect(faults.map(({ field }) => field)).toContain(inside ? `cost.${member}` : member);
+      }),
+    );
+  });
+
+  test('words, switches and nulls that are not known are no prices', () => {
+    const other = changed(format as keyof typeof lists, 'gpt-5-mini', (entry) => {
+      Object.assign(entry, { new_word: 'something', new_switch: true, new_null: null, new_words: ['a', 'b'] });
+    });
+    expect(read(other, 'openai', 'gpt-5-mini').faults).toEqual([]);
+  });
+});
+
+describe('what a catalog cannot say is a fault', () => {
+  const dev = (change: (cost: Json) => void) =>
+    read(
+      changed('models.dev', 'gpt-5-mini', (entry) => change(entry['cost'] as Json)),
+      'openai',
+      'gpt-5-mini',
+    ).faults.map(({ field }) => field);
+  const lite = (more: Json) =>
+    read(
+      changed('LiteLLM', 'gpt-5-mini', (entry) => Object.assign(entry, more)),
+      'openai',
+      'gpt-5-mini',
+    ).faults.map(({ field }) => field);
+
+  test('reasoning at another price than the output', () => {
+    expect(dev((cost) => Object.assign(cost, { reasoning: 2 }))).toEqual([]);
+    expect(dev((cost) => Object.assign(cost, { reasoning: 3 }))).toEqual(['cost.reasoning']);
+    expect(lite({ output_cost_per_reasoning_token: 2e-6 })).toEqual([]);
+    expect(lite({ output_cost_per_reasoning_token: 3e-6 })).toEqual(['output_cost_per_reasoning_token']);
+  });
+
+  test('a tier by something else than the prompt, and prices beyond every bound', () => {
+    expect(
+      dev((cost) => Object.assign(cost, { tiers: [{ tier: { type: 'hour', size: 9 }, input: 1, output: 2 }] })),
+    ).toEqual(['cost.tiers[0].tier']);
+    expect(dev((cost) => Object.assign(cost, { input: -1 }))).toContain('cost.input');
+    expect(lite({ input_cost_per_token: 1 })).toContain('input_cost_per_token');
+  });
+
+  test('one model at two prices', () => {
+    const list = JSON.parse(lists.LiteLLM) as Record<string, Json>;
+    Object.assign(list['openai/gpt-5-mini'] ?? {}, { output_cost_per_token: 3e-6 });
+    expect(read(JSON.stringify(list), 'openai', 'gpt-5-mini').faults).toMatchObject([{ field: 'openai/gpt-5-mini' }]);
+  });
+});
+
+test('ranges of LiteLLM become tiers above their start', () => {
+  const ranges = [
+    { range: [0, 32_000], input_cost_per_token: 1e-6, output_cost_per_token: 5e-6, cache_read_input_token_cost: 1e-7 },
+    { range: [32_000, 128_000], input_cost_per_token: 2e-6, output_cost_per_token: 8e-6 },
+  ];
+  const text = JSON.stringify({
+    qwen: { litellm_provider: 'openai', mode: 'chat', max_input_tokens: 128_000, tiered_pricing: ranges },
+  });
+  const { prices, tiers, faults } = read(text, 'openai', 'qwen');
+  expect(faults).toEqual([]);
+  expect(formatPrice(prices?.input ?? 0n)).toBe('1');
+  // A price that a range does not name stays.
+  expect(tiers).toMatchObject([{ abovePromptTokens: 32_000, input: 2_000_000n, cacheHit: 100_000n }]);
+});
+
+test('the legacy member of models.dev counts only without the exact tiers', () => {
+  const text = changed('models.dev', 'gpt-5.4', (entry) => {
+    delete (entry['cost'] as Json)['tiers'];
+  });
+  expect(read(text, 'openai', 'gpt-5.4').tiers).toMatchObject([{ abovePromptTokens: 200_000, input: 5_000_000n }]);
+});
+
+test.each([
+  ['no JSON', 'not json', /not JSON/],
+  ['another JSON', '{"a": {"b": 1}}', /neither/],
+  ['a list', '[]', /neither/],
+])('%s is refused', (_what, text, message) => {
+  expect(() => parsePriceList(text)).toThrow(message);
+});
+
+test('a file that is not there, and an address in the clear, are refused', async () => {
+  await expect(readPriceList('/nowhere.json', { allowPlain: false })).rejects.toThrow(/ENOENT/);
+  await expect(readPriceList('http://example.com/api.json', { allowPlain: false })).rejects.toThrow(/https/);
+});

@@ -1,0 +1,93 @@
+/** The catalog files that come with the service: each loads through the real command, and every model of it answers. */
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { runCommandLine } from '../../server/admin/commands/run.ts';
+import { exampleFile, readVendors, vendorIds } from '../../server/catalog/vendors.ts';
+import { secretKeyOf, startApp, type TestApp } from '../support/app.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+/** The file with the simulator in place of the vendor. */
+function played(text: string, simulatorUrl: string): string {
+  return text.replaceAll(
+    /(protocol: (\S+)\n\s+baseUrl: )\S+/g,
+    (_match, before: string, protocol: string) =>
+      `${before}${protocol === 'messages' ? simulatorUrl : `${simulatorUrl}/v1`}`,
+  );
+}
+
+async function ask(model: string, secret: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${app.baseUrl}/v1/messages`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${secret}`,
+      'anthropic-version': '2023-06-01',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ model, max_tokens: 64, messages: [{ role: 'user', content: '[[say it works]]' }] }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+describe.each(vendorIds)('the example file of %s', (vendor) => {
+  test('says where its prices are from, and on which day they were read', async () => {
+    const { source, models } = parse(await readFile(exampleFile(vendor), 'utf8'));
+    expect(source.address).toMatch(/^https:\/\//);
+    expect(Date.parse(source.date)).toBeLessThanOrEqual(Date.now());
+    expect(models.length).toBeGreaterThan(0);
+  });
+
+  test('loads through `catalog apply`, and each of its models answers and is charged its price', async () => {
+    const text = await readFile(exampleFile(vendor), 'utf8');
+    const file = join(app.dataDir, `${vendor}.yaml`);
+    await writeFile(file, played(text, app.simulator.url));
+    const printed: string[] = [];
+    const { keyVariable, models } = (await readVendors()).find(({ id }) => id === vendor) ?? { models: [] };
+    const code = await runCommandLine(['catalog', 'apply', file, '--json'], {
+      env: {
+        DATABASE_URL: app.databaseUrl,
+        DATA_DIR: app.dataDir,
+        SECRET_KEY: secretKeyOf(app).toString('base64'),
+        ALLOW_PRIVATE_UPSTREAMS: '1',
+        [keyVariable ?? '']: `key-of-${vendor}`,
+      },
+      out: (line) => printed.push(line),
+      err: (line) => printed.push(line),
+    });
+    expect({ code, printed: code === 0 ? [] : printed }).toEqual({ code: 0, printed: [] });
+    expect(models.length).toBeGreaterThan(0);
+    const { secret, accountId } = await app.customer();
+    for (const { model, routes, costs } of models) {
+      app.simulator.clearRequests();
+      const answer = await ask(model.id, secret);
+      expect(answer).toEqual({ status: 200, text: expect.stringContaining('it works') });
+      const [request] = app.simulator.requests();
+      const body = JSON.parse(String(request?.body)) as { model: string };
+      expect(routes.map(({ upstreamModel }) => upstreamModel)).toContain(body.model);
+      expect(JSON.stringify(request?.headers)).toContain(`key-of-${vendor}`);
+      // Sold at cost: what is charged is what the vendor charges.
+      await app.quiet(accountId);
+      const [entry] = await app.ledger(accountId);
+      expect(entry).toMatchObject({ price_input: costs.input, price_output: costs.output });
+      expect(Number(entry?.['cost'])).toBeGreaterThan(0);
+      expect(entry?.['upstream_cost']).toBe(entry?.['cost']);
+    }
+  });
+});
+
+test('no vendor sells below its list price, and every price is one that the catalog can say', async () => {
+  for (const { models } of await readVendors()) {
+    for (const { costs } of models) {
+      expect(costs.cacheHit).toBeLessThan(costs.input);
+      expect(costs.output).toBeGreaterThanOrEqual(costs.input);
+    }
+  }
+});
