@@ -8,6 +8,25 @@ export interface AllPrices extends Prices {
   cacheWrite1h: string | null;
 }
 
+/** Prices for prompts above a length, which the whole request is charged at. */
+export interface TierPrices extends AllPrices {
+  abovePromptTokens: number;
+}
+
+/** A model's prices of every prompt length. */
+export interface PricesByLength extends AllPrices {
+  tiers?: readonly TierPrices[] | null;
+}
+
+/** The prices of a prompt of this length. */
+export function pricesOfLength(prices: PricesByLength, promptTokens: bigint): AllPrices {
+  return (
+    (prices.tiers ?? [])
+      .toSorted((a, b) => a.abovePromptTokens - b.abovePromptTokens)
+      .findLast(({ abovePromptTokens }) => promptTokens > BigInt(abovePromptTokens)) ?? prices
+  );
+}
+
 export interface TokenSums {
   input: string;
   cacheHit: string;
@@ -45,15 +64,18 @@ export function costOfAll(tokens: TokenSums, prices: AllPrices): bigint {
   );
 }
 
-export function previewOf(before: AllPrices, after: AllPrices, sold: Sold): Preview {
+/** Agent steps are compared at the prices for their length; sales, whose lengths are not known here, at the first ones. */
+export function previewOf(before: PricesByLength, after: PricesByLength, sold: Sold): Preview {
+  const step = agentStep.cacheHit + agentStep.input;
+  const [stepsAt, stepsAtNew] = [pricesOfLength(before, step), pricesOfLength(after, step)];
   const soldAfter = costOfAll(sold.tokens, after);
   const soldBefore = parseUsd(sold.cost);
   const upstream = parseUsd(sold.upstreamCost);
   return {
-    stepsBefore: stepsFor('5', before),
-    stepsAfter: stepsFor('5', after),
-    stepBefore: printUsd(costOf(agentStep, before)),
-    stepAfter: printUsd(costOf(agentStep, after)),
+    stepsBefore: stepsFor('5', stepsAt),
+    stepsAfter: stepsFor('5', stepsAtNew),
+    stepBefore: printUsd(costOf(agentStep, stepsAt)),
+    stepAfter: printUsd(costOf(agentStep, stepsAtNew)),
     soldAfter: printUsd(soldAfter),
     soldChange: printUsd(soldAfter - soldBefore),
     marginBefore: printUsd(soldBefore - upstream),
@@ -78,8 +100,18 @@ export function addSold(rows: readonly Sold[]): Sold {
   };
 }
 
-/** The token pools that would be sold below a route's cost. */
-export function soldBelowCost(prices: AllPrices, costs: AllPrices): (keyof AllPrices)[] {
+/** The token pools that would be sold below a route's cost, whatever the length of the prompt. */
+export function soldBelowCost(prices: PricesByLength, costs: PricesByLength): (keyof AllPrices)[] {
+  const bounds = [prices, costs].flatMap(({ tiers }) =>
+    (tiers ?? []).map(({ abovePromptTokens }) => abovePromptTokens),
+  );
+  const below = [0, ...bounds].flatMap((bound) =>
+    setBelowCost(pricesOfLength(prices, BigInt(bound) + 1n), pricesOfLength(costs, BigInt(bound) + 1n)),
+  );
+  return [...new Set(below)];
+}
+
+function setBelowCost(prices: AllPrices, costs: AllPrices): (keyof AllPrices)[] {
   const filled = ({ input, cacheHit, output, cacheWrite5m, cacheWrite1h }: AllPrices) => ({
     input,
     cacheHit,

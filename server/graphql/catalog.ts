@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { CatalogModel } from '../catalog/catalog.ts';
-import type { PriceTier } from '../core/price.ts';
+import { type PriceTier, pricesAt, type TieredPrices } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { listPlans, type Plan } from '../plans/plans.ts';
 import { builder } from './builder.ts';
@@ -146,9 +146,13 @@ function routesOf(context: GraphqlContext): DataLoader<string, RouteFacts[]> {
 const step = { cacheHit: 150_000n, input: 30_000n, output: 4_000n };
 const fiveUsd = 5_000_000_000_000n;
 
-/** How many illustrative agent steps 5 USD pay for; null when a step costs nothing. */
-export function agentSteps(price: { input: bigint; cacheHit: bigint; output: bigint }): number | null {
-  const cost = step.cacheHit * price.cacheHit + step.input * price.input + step.output * price.output;
+/**
+ * How many illustrative agent steps 5 USD pay for, at the prices for a prompt of their length; null when a step costs
+ * nothing. `isMarked`: the client marks its context, so that the new tokens are written to the five-minute cache.
+ */
+export function agentSteps(price: TieredPrices, isMarked = false): number | null {
+  const { input, cacheHit, cacheWrite5m, output } = pricesAt(price, Number(step.cacheHit + step.input));
+  const cost = step.cacheHit * cacheHit + step.input * (isMarked ? cacheWrite5m : input) + step.output * output;
   return cost === 0n ? null : Number(fiveUsd / cost);
 }
 
@@ -240,6 +244,12 @@ builder.node(ModelType, {
       description:
         'How many illustrative agent steps (150,000 tokens from the cache, 30,000 new, 4,000 written) 5 USD pay for; null when they are free.',
       resolve: ({ price }) => agentSteps(price),
+    }),
+    markedAgentStepsFor5Usd: t.int({
+      nullable: true,
+      description:
+        'The same where the client marks its context for the cache: the 30,000 new tokens are written to the five-minute cache. Null when they are free.',
+      resolve: ({ price }) => agentSteps(price, true),
     }),
     simulated: t.boolean({
       description: 'Whether it runs on the built-in simulator: nothing it says comes from a model.',

@@ -1,7 +1,7 @@
 /** The price table of the catalog. */
 
 import type { ModelsAnswer } from '@steyg/sdk';
-import { useLanguage } from '../language/language.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
 import { Badge } from './page.tsx';
 import { Table } from './table.tsx';
 
@@ -17,6 +17,26 @@ export function VndPair({ price }: { price: Model['output'] }) {
       {format.vnd(first)} <span aria-hidden="true">→</span>
       <span className="sr-only">{t.models.to}</span> {format.vnd(second)}
     </span>
+  );
+}
+
+type Pool = 'input' | 'cacheHit' | 'cacheWrite5m' | 'cacheWrite1h' | 'output';
+
+/** A price, and below it those of longer prompts. */
+function PriceCell({ model, pool }: { model: Model; pool: Pool }) {
+  const { t, format } = useLanguage();
+  return (
+    <>
+      {format.usdExact(model[pool].usdPerMillion)}
+      {model.priceTiers.map((tier) => (
+        <small key={tier.abovePromptTokens} className="tier-price">
+          {fill(t.models.aboveTokens, {
+            n: format.number(tier.abovePromptTokens),
+            price: format.usdExact(tier[pool].usdPerMillion),
+          })}
+        </small>
+      ))}
+    </>
   );
 }
 
@@ -40,15 +60,27 @@ export function PriceTable({ models }: { models: readonly Model[] }) {
             </>
           ),
         },
-        { head: t.models.input, figure: true, cell: ({ input }) => format.usdExact(input.usdPerMillion) },
-        { head: t.models.cacheHit, figure: true, cell: ({ cacheHit }) => format.usdExact(cacheHit.usdPerMillion) },
-        { head: t.models.output, figure: true, cell: ({ output }) => format.usdExact(output.usdPerMillion) },
+        ...(['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const).map((pool) => ({
+          head: t.models[pool],
+          figure: true,
+          cell: (model: Model) => <PriceCell model={model} pool={pool} />,
+        })),
         { head: t.models.outputVnd, figure: true, cell: ({ output }) => <VndPair price={output} /> },
         {
           head: t.models.steps,
           figure: true,
-          cell: ({ agentStepsFor5Usd }) =>
-            agentStepsFor5Usd === null ? t.models.free : format.number(agentStepsFor5Usd),
+          cell: ({ agentStepsFor5Usd, markedAgentStepsFor5Usd }) => {
+            if (agentStepsFor5Usd === null) return t.models.free;
+            const steps = format.number(agentStepsFor5Usd);
+            if (markedAgentStepsFor5Usd === null || markedAgentStepsFor5Usd === agentStepsFor5Usd) return steps;
+            const marked = fill(t.models.stepsMarked, { n: format.number(markedAgentStepsFor5Usd) });
+            return (
+              <>
+                {steps}
+                <small className="tier-price">{marked}</small>
+              </>
+            );
+          },
         },
       ]}
     />

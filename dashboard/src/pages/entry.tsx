@@ -9,7 +9,8 @@ import { Table } from '../components/table.tsx';
 import { Usd } from '../components/usd.tsx';
 import { useAsk } from '../data.tsx';
 import { usePart } from '../hooks.ts';
-import { useLanguage } from '../language/language.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
+import type { Texts } from '../language/texts.ts';
 import { addUsd, parseUsd } from '../money.ts';
 import { pages } from '../pages.ts';
 import { useAccount } from '../session.tsx';
@@ -90,6 +91,7 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
           ]}
         />
         <dl className="sums">
+          {entry.tier === null ? null : <Fact name={t.entry.tier}>{tierText(entry.tier, t, format.number)}</Fact>}
           <Fact name={t.activity.cost}>{format.usdExact(entry.cost)}</Fact>
           <Fact name={t.activity.charged}>{format.usdExact(entry.charged)}</Fact>
           <Fact name={t.entry.freeAfter}>{format.usdExact(entry.freeAfter)}</Fact>
@@ -104,6 +106,17 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
       </Card>
     </>
   );
+}
+
+/** The prompt lengths that the prices of the receipt are for. */
+function tierText(
+  { abovePromptTokens, upToPromptTokens }: NonNullable<NonNullable<EntryAnswer>['tier']>,
+  t: Texts,
+  number: (value: number) => string,
+): string {
+  if (abovePromptTokens === null) return fill(t.entry.tierUpTo, { n: number(upToPromptTokens ?? 0) });
+  if (upToPromptTokens === null) return fill(t.entry.tierAbove, { n: number(abovePromptTokens) });
+  return fill(t.entry.tierBetween, { n: number(abovePromptTokens), m: number(upToPromptTokens) });
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

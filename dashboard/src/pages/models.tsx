@@ -110,6 +110,24 @@ function Details({ model }: { model: Model }) {
             { head: 'VND', figure: true, cell: ({ price }) => <VndPair price={price} /> },
           ]}
         />
+        {model.priceTiers.map((tier) => (
+          <Table
+            key={tier.abovePromptTokens}
+            caption={fill(t.models.longPrompts, { n: format.number(tier.abovePromptTokens) })}
+            rows={prices.map(({ pool }) => ({ pool, price: tier[pool] }))}
+            rowKey={({ pool }) => pool}
+            columns={[
+              {
+                head: fill(t.models.longPrompts, { n: format.number(tier.abovePromptTokens) }),
+                names: true,
+                cell: ({ pool }) => t.models[pool],
+              },
+              { head: 'USD', figure: true, cell: ({ price }) => format.usdExact(price.usdPerMillion) },
+              { head: 'VND', figure: true, cell: ({ price }) => <VndPair price={price} /> },
+            ]}
+          />
+        ))}
+        {model.priceTiers.length === 0 ? null : <p className="hint">{t.models.longPromptsHint}</p>}
         <p className="hint">{fill(t.models.since, { date: format.date(model.pricedSince) })}</p>
       </details>
     </Card>

@@ -10,7 +10,7 @@ import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
 import { Usd } from '../components/usd.tsx';
 import { useAsk } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
-import { addUsd, stepsFor } from '../money.ts';
+import { addUsd, agentStep, stepsFor } from '../money.ts';
 import { pages } from '../pages.ts';
 import { useAccount } from '../session.tsx';
 import { burnOf, columnSum, daysAgo, seriesOf, startsBetween, timeZone, type UsageRow } from '../usage.ts';
@@ -77,6 +77,9 @@ export default function Overview() {
   );
 }
 
+/** Prompt tokens of an agent step, which decide the prices that it is charged at. */
+const agentStepPrompt = Number(agentStep.cacheHit + agentStep.input);
+
 /** Further models are listed with the plans. */
 const maxModels = 4;
 
@@ -84,7 +87,9 @@ const maxModels = 4;
 function Enough({ free }: { free: string }) {
   const { t, format } = useLanguage();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
-  const steps = (models.data ?? []).slice(0, maxModels).flatMap(({ id, displayName, input, cacheHit, output }) => {
+  const steps = (models.data ?? []).slice(0, maxModels).flatMap(({ id, displayName, priceTiers, ...model }) => {
+    const { input, cacheHit, output } =
+      priceTiers.findLast(({ abovePromptTokens }) => agentStepPrompt > abovePromptTokens) ?? model;
     const count = stepsFor(free, {
       input: input.usdPerMillion,
       cacheHit: cacheHit.usdPerMillion,

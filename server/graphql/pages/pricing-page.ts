@@ -1,5 +1,6 @@
 import type { CatalogModel } from '../../catalog/catalog.ts';
 import { formatPrice, formatUsd } from '../../core/money.ts';
+import type { UnitPrices } from '../../core/price.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import type { Plan } from '../../plans/plans.ts';
 import { escapeText, type Locale, logo, momentText, pageStyle, policyFor } from '../../shared/page.ts';
@@ -95,7 +96,7 @@ export function comparisonPage(models: readonly PricedModel[], address: PageAddr
   const row = (head: string, cell: (priced: PricedModel) => string) =>
     `<tr><th scope="row">${head}</th>${models.map((priced) => `<td>${cell(priced)}</td>`).join('')}</tr>`;
   const rows = [
-    ...poolNames.map((pool) => row(w.pools[pool], ({ model }) => usd(model.price[pool]))),
+    ...poolNames.map((pool) => row(w.pools[pool], ({ model }) => tieredUsd(model, pool, locale))),
     row(w.steps, ({ model }) => stepsText(model, locale)),
     row(w.context, ({ model }) => number(model.contextWindow, locale)),
     row(w.maxOutput, ({ model }) => number(model.maxOutputTokens, locale)),
@@ -139,7 +140,7 @@ function priceTable(models: readonly PricedModel[], { locale, search }: { locale
   const heads = [...poolNames.map((pool) => w.pools[pool]), w.steps, w.context];
   const rows = models.map(({ model }) => {
     const cells = [
-      ...poolNames.map((pool) => usd(model.price[pool])),
+      ...poolNames.map((pool) => tieredUsd(model, pool, locale)),
       stepsText(model, locale),
       number(model.contextWindow, locale),
     ];
@@ -169,10 +170,16 @@ function poolTable(model: CatalogModel, plans: readonly Plan[], locale: Locale):
     ...(starter === null ? [] : [w.vndAtStarter]),
     ...(best === null ? [] : [w.vndAtBest]),
   ];
-  const rows = poolNames.map((pool) => {
-    const price = model.price[pool];
-    return `<tr><th scope="row">${w.pools[pool]}</th><td class="figure">${usd(price)}</td>${inVnd(price)}</tr>`;
-  });
+  const rowsOf = (prices: UnitPrices) =>
+    poolNames.map(
+      (pool) =>
+        `<tr><th scope="row">${w.pools[pool]}</th><td class="figure">${usd(prices[pool])}</td>${inVnd(prices[pool])}</tr>`,
+    );
+  const longer = (model.price.tiers ?? []).flatMap((tier) => [
+    `<tr><th scope="rowgroup" colspan="${heads.length + 1}">${w.longPrompts(number(tier.abovePromptTokens, locale))}</th></tr>`,
+    ...rowsOf(tier),
+  ]);
+  const rows = [...rowsOf(model.price), ...longer];
   return scrolled(
     w.prices,
     `<thead><tr><th scope="col">${w.pool}</th>${heads.map((head) => `<th scope="col" class="figure">${head}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody>`,
@@ -254,8 +261,23 @@ function capabilityText({ capabilities }: CatalogModel, w: PricingWords): string
 }
 
 function stepsText({ price }: CatalogModel, locale: Locale): string {
-  const steps = agentSteps(price);
-  return steps === null ? pricingWords[locale].free : number(steps, locale);
+  const w = pricingWords[locale];
+  const [steps, marked] = [agentSteps(price), agentSteps(price, true)];
+  if (steps === null) return w.free;
+  const plain = number(steps, locale);
+  return marked === null || marked === steps
+    ? plain
+    : `${plain}<br><span class="quiet">${w.stepsMarked(number(marked, locale))}</span>`;
+}
+
+/** A price, and below it those of longer prompts. */
+function tieredUsd({ price }: CatalogModel, pool: (typeof poolNames)[number], locale: Locale): string {
+  const w = pricingWords[locale];
+  const longer = (price.tiers ?? []).map(
+    (tier) =>
+      `<br><span class="quiet">${w.abovePrompt(number(tier.abovePromptTokens, locale))} ${usd(tier[pool])}</span>`,
+  );
+  return usd(price[pool]) + longer.join('');
 }
 
 /** A figure of one day is no figure of a month: the days with data are counted beside it. */

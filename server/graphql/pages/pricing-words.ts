@@ -39,6 +39,9 @@ export interface PricingWords {
   vndAtStarter: string;
   vndAtBest: string;
   steps: string;
+  stepsMarked: (steps: string) => string;
+  abovePrompt: (tokens: string) => string;
+  longPrompts: (tokens: string) => string;
   stepsHint: string;
   vndHint: string;
   free: string;
@@ -111,8 +114,11 @@ export const pricingWords: Record<Locale, PricingWords> = {
     vndAtStarter: 'VND / 1M, Starter plan',
     vndAtBest: 'VND / 1M, best plan',
     steps: 'Steps for 5 USD',
+    stepsMarked: (steps) => `${steps} with cache marks`,
+    abovePrompt: (tokens) => `prompt above ${tokens}:`,
+    longPrompts: (tokens) => `Prompts of more than ${tokens} tokens: the whole request`,
     stepsHint:
-      'An agent step is an assumption for comparison, not a measurement: 150,000 cached tokens, 30,000 new tokens and 4,000 output tokens.',
+      'An agent step is an assumption for comparison, not a measurement: 150,000 cached tokens, 30,000 new tokens and 4,000 output tokens. With cache marks, the new tokens are written to the five-minute cache.',
     vndHint: 'VND at what a plan asks for a USD of budget: for orientation. Requests are charged in USD.',
     free: 'Free',
     since: 'Prices valid since',
@@ -182,8 +188,11 @@ export const pricingWords: Record<Locale, PricingWords> = {
     vndAtStarter: 'VND / 1 triệu, gói Starter',
     vndAtBest: 'VND / 1 triệu, gói tốt nhất',
     steps: 'Số bước với 5 USD',
+    stepsMarked: (steps) => `${steps} khi có đánh dấu cache`,
+    abovePrompt: (tokens) => `prompt trên ${tokens}:`,
+    longPrompts: (tokens) => `Prompt có hơn ${tokens} token: toàn bộ yêu cầu`,
     stepsHint:
-      'Một bước là giả định để so sánh, không phải số đo: 150.000 token đọc từ cache, 30.000 token mới và 4.000 token do model viết.',
+      'Một bước là giả định để so sánh, không phải số đo: 150.000 token đọc từ cache, 30.000 token mới và 4.000 token do model viết. Khi có đánh dấu cache, token mới được ghi vào cache năm phút.',
     vndHint: 'VND tính theo giá của 1 USD số dư trong gói, chỉ để tham khảo. Yêu cầu được tính bằng USD.',
     free: 'Miễn phí',
     since: 'Giá áp dụng từ',

@@ -11,7 +11,15 @@ import { Checkbox, SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { ModelForm } from '../../components/model-form.tsx';
 import { Badge, Card, Page } from '../../components/page.tsx';
-import { draftOfPrices, emptyPrices, type PriceDraft, PriceFields, pricesOf } from '../../components/price-fields.tsx';
+import {
+  type DraftedPrices,
+  draftOfPrices,
+  emptyPrices,
+  type PriceDraft,
+  PriceFields,
+  pricesOf,
+  routeCostsOf,
+} from '../../components/price-fields.tsx';
 import { RouteTestButton } from '../../components/route-test.tsx';
 import { Banner, Empty, Loaded, LoadingSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
@@ -22,7 +30,7 @@ import { usePart } from '../../hooks.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { parseUsd, planPair, vndAt } from '../../money.ts';
 import { pages } from '../../pages.ts';
-import { type AllPrices, addSold, previewOf, soldBelowCost } from '../../preview.ts';
+import { type AllPrices, addSold, type PricesByLength, previewOf, soldBelowCost } from '../../preview.ts';
 import { currentPrice } from '../../prices.ts';
 import { daysAgo } from '../../usage.ts';
 import { type CatalogRow, EntryState } from './catalog.tsx';
@@ -117,7 +125,7 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
   const prices = pricesOf(draft);
   const changed = prices !== null && (current === null || !samePrices(prices, current));
   const set = useChange({
-    change: (steyg, input: AllPrices) =>
+    change: (steyg, input: DraftedPrices) =>
       steyg.console.operator.setPrices({
         modelId: entry.modelId,
         input,
@@ -186,6 +194,21 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
               figure: true,
               cell: ({ cacheWrite1h }) => (cacheWrite1h === null ? '–' : format.usdExact(cacheWrite1h)),
             },
+            {
+              head: t.operator.tiers,
+              cell: ({ tiers, maxPromptTokens }) =>
+                [
+                  ...tiers.map(({ abovePromptTokens, input, cacheHit, output }) =>
+                    fill(t.operator.tierLine, {
+                      n: format.number(abovePromptTokens),
+                      prices: [input, cacheHit, output].map((price) => format.usdExact(price)).join(' / '),
+                    }),
+                  ),
+                  ...(maxPromptTokens === null
+                    ? []
+                    : [fill(t.operator.maxPromptLine, { n: format.number(maxPromptTokens) })]),
+                ].join('; ') || '–',
+            },
           ]}
         />
       </details>
@@ -195,14 +218,34 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
 
 const kinds = ['input', 'cacheHit', 'output', 'cacheWrite5m', 'cacheWrite1h'] as const;
 
-function samePrices(a: AllPrices, b: AllPrices): boolean {
+function samePrices(a: DraftedPrices, b: PricesByLength & { maxPromptTokens: number | null }): boolean {
+  const theirs = b.tiers ?? [];
+  return (
+    sameSet(a, b) &&
+    a.maxPromptTokens === b.maxPromptTokens &&
+    a.tiers.length === theirs.length &&
+    a.tiers.every((tier) =>
+      theirs.some((other) => other.abovePromptTokens === tier.abovePromptTokens && sameSet(tier, other)),
+    )
+  );
+}
+
+function sameSet(a: AllPrices, b: AllPrices): boolean {
   return kinds.every((kind) => parseUsd(a[kind] ?? a.input) === parseUsd(b[kind] ?? b.input));
 }
 
 const soldDays = 30;
 
 /** The effect of the change on recent sales. */
-function PreviewCard({ entry, before, after }: { entry: CatalogRow; before: AllPrices | null; after: AllPrices }) {
+function PreviewCard({
+  entry,
+  before,
+  after,
+}: {
+  entry: CatalogRow;
+  before: PricesByLength | null;
+  after: PricesByLength;
+}) {
   const { t } = useOperatorLanguage();
   const from = useMemo(() => daysAgo(soldDays - 1), []);
   const sold = useAsk({
@@ -249,8 +292,8 @@ function PreviewTable({
   plans,
 }: {
   sums: ReturnType<typeof addSold>;
-  before: AllPrices | null;
-  after: AllPrices;
+  before: PricesByLength | null;
+  after: PricesByLength;
   plans: NonNullable<PlansAnswer>;
 }) {
   const { t, format } = useOperatorLanguage();
@@ -323,7 +366,7 @@ function RoutesCard({ entry, upstreams }: { entry: CatalogRow; upstreams: NonNul
           priority: Math.floor(Number(priority)),
           weight: Math.floor(Number(weight)),
           enabled,
-          costs: pricesOf(costs),
+          costs: routeCostsOf(costs),
         })),
       }),
     refresh: [catalogKey, ['operator', 'upstreams'], ['models']],
