@@ -155,7 +155,7 @@ async function serve(
     listening.resolve();
     const isReady = await Promise.race([app.ready(), stopping.requested]);
     if (isReady === true) {
-      if (boot.announces || firstStart !== null) announce(config.publicUrl, firstStart);
+      if (boot.announces || firstStart !== null) announce(config, firstStart);
       isShown = true;
       process.send?.('ready');
     }
@@ -173,7 +173,7 @@ function print(line = ''): void {
   process.stdout.write(`${line}\n`);
 }
 
-function announce(url: string, firstStart: FirstStart | null): void {
+function announce({ publicUrl: url, probes }: Config, firstStart: FirstStart | null): void {
   print();
   print(`  Steyg is ready at ${url}`);
   print(`    messages protocol          ${url}/api`);
@@ -181,6 +181,7 @@ function announce(url: string, firstStart: FirstStart | null): void {
   print(`    dashboard                  ${url}/`);
   print(`    GraphQL                    ${url}/graphql`);
   print(`    status page                ${url}/status`);
+  if (!probes) print('  Models are not probed from here (PROBES=0): the status page has what agents elsewhere report.');
   if (firstStart !== null) showFirstStart(firstStart, url);
   print();
 }

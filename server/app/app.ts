@@ -15,9 +15,11 @@ import { loadTokenizer } from '../gateway/tokenize.ts';
 import { createKeyring } from '../keys/keyring.ts';
 import { createKeys } from '../keys/keys.ts';
 import type { Config } from '../runtime/config.ts';
+import { describeError } from '../runtime/http.ts';
 import { createHttpServer, type ServerLimits } from '../runtime/http-server.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { registerDashboard } from '../runtime/static-files.ts';
+import { createRequestEnds } from '../uptime/passive.ts';
 import { bringUp } from './bring-up.ts';
 import { createControlPlane } from './control-plane.ts';
 import { createDataPlane, type ProcessState } from './data-plane.ts';
@@ -73,6 +75,11 @@ export async function createApp(parts: AppParts): Promise<App> {
   const keys = createKeys({ pool });
   const authenticator = createAuthenticator({ keyring });
   const mismatches = createModelMismatches({ pool, log });
+  const requestEnds = createRequestEnds({
+    pool,
+    onFailure: (error) => log.warn(describeError(error), 'how requests ended could not be counted'),
+  });
+  requestEnds.start();
   const state: ProcessState = { prepared: false, draining: false, now: false };
   const shared = { config, catalog, router, mismatches, metrics, log };
 
@@ -85,7 +92,17 @@ export async function createApp(parts: AppParts): Promise<App> {
     metrics,
     metricsToken: config.metricsToken,
   });
-  const data = createDataPlane(fastify, { ...shared, pool, keys, secretKey, ledger, keyring, authenticator, state });
+  const data = createDataPlane(fastify, {
+    ...shared,
+    pool,
+    keys,
+    secretKey,
+    ledger,
+    keyring,
+    authenticator,
+    state,
+    requestEnds,
+  });
   const control = await createControlPlane(fastify, {
     ...shared,
     databaseUrl,
@@ -131,6 +148,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await closeServer(fastify);
       await up.close();
       await ledger.close();
+      await requestEnds.close();
       await control.close();
       await mismatches.close();
       await data.close();

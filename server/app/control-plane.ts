@@ -17,6 +17,7 @@ import { createLinkLimits } from '../graphql/pages/link-limits.ts';
 import { type PricingParts, registerPricing } from '../graphql/pages/pricing.ts';
 import { createReceiptLinks, type ReceiptParts, registerReceipts } from '../graphql/pages/receipts.ts';
 import { createKeys } from '../keys/keys.ts';
+import { createSecret, parseAgentToken } from '../keys/secret.ts';
 import { createNotices } from '../notices/notices.ts';
 import { createWebhooks } from '../notices/webhooks.ts';
 import { createPeople } from '../people/people.ts';
@@ -31,10 +32,16 @@ import { createSepayListing } from '../plans/sepay-listing.ts';
 import { createTransfers } from '../plans/transfers.ts';
 import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
+import { describeError } from '../runtime/http.ts';
 import { createMailer } from '../runtime/mail.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { checkBaseUrl, publicLookup } from '../shared/private-addresses.ts';
 import { createSeal } from '../shared/seal.ts';
+import { registerAgentRoutes } from '../uptime/agent-routes.ts';
+import { createProbeAgents } from '../uptime/agents.ts';
+import { createPresence } from '../uptime/presence.ts';
+import { createProbing } from '../uptime/probing.ts';
+import { createProbeAccount, grantedFor } from '../uptime/round.ts';
 import { registerStatus } from '../uptime/status.ts';
 import { createUptime } from '../uptime/uptime.ts';
 import { createSchedule } from './schedule.ts';
@@ -130,12 +137,27 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     },
   });
   const uptime = createUptime({ pool });
+  const probing = createProbing({ pool });
+  const probeAgents = createProbeAgents({
+    pool,
+    tokens: { create: () => createSecret('agent'), parse: parseAgentToken },
+  });
+  const probeAccount = createProbeAccount({
+    accounts,
+    keys,
+    monthlyBudget: async () => (await probing.settings()).monthlyBudget,
+    granted: grantedFor(pool),
+  });
+  const presence = createPresence({
+    pool,
+    onFailure: (error) => log.warn(describeError(error), 'the service could not note that it is alive'),
+  });
   const schedule = createSchedule({
     databaseUrl,
     publicUrl,
-    probing: !config.simulator.record,
-    accounts,
-    keys,
+    probes: config.probes,
+    probing,
+    probeAccount,
     orders,
     transfers,
     transferSource: config.bank && listing && createSepayListing({ ...listing, accountNumber: config.bank.account }),
@@ -167,6 +189,8 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       qrPictures,
       transfers,
       uptime,
+      probing,
+      probeAgents,
       notices,
       webhooks,
     },
@@ -183,6 +207,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     downloads,
     pricing: { pool, catalog, uptime, publicUrl },
   });
+  registerAgentRoutes(app, { agents: probeAgents, plan: probing.decide, key: probeAccount.agentKey });
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],
     transfers,
@@ -190,8 +215,12 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   });
 
   return {
-    startSchedule: schedule.start,
+    async startSchedule() {
+      presence.start();
+      await schedule.start();
+    },
     async close() {
+      presence.close();
       await schedule.close();
       await Promise.all([routeTester.close(), webhooks.close(), mailer.close(), qrPictures.close()]);
       await Promise.all([prisma.$disconnect(), pool.end()]);

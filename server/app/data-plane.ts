@@ -21,6 +21,7 @@ import type { Keys } from '../keys/keys.ts';
 import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { RequestEnds } from '../uptime/passive.ts';
 
 /** The state of a process, as its parts see it. */
 export interface ProcessState {
@@ -45,6 +46,7 @@ export interface DataPlaneParts {
   router: Router;
   mismatches: ModelMismatches;
   state: ProcessState;
+  requestEnds: RequestEnds;
   metrics: Metrics;
   log: Logger;
 }
@@ -74,6 +76,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     slots,
     pulse,
     mismatches,
+    requestEnds: parts.requestEnds,
     metrics,
     log,
     timeouts,

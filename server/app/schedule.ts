@@ -1,6 +1,4 @@
-import type { Accounts } from '../accounts/accounts.ts';
 import type { MismatchMails } from '../catalog/mismatch-mails.ts';
-import type { Keys } from '../keys/keys.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
 import type { People } from '../people/people.ts';
@@ -8,7 +6,8 @@ import type { Orders } from '../plans/orders.ts';
 import { reconcile, type TransferSource } from '../plans/reconciliation.ts';
 import type { Transfers } from '../plans/transfers.ts';
 import { createJobs, type JobLog, type Jobs } from '../runtime/jobs.ts';
-import { createProbeAccount, createProbeRound } from '../uptime/round.ts';
+import type { Probing } from '../uptime/probing.ts';
+import { createProbeRound, type ProbeAccount } from '../uptime/round.ts';
 import type { Uptime } from '../uptime/uptime.ts';
 
 /** The schedule: which job runs when, and what triggers it early. */
@@ -16,10 +15,12 @@ export interface ScheduleParts {
   databaseUrl: string;
   /** The public address, without a trailing slash: probes go there. */
   publicUrl: string;
-  /** False: models are not probed, because a test counts the requests that reach the simulator. */
-  probing: boolean;
-  accounts: Accounts;
-  keys: Keys;
+  /** Whether the service probes its own models. */
+  probes: boolean;
+  /** Which models are due. */
+  probing: Pick<Probing, 'due'>;
+  /** The account that pays for probes. */
+  probeAccount: ProbeAccount;
   orders: Pick<Orders, 'expire'>;
   transfers: Pick<Transfers, 'receive'>;
   /** Where transfers that a webhook lost are queried; null: nowhere. */
@@ -47,9 +48,9 @@ export function createSchedule(parts: ScheduleParts): Schedule {
   const {
     databaseUrl,
     publicUrl,
+    probes,
     probing,
-    accounts,
-    keys,
+    probeAccount,
     orders,
     transfers,
     transferSource,
@@ -62,14 +63,16 @@ export function createSchedule(parts: ScheduleParts): Schedule {
   } = parts;
   const probeRound = createProbeRound({
     uptime,
-    account: createProbeAccount({ accounts, keys }),
+    account: probeAccount,
     baseUrl: `${publicUrl}/api`,
+    due: probing.due,
   });
   const jobs = createJobs({
     databaseUrl,
     log,
     jobs: [
-      ...(probing ? [{ name: 'probes', cron: '*/5 * * * *', run: probeRound }] : []),
+      // Each model has a pace of its own: a round probes those that are due.
+      ...(probes ? [{ name: 'probes', cron: '* * * * *', run: probeRound }] : []),
       { name: 'orders', cron: '* * * * *', run: orders.expire },
       {
         name: 'reconciliation',
@@ -107,7 +110,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     async start() {
       await jobs.start();
       // A catalog that was never probed should not wait for the next tick.
-      if (probing) await jobs.trigger('probes');
+      if (probes) await jobs.trigger('probes');
     },
     async close() {
       if (waking !== null) clearTimeout(waking);

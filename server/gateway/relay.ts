@@ -3,6 +3,7 @@ import { formatUsd } from '../core/money.ts';
 import { cost as costOf } from '../core/price.ts';
 import { describeError } from '../runtime/http.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { RequestEnds } from '../uptime/passive.ts';
 import { type AdmitterParts, createAdmitter } from './admit.ts';
 import { createAnswerRoom } from './answer-room.ts';
 import type { ClientCall, ModelRequest } from './call.ts';
@@ -32,18 +33,25 @@ export interface RelayParts extends ReaderParts, AdmitterParts, DelivererParts {
   router: ReaderParts['router'];
   refusals: Refusals;
   metrics: Metrics;
+  /** Counts how requests end, for the status page. */
+  requestEnds: Pick<RequestEnds, 'note'>;
 }
 
 /**
  * Step five of a request: the settlement's line on disk, then the last bytes. The commit in the ledger follows without
  * a wait: an unreachable database must block neither the client nor the account's slots.
  */
-function createSettler({ ledger, metrics, log }: Pick<RelayParts, 'ledger' | 'metrics' | 'log'>) {
+function createSettler({
+  ledger,
+  metrics,
+  requestEnds,
+  log,
+}: Pick<RelayParts, 'ledger' | 'metrics' | 'requestEnds' | 'log'>) {
   return async (
     call: ClientCall,
     request: ModelRequest,
     admission: Admitted,
-    { metered, target, complete }: Delivered,
+    { metered, target, complete, refusedByVendor }: Delivered,
   ): Promise<void> => {
     const now = performance.now();
     const settlement = toSettlement({
@@ -78,6 +86,13 @@ function createSettler({ ledger, metrics, log }: Pick<RelayParts, 'ledger' | 'me
       usageSource: metered.usageSource,
       usage: metered.usage,
       cost,
+    });
+    requestEnds.note({
+      accountId: call.principal.accountId,
+      model: request.model.id,
+      protocol: call.protocol,
+      outcome: metered.outcome,
+      refused: refusedByVendor === true,
     });
   };
 }

@@ -1,5 +1,5 @@
 import { actorOf } from '../people/principal.ts';
-import type { Announcement } from '../uptime/uptime.ts';
+import type { Announcement } from '../uptime/announcements.ts';
 import { decodeUuid, encodeId } from './access.ts';
 import { builder } from './builder.ts';
 import { InputError, NotFoundError, refuseInput } from './errors.ts';

@@ -12,6 +12,8 @@ import type { Orders } from '../plans/orders.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { QrPictures } from '../plans/qr-pictures.ts';
 import type { Transfers } from '../plans/transfers.ts';
+import type { ProbeAgents } from '../uptime/agents.ts';
+import type { Probing } from '../uptime/probing.ts';
 import type { Uptime } from '../uptime/uptime.ts';
 import type { LedgerDownloads } from './pages/downloads.ts';
 import type { ReceiptLinks } from './pages/receipts.ts';
@@ -37,6 +39,8 @@ export interface Domains {
   qrPictures: QrPictures;
   transfers: Transfers;
   uptime: Uptime;
+  probing: Probing;
+  probeAgents: ProbeAgents;
   notices: Notices;
   webhooks: Webhooks;
 }

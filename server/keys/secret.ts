@@ -6,9 +6,12 @@ import { crc32 } from 'node:zlib';
  * checksum let scanners recognise a leaked secret, and let the gateway refuse garbage without a query. A slow hash
  * would add nothing: 256 random bits cannot be guessed.
  */
-const prefixes = { key: 'sk-steyg-', token: 'tk-steyg-' } as const;
+const prefixes = { key: 'sk-steyg-', token: 'tk-steyg-', agent: 'pa-steyg-' } as const;
 
-/** `key` opens the model endpoints, `token` the control plane; neither opens the other plane. */
+/**
+ * `key` opens the model endpoints, `token` the control plane, `agent` the reports of probes; none opens what is
+ * another's.
+ */
 export type SecretKind = keyof typeof prefixes;
 
 const randomLength = 43;
@@ -46,6 +49,11 @@ export function parseKey(text: string): { hash: Buffer } | null {
 /** The digest that an access token is looked up by; null when prefix or checksum are wrong. */
 export function parseToken(text: string): { hash: Buffer } | null {
   return parseSecret('token', text);
+}
+
+/** The digest that a probe agent is looked up by; null when prefix or checksum are wrong. */
+export function parseAgentToken(text: string): { hash: Buffer } | null {
+  return parseSecret('agent', text);
 }
 
 function parseSecret(kind: SecretKind, text: string): { hash: Buffer } | null {

@@ -115,6 +115,11 @@ const variables = z.object({
   OVERLOAD_LAG_MS: milliseconds(200),
   MAX_RSS_MB: z.coerce.number('must be a number of megabytes').int().min(1).max(16_777_216).optional(),
 
+  PROBES: z
+    .enum(['0', '1'], 'must be 0 or 1')
+    .default('1')
+    .transform((value) => value === '1'),
+
   SIMULATOR_PORT: port.default(0),
   SIMULATOR_RECORD: flag,
   SIMULATOR_TOKENS_PER_SECOND: z.coerce.number().min(0).max(1_000_000).optional(),
@@ -180,6 +185,8 @@ export interface Config {
   requestRates: { perKey: number; perAccount: number; trial: number };
   /** Resident memory above which a process takes no new requests; null: a share of the machine's or the container's. */
   maxRssBytes: number | null;
+  /** Whether the service probes its own models, at the pace of its settings. */
+  probes: boolean;
   simulator: { port: number; record: boolean; tokensPerSecond: number | null; firstTokenMs: number | null };
   metricsToken: string | null;
   mail: { smtpUrl: string | null; from: string };
@@ -327,6 +334,7 @@ export function loadConfig(
     },
     overloadLagMs: v.OVERLOAD_LAG_MS,
     maxRssBytes: v.MAX_RSS_MB === undefined ? null : v.MAX_RSS_MB * 1_048_576,
+    probes: v.PROBES,
     simulator: {
       port: v.SIMULATOR_PORT,
       record: v.SIMULATOR_RECORD,

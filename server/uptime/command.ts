@@ -1,16 +1,29 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { request } from 'undici';
+import { runAgent } from './agent.ts';
 import { type ProbeProtocol, type ProbeResult, probeProtocols } from './probe.ts';
 import { probeAll } from './prober.ts';
+import { openRoundFile, RoundFileInUse } from './round-file.ts';
 
 /**
  * `npm run probe -- --base-url https://host/api --key sk-…`: the scheduler's probes, from any machine and without a
  * database. Prints a line for each probe, with `--json` a JSON object on each line. Exit code 0 when at least one probe
  * was up and none down, 1 when a probe was down or the models could not be read, 2 for wrong arguments, and 3 when
  * nothing was measured: a wrong key or an empty budget must not pass for good health.
+ *
+ * With `--token` it is an agent: it goes on until it is stopped, at the service's pace, and reports its rounds.
  */
 
 const usage = `usage: npm run probe -- --base-url https://host/api --key sk-... [--models a,b] [--protocols ${probeProtocols.join(',')}] [--timeout-ms 30000] [--json]
+       npm run probe -- --base-url https://host/api --token pa-steyg-... [--file ~/.steyg-probe/rounds.jsonl] [--control https://...]
+                        [--every-seconds N] [--once] [--key sk-...] [--protocols ...] [--timeout-ms ...] [--json]
+
+The second form is an agent: it measures at the service's pace until it is stopped, keeps its rounds in a file while the
+service is away, and delivers them in order. The operator makes its token (admin -- probe-agent create). --control names an
+address that is up as good as always (it may be given several times): when neither the service nor any of them answers,
+the agent itself is offline, and has no data. STEYG_API_KEY and STEYG_AGENT_TOKEN stand in for --key and --token.
 
 exit codes: 0 all up, 1 something down, 2 wrong options, 3 nothing measured (key, budget, limits or model ids are in the way)`;
 
@@ -32,7 +45,9 @@ export async function runProbeCommand(args: string[], environment: NodeJS.Proces
     output.error(`${options}\n${usage}`);
     return 2;
   }
-  const { baseUrl, apiKey, protocols, timeoutMs, json } = options;
+  if (options.agent !== null) return runAsAgent(options, options.agent, output);
+  const { baseUrl, protocols, timeoutMs, json } = options;
+  const apiKey = options.apiKey ?? '';
   const fail = (code: string, message: string) =>
     json ? output.out(JSON.stringify({ error: { code, message } })) : output.error(message);
   const listed = options.models === null ? await listModels(options) : { models: options.models };
@@ -49,16 +64,66 @@ export async function runProbeCommand(args: string[], environment: NodeJS.Proces
     timeoutMs,
     onResult: (result) => output.out(json ? JSON.stringify(result) : line(result)),
   });
-  if (results.some(({ outcome }) => outcome === 'down')) return 1;
-  if (results.some(({ outcome }) => outcome === 'up')) return 0;
+  const code = exitCode(results);
+  if (code !== 3) return code;
   const reasons = [...new Set(results.map(({ reason }) => reason))].join(', ');
   fail('nothing_measured', `Nothing was measured (${reasons === '' ? 'the key may call no model' : reasons}).`);
   return 3;
 }
 
+function exitCode(results: readonly ProbeResult[]): number {
+  if (results.some(({ outcome }) => outcome === 'down')) return 1;
+  return results.some(({ outcome }) => outcome === 'up') ? 0 : 3;
+}
+
+/** Runs until SIGINT or SIGTERM; rounds that were not delivered stay in the file. */
+async function runAsAgent(options: CommandOptions, agent: AgentCommandOptions, output: Output): Promise<number> {
+  const { baseUrl, apiKey, timeoutMs, json } = options;
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    const rounds = await openRoundFile(agent.file);
+    try {
+      const last = await runAgent({
+        ...agent,
+        baseUrl,
+        apiKey,
+        rounds,
+        timeoutMs,
+        protocols: options.namesProtocols ? options.protocols : null,
+        signal: stopping.signal,
+        onResult: (result) => output.out(json ? JSON.stringify(result) : line(result)),
+        onNews: (text) => (json ? output.out(JSON.stringify({ news: text })) : output.error(text)),
+      });
+      return agent.once ? exitCode(last) : 0;
+    } finally {
+      await rounds.close();
+    }
+  } catch (error) {
+    if (!(error instanceof RoundFileInUse)) throw error;
+    output.error(error.message);
+    return 2;
+  } finally {
+    process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);
+  }
+}
+
+interface AgentCommandOptions {
+  token: string;
+  file: string;
+  controls: string[];
+  everyMs: number | null;
+  once: boolean;
+}
+
 interface CommandOptions {
   baseUrl: string;
-  apiKey: string;
+  /** Null: an agent gets one from the service. */
+  apiKey: string | null;
+  /** Null: probes once. */
+  agent: AgentCommandOptions | null;
+  namesProtocols: boolean;
   models: string[] | null;
   protocols: ProbeProtocol[];
   timeoutMs: number;
@@ -73,6 +138,11 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): CommandOpt
     protocols?: string;
     'timeout-ms'?: string;
     json?: boolean;
+    token?: string;
+    file?: string;
+    control?: string[];
+    'every-seconds'?: string;
+    once?: boolean;
   };
   try {
     values = parseArgs({
@@ -84,6 +154,11 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): CommandOpt
         protocols: { type: 'string' },
         'timeout-ms': { type: 'string' },
         json: { type: 'boolean' },
+        token: { type: 'string' },
+        file: { type: 'string' },
+        control: { type: 'string', multiple: true },
+        'every-seconds': { type: 'string' },
+        once: { type: 'boolean' },
       },
     }).values;
   } catch (error) {
@@ -93,9 +168,15 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): CommandOpt
   const apiKey = values.key ?? environment['STEYG_API_KEY'];
   if (baseUrl === undefined || !URL.canParse(baseUrl) || !/^https?:/i.test(baseUrl))
     return '--base-url is missing or not an http(s) address.';
-  if (apiKey === undefined || apiKey === '') return '--key is missing.';
+  const token = values.token ?? environment['STEYG_AGENT_TOKEN'];
+  if (apiKey === '' || (apiKey === undefined && token === undefined)) return '--key is missing.';
   // Other characters could not be sent in a header, which would look like a server that is down.
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) return '--key has blanks, line ends or other characters in it that no key has.';
+  for (const [name, secret] of [
+    ['--key', apiKey],
+    ['--token', token],
+  ])
+    if (secret !== undefined && !/^[\x21-\x7e]+$/.test(secret))
+      return `${name} has blanks, line ends or other characters in it that no key has.`;
   const models = list(values.models);
   if (models?.length === 0) return '--models names none.';
   const protocols = list(values.protocols) ?? [...probeProtocols];
@@ -104,7 +185,37 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): CommandOpt
   const timeoutMs = Number(values['timeout-ms'] ?? 30_000);
   if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > maxTimeoutMs)
     return `--timeout-ms is not a number of milliseconds from 1 to ${maxTimeoutMs}.`;
-  return { baseUrl, apiKey, models, protocols, timeoutMs, json: values.json === true };
+  const agent = token === undefined ? null : readAgentOptions(values, token);
+  if (typeof agent === 'string') return agent;
+  return {
+    baseUrl,
+    apiKey: apiKey ?? null,
+    agent,
+    models,
+    protocols,
+    namesProtocols: values.protocols !== undefined,
+    timeoutMs,
+    json: values.json === true,
+  };
+}
+
+function readAgentOptions(
+  values: { file?: string; control?: string[]; 'every-seconds'?: string; once?: boolean; models?: string },
+  token: string,
+): AgentCommandOptions | string {
+  if (values.models !== undefined) return '--models is for a single round: the service tells an agent what to measure.';
+  const controls = values.control ?? [];
+  if (!controls.every((address) => URL.canParse(address) && /^https?:/i.test(address)))
+    return '--control is not an http(s) address.';
+  const seconds = Number(values['every-seconds'] ?? 1);
+  if (!(seconds > 0 && seconds <= 86_400)) return '--every-seconds is not a number of seconds from 0 to 86400.';
+  return {
+    token,
+    file: values.file ?? join(homedir(), '.steyg-probe', 'rounds.jsonl'),
+    controls,
+    everyMs: values['every-seconds'] === undefined ? null : seconds * 1_000,
+    once: values.once === true,
+  };
 }
 
 function list(value: string | undefined): string[] | null {

@@ -22,17 +22,26 @@ export interface OpenIncident {
 
 export type IncidentDecision =
   | { kind: 'none' }
-  | { kind: 'open'; startedAt: Date; impact: Impact; affected: Way[] }
+  | { kind: 'open'; startedAt: Date; impact: Impact; affected: Way[]; cause?: 'service' }
   /** It continues, perhaps worse or on more ways. */
   | { kind: 'update'; impact: Impact; affected: Way[] }
   | { kind: 'end'; endedAt: Date };
 
-type Probe = Pick<ProbeResult, 'protocol' | 'mode' | 'startedAt' | 'outcome'>;
+type Probe = Pick<ProbeResult, 'protocol' | 'mode' | 'startedAt' | 'outcome'> & {
+  reason?: string | null;
+  /** Who measured: each observer's probes are followed by themselves. Null: the service. */
+  observer?: string | null;
+};
+
+/** What is found when the service itself cannot be reached, whatever the model does. */
+const serviceReasons = ['no_connection', 'service_away'] as const;
+
+/** An observer that has been silent for so long says nothing about the present, while another one does. */
+const silentMs = 60 * 60_000;
 
 /** Decides for one model. `probes` are its recent ones, in any order; those without data are skipped. */
 export function decideIncident(probes: readonly Probe[], open: OpenIncident | null): IncidentDecision {
-  const ways = groupByWay(probes);
-  const states = [...ways].map(([way, results]) => ({
+  const states = runsOf(probes).map(({ way, probes: results }) => ({
     way,
     ...follow(results, open?.affected.includes(way) === true),
   }));
@@ -45,9 +54,12 @@ export function decideIncident(probes: readonly Probe[], open: OpenIncident | nu
   }
 
   const impact: Impact = failing.length === states.length ? 'major' : 'partial';
-  const affected = failing.map(({ way }) => way);
-  if (open === null)
-    return { kind: 'open', startedAt: earliest(failing.map(({ since }) => since)), impact, affected: affected.sort() };
+  const affected = [...new Set(failing.map(({ way }) => way))].sort();
+  if (open === null) {
+    const startedAt = earliest(failing.map(({ since }) => since));
+    const isService = failing.every(({ reason }) => serviceReasons.some((each) => each === reason));
+    return { kind: 'open', startedAt, impact, affected, ...(isService ? { cause: 'service' } : {}) };
+  }
   return {
     kind: 'update',
     impact: open.impact === 'major' ? 'major' : impact,
@@ -55,21 +67,31 @@ export function decideIncident(probes: readonly Probe[], open: OpenIncident | nu
   };
 }
 
-function groupByWay(probes: readonly Probe[]): Map<Way, Probe[]> {
-  const ways = new Map<Way, Probe[]>();
-  for (const probe of probes.toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime())) {
-    if (probe.outcome === 'no_data') continue;
-    const way = `${probe.protocol}/${probe.mode}`;
-    ways.set(way, [...(ways.get(way) ?? []), probe]);
-  }
-  return ways;
+/** The probes with data of each way and observer, the oldest first. */
+function runsOf(probes: readonly Probe[]): { way: Way; probes: Probe[] }[] {
+  const known = probes
+    .filter(({ outcome }) => outcome !== 'no_data')
+    .toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
+  const newest = known.at(-1)?.startedAt.getTime() ?? 0;
+  const observers = Map.groupBy(known, ({ observer = null }) => observer);
+  return [...observers.values()]
+    .filter((its) => newest - (its.at(-1)?.startedAt.getTime() ?? 0) <= silentMs)
+    .flatMap((its) =>
+      [...Map.groupBy(its, ({ protocol, mode }): Way => `${protocol}/${mode}`)].map(([way, some]) => ({
+        way,
+        probes: some,
+      })),
+    );
 }
 
 /**
  * Follows one way from its oldest probe to its newest. `since` is when the present state began: the first probe of its
- * run.
+ * run. `reason` is that of the newest probe.
  */
-function follow(results: readonly Probe[], failedBefore: boolean): { failing: boolean; since: Date } {
+function follow(
+  results: readonly Probe[],
+  failedBefore: boolean,
+): { failing: boolean; since: Date; reason: string | null } {
   let failing = failedBefore;
   let since = results[0]?.startedAt ?? new Date(0);
   let run = 0;
@@ -87,7 +109,7 @@ function follow(results: readonly Probe[], failedBefore: boolean): { failing: bo
     failing = !failing;
     since = runStart;
   }
-  return { failing, since };
+  return { failing, since, reason: results.at(-1)?.reason ?? null };
 }
 
 function earliest(moments: Date[]): Date {

@@ -1,6 +1,6 @@
 import { escapeText, type Locale } from '../shared/page.ts';
-import { millisecondsText, percentText } from './status-text.ts';
-import { figuresOf, type StatusSpan } from './status-view.ts';
+import { dayText, millisecondsText, percentText } from './status-text.ts';
+import { covers, figuresOf, type StatusSpan } from './status-view.ts';
 import { words } from './status-words.ts';
 import { type StatusReport, type Tally, uptimeRatio } from './uptime.ts';
 
@@ -44,7 +44,11 @@ export function badgeOf(
     case 'uptime': {
       const span = spanOfDays[days];
       const tally = uptime[span];
-      return { label: `${name} · ${w[span]}`, message: percentText(tally, locale), tone: toneOf(tally) };
+      const begins = chosen.map(({ measuredSince }) => measuredSince).filter((moment) => moment !== null);
+      const since = begins.length === 0 ? null : new Date(Math.min(...begins.map((moment) => moment.getTime())));
+      const isWhole = since === null || covers(since, span, report.generatedAt);
+      const period = isWhole ? w[span] : `${w.since} ${dayText(since.toISOString().slice(0, 10), locale)}`;
+      return { label: `${name} · ${period}`, message: percentText(tally, locale), tone: toneOf(tally) };
     }
     case 'latency': {
       return {

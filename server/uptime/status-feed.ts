@@ -1,7 +1,8 @@
 import { escapeText, type Locale, momentText } from '../shared/page.ts';
-import { durationText, wayText } from './status-text.ts';
-import { eventsOf, type StatusEvent, saidIn } from './status-view.ts';
+import { durationText, observersText, wayText } from './status-text.ts';
+import { eventsOf, type StatusEvent, saidIn, updateIn } from './status-view.ts';
 import { type StatusWords, words } from './status-words.ts';
+import type { StatusUpdate } from './updates.ts';
 import type { StatusReport } from './uptime.ts';
 
 /**
@@ -9,7 +10,10 @@ import type { StatusReport } from './uptime.ts';
  * the service's public address; ids of items are stable as long as it is.
  */
 export interface FeedInput {
-  report: Pick<StatusReport, 'generatedAt' | 'incidents' | 'announcements' | 'pastAnnouncements'>;
+  report: Pick<
+    StatusReport,
+    'generatedAt' | 'measuredSince' | 'observers' | 'incidents' | 'announcements' | 'pastAnnouncements'
+  >;
   origin: string;
   locale: Locale;
 }
@@ -40,6 +44,7 @@ export function atomFeed({ report, origin, locale }: FeedInput): string {
 <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${locale}">
 <id>${escapeText(page)}</id>
 <title>${escapeText(w.title)}</title>
+<subtitle>${escapeText(measuringText(report, locale))}</subtitle>
 <updated>${(newestChange(items) ?? report.generatedAt).toISOString()}</updated>
 <author><name>Steyg</name></author>
 <link rel="alternate" type="text/html" href="${escapeText(page)}"/>
@@ -66,13 +71,31 @@ export function rssFeed({ report, origin, locale }: FeedInput): string {
 <channel>
 <title>${escapeText(w.title)}</title>
 <link>${escapeText(page)}</link>
-<description>${escapeText(w.incidents)}</description>
+<description>${escapeText(`${w.incidents}. ${measuringText(report, locale)}`)}</description>
 <language>${locale}</language>
 <lastBuildDate>${report.generatedAt.toUTCString()}</lastBuildDate>
 ${items.join('\n')}
 </channel>
 </rss>
 `;
+}
+
+/** Since when and from where the service is measured. */
+function measuringText({ measuredSince, observers }: FeedInput['report'], locale: Locale): string {
+  const w = words[locale];
+  if (measuredSince === null) return w.overall.no_data;
+  const from = observers.length === 0 ? '' : ` ${w.measuredFrom}: ${observersText(observers, locale)}.`;
+  return `${w.measuredSince} ${momentText(measuredSince, locale)}.${from}`;
+}
+
+/** What a person said, the oldest first, after the facts. */
+function updatesText(updates: readonly StatusUpdate[], locale: Locale): string {
+  return updates
+    .map(
+      (update) =>
+        `\n\n${words[locale].updateStates[update.state]} (${momentText(update.createdAt, locale)}): ${updateIn(update, locale)}`,
+    )
+    .join('');
 }
 
 function itemsOf(report: FeedInput['report'], locale: Locale): Item[] {
@@ -86,15 +109,15 @@ function itemOf(event: StatusEvent, locale: Locale, w: StatusWords): Item {
   const { id, phase, startedAt, endedAt, createdAt, changedAt } = event;
   const from = momentText(startedAt, locale);
   if (event.source === 'measured') {
-    const { model, impact, affected } = event.incident;
+    const { impact, affected, cause, updates } = event.incident;
     const until =
       endedAt === null
         ? w.goesOn
         : `${momentText(endedAt, locale)}, ${w.took} ${durationText(endedAt.getTime() - startedAt.getTime(), locale)}`;
     return {
       id: `incident-${id}`,
-      title: `${model}: ${w.impacts[impact]} (${phase === 'over' ? w.over : w.open})`,
-      text: `${from} – ${until}. ${w.affected}: ${affected.map((way) => wayText(way, w)).join(', ')}.`,
+      title: `${event.models.join(', ')}: ${w.impacts[impact]} (${phase === 'over' ? w.over : w.open})`,
+      text: `${from} – ${until}. ${cause === null ? '' : `${w.serviceCause}. `}${w.affected}: ${affected.map((way) => wayText(way, w)).join(', ')}.${updatesText(updates, locale)}`,
       at: createdAt,
       changedAt,
     };
@@ -103,7 +126,7 @@ function itemOf(event: StatusEvent, locale: Locale, w: StatusWords): Item {
   return {
     id: `announcement-${id}`,
     title: `${w.kinds[event.announcement.kind]}: ${title}${phase === 'over' ? ` (${w.over})` : ''}`,
-    text: `${from}${endedAt === null ? '' : ` – ${momentText(endedAt, locale)}`}. ${body}`,
+    text: `${from}${endedAt === null ? '' : ` – ${momentText(endedAt, locale)}`}. ${body}${updatesText(event.announcement.updates, locale)}`,
     at: createdAt,
     changedAt,
   };

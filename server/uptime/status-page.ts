@@ -1,9 +1,21 @@
 import { escapeText, type Locale, logo, momentText, pageStyle, policyFor } from '../shared/page.ts';
-import { dayText, durationText, millisecondsText, percentText, wayText } from './status-text.ts';
-import { figuresOf, saidIn, spans } from './status-view.ts';
-import { type StatusWords, words } from './status-words.ts';
+import type { Announcement } from './announcements.ts';
+import { requestRatio } from './passive.ts';
+import type { Absence } from './presence.ts';
 import {
-  type Announcement,
+  dayText,
+  durationText,
+  millisecondsText,
+  observersText,
+  percentText,
+  shareText,
+  spanText,
+  wayText,
+} from './status-text.ts';
+import { figuresOf, saidIn, shownFigures, together, updateIn } from './status-view.ts';
+import { type StatusWords, words } from './status-words.ts';
+import type { StatusUpdate } from './updates.ts';
+import {
   addTallies,
   type Day,
   type Incident,
@@ -25,12 +37,14 @@ export function statusPage(report: StatusReport, locale: Locale): string {
     w,
     `<p class="overall ${report.state}"><span class="dot" aria-hidden="true"></span>${w.overall[report.state]}</p>
 <p class="quiet">${w.generated} ${time(report.generatedAt, locale)} · <a href="/status?lang=${locale}">${w.reload}</a></p>
+${measuring(report, locale, w)}
 ${announcements(report.announcements, report.generatedAt, locale, w)}
 <h2>${w.models}</h2>
-${report.models.length === 0 ? `<p>${w.noModels}</p>` : report.models.map((model) => modelSection(model, locale, w)).join('\n')}
+${report.models.length === 0 ? `<p>${w.noModels}</p>` : report.models.map((model) => modelSection(model, report.generatedAt, locale, w)).join('\n')}
 <p class="legend quiet">${w.legend}</p>
 <h2>${w.incidents}</h2>
-${incidents(report.incidents, locale, w)}`,
+${incidents(report.incidents, locale, w)}
+${absences(report.absences, locale, w)}`,
   );
 }
 
@@ -68,53 +82,110 @@ ${main}
 `;
 }
 
+/** Since when, and from where. */
+function measuring({ measuredSince, observers }: StatusReport, locale: Locale, w: StatusWords): string {
+  if (measuredSince === null) return '';
+  const from = observers.length === 0 ? '' : ` · ${w.measuredFrom}: ${escapeText(observersText(observers, locale))}`;
+  return `<p class="quiet measuring">${w.measuredSince} ${time(measuredSince, locale)}${from}</p>`;
+}
+
+function paragraphs(body: string): string {
+  const lines = body.split(/\n+/).filter((line) => line.trim() !== '');
+  return lines.map((line) => `<p>${escapeText(line)}</p>`).join('');
+}
+
+/** What a person said, the newest first. */
+function updatesList(updates: readonly StatusUpdate[], locale: Locale, w: StatusWords): string {
+  if (updates.length === 0) return '';
+  const items = updates
+    .toReversed()
+    .map(
+      (update) =>
+        `<li><p class="quiet"><strong>${w.updateStates[update.state]}</strong> · ${time(update.createdAt, locale)}</p>${paragraphs(updateIn(update, locale))}</li>`,
+    );
+  return `<ul class="updates">${items.join('')}</ul>`;
+}
+
+function absences(list: readonly Absence[], locale: Locale, w: StatusWords): string {
+  if (list.length === 0) return '';
+  const items = list
+    .slice(0, maxAbsences)
+    .map(
+      ({ from, to }) =>
+        `<li>${time(from, locale)} – ${time(to, locale)} · ${w.took} ${durationText(to.getTime() - from.getTime(), locale)}</li>`,
+    );
+  return `<h2>${w.absences}</h2><ul class="absences">${items.join('')}</ul>`;
+}
+
+const maxAbsences = 20;
+
 function announcements(list: readonly Announcement[], now: Date, locale: Locale, w: StatusWords): string {
   if (list.length === 0) return '';
   const items = list.map((item) => {
     const { title, body } = saidIn(item, locale);
     const until = item.endsAt === null ? '' : ` – ${time(item.endsAt, locale)}`;
     const about = item.models.length === 0 ? '' : `<p class="quiet">${item.models.map(escapeText).join(', ')}</p>`;
-    const paragraphs = body
-      .split(/\n+/)
-      .filter((line) => line.trim() !== '')
-      .map((line) => `<p>${escapeText(line)}</p>`)
-      .join('');
     return `<article class="card announcement ${item.kind}"><h3>${escapeText(title)}</h3>
-<p class="quiet">${w.kinds[item.kind]} · ${item.startsAt > now ? `${w.planned} ` : ''}${time(item.startsAt, locale)}${until}</p>${about}${paragraphs}</article>`;
+<p class="quiet">${w.kinds[item.kind]} · ${item.startsAt > now ? `${w.planned} ` : ''}${time(item.startsAt, locale)}${until}</p>${about}${paragraphs(body)}${updatesList(item.updates, locale, w)}</article>`;
   });
   return `<section aria-label="${w.announcements}">${items.join('\n')}</section>`;
 }
 
-function modelSection(model: ModelStatus, locale: Locale, w: StatusWords): string {
+function modelSection(model: ModelStatus, now: Date, locale: Locale, w: StatusWords): string {
   const id = `model-${escapeText(model.id)}`;
-  const { uptime, latencyMs: latency } = figuresOf([model]);
-  const figures = spans.map((span) => `<div><dt>${w[span]}</dt><dd>${percentText(uptime[span], locale)}</dd></div>`);
+  const all = figuresOf([model]);
+  const { latencyMs: latency } = all;
+  const shown = shownFigures(all, model.measuredSince, now);
+  const figures = shown.map(
+    (figure) => `<div><dt>${spanText(figure, locale)}</dt><dd>${percentText(figure.tally, locale)}</dd></div>`,
+  );
   figures.push(
     `<div><dt>${w.latency}</dt><dd>${latency === null ? w.noData : millisecondsText(latency, locale)}</dd></div>`,
   );
+  const ratio = requestRatio(model.requests);
+  if (ratio !== null) figures.push(`<div><dt>${w.requests}</dt><dd>${shareText(ratio, locale)}</dd></div>`);
+  const longest = shown.at(-1);
+  const span = longest === undefined ? w.days90 : spanText(longest, locale);
   const rows =
     model.protocols.length === 0
-      ? bars(w.days90, model.days, locale, w)
-      : model.protocols.map((each) => protocolRow(each, locale, w)).join('\n');
+      ? bars(span, model.days, locale, w)
+      : model.protocols.map((each) => protocolRow(each, span, locale, w)).join('\n');
   return `<section class="card model" aria-labelledby="${id}">
 <h3 id="${id}"><span class="name">${escapeText(model.displayName)}</span> <code>${escapeText(model.id)}</code>${model.simulated ? ` <span class="badge">${w.simulated}</span>` : ''} <span class="state ${model.state}"><span class="dot" aria-hidden="true"></span>${w.states[model.state]}</span></h3>
 ${rows}
 <p class="scale quiet" aria-hidden="true"><span>${w.daysAgo}</span><span>${w.today}</span></p>
 <dl class="figures">${figures.join('')}</dl>
 <details><summary>${w.details}</summary>
-${ways(model, locale, w)}${troubledDays(model, locale, w)}</details>
+${pace(model, locale, w)}${ways(model, locale, w)}${requests(model, locale, w)}${troubledDays(model, locale, w)}</details>
 </section>`;
 }
 
-function protocolRow({ protocol, days }: ProtocolDays, locale: Locale, w: StatusWords): string {
+function pace({ everyMinutes }: ModelStatus, locale: Locale, w: StatusWords): string {
+  if (everyMinutes === null) return '';
+  return everyMinutes === 0
+    ? `<p class="quiet">${w.notProbed}</p>`
+    : `<p class="quiet">${w.probedEvery} ${durationText(everyMinutes * 60_000, locale)}.</p>`;
+}
+
+/** Customers' own requests by protocol. */
+function requests({ requests: tallies }: ModelStatus, locale: Locale, w: StatusWords): string {
+  const parts = tallies.flatMap((tally) => {
+    const ratio = requestRatio([tally]);
+    return ratio === null ? [] : [`${w.protocols[tally.protocol]} ${shareText(ratio, locale)}`];
+  });
+  return parts.length === 0 ? '' : `<p>${w.requests}: ${parts.join(', ')}.</p>`;
+}
+
+function protocolRow({ protocol, days }: ProtocolDays, span: string, locale: Locale, w: StatusWords): string {
   const name = w.protocols[protocol];
   return `<div class="protocol"><p><span>${name}</span><span class="share">${percentText(addTallies(days), locale)}</span></p>
-${bars(`${name}, ${w.days90}`, days, locale, w)}</div>`;
+${bars(`${name}, ${span}`, days, locale, w)}</div>`;
 }
 
 /** A day chart, with figures on hover; described in words for screen readers. */
 function bars(name: string, days: readonly Day[], locale: Locale, w: StatusWords): string {
-  const said = (day: Day) => `${dayText(day.date, locale)}: ${percentText(day, locale)}`;
+  const said = (day: Day) =>
+    `${dayText(day.date, locale)}: ${percentText(day, locale)}${day.maintenance > 0 ? `, ${w.maintenance}` : ''}`;
   const troubled = days.filter(({ down }) => down > 0).toReversed();
   const trouble = troubled.length === 0 ? w.noTrouble : `${w.troubled}: ${troubled.map(said).join('; ')}`;
   const unknown = days.filter((day) => uptimeRatio(day) === null).length;
@@ -127,7 +198,7 @@ function bars(name: string, days: readonly Day[], locale: Locale, w: StatusWords
 
 function grade(day: Day): string {
   const ratio = uptimeRatio(day);
-  if (ratio === null) return 'none';
+  if (ratio === null) return day.maintenance > 0 ? 'work' : 'none';
   if (ratio === 1) return 'full';
   return ratio >= 0.95 ? 'most' : 'poor';
 }
@@ -169,15 +240,16 @@ function brokenDown(model: ModelStatus, date: string, locale: Locale, w: StatusW
 
 function incidents(list: readonly Incident[], locale: Locale, w: StatusWords): string {
   if (list.length === 0) return `<p>${w.noIncidents}</p>`;
-  const items = list.map((incident) => {
+  const items = together(list).map(({ incident, models }) => {
     const { endedAt, startedAt } = incident;
     const until =
       endedAt === null
         ? w.goesOn
         : `${time(endedAt, locale)} · ${w.took} ${durationText(endedAt.getTime() - startedAt.getTime(), locale)}`;
-    return `<li class="card"><p><strong>${escapeText(incident.model)}</strong>: ${w.impacts[incident.impact]} <span class="${endedAt === null ? 'badge open' : 'badge'}">${endedAt === null ? w.open : w.over}</span></p>
+    const cause = incident.cause === null ? '' : `<p>${w.serviceCause}.</p>`;
+    return `<li class="card"><p><strong>${models.map(escapeText).join(', ')}</strong>: ${w.impacts[incident.impact]} <span class="${endedAt === null ? 'badge open' : 'badge'}">${endedAt === null ? w.open : w.over}</span></p>
 <p class="quiet">${time(startedAt, locale)} – ${until}</p>
-<p class="quiet">${w.affected}: ${incident.affected.map((way) => wayText(escapeText(way), w)).join(', ')}</p></li>`;
+${cause}<p class="quiet">${w.affected}: ${incident.affected.map((way) => wayText(escapeText(way), w)).join(', ')}</p>${updatesList(incident.updates, locale, w)}</li>`;
   });
   return `<ul class="incidents">${items.join('')}</ul>`;
 }
@@ -204,6 +276,7 @@ h3 .state{margin-left:auto;font-weight:500;font-size:.94rem}
 .bars i{flex:1;background:var(--up);background-clip:content-box;padding:0 .5px;position:relative;border-radius:1px}
 .bars i.most{background-color:var(--most)}.bars i.poor{background-color:var(--down)}
 .bars i.none{background-color:var(--sunken);background-image:repeating-linear-gradient(45deg,var(--line) 0 2px,transparent 2px 4px)}
+.bars i.work{background-color:var(--accent)}
 .bars i:hover{outline:2px solid var(--text);outline-offset:-1px}
 .bars i:hover::after{content:attr(data-day);position:absolute;z-index:1;bottom:calc(100% + .35rem);left:0;padding:.2rem .55rem;border-radius:.35rem;background:var(--text);color:var(--page);font:.8rem/1.5 system-ui,sans-serif;white-space:nowrap;pointer-events:none}
 .bars i:nth-child(n+46):hover::after{left:auto;right:0}
@@ -211,7 +284,10 @@ h3 .state{margin-left:auto;font-weight:500;font-size:.94rem}
 .figures{display:flex;gap:.75rem 1.75rem;flex-wrap:wrap;margin:.9rem 0}
 .figures div{min-width:4.5rem}dt{color:var(--quiet);font-size:.875rem}dd{margin:0;font-weight:600;font-variant-numeric:tabular-nums}
 details ul{margin:.25rem 0;padding-left:1.25rem}
-.incidents{padding:0;list-style:none}
+.incidents{padding:0;list-style:none}.incidents strong{overflow-wrap:anywhere}
+.updates{list-style:none;padding:0 0 0 .9rem;border-left:2px solid var(--line);margin:.75rem 0 0}.updates p{margin:.15rem 0}.updates li+li{margin-top:.6rem}
+.measuring{margin-top:-.75rem}
+.absences{padding-left:1.25rem}
 footer{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;border-top:1px solid var(--line);margin-top:2rem;padding-top:1rem}
 @media (max-width:40rem){.protocol{grid-template-columns:minmax(0,1fr)}.protocol p{display:flex;justify-content:space-between}.scale{margin-left:0}}
 @media print{details{display:block}}

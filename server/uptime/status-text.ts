@@ -1,7 +1,8 @@
-import type { Locale } from '../shared/page.ts';
+import { type Locale, momentText } from '../shared/page.ts';
 import type { Way } from './incidents.ts';
+import type { ShownFigure } from './status-view.ts';
 import { type StatusWords, words } from './status-words.ts';
-import { type Tally, uptimeRatio } from './uptime.ts';
+import { type Observer, type Tally, uptimeRatio } from './uptime.ts';
 
 /** Formats of figures and moments for the status page, its feeds and its badges. */
 
@@ -36,6 +37,24 @@ export function millisecondsText(value: number, locale: Locale): string {
 /** A day as the report has it (`2026-11-21`, UTC). */
 export function dayText(date: string, locale: Locale): string {
   return formats[locale].day.format(new Date(`${date}T00:00:00Z`));
+}
+
+/** The label of a figure: its span, or since when it is measured. */
+export function spanText({ span, since }: Pick<ShownFigure, 'span' | 'since'>, locale: Locale): string {
+  const w = words[locale];
+  return since === null ? w[span] : `${w.since} ${momentText(since, locale)}`;
+}
+
+/** Who measures, in a list: agents with their region, or the service itself. */
+export function observersText(observers: readonly Observer[], locale: Locale): string {
+  const names = observers.map(({ kind, name, region }) =>
+    kind === 'service' ? words[locale].itself : `${name} (${region})`,
+  );
+  return new Intl.ListFormat(tags[locale], { style: 'short' }).format(names);
+}
+
+export function shareText(ratio: number, locale: Locale): string {
+  return formats[locale].percent.format(ratio);
 }
 
 /** `messages/stream` as people say it. */

@@ -1,7 +1,9 @@
 import type { Locale } from '../shared/page.ts';
+import type { Announcement } from './announcements.ts';
 import type { Impact } from './incidents.ts';
 import type { ProbeMode, ProbeProtocol } from './probe.ts';
-import type { Announcement, State } from './uptime.ts';
+import type { UpdateState } from './updates.ts';
+import type { State } from './uptime.ts';
 
 /** The words of the status page. The compiler ensures that both languages have all of them. */
 
@@ -48,6 +50,21 @@ export interface StatusWords {
   /** How long an incident took, before the figure. */
   took: string;
   affected: string;
+  /** Before the moment at which measuring began. */
+  since: string;
+  measuredSince: string;
+  measuredFrom: string;
+  /** Who measures, where no agent does. */
+  itself: string;
+  /** Before a duration. */
+  probedEvery: string;
+  notProbed: string;
+  requests: string;
+  maintenance: string;
+  /** Why every model failed at once. */
+  serviceCause: string;
+  absences: string;
+  updateStates: Record<UpdateState, string>;
   home: string;
   feed: string;
   programs: string;
@@ -95,7 +112,7 @@ export const words: Record<Locale, StatusWords> = {
     daysAgo: '90 days ago',
     today: 'Today',
     legend:
-      'Each bar is a day (UTC), and says its figure when pointed at. Small requests are sent every few minutes, as a customer would send them. Hatched: nothing was measured, which is neither up nor down.',
+      'Each bar is a day (UTC), and says its figure when pointed at. Small requests are sent regularly, as a customer would send them; what an agent elsewhere finds outranks what the service finds of itself. Hatched: nothing was measured, which is neither up nor down. Announced maintenance is in no figure.',
     incidents: 'Incidents of the last 90 days',
     noIncidents: 'No incident was measured in this time.',
     open: 'Open',
@@ -103,6 +120,25 @@ export const words: Record<Locale, StatusWords> = {
     goesOn: 'goes on',
     took: 'took',
     affected: 'Affected',
+    since: 'Since',
+    measuredSince: 'Measured since',
+    measuredFrom: 'Measured from',
+    itself: 'the service itself',
+    probedEvery: 'Probed every',
+    notProbed: 'The service does not probe this model.',
+    requests: 'Customers’ requests that succeeded, 24 hours',
+    maintenance: 'maintenance',
+    serviceCause: 'The service itself could not be reached',
+    absences: 'When the service itself was not running',
+    updateStates: {
+      investigating: 'Investigating',
+      identified: 'Identified',
+      monitoring: 'Monitoring',
+      resolved: 'Resolved',
+      in_progress: 'In progress',
+      verifying: 'Verifying',
+      completed: 'Completed',
+    },
     home: 'Home',
     feed: 'Feed',
     programs: 'For programs',
@@ -115,9 +151,9 @@ export const words: Record<Locale, StatusWords> = {
     title: 'Trạng thái của Steyg',
     language: 'Ngôn ngữ',
     overall: {
-      up: 'Mọi mô hình đều hoạt động',
-      degraded: 'Một số mô hình không hoạt động bình thường',
-      down: 'Không mô hình nào hoạt động',
+      up: 'Mọi model đều hoạt động',
+      degraded: 'Một số model không hoạt động bình thường',
+      down: 'Không model nào hoạt động',
       no_data: 'Chưa có số đo',
     },
     states: { up: 'Hoạt động', degraded: 'Gián đoạn một phần', down: 'Ngừng', no_data: 'Không có dữ liệu' },
@@ -127,8 +163,8 @@ export const words: Record<Locale, StatusWords> = {
     generated: 'Tính đến',
     announcements: 'Thông báo',
     planned: 'Dự kiến:',
-    models: 'Các mô hình',
-    noModels: 'Danh mục chưa có mô hình nào.',
+    models: 'Các model',
+    noModels: 'Danh mục chưa có model nào.',
     simulated: 'mô phỏng',
     hours24: '24 giờ',
     days7: '7 ngày',
@@ -148,7 +184,7 @@ export const words: Record<Locale, StatusWords> = {
     daysAgo: '90 ngày trước',
     today: 'Hôm nay',
     legend:
-      'Mỗi vạch là một ngày (theo giờ UTC) và hiện số liệu khi trỏ vào. Các yêu cầu nhỏ được gửi vài phút một lần, đúng như khách hàng gửi. Vạch chéo: không có số đo, không phải hoạt động cũng không phải ngừng.',
+      'Mỗi vạch là một ngày (theo giờ UTC) và hiện số liệu khi trỏ vào. Các yêu cầu nhỏ được gửi đều đặn, đúng như khách hàng gửi; số đo của agent ở nơi khác được ưu tiên hơn số đo của chính dịch vụ. Vạch chéo: không có số đo, không phải hoạt động cũng không phải ngừng. Thời gian bảo trì đã báo trước không tính vào số liệu.',
     incidents: 'Sự cố trong 90 ngày qua',
     noIncidents: 'Không ghi nhận sự cố nào trong thời gian này.',
     open: 'Đang xảy ra',
@@ -156,6 +192,25 @@ export const words: Record<Locale, StatusWords> = {
     goesOn: 'đang tiếp diễn',
     took: 'kéo dài',
     affected: 'Ảnh hưởng',
+    since: 'Từ',
+    measuredSince: 'Đo từ',
+    measuredFrom: 'Đo tại',
+    itself: 'chính dịch vụ',
+    probedEvery: 'Đo mỗi',
+    notProbed: 'Dịch vụ không tự đo model này.',
+    requests: 'Yêu cầu của khách hàng thành công, 24 giờ',
+    maintenance: 'bảo trì',
+    serviceCause: 'Không kết nối được tới dịch vụ',
+    absences: 'Những lúc dịch vụ không chạy',
+    updateStates: {
+      investigating: 'Đang tìm hiểu',
+      identified: 'Đã rõ nguyên nhân',
+      monitoring: 'Đang theo dõi',
+      resolved: 'Đã khắc phục',
+      in_progress: 'Đang bảo trì',
+      verifying: 'Đang kiểm tra',
+      completed: 'Đã hoàn tất',
+    },
     home: 'Trang chủ',
     feed: 'Nguồn tin',
     programs: 'Cho chương trình',

@@ -1,7 +1,8 @@
+import type { Announcement } from './announcements.ts';
 import { wayText } from './status-text.ts';
 import { eventsOf, type StatusEvent } from './status-view.ts';
 import { words } from './status-words.ts';
-import type { Announcement, Incident, ModelStatus, StatusReport } from './uptime.ts';
+import type { Incident, ModelStatus, StatusReport } from './uptime.ts';
 
 /**
  * The status report in the JSON shape of hosted status pages (`/api/v2/…` of theirs), which monitors and chat bots know

@@ -1,15 +1,14 @@
-import type { ClientBase, Pool } from 'pg';
-import { z } from 'zod';
-import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
-import { type AuditFacts, appendAudit } from '../shared/audit.ts';
-import { checkInput, type InvalidInput, invalidInput, shownText } from '../shared/input.ts';
-import { textProblem } from '../shared/plain-text.ts';
-import { isUuid } from '../shared/uuid.ts';
-import { decideIncident, type Impact, type OpenIncident, type Way } from './incidents.ts';
-import { type ProbeMode, type ProbeProtocol, type ProbeResult, probeProtocols } from './probe.ts';
+import type { Pool } from 'pg';
+import { pruneRounds } from './agents.ts';
+import { type Announcement, announcementWriters, currentAnnouncements, endedAnnouncements } from './announcements.ts';
+import type { Impact, Way } from './incidents.ts';
+import { listRequests, pruneRequests, type RequestTally } from './passive.ts';
+import { type Absence, listAbsences, pruneSpans } from './presence.ts';
+import { type ProbeMode, type ProbeProtocol, type ProbeResult, probeModes, probeProtocols } from './probe.ts';
+import { awayReason, recordOwn } from './recording.ts';
+import { type StatusUpdate, withUpdates } from './updates.ts';
 
-/** Probes on record, their totals, the incidents they make, and the operator's announcements. */
+/** The status of the service, from what probes found, and its history. */
 
 export interface Incident {
   id: string;
@@ -19,32 +18,19 @@ export interface Incident {
   startedAt: Date;
   /** Null: ongoing. */
   endedAt: Date | null;
+  /** `service`: the service itself was away or could not be reached; null: the model failed. */
+  cause: 'service' | null;
+  /** What a person said in its course, the oldest first. */
+  updates: StatusUpdate[];
 }
-
-export interface Announcement {
-  id: string;
-  kind: 'info' | 'maintenance' | 'incident';
-  title: string;
-  titleVi: string | null;
-  body: string;
-  bodyVi: string | null;
-  /** Catalog ids; empty: the whole service. */
-  models: string[];
-  startsAt: Date;
-  endsAt: Date | null;
-  createdBy: string;
-  createdAt: Date;
-}
-
-export type NewAnnouncement = Omit<Announcement, 'id' | 'createdBy' | 'createdAt'>;
-
-export type AnnounceOutcome = { kind: 'announced'; announcement: Announcement } | InvalidInput<keyof NewAnnouncement>;
 
 /** Probes of a period. Without `up` and `down` there is no figure: that is not the same as zero. */
 export interface Tally {
   up: number;
   down: number;
   noData: number;
+  /** Probes in announced maintenance, which count as neither. */
+  maintenance: number;
   /** Sum over the probes that were up. */
   latencyMs: bigint;
 }
@@ -76,7 +62,13 @@ export interface ModelStatus {
   /** Every route of it ends at the built-in simulator. */
   simulated: boolean;
   state: State;
+  /** When the first probe with data was sent; null: none was. */
+  measuredSince: Date | null;
+  /** Minutes between two rounds of probes, as the budget holds it; zero: it is not probed; null: not known yet. */
+  everyMinutes: number | null;
   ways: WayStatus[];
+  /** How customers' own requests of the last 24 hours ended. */
+  requests: RequestTally[];
   last24Hours: Tally;
   /** Exactly as many as asked for, the oldest first, days without probes included. */
   days: Day[];
@@ -89,9 +81,26 @@ export interface ProtocolDays {
   days: Day[];
 }
 
+/** A machine that measures. */
+export interface Observer {
+  /** `service`: the service measures itself, through its public address. */
+  kind: 'service' | 'agent';
+  /** Empty for the service. */
+  name: string;
+  region: string;
+  /** When its last probe was sent. */
+  measuredAt: Date;
+}
+
 export interface StatusReport {
   generatedAt: Date;
   state: State;
+  /** When the first probe with data was sent; null: none was. */
+  measuredSince: Date | null;
+  /** Who measured in the last two days. */
+  observers: Observer[];
+  /** When the service itself was not running, the newest first. */
+  absences: Absence[];
   models: ModelStatus[];
   /** Ongoing ones first, then the newest. */
   incidents: Incident[];
@@ -101,33 +110,18 @@ export interface StatusReport {
   pastAnnouncements: Announcement[];
 }
 
-const incidentColumns = `id, model, impact, affected, started_at AS "startedAt", ended_at AS "endedAt"`;
-const announcementColumns = `id, kind, title, title_vi AS "titleVi", body, body_vi AS "bodyVi", models,
-  starts_at AS "startsAt", ends_at AS "endsAt", created_by AS "createdBy", created_at AS "createdAt"`;
+const incidentColumns = `id, model, impact, affected, started_at AS "startedAt", ended_at AS "endedAt", cause`;
 
-/** Probes that the incident rule looks at. */
-const incidentWindow = '24 hours';
 /** Retention of raw probes; daily totals are kept for good. */
 const rawDays = 35;
 const hourDays = 100;
-/** An older probe says nothing about the present. */
+/** An older probe says nothing about the present, unless probes are sent less often: then one that is three paces old. */
 const staleMinutes = 60;
 
 /** `pool` must read BIGINT as `bigint` (the types of the money lane). */
 export function createUptime({ pool }: { pool: Pool }) {
-  /**
-   * Records probes, adds them up, and opens, widens or ends incidents, one transaction for each model. Not idempotent:
-   * a result that is passed twice counts twice.
-   */
-  async function record(results: readonly ProbeResult[]): Promise<void> {
-    for (const [model, probes] of Map.groupBy(results, ({ model }) => model)) {
-      await repeatedTransaction(pool, async (client) => {
-        await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.uptime:' || $1, 0))`, [model]);
-        for (const probe of probes) await insertProbe(client, probe);
-        await applyIncidentRule(client, model);
-      });
-    }
-  }
+  /** Records the service's own probes. Not idempotent: a result that is passed twice counts twice. */
+  const record = (results: readonly ProbeResult[]): Promise<void> => recordOwn(pool, results);
 
   /** Ends the incidents of models that left the catalog: they are no longer probed. */
   async function endAbandoned(): Promise<void> {
@@ -145,15 +139,20 @@ export function createUptime({ pool }: { pool: Pool }) {
 
   /** The whole status report, in a fixed number of queries however many models there are. */
   async function report({ days = 90 }: { days?: number } = {}): Promise<StatusReport> {
-    const [models, ways, tallies, lastDay, incidents, announcements, pastAnnouncements] = await Promise.all([
-      listModels(pool),
-      newestProbes(pool),
-      dailyTallies(pool, days),
-      last24Hours(pool),
-      recentIncidents(pool, days),
-      currentAnnouncements(pool),
-      endedAnnouncements(pool, days),
-    ]);
+    const [models, ways, tallies, lastDay, incidents, current, ended, requests, observers, absences] =
+      await Promise.all([
+        listModels(pool),
+        newestProbes(pool),
+        dailyTallies(pool, days),
+        last24Hours(pool),
+        recentIncidents(pool, days),
+        currentAnnouncements(pool),
+        endedAnnouncements(pool, days),
+        listRequests(pool),
+        listObservers(pool),
+        listAbsences(pool, days),
+      ]);
+    const announced = await withUpdates(pool, [...current, ...ended]);
     const generatedAt = new Date();
     const open = new Map(
       incidents.filter(({ endedAt }) => endedAt === null).map((incident) => [incident.model, incident]),
@@ -164,12 +163,24 @@ export function createUptime({ pool }: { pool: Pool }) {
         id,
         ...rest,
         ways: itsWays,
+        requests: requests.get(id) ?? [],
         state: stateOf(open.get(id) ?? null, measured),
         last24Hours: lastDay.get(id) ?? emptyTally(),
         ...daysOf(tallies.get(id) ?? new Map(), calendar(days, generatedAt)),
       };
     });
-    return { generatedAt, state: worst(states), models: states, incidents, announcements, pastAnnouncements };
+    const since = states.flatMap(({ measuredSince }) => (measuredSince === null ? [] : [measuredSince.getTime()]));
+    return {
+      generatedAt,
+      state: worst(states),
+      measuredSince: since.length === 0 ? null : new Date(Math.min(...since)),
+      observers,
+      absences,
+      models: states,
+      incidents,
+      announcements: announced.slice(0, current.length),
+      pastAnnouncements: announced.slice(current.length),
+    };
   }
 
   /** A model's totals over time, of all ways together or of one: for charts. Empty buckets are left out. */
@@ -194,86 +205,24 @@ export function createUptime({ pool }: { pool: Pool }) {
 
   /** Incidents, newest first. `before` is the id of the last one seen. */
   async function listIncidents(input: { model?: string; limit: number; before?: string }): Promise<Incident[]> {
-    const { rows } = await pool.query<Incident>(
+    const { rows } = await pool.query<Omit<Incident, 'updates'>>(
       `SELECT ${incidentColumns} FROM incident
        WHERE ($1::text IS NULL OR model = $1) AND ($2::uuid IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
       [input.model ?? null, input.before ?? null, input.limit],
     );
-    return rows;
+    return withUpdates(pool, rows);
   }
 
   /** Deletes raw probes and hourly figures after their retention. */
   async function prune(): Promise<void> {
     await pool.query(`DELETE FROM probe_result WHERE started_at < now() - make_interval(days => $1)`, [rawDays]);
     await pool.query(`DELETE FROM uptime_hour WHERE hour < now() - make_interval(days => $1)`, [hourDays]);
+    await pruneRounds(pool);
+    await pruneRequests(pool, hourDays);
+    await pruneSpans(pool, hourDays);
   }
 
   return { record, endAbandoned, models, report, series, listIncidents, prune, ...announcementWriters(pool) };
-}
-
-/** Operators' announcements. Every change is audited. */
-function announcementWriters(pool: Pool) {
-  /** Publishes an announcement. Texts are plain: they are shown as they are. */
-  async function announce(input: NewAnnouncement & { actor: string }): Promise<AnnounceOutcome> {
-    const problem = checkInput(announcementShape, input);
-    if (problem !== null) return problem;
-    return repeatedTransaction(pool, async (client): Promise<AnnounceOutcome> => {
-      const { rows: unknown } = await client.query<{ id: string }>(
-        'SELECT id FROM unnest($1::text[]) AS named (id) WHERE NOT EXISTS (SELECT FROM model WHERE model.id = named.id) LIMIT 1',
-        [input.models],
-      );
-      if (unknown.length > 0) return invalidInput('models', 'must be catalog ids');
-      const { rows } = await client.query<Announcement>(
-        `INSERT INTO announcement (id, kind, title, title_vi, body, body_vi, models, starts_at, ends_at, created_by)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${announcementColumns}`,
-        [
-          uuidv7(),
-          input.kind,
-          input.title,
-          input.titleVi,
-          input.body,
-          input.bodyVi,
-          input.models,
-          input.startsAt,
-          input.endsAt,
-          input.actor,
-        ],
-      );
-      const [announcement] = rows;
-      if (announcement === undefined) throw new Error('an announcement that was just written is missing');
-      await appendAudit(client, {
-        actor: input.actor,
-        action: 'announcement.create',
-        subject: `announcement:${announcement.id}`,
-        after: facts(announcement),
-      });
-      return { kind: 'announced', announcement };
-    });
-  }
-
-  /** Ends an announcement now; null when there is none that could still be ended. */
-  async function endAnnouncement(input: { id: string; actor: string }): Promise<Announcement | null> {
-    if (!isUuid(input.id)) return null;
-    return repeatedTransaction(pool, async (client) => {
-      // An announcement that has not begun is cancelled.
-      const { rows } = await client.query<Announcement>(
-        `UPDATE announcement SET ends_at = greatest(starts_at, now())
-         WHERE id = $1 AND ${notOver} RETURNING ${announcementColumns}`,
-        [input.id],
-      );
-      const [announcement] = rows;
-      if (announcement === undefined) return null;
-      await appendAudit(client, {
-        actor: input.actor,
-        action: 'announcement.end',
-        subject: `announcement:${input.id}`,
-        after: facts(announcement),
-      });
-      return announcement;
-    });
-  }
-
-  return { announce, endAnnouncement };
 }
 
 export type Uptime = ReturnType<typeof createUptime>;
@@ -291,90 +240,33 @@ export function meanLatencyMs({ up, latencyMs }: Pick<Tally, 'up' | 'latencyMs'>
 /** Adds up tallies, e.g. the days of a month. */
 export function addTallies(tallies: readonly Tally[]): Tally {
   const sum = emptyTally();
-  for (const { up, down, noData, latencyMs } of tallies) {
+  for (const { up, down, noData, maintenance, latencyMs } of tallies) {
     sum.up += up;
     sum.down += down;
     sum.noData += noData;
+    sum.maintenance += maintenance;
     sum.latencyMs += latencyMs;
   }
   return sum;
 }
 
 function emptyTally(): Tally {
-  return { up: 0, down: 0, noData: 0, latencyMs: 0n };
+  return { up: 0, down: 0, noData: 0, maintenance: 0, latencyMs: 0n };
 }
 
-const tallyColumns = `sum(up)::int AS up, sum(down)::int AS down, sum(no_data)::int AS "noData", sum(latency_ms)::bigint AS "latencyMs"`;
+const tallyColumns = `sum(up)::int AS up, sum(down)::int AS down, sum(no_data)::int AS "noData", sum(maintenance)::int AS maintenance, sum(latency_ms)::bigint AS "latencyMs"`;
 
-async function insertProbe(client: ClientBase, probe: ProbeResult): Promise<void> {
-  const { model, protocol, mode, startedAt, outcome, reason, status, latencyMs, timeToFirstByteMs } = probe;
-  await client.query(
-    `INSERT INTO probe_result (id, model, protocol, mode, started_at, outcome, reason, status, latency_ms, time_to_first_byte_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [uuidv7(), model, protocol, mode, startedAt, outcome, reason, status, latencyMs, timeToFirstByteMs],
-  );
-  const counts = ['up', 'down', 'no_data'].map((name) => (name === outcome ? 1 : 0));
-  const latency = outcome === 'up' ? (latencyMs ?? 0) : 0;
-  for (const [table, column, unit] of [
-    ['uptime_hour', 'hour', 'hour'],
-    ['uptime_day', 'day', 'day'],
-  ])
-    await client.query(
-      `INSERT INTO ${table} AS t (model, protocol, mode, ${column}, up, down, no_data, latency_ms)
-       VALUES ($1, $2, $3, date_trunc('${unit}', $4::timestamptz, 'UTC') ${unit === 'day' ? `AT TIME ZONE 'UTC'` : ''}, $5, $6, $7, $8)
-       ON CONFLICT (model, protocol, mode, ${column}) DO UPDATE
-       SET up = t.up + excluded.up, down = t.down + excluded.down, no_data = t.no_data + excluded.no_data,
-           latency_ms = t.latency_ms + excluded.latency_ms`,
-      [model, protocol, mode, startedAt, ...counts, latency],
-    );
-}
-
-async function applyIncidentRule(client: ClientBase, model: string): Promise<void> {
-  const { rows: probes } = await client.query<Pick<ProbeResult, 'protocol' | 'mode' | 'startedAt' | 'outcome'>>(
-    `SELECT protocol, mode, started_at AS "startedAt", outcome FROM probe_result
-     WHERE model = $1 AND started_at > now() - $2::interval ORDER BY started_at DESC LIMIT 5000`,
-    [model, incidentWindow],
-  );
-  const { rows } = await client.query<OpenIncident & { id: string }>(
-    'SELECT id, impact, affected FROM incident WHERE model = $1 AND ended_at IS NULL',
-    [model],
-  );
-  const open = rows[0] ?? null;
-  const decision = decideIncident(probes, open);
-  switch (decision.kind) {
-    case 'open':
-      await client.query('INSERT INTO incident (id, model, impact, affected, started_at) VALUES ($1, $2, $3, $4, $5)', [
-        uuidv7(),
-        model,
-        decision.impact,
-        decision.affected,
-        decision.startedAt,
-      ]);
-      return;
-    case 'update':
-      await client.query('UPDATE incident SET impact = $2, affected = $3 WHERE id = $1', [
-        open?.id,
-        decision.impact,
-        decision.affected,
-      ]);
-      return;
-    case 'end':
-      await client.query('UPDATE incident SET ended_at = greatest(started_at, $2::timestamptz) WHERE id = $1', [
-        open?.id,
-        decision.endedAt,
-      ]);
-      return;
-    case 'none':
-  }
-}
-
-type ListedModel = Pick<ModelStatus, 'id' | 'displayName' | 'createdAt' | 'simulated'>;
+type ListedModel = Pick<
+  ModelStatus,
+  'id' | 'displayName' | 'createdAt' | 'simulated' | 'measuredSince' | 'everyMinutes'
+>;
 
 async function listModels(pool: Pool): Promise<ListedModel[]> {
   const { rows } = await pool.query<ListedModel>(
-    `SELECT m.id, m.display_name AS "displayName", m.created_at AS "createdAt", coalesce(bool_and(u.simulated), false) AS simulated
-     FROM model m LEFT JOIN route r ON r.model_id = m.id AND r.enabled LEFT JOIN upstream u ON u.id = r.upstream_id
-     WHERE m.enabled GROUP BY m.id ORDER BY m.id`,
+    `SELECT m.id, m.display_name AS "displayName", m.created_at AS "createdAt", coalesce(bool_and(u.simulated), false) AS simulated,
+            p.measured_since AS "measuredSince", p.effective_minutes AS "everyMinutes"
+     FROM model m LEFT JOIN model_probing p ON p.model = m.id LEFT JOIN route r ON r.model_id = m.id AND r.enabled LEFT JOIN upstream u ON u.id = r.upstream_id
+     WHERE m.enabled GROUP BY m.id, p.model ORDER BY m.id`,
   );
   return rows;
 }
@@ -387,13 +279,22 @@ interface MeasuredWays {
 
 async function newestProbes(pool: Pool): Promise<Map<string, MeasuredWays>> {
   const { rows } = await pool.query<WayStatus & { model: string; fresh: boolean; measured: boolean | null }>(
-    `SELECT DISTINCT ON (model, protocol, mode) model, protocol, mode, outcome, reason, latency_ms AS "latencyMs",
-            time_to_first_byte_ms AS "timeToFirstByteMs", started_at AS "checkedAt", started_at > earliest AS fresh,
-            max(started_at) FILTER (WHERE outcome <> 'no_data') OVER (PARTITION BY model) > earliest AS measured
-     FROM probe_result, (SELECT now() - make_interval(mins => $1) AS earliest) AS limits
-     WHERE started_at > now() - interval '2 days'
-     ORDER BY model, protocol, mode, started_at DESC`,
-    [staleMinutes],
+    `SELECT m.id AS model, newest.*, newest."checkedAt" > l.earliest AS fresh,
+            bool_or(known.at > l.earliest) OVER (PARTITION BY m.id) AS measured
+     FROM model m LEFT JOIN model_probing s ON s.model = m.id
+     CROSS JOIN LATERAL (SELECT now() - make_interval(mins => greatest($1, 3 * coalesce(s.effective_minutes, 0))) AS earliest) AS l
+     CROSS JOIN unnest($2::text[]) AS protocols (protocol) CROSS JOIN unnest($3::text[]) AS modes (mode)
+     CROSS JOIN LATERAL (
+       SELECT protocol, mode, outcome, reason, latency_ms AS "latencyMs", time_to_first_byte_ms AS "timeToFirstByteMs",
+              started_at AS "checkedAt"
+       FROM probe_result p WHERE p.model = m.id AND p.protocol = protocols.protocol AND p.mode = modes.mode
+         AND counted AND started_at > now() - interval '4 days' ORDER BY started_at DESC LIMIT 1) AS newest
+     LEFT JOIN LATERAL (
+       SELECT started_at AS at FROM probe_result p
+       WHERE p.model = m.id AND p.protocol = protocols.protocol AND p.mode = modes.mode
+         AND counted AND outcome <> 'no_data' AND started_at > l.earliest ORDER BY started_at DESC LIMIT 1) AS known ON true
+     ORDER BY m.id, newest.protocol, newest.mode`,
+    [staleMinutes, probeProtocols, probeModes],
   );
   const models = new Map<string, MeasuredWays>();
   for (const { model, fresh, measured, ...way } of rows) {
@@ -441,34 +342,29 @@ async function last24Hours(pool: Pool): Promise<Map<string, Tally>> {
   return new Map(rows.map(({ model, ...tally }) => [model, tally]));
 }
 
+/** Who measured lately: agents by their names, then the service itself. */
+async function listObservers(pool: Pool): Promise<Observer[]> {
+  const { rows } = await pool.query<Observer>(
+    `SELECT 'agent' AS kind, name, region, measured_at AS "measuredAt" FROM probe_agent
+     WHERE measured_at > now() - interval '2 days' AND revoked_at IS NULL
+     UNION ALL
+     SELECT 'service', '', '', at FROM (SELECT started_at AS at FROM probe_result
+       WHERE agent_id IS NULL AND counted AND reason IS DISTINCT FROM $1 AND started_at > now() - interval '2 days'
+       ORDER BY started_at DESC LIMIT 1) AS own
+     ORDER BY kind, name, region`,
+    [awayReason],
+  );
+  return rows;
+}
+
 async function recentIncidents(pool: Pool, days: number): Promise<Incident[]> {
-  const { rows } = await pool.query<Incident>(
+  const { rows } = await pool.query<Omit<Incident, 'updates'>>(
     `SELECT ${incidentColumns} FROM incident
      WHERE ended_at IS NULL OR ended_at > now() - make_interval(days => $1)
      ORDER BY ended_at IS NULL DESC, started_at DESC, id LIMIT 100`,
     [days],
   );
-  return rows;
-}
-
-/** A cancelled announcement ends at its beginning. */
-const notOver = '(ends_at IS NULL OR ends_at > greatest(now(), starts_at))';
-
-async function currentAnnouncements(pool: Pool): Promise<Announcement[]> {
-  const { rows } = await pool.query<Announcement>(
-    `SELECT ${announcementColumns} FROM announcement WHERE ${notOver} ORDER BY starts_at DESC, id LIMIT 50`,
-  );
-  return rows;
-}
-
-async function endedAnnouncements(pool: Pool, days: number): Promise<Announcement[]> {
-  const { rows } = await pool.query<Announcement>(
-    `SELECT ${announcementColumns} FROM announcement
-     WHERE ends_at <= now() AND ends_at > starts_at AND ends_at > now() - make_interval(days => $1)
-     ORDER BY ends_at DESC, id LIMIT 50`,
-    [days],
-  );
-  return rows;
+  return withUpdates(pool, rows);
 }
 
 function stateOf(incident: Incident | null, measured: boolean): State {
@@ -488,40 +384,4 @@ function calendar(days: number, until: Date): string[] {
   return Array.from({ length: days }, (_, i) =>
     new Date(until.getTime() - (days - 1 - i) * 86_400_000).toISOString().slice(0, 10),
   );
-}
-
-const maxBodyCharacters = 5_000;
-
-/** Line breaks are allowed, and no other invisible character. */
-const bodyText = z.string().superRefine((text, context) => {
-  const message = textProblem(text.replaceAll('\n', ' ').trim(), maxBodyCharacters);
-  if (message !== null) context.addIssue({ code: 'custom', message });
-});
-
-const announcementShape: z.ZodType<NewAnnouncement> = z
-  .object({
-    kind: z.enum(['info', 'maintenance', 'incident']),
-    title: shownText(200),
-    titleVi: shownText(200).nullable(),
-    body: bodyText,
-    bodyVi: bodyText.nullable(),
-    models: z
-      .array(z.string())
-      .refine(
-        (models) => models.length <= 500 && models.every((model) => textProblem(model, 256) === null),
-        'must be catalog ids',
-      ),
-    startsAt: z.date(),
-    endsAt: z.date().nullable(),
-    actor: z.string(),
-  })
-  .refine(({ startsAt, endsAt }) => endsAt === null || endsAt > startsAt, {
-    path: ['endsAt'],
-    message: 'must be after the beginning',
-    // Reported together with the other problems.
-    when: () => true,
-  });
-
-function facts({ kind, title, body, models, startsAt, endsAt }: Announcement): AuditFacts {
-  return { kind, title, body, models, startsAt, endsAt };
 }

@@ -5,6 +5,8 @@ import { createAccounts } from '../../server/accounts/accounts.ts';
 import { createSchedule } from '../../server/app/schedule.ts';
 import { createKeys } from '../../server/keys/keys.ts';
 import { createTransfers } from '../../server/plans/transfers.ts';
+import { createProbing } from '../../server/uptime/probing.ts';
+import { createProbeAccount } from '../../server/uptime/round.ts';
 import { createUptime } from '../../server/uptime/uptime.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -21,10 +23,10 @@ it('a start probes at once, an event is delivered without waiting for the clock,
   const uptime = createUptime({ pool });
   const schedule = createSchedule({
     databaseUrl: database.url,
-    probing: true,
+    probes: true,
+    probing: createProbing({ pool }),
+    probeAccount: createProbeAccount({ accounts: createAccounts({ pool }), keys: createKeys({ pool }) }),
     publicUrl: 'http://127.0.0.1:9',
-    accounts: createAccounts({ pool }),
-    keys: createKeys({ pool }),
     orders: { expire: async () => 0 },
     transfers: createTransfers({ pool, accountNumbers: null }),
     transferSource: null,

@@ -98,8 +98,8 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     MAX_CONCURRENT_TRIAL: '1000',
     MAX_REQUESTS_PER_MINUTE_TRIAL: '1000000',
     ALLOW_PRIVATE_UPSTREAMS: '1',
-    // A test may count the requests that reach the simulator: no probes.
-    SIMULATOR_RECORD: '1',
+    // A test may count the requests that reach the simulator.
+    PROBES: '0',
     ...(catalog === undefined ? {} : { CATALOG_FILE: catalogFile }),
     ...env,
   });

@@ -1,8 +1,9 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { describe, expect, it } from 'vitest';
+import type { Announcement } from '../../server/uptime/announcements.ts';
 import { registerStatus } from '../../server/uptime/status.ts';
 import { statuspageDocuments, statuspageOf } from '../../server/uptime/statuspage-json.ts';
-import type { Announcement, Incident, ModelStatus, State, StatusReport } from '../../server/uptime/uptime.ts';
+import type { Incident, ModelStatus, State, StatusReport } from '../../server/uptime/uptime.ts';
 
 /** The status in the shape of hosted status pages. */
 
@@ -11,7 +12,7 @@ const now = new Date('2026-11-21T12:00:00Z');
 const hours = (count: number) => new Date(now.getTime() + count * 3_600_000);
 
 function modelOf(id: string, state: State): ModelStatus {
-  const nothing = { up: 0, down: 0, noData: 0, latencyMs: 0n };
+  const nothing = { up: 0, down: 0, noData: 0, maintenance: 0, latencyMs: 0n };
   const createdAt = new Date('2026-01-02T03:04:05Z');
   return {
     id,
@@ -19,7 +20,10 @@ function modelOf(id: string, state: State): ModelStatus {
     createdAt,
     simulated: false,
     state,
+    measuredSince: createdAt,
+    everyMinutes: 5,
     ways: [],
+    requests: [],
     last24Hours: nothing,
     days: [],
     protocols: [],
@@ -39,6 +43,7 @@ function announced(changes: Partial<Announcement>): Announcement {
     endsAt: null,
     createdBy: 'user:1',
     createdAt: hours(-24),
+    updates: [],
     ...changes,
   };
 }
@@ -50,11 +55,24 @@ const incident: Incident = {
   affected: ['messages/stream'],
   startedAt: hours(-3),
   endedAt: null,
+  cause: null,
+  updates: [],
 };
 
 function reportOf(changes: Partial<StatusReport> = {}): StatusReport {
   const models = changes.models ?? [modelOf('big', 'up'), modelOf('small', 'up')];
-  return { generatedAt: now, state: 'up', models, incidents: [], announcements: [], pastAnnouncements: [], ...changes };
+  return {
+    generatedAt: now,
+    state: 'up',
+    measuredSince: hours(-24),
+    observers: [],
+    absences: [],
+    models,
+    incidents: [],
+    announcements: [],
+    pastAnnouncements: [],
+    ...changes,
+  };
 }
 
 const pageOf = (changes: Partial<StatusReport> = {}) => statuspageOf(reportOf(changes), url);

@@ -67,7 +67,7 @@ describe('probes on record', () => {
     const { days, last24Hours, state } = await mine();
     expect(days).toHaveLength(90);
     expect(days.at(-1)?.date).toBe(new Date().toISOString().slice(0, 10));
-    expect(last24Hours).toEqual({ up: 2, down: 1, noData: 1, latencyMs: 600n });
+    expect(last24Hours).toEqual({ up: 2, down: 1, noData: 1, maintenance: 0, latencyMs: 600n });
     expect([uptimeRatio(last24Hours), meanLatencyMs(last24Hours)]).toEqual([0.66666, 300]);
     expect(uptimeRatio(days[0] ?? last24Hours)).toBeNull();
     expect(state).toBe('up');
@@ -238,6 +238,39 @@ describe('the status page', () => {
     expect(policy).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`);
   });
 
+  it('says since when it measures wherever a figure stands, until a span was measured as a whole', async () => {
+    await uptime.record([result(12, 'up')]);
+    const app = await status();
+    const since = new Date((await mine()).measuredSince ?? 0).toISOString();
+    expect(Math.abs(Date.parse(since) - ago(12).getTime())).toBeLessThan(5_000);
+    const section = async (lang: string) =>
+      (await app.inject({ url: `/status?lang=${lang}` })).body
+        .split(`id="model-${model}"`)[1]
+        ?.split('</section>')[0] ?? '';
+    for (const [lang, word] of [
+      ['en', 'Since'],
+      ['vi', 'Từ'],
+    ]) {
+      const figures = (await section(lang ?? '')).split('<dl')[1] ?? '';
+      expect(figures.match(/<dt>[^<]+<\/dt><dd>100\s?%<\/dd>/g)).toEqual([expect.stringContaining(`<dt>${word} `)]);
+    }
+    const json = (await app.inject({ url: '/status.json' })).json();
+    expect(json.models.find(({ id }: { id: string }) => id === model)).toMatchObject({ measured_since: since });
+    expect(Date.parse(json.measured_since)).toBeLessThanOrEqual(Date.parse(since));
+    for (const form of ['atom', 'rss'])
+      expect((await app.inject({ url: `/status/history.${form}?lang=en` })).body).toContain('Measured since ');
+
+    await database.pool.query(`UPDATE model_probing SET measured_since = now() - interval '8 days' WHERE model = $1`, [
+      model,
+    ]);
+    const figures = (await section('en')).split('<dl')[1] ?? '';
+    expect([...figures.matchAll(/<dt>([^<]+)<\/dt><dd>100/g)].map(([, label]) => label)).toEqual([
+      '24 hours',
+      '7 days',
+      expect.stringMatching(/^Since /),
+    ]);
+  });
+
   it('draws 90 days for each protocol, with every figure in words too', async () => {
     await uptime.record([
       result(5, 'up'),
@@ -250,11 +283,13 @@ describe('the status page', () => {
     const pictures = section.split('role="img"').slice(1);
     expect(pictures).toHaveLength(2);
     const [messages = '', chat = ''] = pictures.map((picture) => picture.split('</div>')[0] ?? '');
-    expect(messages).toContain(
-      `aria-label="Messages, 90 days: 50%. Days with failures: ${today}: 50%. Days without data: 89."`,
+    expect(messages).toMatch(
+      new RegExp(
+        `aria-label="Messages, Since [^"]+ \\(UTC\\): 50%. Days with failures: ${today}: 50%. Days without data: 89."`,
+      ),
     );
-    expect(chat).toContain(
-      'aria-label="Chat completions, 90 days: 100%. No day with failures. Days without data: 89."',
+    expect(chat).toMatch(
+      /aria-label="Chat completions, Since [^"]+ \(UTC\): 100%. No day with failures. Days without data: 89."/,
     );
     for (const picture of [messages, chat]) expect(picture.match(/<i class="\w+" data-day="[^"]+">/g)).toHaveLength(90);
     expect(messages).toContain(`<i class="poor" data-day="${today}: 50%">`);
@@ -346,7 +381,8 @@ describe('the status page', () => {
     const shields = async (query: string) => (await app.inject({ url: `/status/badges/${model}.json${query}` })).json();
     expect(await shields('')).toEqual({ schemaVersion: 1, label: model, message: 'Up', color: '#17693a' });
     expect(await shields('?kind=uptime&days=30')).toMatchObject({
-      label: `${model} · 30 days`,
+      // Measured for minutes, so that it is no figure of 30 days.
+      label: expect.stringMatching(new RegExp(`^${model} · Since `)),
       message: '75%',
       color: '#b3261e',
     });
@@ -355,7 +391,7 @@ describe('the status page', () => {
     expect(svg.headers['content-type']).toBe('image/svg+xml; charset=utf-8');
     // Several may stand in one document.
     expect(svg.body).not.toMatch(/ id=|url\(/);
-    expect(svg.body).toContain(`<title>${model} · 90 days: 75%</title>`);
+    expect(svg.body).toMatch(new RegExp(`<title>${model} · Since .+: 75%</title>`));
     expect((await app.inject({ url: '/status/badge.json' })).json()).toMatchObject({ label: 'Steyg' });
   });
 

@@ -47,6 +47,7 @@ async function allCommands(): Promise<readonly Command[]> {
     import('./money.ts').then((part) => part.moneyCommands),
     import('./people.ts').then((part) => part.peopleCommands),
     import('./catalog.ts').then((part) => part.catalogCommands),
+    import('./uptime.ts').then((part) => part.uptimeCommands),
     import('./database.ts').then((part) => part.databaseCommands),
   ]);
   return parts.flat();

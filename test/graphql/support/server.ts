@@ -19,6 +19,7 @@ import { createLinkLimits } from '../../../server/graphql/pages/link-limits.ts';
 import { createReceiptLinks, registerReceipts } from '../../../server/graphql/pages/receipts.ts';
 import type { GraphqlRates, Rate } from '../../../server/graphql/rates.ts';
 import { createKeys } from '../../../server/keys/keys.ts';
+import { createSecret, parseAgentToken } from '../../../server/keys/secret.ts';
 import { createNotices } from '../../../server/notices/notices.ts';
 import { createWebhooks } from '../../../server/notices/webhooks.ts';
 import { createPeople } from '../../../server/people/people.ts';
@@ -29,6 +30,8 @@ import { createTransfers } from '../../../server/plans/transfers.ts';
 import { createMailer, type Mail } from '../../../server/runtime/mail.ts';
 import { checkBaseUrl } from '../../../server/shared/private-addresses.ts';
 import { createSeal } from '../../../server/shared/seal.ts';
+import { createProbeAgents } from '../../../server/uptime/agents.ts';
+import { createProbing } from '../../../server/uptime/probing.ts';
 import { createUptime } from '../../../server/uptime/uptime.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -130,6 +133,11 @@ export async function createControlPlane(
       qrPictures,
       transfers,
       uptime: createUptime({ pool }),
+      probing: createProbing({ pool }),
+      probeAgents: createProbeAgents({
+        pool,
+        tokens: { create: () => createSecret('agent'), parse: parseAgentToken },
+      }),
       notices,
       webhooks,
     },

@@ -1,0 +1,56 @@
+/** The commands for probe agents. */
+
+import { commandLine } from '../../shared/audit.ts';
+import type { ProbeAgent } from '../../uptime/agents.ts';
+import { type Command, CommandError, invalid, type Surroundings } from './command.ts';
+
+async function agentsOf({ pool }: Surroundings) {
+  const [{ createProbeAgents }, { createSecret, parseAgentToken }] = await Promise.all([
+    import('../../uptime/agents.ts'),
+    import('../../keys/secret.ts'),
+  ]);
+  return createProbeAgents({ pool, tokens: { create: () => createSecret('agent'), parse: parseAgentToken } });
+}
+
+function shown({ id, name, region, last4, createdAt, lastSeenAt, measuredAt, revokedAt }: ProbeAgent) {
+  return { id, name, region, last4, createdAt, lastSeenAt, measuredAt, revokedAt };
+}
+
+export const uptimeCommands: readonly Command[] = [
+  {
+    name: 'probe-agent create',
+    usage: '--name N --region R',
+    summary: 'let a machine elsewhere measure uptime; its token is shown this once',
+    options: { name: 'text', region: 'text' },
+    async run(surroundings, given) {
+      const agents = await agentsOf(surroundings);
+      const input = { name: given.required('name'), region: given.required('region') };
+      const outcome = await agents.create(input, commandLine);
+      if (outcome.kind === 'invalid') throw invalid(outcome);
+      return { json: { agent: { ...shown(outcome.agent), token: outcome.secret } } };
+    },
+  },
+  {
+    name: 'probe-agent list',
+    usage: '',
+    summary: 'the machines that measure uptime, and when each was last heard of',
+    options: {},
+    async run(surroundings) {
+      const agents = await agentsOf(surroundings);
+      return { json: { agents: (await agents.list()).map(shown) } };
+    },
+  },
+  {
+    name: 'probe-agent revoke',
+    usage: 'ID',
+    summary: 'refuse the token of an agent from now on; what it measured stays',
+    options: {},
+    words: 1,
+    async run(surroundings, { words: [id = ''] }) {
+      const agents = await agentsOf(surroundings);
+      const revoked = await agents.revoke(id, commandLine);
+      if (revoked === null) throw new CommandError('unknown_agent', `There is no agent ${id} with a token`);
+      return { json: { agent: shown(revoked) } };
+    },
+  },
+];

@@ -1,0 +1,378 @@
+/** Probe agents: real processes on "another machine", their tokens, their rounds, and what the status page says of them. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../../server/admin/commands/run.ts';
+import { createUptime, type Uptime, uptimeRatio } from '../../server/uptime/uptime.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { createDirectory } from '../support/directory.ts';
+import { freePort } from '../support/free-port.ts';
+
+const root = join(import.meta.dirname, '../..');
+let service: TestApp;
+let uptime: Uptime;
+let model: string;
+const agents: ChildProcess[] = [];
+
+beforeAll(async () => {
+  service = await startApp();
+  uptime = createUptime({ pool: service.pool });
+  // One model is enough, and quick.
+  await service.pool.query(`UPDATE model SET enabled = (id = (SELECT min(id) FROM model WHERE enabled))`);
+  [model = ''] = await uptime.models();
+});
+afterEach(async () => {
+  for (const agent of agents.splice(0)) {
+    if (agent.exitCode !== null || agent.signalCode !== null) continue;
+    agent.kill('SIGKILL');
+    await once(agent, 'exit');
+  }
+});
+afterAll(() => service.close());
+
+/** The operator's command line. */
+async function admin(...args: string[]): Promise<{ code: number; agent: { id: string; token: string } }> {
+  let text = '';
+  const code = await run([...args, '--json'], {
+    env: { DATABASE_URL: service.databaseUrl, DATA_DIR: service.dataDir },
+    out: (line) => {
+      text += line;
+    },
+    err: (line) => {
+      text += line;
+    },
+  });
+  return { code, ...JSON.parse(text) };
+}
+
+async function makeAgent(
+  name = `hanoi-${randomUUID().slice(0, 8)}`,
+): Promise<{ id: string; token: string; name: string }> {
+  const { agent } = await admin('probe-agent', 'create', '--name', name, '--region', 'Hanoi, Vietnam');
+  return { id: agent.id, token: agent.token, name };
+}
+
+interface AgentProcess {
+  child: ChildProcess;
+  readonly output: string;
+  until(isSo: (output: string) => boolean): Promise<void>;
+}
+
+/** `npm run probe` as another machine would start it: with an address and a token, and no database. */
+function startAgent(token: string, args: string[], baseUrl = service.baseUrl): AgentProcess {
+  const child = spawn(
+    process.execPath,
+    ['server/uptime/command.ts', '--base-url', baseUrl, '--timeout-ms', '5000', ...args],
+    {
+      cwd: root,
+      env: { PATH: process.env['PATH'], STEYG_AGENT_TOKEN: token },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  agents.push(child);
+  let output = '';
+  const waiting = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      for (const look of waiting) look();
+    });
+  return {
+    child,
+    get output() {
+      return output;
+    },
+    until: (isSo) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!isSo(output)) return;
+          waiting.delete(look);
+          resolve();
+        };
+        child.once('exit', (code) => reject(new Error(`the agent ended (${code}): ${output}`)));
+        waiting.add(look);
+        look();
+      }),
+  };
+}
+
+const fileOf = () => join(createDirectory('steyg-agent-'), 'rounds.jsonl');
+const roundsOnRecord = async (agentId: string) => {
+  const { rows } = await service.pool.query<{ id: string }>(
+    'SELECT id FROM probe_round WHERE agent_id = $1 ORDER BY started_at',
+    [agentId],
+  );
+  return rows.map(({ id }) => id);
+};
+async function eventually<T>(look: () => Promise<T | null | false | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+const post = (token: string, body: unknown) =>
+  fetch(`${service.baseUrl}/uptime/rounds`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+
+/** A round as an agent would report it, `minutesAgo`. */
+function roundOf(minutesAgo: number, outcome: 'up' | 'down' | 'no_data', changes: object = {}) {
+  const startedAt = new Date(Date.now() - minutesAgo * 60_000).toISOString();
+  const result = {
+    model,
+    protocol: 'messages',
+    mode: 'plain',
+    startedAt,
+    outcome,
+    reason: outcome === 'up' ? null : 'no_connection',
+    status: outcome === 'up' ? 200 : null,
+    latencyMs: outcome === 'up' ? 50 : null,
+    timeToFirstByteMs: outcome === 'up' ? 20 : null,
+  };
+  return { id: randomUUID(), startedAt, endedAt: startedAt, results: [result], ...changes };
+}
+
+describe('an agent', () => {
+  it('needs its token alone, measures what the service names, and is named on the status page', async () => {
+    const { id, token, name } = await makeAgent('ha-noi-1');
+    const agent = startAgent(token, ['--file', fileOf(), '--once']);
+    const [code] = await once(agent.child, 'exit');
+    expect([code, agent.output]).toEqual([0, expect.stringMatching(/^(up .*\n){6}$/)]);
+    expect(await roundsOnRecord(id)).toHaveLength(1);
+    const status = await (await fetch(`${service.url}/status.json`)).json();
+    expect((status as { measured_from: object[] }).measured_from).toEqual([
+      expect.objectContaining({ kind: 'agent', name, region: 'Hanoi, Vietnam' }),
+    ]);
+    for (const lang of ['en', 'vi'])
+      expect(await (await fetch(`${service.url}/status?lang=${lang}`)).text()).toContain('ha-noi-1');
+    // Its requests are paid for by the account of probes, not by a customer.
+    const { rows } = await service.pool.query(
+      `SELECT DISTINCT a.kind FROM ledger_entry l JOIN account a ON a.id = l.account_id WHERE l.model = $1`,
+      [model],
+    );
+    expect(rows).toEqual([{ kind: 'probe' }]);
+  });
+
+  it('that is killed between disk and delivery delivers after its next start, each round once', async () => {
+    const { id, token } = await makeAgent();
+    const file = fileOf();
+    // Nothing listens there: rounds pile up on disk.
+    const nowhere = `http://127.0.0.1:${await freePort()}/api`;
+    await writeFile(file, `${JSON.stringify({ models: [model] })}\n`);
+    const away = startAgent(token, ['--file', file, '--every-seconds', '0.2'], nowhere);
+    await eventually(async () => (await readFile(file, 'utf8')).split('"round"').length > 3);
+    away.child.kill('SIGKILL');
+    await once(away.child, 'exit');
+    // The crash may have torn the last line.
+    await appendFile(file, '{"round":{"id":"torn');
+    const kept = (await readFile(file, 'utf8')).split('\n').flatMap((line) => {
+      try {
+        return [JSON.parse(line).round?.id].filter(Boolean);
+      } catch {
+        return [];
+      }
+    });
+    expect(kept.length).toBeGreaterThan(1);
+
+    const back = startAgent(token, ['--file', file, '--once']);
+    await once(back.child, 'exit');
+    const recorded = await roundsOnRecord(id);
+    expect(recorded.slice(0, kept.length)).toEqual(kept);
+    expect(recorded).toHaveLength(kept.length + 1);
+    const delivered = await service.pool.query(
+      `SELECT outcome, reason, count(*)::int FROM probe_result WHERE agent_id = $1 GROUP BY 1, 2 ORDER BY 1`,
+      [id],
+    );
+    expect(delivered.rows).toEqual([
+      { outcome: 'down', reason: 'no_connection', count: kept.length * 6 },
+      { outcome: 'up', reason: null, count: 6 },
+    ]);
+
+    // As if the answers to its deliveries had been lost: all of them come again.
+    await writeFile(file, (await readFile(file, 'utf8')).replaceAll(/^\{"over".*$/gm, ''));
+    const again = startAgent(token, ['--file', file, '--once']);
+    await once(again.child, 'exit');
+    expect(await roundsOnRecord(id)).toHaveLength(kept.length + 2);
+  });
+
+  it('finds the outage of the whole service, which the page then shows as downtime', async () => {
+    const { id, token } = await makeAgent();
+    const port = await freePort();
+    const env = { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` };
+    const first = await startApp({ beside: service, env });
+    const agent = startAgent(token, ['--file', fileOf(), '--every-seconds', '0.3'], first.baseUrl);
+    await agent.until((output) => output.includes('up '));
+    await first.close();
+    await agent.until((output) => output.split('down ').length > 6 * 4);
+    const second = await startApp({ beside: service, env });
+    await eventually(async () => {
+      const { rows } = await service.pool.query<{ outcomes: string }>(
+        `SELECT string_agg(outcome, '' ORDER BY started_at) AS outcomes FROM probe_result WHERE agent_id = $1
+         AND protocol = 'messages' AND mode = 'plain'`,
+        [id],
+      );
+      return /^(up)+(down){4,}(up)+/.test(rows[0]?.outcomes ?? '');
+    });
+    agent.child.kill('SIGTERM');
+    expect(await once(agent.child, 'exit')).toEqual([0, null]);
+    const report = await uptime.report();
+    expect(uptimeRatio(report.models[0]?.last24Hours ?? { up: 0, down: 0 })).toBeLessThan(1);
+    expect(report.incidents).toContainEqual(expect.objectContaining({ model, impact: 'major', cause: 'service' }));
+    const page = await (await fetch(`${second.url}/status?lang=en`)).text();
+    expect(page).toContain('The service itself could not be reached');
+    await second.close();
+  });
+
+  it('without a network of its own has no data, where a control address says so', async () => {
+    const { token } = await makeAgent();
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    const file = fileOf();
+    await writeFile(file, `${JSON.stringify({ models: [model] })}\n`);
+    const cut = startAgent(token, ['--file', file, '--once', '--control', nowhere], `${nowhere}/api`);
+    expect(await once(cut.child, 'exit')).toEqual([3, null]);
+    expect(cut.output).toContain('agent_offline');
+    const online = startAgent(token, ['--file', file, '--once', '--control', service.url], `${nowhere}/api`);
+    expect(await once(online.child, 'exit')).toEqual([1, null]);
+  });
+});
+
+describe('tokens of agents', () => {
+  it('that are forged, revoked or of another kind are refused, and nothing is recorded', async () => {
+    const { id, token } = await makeAgent();
+    const { secret: key } = await service.customer();
+    const forged = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0');
+    for (const wrong of ['', forged, key, token.replace('pa-', 'tk-')])
+      expect((await post(wrong, roundOf(1, 'up'))).status).toBe(401);
+    expect((await post(token, roundOf(1, 'up'))).status).toBe(200);
+    expect((await admin('probe-agent', 'revoke', id)).code).toBe(0);
+    expect((await post(token, roundOf(1, 'up'))).status).toBe(401);
+    for (const path of ['plan', 'key'])
+      expect(
+        (
+          await fetch(`${service.baseUrl}/uptime/${path}`, {
+            method: path === 'key' ? 'POST' : 'GET',
+            headers: { authorization: `Bearer ${token}` },
+          })
+        ).status,
+      ).toBe(401);
+    expect(await roundsOnRecord(id)).toHaveLength(1);
+    // The token opens nothing else, and is stored nowhere.
+    const models = await fetch(`${service.baseUrl}/v1/models`, { headers: { authorization: `Bearer ${token}` } });
+    expect(models.status).toBe(401);
+    const { rows } = await service.pool.query(`SELECT a::text AS row FROM probe_agent a WHERE id = $1`, [id]);
+    expect(JSON.stringify(rows)).not.toContain(token.slice(9, 40));
+    expect(service.logged.join('\n')).not.toContain(token);
+  });
+});
+
+describe('a round', () => {
+  it('counts once however often it is delivered, and not with another content', async () => {
+    const { id, token } = await makeAgent();
+    const round = roundOf(2, 'up');
+    const answers = await Promise.all(Array.from({ length: 5 }, () => post(token, round)));
+    const bodies = (await Promise.all(answers.map((answer) => answer.json()))) as { repeated: boolean }[];
+    expect(bodies.filter(({ repeated }) => !repeated)).toHaveLength(1);
+    expect((await post(token, { ...round, results: roundOf(2, 'down').results })).status).toBe(400);
+    const changed = { ...round, results: round.results.map((result) => ({ ...result, latencyMs: 51 })) };
+    expect((await post(token, changed)).status).toBe(409);
+    const { rows } = await service.pool.query('SELECT count(*)::int AS n FROM probe_result WHERE agent_id = $1', [id]);
+    expect(rows).toEqual([{ n: 1 }]);
+  });
+
+  it.each([
+    ['no JSON', '{', 400],
+    ['an unknown member', { ...roundOfShape(), extra: 1 }, 400],
+    ['no results', { ...roundOfShape(), results: [] }, 400],
+    ['too many results', { ...roundOfShape(), results: Array.from({ length: 1_001 }, () => ({})) }, 400],
+    ['a result outside of the round', { ...roundOfShape(), endedAt: '2020-01-01T00:00:00.000Z' }, 400],
+    ['content in a reason', { ...roundOfShape({ reason: 'Dear customer', outcome: 'down' }) }, 400],
+    ['up for a reason', { ...roundOfShape({ reason: 'timeout' }) }, 400],
+    ['a body of a megabyte', { ...roundOfShape(), pad: 'x'.repeat(1_048_576) }, 413],
+    ['an age of eight days', roundOfShape({}, 8 * 1_440), 422],
+    ['a moment of tomorrow', roundOfShape({}, -1_440), 422],
+  ])('with %s is refused', async (_name, body, status) => {
+    const { id, token } = await makeAgent();
+    expect((await post(token, body)).status).toBe(status);
+    expect(await roundsOnRecord(id)).toEqual([]);
+  });
+
+  it('of hours ago is recorded where it belongs, and outranks what the service found of itself', async () => {
+    const other = await startedModel();
+    const at = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    const own = [190, 185, 180, 175, 120].map((minutes) => ({
+      model: other,
+      protocol: 'messages' as const,
+      mode: 'plain' as const,
+      startedAt: at(minutes),
+      outcome: 'up' as const,
+      reason: null,
+      status: 200,
+      latencyMs: 10,
+      timeToFirstByteMs: 5,
+    }));
+    await uptime.record(own);
+    const { token } = await makeAgent();
+    for (const minutes of [190, 185, 180, 175]) {
+      const round = roundOf(minutes, 'down');
+      expect(
+        (await post(token, { ...round, results: round.results.map((each) => ({ ...each, model: other })) })).status,
+      ).toBe(200);
+    }
+    const report = await uptime.report();
+    const found = report.models.find(({ id }) => id === other);
+    expect(found?.last24Hours).toMatchObject({ up: 1, down: 4 });
+    // Three in a row open an incident, although it was over before it was told.
+    expect(report.incidents.filter((incident) => incident.model === other)).toMatchObject([{ impact: 'major' }]);
+    await service.pool.query('UPDATE model SET enabled = false WHERE id = $1', [other]);
+  });
+
+  it('of a model that left the catalog is taken, and counts nowhere', async () => {
+    const { token } = await makeAgent();
+    const round = roundOf(1, 'up');
+    const answer = await post(token, {
+      ...round,
+      results: round.results.map((each) => ({ ...each, model: 'gone-1' })),
+    });
+    expect([answer.status, await answer.json()]).toEqual([200, { recorded: 0, ignored: 1, repeated: false }]);
+  });
+});
+
+/** A round of the right shape, whatever the catalog: for what is refused before it is looked up. */
+function roundOfShape(changes: object = {}, minutesAgo = 1) {
+  const startedAt = new Date(Date.now() - minutesAgo * 60_000).toISOString();
+  return {
+    id: randomUUID(),
+    startedAt,
+    endedAt: startedAt,
+    results: [
+      {
+        model: 'any-1',
+        protocol: 'messages',
+        mode: 'plain',
+        startedAt,
+        outcome: 'up',
+        reason: null,
+        status: 200,
+        latencyMs: 50,
+        timeToFirstByteMs: 20,
+        ...changes,
+      },
+    ],
+  };
+}
+
+async function startedModel(): Promise<string> {
+  const id = `other-${randomUUID().slice(0, 8)}`;
+  await service.pool.query(
+    `INSERT INTO model (id, display_name, family, context_window, max_output_tokens) VALUES ($1, $1, 'f', 1000, 100)`,
+    [id],
+  );
+  return id;
+}
