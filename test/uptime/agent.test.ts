@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../../server/admin/commands/run.ts';
+import { runCommandLine } from '../../server/admin/commands/run.ts';
 import { createUptime, type Uptime, uptimeRatio } from '../../server/uptime/uptime.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createDirectory } from '../support/directory.ts';
@@ -37,7 +37,7 @@ afterAll(() => service.close());
 /** The operator's command line. */
 async function admin(...args: string[]): Promise<{ code: number; agent: { id: string; token: string } }> {
   let text = '';
-  const code = await run([...args, '--json'], {
+  const code = await runCommandLine([...args, '--json'], {
     env: { DATABASE_URL: service.databaseUrl, DATA_DIR: service.dataDir },
     out: (line) => {
       text += line;
@@ -251,7 +251,7 @@ describe('tokens of agents', () => {
     for (const wrong of ['', forged, key, token.replace('pa-', 'tk-')])
       expect((await post(wrong, roundOf(1, 'up'))).status).toBe(401);
     expect((await post(token, roundOf(1, 'up'))).status).toBe(200);
-    expect((await admin('probe-agent', 'revoke', id)).code).toBe(0);
+    expect((await admin('probe-agent', 'revoke', '--id', id)).code).toBe(0);
     expect((await post(token, roundOf(1, 'up'))).status).toBe(401);
     for (const path of ['plan', 'key'])
       expect(

@@ -2,7 +2,7 @@
 
 import { commandLine } from '../../shared/audit.ts';
 import type { ProbeAgent } from '../../uptime/agents.ts';
-import { type Command, CommandError, invalid, type Surroundings } from './command.ts';
+import { type Command, CommandError, invalidField, type Surroundings } from './command.ts';
 
 async function agentsOf({ pool }: Surroundings) {
   const [{ createProbeAgents }, { createSecret, parseAgentToken }] = await Promise.all([
@@ -26,7 +26,7 @@ export const uptimeCommands: readonly Command[] = [
       const agents = await agentsOf(surroundings);
       const input = { name: given.required('name'), region: given.required('region') };
       const outcome = await agents.create(input, commandLine);
-      if (outcome.kind === 'invalid') throw invalid(outcome);
+      if (outcome.kind === 'invalid') throw invalidField(outcome);
       return { json: { agent: { ...shown(outcome.agent), token: outcome.secret } } };
     },
   },
@@ -42,11 +42,11 @@ export const uptimeCommands: readonly Command[] = [
   },
   {
     name: 'probe-agent revoke',
-    usage: 'ID',
+    usage: '--id ID',
     summary: 'refuse the token of an agent from now on; what it measured stays',
-    options: {},
-    words: 1,
-    async run(surroundings, { words: [id = ''] }) {
+    options: { id: 'text' },
+    async run(surroundings, given) {
+      const id = given.required('id');
       const agents = await agentsOf(surroundings);
       const revoked = await agents.revoke(id, commandLine);
       if (revoked === null) throw new CommandError('unknown_agent', `There is no agent ${id} with a token`);
