@@ -17,7 +17,6 @@ import { createLinkLimits } from '../graphql/pages/link-limits.ts';
 import { type PricingParts, registerPricing } from '../graphql/pages/pricing.ts';
 import { createReceiptLinks, type ReceiptParts, registerReceipts } from '../graphql/pages/receipts.ts';
 import { createKeys } from '../keys/keys.ts';
-import { createSecret, parseAgentToken } from '../keys/secret.ts';
 import { createNotices } from '../notices/notices.ts';
 import { createWebhooks } from '../notices/webhooks.ts';
 import { createPeople } from '../people/people.ts';
@@ -32,19 +31,13 @@ import { createSepayListing } from '../plans/sepay-listing.ts';
 import { createTransfers } from '../plans/transfers.ts';
 import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
-import { describeError } from '../runtime/http.ts';
 import { createMailer } from '../runtime/mail.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { checkBaseUrl, publicLookup } from '../shared/private-addresses.ts';
 import { createSeal } from '../shared/seal.ts';
-import { registerAgentRoutes } from '../uptime/agent-routes.ts';
-import { createProbeAgents } from '../uptime/agents.ts';
-import { createPresence } from '../uptime/presence.ts';
-import { createProbing } from '../uptime/probing.ts';
-import { createProbeAccount, grantedFor } from '../uptime/round.ts';
 import { registerStatus } from '../uptime/status.ts';
-import { createUptime } from '../uptime/uptime.ts';
 import { createSchedule } from './schedule.ts';
+import { createUptimeParts } from './uptime-parts.ts';
 
 /**
  * The composition of the control plane: GraphQL, webhooks from banks and public pages. It has connections of its own,
@@ -136,32 +129,15 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       await webhooks.recordEvent(client, { accountId, name: `order.${status}`, data: { order_id: orderId, status } });
     },
   });
-  const uptime = createUptime({ pool });
-  const probing = createProbing({ pool });
-  const probeAgents = createProbeAgents({
-    pool,
-    tokens: { create: () => createSecret('agent'), parse: parseAgentToken },
-  });
-  const probeAccount = createProbeAccount({
-    accounts,
-    keys,
-    monthlyBudget: async () => (await probing.settings()).monthlyBudget,
-    granted: grantedFor(pool),
-  });
-  const presence = createPresence({
-    pool,
-    onFailure: (error) => log.warn(describeError(error), 'the service could not note that it is alive'),
-  });
+  const measuring = createUptimeParts({ pool, accounts, keys, log });
   const schedule = createSchedule({
     databaseUrl,
     publicUrl,
     probes: config.probes,
-    probing,
-    probeAccount,
+    ...measuring.rounds,
     orders,
     transfers,
     transferSource: config.bank && listing && createSepayListing({ ...listing, accountNumber: config.bank.account }),
-    uptime,
     notices,
     mismatchMails,
     webhooks,
@@ -188,9 +164,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       plans: createPlans({ pool }),
       qrPictures,
       transfers,
-      uptime,
-      probing,
-      probeAgents,
+      ...measuring.domains,
       notices,
       webhooks,
     },
@@ -205,9 +179,9 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   await registerPages(app, {
     receipts: { links: receiptLinks, limits, accounts, orders, transfers, seller },
     downloads,
-    pricing: { pool, catalog, uptime, publicUrl },
+    pricing: { pool, catalog, uptime: measuring.domains.uptime, publicUrl },
   });
-  registerAgentRoutes(app, { agents: probeAgents, plan: probing.decide, key: probeAccount.agentKey });
+  measuring.registerRoutes(app);
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],
     transfers,
@@ -216,11 +190,11 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
 
   return {
     async startSchedule() {
-      presence.start();
+      measuring.presence.start();
       await schedule.start();
     },
     async close() {
-      presence.close();
+      measuring.presence.close();
       await schedule.close();
       await Promise.all([routeTester.close(), webhooks.close(), mailer.close(), qrPictures.close()]);
       await Promise.all([prisma.$disconnect(), pool.end()]);

@@ -164,6 +164,11 @@ export function createProbing({ pool }: { pool: Pool }) {
       .map(({ model }) => model);
   }
 
+  return { settings, plan, decide, due, ...settingsWriters(pool) };
+}
+
+/** Changes of the settings by operators. Every change is audited. */
+function settingsWriters(pool: Pool) {
   /** Changes the settings of all models. */
   async function saveSettings(input: ProbingSettings & { actor: string }): Promise<SaveProbingOutcome> {
     const { everyMinutes, monthlyBudget, actor } = input;
@@ -203,7 +208,7 @@ export function createProbing({ pool }: { pool: Pool }) {
     });
   }
 
-  return { settings, plan, decide, due, saveSettings, saveModel };
+  return { saveSettings, saveModel };
 }
 
 export type Probing = ReturnType<typeof createProbing>;

@@ -10,7 +10,7 @@ import type { ProbeResult } from './probe.ts';
 export type RecordedProbe = ProbeResult & { weight?: number };
 
 /** Who sent the probes: an agent, by its id, or the service itself (null). */
-export type Observer = string | null;
+type Sender = string | null;
 
 /**
  * Around a probe of an agent the service's own ones of the same way do not count: what customers can reach is measured
@@ -34,7 +34,7 @@ export async function recordOwn(pool: Pool, probes: readonly RecordedProbe[]): P
 export async function recordProbes(
   client: ClientBase,
   probes: readonly RecordedProbe[],
-  observer: Observer,
+  sender: Sender,
 ): Promise<void> {
   const models = Map.groupBy(probes, ({ model }) => model);
   for (const model of [...models.keys()].sort())
@@ -42,7 +42,7 @@ export async function recordProbes(
   for (const [model, some] of models) {
     const moments = some.map(({ startedAt }) => startedAt.getTime());
     const [first, last] = [new Date(Math.min(...moments)), new Date(Math.max(...moments))];
-    await insertProbes(client, some, observer);
+    await insertProbes(client, some, sender);
     const changed = await outrank(client, model, { first, last });
     await addUp(client, model, [...some.map(({ startedAt }) => startedAt), ...changed]);
     await noteMeasured(client, model, some);
@@ -50,7 +50,7 @@ export async function recordProbes(
   }
 }
 
-async function insertProbes(client: ClientBase, probes: readonly RecordedProbe[], observer: Observer): Promise<void> {
+async function insertProbes(client: ClientBase, probes: readonly RecordedProbe[], sender: Sender): Promise<void> {
   const rows = probes.map(({ weight = 1, ...probe }) => ({ id: uuidv7(), ...probe, weight }));
   // Planned work is in no figure. What was announced after the fact, or without an end, excuses nothing.
   await client.query(
@@ -63,7 +63,7 @@ async function insertProbes(client: ClientBase, probes: readonly RecordedProbe[]
                     AND (cardinality(a.models) = 0 OR p.model = ANY (a.models)))
      FROM jsonb_to_recordset($1::jsonb) AS p (id uuid, model text, protocol text, mode text, "startedAt" timestamptz,
             outcome text, reason text, status int, "latencyMs" int, "timeToFirstByteMs" int, weight int)`,
-    [JSON.stringify(rows), observer],
+    [JSON.stringify(rows), sender],
   );
 }
 
