@@ -4,7 +4,7 @@ import { createSeal } from '../shared/seal.ts';
 import { featuresOf } from './features.ts';
 import { profileOf } from './profiles/profiles.ts';
 import type { RouteRecord, UpstreamRecord } from './route.ts';
-import { sealContextOf, simulatorAddress } from './upstreams.ts';
+import { sealContextOf, simulatorAddress, simulatorBase } from './upstreams.ts';
 
 /** Converts rows of routes, upstreams and sealed keys to callable routes, with their keys unsealed in memory. */
 
@@ -91,7 +91,7 @@ export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesPar
 
   const toUpstream = (row: UpstreamRow, keyRows: readonly KeyRow[]): UpstreamRecord | null => {
     const keys = keyRows.map(open).filter((key) => key !== null);
-    const baseUrl = row.simulated ? simulatorBase(row, simulatorUrl) : row.baseUrl;
+    const baseUrl = row.simulated ? simulatedBase(row, simulatorUrl) : row.baseUrl;
     // An upstream whose keys cannot be unsealed must not be called without one.
     if ((keyRows.length > 0 && keys.length === 0) || baseUrl === null) return null;
     return {
@@ -122,10 +122,9 @@ export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesPar
 }
 
 /** The simulator serves every protocol at one address, which differs per process. */
-function simulatorBase({ protocol, baseUrl }: UpstreamRow, url: string | null): string | null {
+function simulatedBase({ protocol, baseUrl, profile }: UpstreamRow, url: string | null): string | null {
   if (baseUrl !== simulatorAddress) throw new Error('an upstream is marked as simulated and has an address of its own');
-  if (url === null) return null;
-  return protocol === 'messages' ? url : `${url}/v1`;
+  return simulatorBase({ protocol, profile }, url);
 }
 
 function toRecord(row: RouteRow, upstream: UpstreamRecord): RouteRecord {

@@ -5,7 +5,7 @@ import { credentialHeaders, messagesVersion, type Protocol, upstreamPaths } from
 import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
 import { featuresOf } from './features.ts';
-import { sealContextOf, simulatorAddress } from './upstreams.ts';
+import { sealContextOf, simulatorAddress, simulatorBase } from './upstreams.ts';
 
 /**
  * Tests one route with the smallest request, whether or not it is switched on, without the gateway and its budget: the
@@ -65,7 +65,7 @@ export function createRouteTester(options: {
       const [route] = rows;
       if (route === undefined) return null;
       const simulated = route.baseUrl === simulatorAddress;
-      const baseUrl = simulated ? simulatorBase(route.protocol, simulatorUrl) : route.baseUrl;
+      const baseUrl = simulated ? simulatorBase(route, simulatorUrl) : route.baseUrl;
       if (baseUrl === null) return refused('The simulator does not run.');
       const secret =
         route.keyId === null || route.sealed === null ? null : seal.unseal(sealContextOf(route.keyId), route.sealed);
@@ -83,11 +83,6 @@ export function createRouteTester(options: {
       await Promise.all([open.close(), guarded === open ? undefined : guarded.close()]);
     },
   };
-}
-
-function simulatorBase(protocol: Protocol, url: string | null): string | null {
-  if (url === null) return null;
-  return protocol === 'messages' ? url : `${url}/v1`;
 }
 
 /** A literal address needs no lookup, so the guarded agent would not check it. */

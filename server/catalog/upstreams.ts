@@ -20,6 +20,17 @@ import { profileOf } from './profiles/profiles.ts';
 /** The base address that stands for this process's own simulator. */
 export const simulatorAddress = 'simulator';
 
+/** The simulator's address for an upstream, under which it plays the upstream's vendor; null: it does not run. */
+export function simulatorBase(
+  { protocol, profile }: { protocol: Protocol; profile: string | null },
+  url: string | null,
+): string | null {
+  if (url === null) return null;
+  const vendor = profileOf(profile);
+  const base = vendor === null ? url : `${url}/as/${vendor.id}`;
+  return protocol === 'messages' ? base : `${base}/v1`;
+}
+
 const protocols = ['messages', 'chat-completions', 'responses'] as const satisfies readonly Protocol[];
 
 const id = z

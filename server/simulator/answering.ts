@@ -24,6 +24,7 @@ import {
 import { responses } from './responses.ts';
 import { cueOf, type PlayedAnswer, writeAnswer } from './script.ts';
 import type { Signatures } from './signatures.ts';
+import { speakAs } from './vendors/vendors.ts';
 
 export interface AnswerSettings {
   apiKey: string | null;
@@ -45,8 +46,10 @@ const DIALECTS = { messages, 'chat-completions': chatCompletions, responses };
 const MAX_SILENT_ANSWER_MS = 2_000;
 
 function dialectOf(arrival: Arrival): VendorDialect {
-  if (arrival.route !== null) return DIALECTS[arrival.route.protocol];
-  return arrival.exchange.request.headers['anthropic-version'] === undefined ? chatCompletions : messages;
+  const { route, vendor } = arrival;
+  const isMessages = arrival.exchange.request.headers['anthropic-version'] !== undefined;
+  const base = route === null ? (isMessages ? messages : chatCompletions) : DIALECTS[route.protocol];
+  return vendor === null ? base : speakAs(vendor, base);
 }
 
 function usageOf(computed: unknown, directives: Directives): UsageReport {
@@ -147,6 +150,8 @@ async function answerPrompt(settings: AnswerSettings, turn: Play): Promise<void>
   const cue = cueOf(prompt.turns);
   const answer = writeAnswer(prompt, directives, cue, random);
   const input = dialect.cached(settings.cache, prompt.model, prompt.segments);
+  const refused = dialect.refuseAnswer?.(answer, prompt) ?? null;
+  if (refused !== null) return fail(call, refused);
   const envelope = envelopeOf(settings, turn);
   envelope.usage = usageOf(dialect.usage(input, answer, prompt.answers), directives);
   await think(settings, turn, answer);

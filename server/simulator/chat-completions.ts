@@ -130,6 +130,7 @@ function promptOf(body: ParsedObject): Prompt {
   const options = isObject(body['stream_options']) ? body['stream_options'] : {};
   const stop = typeof body['stop'] === 'string' ? [body['stop']] : arrayOf(body['stop']);
   return {
+    protocol: 'chat-completions',
     model: wordOf(body['model']),
     stream: body['stream'] === true,
     maxTokens: limit === null ? null : Number(limit),
@@ -142,6 +143,7 @@ function promptOf(body: ParsedObject): Prompt {
     parallelTools: body['parallel_tool_calls'] !== false,
     json: jsonOf(body['response_format']),
     includeUsage: options['include_usage'] === true,
+    thought: null,
   };
 }
 

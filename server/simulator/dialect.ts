@@ -73,7 +73,9 @@ export interface VendorDialect {
   /** The body of an answer that is not streamed, ready for `stringify`. */
   whole(answer: PlayedAnswer, envelope: Envelope): unknown;
   /** The events of a streamed answer, made one by one as they are sent. */
-  events(answer: PlayedAnswer, envelope: Envelope): Iterable<StreamEvent>;
+  events(answer: PlayedAnswer, envelope: Envelope): Iterable<StreamEvent | BareEvent>;
+  /** The vendor's failure over an answer that it would otherwise give; absent: it gives every answer. */
+  refuseAnswer?(answer: PlayedAnswer, prompt: Prompt): VendorError | null;
   /** How a running stream reports a failure, after so many events. */
   failedEvents(failure: VendorError, envelope: Envelope, sent: number): Iterable<StreamEvent>;
   /** The error envelope. */

@@ -134,6 +134,7 @@ function jsonOf(body: ParsedObject): Prompt['json'] {
 function promptOf(body: ParsedObject): Prompt {
   const choice = isObject(body['tool_choice']) ? body['tool_choice'] : {};
   return {
+    protocol: 'messages',
     model: wordOf(body['model']),
     stream: body['stream'] === true,
     maxTokens: Number.isInteger(body['max_tokens']) ? Number(body['max_tokens']) : null,
@@ -148,6 +149,7 @@ function promptOf(body: ParsedObject): Prompt {
     parallelTools: choice['disable_parallel_tool_use'] !== true,
     json: jsonOf(body),
     includeUsage: true,
+    thought: null,
   };
 }
 

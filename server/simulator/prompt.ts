@@ -1,5 +1,7 @@
 /** The content of a request, in the terms that the three protocols share. */
 
+import type { Protocol } from '../core/protocol.ts';
+
 /** One step of the conversation, oldest first, reduced to what the script needs. */
 export type PromptTurn = { from: 'user'; text: string } | { from: 'assistant' } | { from: 'tool' };
 
@@ -23,6 +25,7 @@ export interface PromptTool {
 export type PromptToolChoice = { mode: 'auto' | 'none' | 'any' } | { mode: 'named'; name: string };
 
 export interface Prompt {
+  protocol: Protocol;
   model: string;
   stream: boolean;
   /** Cap on generated tokens, thinking included; null when there is none. */
@@ -39,6 +42,8 @@ export interface Prompt {
   json: { schema: unknown } | null;
   /** Chat completions: the usage chunk was asked for. */
   includeUsage: boolean;
+  /** What the model thinks although the script does not say so; null: nothing. */
+  thought: string | null;
 }
 
 /** A refusal or failure, before it gets the protocol's envelope. */

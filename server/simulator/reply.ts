@@ -8,6 +8,7 @@ import { stringify } from './json.ts';
 import type { VendorError } from './prompt.ts';
 import type { Random } from './random.ts';
 import type { ReadBody } from './request-body.ts';
+import type { SimulatedVendor } from './vendors/vendor.ts';
 
 /** One request that has arrived. */
 export interface Arrival {
@@ -15,6 +16,8 @@ export interface Arrival {
   path: string;
   /** Null for an address that is none of the three protocols'. */
   route: { protocol: VendorDialect['protocol']; countOnly: boolean } | null;
+  /** The vendor that is played; null: the protocol's reference. */
+  vendor: SimulatedVendor | null;
   read: Exclude<ReadBody, { kind: 'left' }>;
   /** Its place in the order of arrival; with the seed it decides everything random about it. */
   number: number;

@@ -135,6 +135,7 @@ function jsonOf(body: ParsedObject): Prompt['json'] {
 
 function promptOf(body: ParsedObject): Prompt {
   return {
+    protocol: 'responses',
     model: wordOf(body['model']),
     stream: body['stream'] === true,
     maxTokens: Number.isInteger(body['max_output_tokens']) ? Number(body['max_output_tokens']) : null,
@@ -147,6 +148,7 @@ function promptOf(body: ParsedObject): Prompt {
     parallelTools: body['parallel_tool_calls'] !== false,
     json: jsonOf(body),
     includeUsage: true,
+    thought: null,
   };
 }
 

@@ -124,7 +124,8 @@ export function writeAnswer(prompt: Prompt, directives: Directives, cue: Cue, ra
     return taken;
   };
 
-  const thinking = directives.think === null ? null : take(cutIntoTokens(directives.think));
+  const thought = directives.think ?? prompt.thought;
+  const thinking = thought === null ? null : take(cutIntoTokens(thought));
   const text = take(cutIntoTokens(stopped === null ? wanted : wanted.slice(0, stopped.at)));
   const tools: PlannedTool[] = [];
   for (const { input, ...call } of stopped === null ? calls : []) {

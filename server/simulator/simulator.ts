@@ -10,6 +10,8 @@ import { createPromptCache } from './prompt-cache.ts';
 import { createRecorder, headerPairs, type RecordedRequest } from './recorder.ts';
 import { readBody } from './request-body.ts';
 import { createSignatures } from './signatures.ts';
+import type { SimulatedVendor } from './vendors/vendor.ts';
+import { vendorNamed } from './vendors/vendors.ts';
 
 export type { Chunking, RecordedRequest };
 
@@ -85,6 +87,13 @@ const DIALECT_PATHS: Record<string, { protocol: Protocol; countOnly: boolean }> 
   '/v1/chat/completions': { protocol: 'chat-completions', countOnly: false },
   '/v1/responses': { protocol: 'responses', countOnly: false },
 };
+
+/** A path that begins with `/as/NAME` is that vendor's. */
+function vendorOf(path: string): { vendor: SimulatedVendor | null; rest: string } {
+  const [, name, rest] = /^\/as\/([^/]+)(\/.*)$/.exec(path) ?? [];
+  const vendor = name === undefined ? null : vendorNamed(name);
+  return vendor === null || rest === undefined ? { vendor: null, rest: path } : { vendor, rest };
+}
 
 function answerSettings(settings: SimulatorSettings): AnswerSettings {
   const seed = settings.seed ?? 1;
@@ -199,11 +208,13 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
       });
     }
     if (exchange.gone || read.kind === 'left') return;
-    const route = DIALECT_PATHS[path];
+    const { vendor, rest } = vendorOf(path);
+    const route = DIALECT_PATHS[rest];
     await answering({
       exchange,
-      path,
-      route: route ?? null,
+      path: rest,
+      route: route !== undefined && (vendor?.protocols.includes(route.protocol) ?? true) ? route : null,
+      vendor,
       read,
       number,
       onStream: () => traffic.streamOpened(exchange.response),

@@ -10,7 +10,10 @@ export const openaiO: VendorProfile = {
       baseUrl: 'https://api.openai.com/v1',
       features: { ...reasoningChat, store: true, parallelCalls: false },
     },
-    responses: { baseUrl: 'https://api.openai.com/v1', features: reasoningResponses },
+    responses: {
+      baseUrl: 'https://api.openai.com/v1',
+      features: { ...reasoningResponses, parallelCalls: false },
+    },
   },
   keyVariable: 'OPENAI_API_KEY',
   wordings: ['OpenAI'],

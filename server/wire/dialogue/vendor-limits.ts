@@ -2,6 +2,7 @@ import type { UpstreamFeatures } from '../../core/features.ts';
 import type { WireContext } from '../protocol.ts';
 import type { AssistantPart, ContentPart, Dialogue, ToolResult, Turn } from './dialogue.ts';
 import { refuse } from './refusal.ts';
+import { callsOf } from './turns.ts';
 
 /**
  * Fits a request to what the upstream takes beyond its protocol. What would change the answer is refused in the gateway's own
@@ -16,8 +17,18 @@ export function fitToVendor(dialogue: Dialogue, { features, digest }: WireContex
     turns: features.shortCallIds ? bound.turns.map((turn) => renameCalls(turn, idOf)) : bound.turns,
     parallelCalls: features.parallelCalls ? bound.parallelCalls : null,
     endUser: features.endUser ? bound.endUser : null,
-    thinking: features.thinkingSwitch && isForced(bound) ? { kind: 'off', at: bound.toolChoice.at } : bound.thinking,
+    thinking:
+      features.thinkingSwitch && cannotThink(bound, features) ? { kind: 'off', at: 'thinking' } : bound.thinking,
   };
+}
+
+/**
+ * A vendor that thinks by itself takes no forced call while it does, and wants the thinking that led to earlier calls: clients
+ * of other protocols have none that it would take where the history has no place for it.
+ */
+function cannotThink({ toolChoice, turns }: Dialogue, { reasoningHistory }: UpstreamFeatures): boolean {
+  if (toolChoice?.kind === 'any' || toolChoice?.kind === 'tool') return true;
+  return !reasoningHistory && turns.some((turn) => callsOf(turn).length > 0);
 }
 
 function refuseUnsupported({ stop, format, turns }: Dialogue, features: UpstreamFeatures): void {
@@ -36,10 +47,6 @@ function refuseUnsupported({ stop, format, turns }: Dialogue, features: Upstream
 function contentOf(turn: Turn): ContentPart[] {
   if (turn.role === 'user') return turn.parts;
   return turn.role === 'results' ? turn.results.flatMap(({ parts }) => parts) : [];
-}
-
-function isForced(dialogue: Dialogue): dialogue is Dialogue & { toolChoice: { kind: 'any' | 'tool'; at: string } } {
-  return dialogue.toolChoice?.kind === 'any' || dialogue.toolChoice?.kind === 'tool';
 }
 
 /**
