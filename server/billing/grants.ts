@@ -14,7 +14,7 @@ export interface GrantToAdd {
   amount: PicoUsd;
   /** Its expiry, which should come from the database's clock; null: never. */
   expiresAt: Date | null;
-  /** Its source, unique per account: `trial:<account>`, `order:<id>`, `adjustment:<uuid>`. */
+  /** Its source, unique per account: `trial:<account>`, `order:<id>`, `adjustment:<uuid>`, `undone:<id>`. */
   sourceRef: string;
   /** The operator's reason. */
   reason?: string | null;
@@ -90,4 +90,38 @@ export async function endGrant(db: Queryable, ref: { accountId: string; grantId:
     endedAt: ended.rows[0].expires_at,
     expiresAt: grant.expires_at,
   };
+}
+
+/** Outcome of taking back a purchase. */
+export type PurchaseUndone =
+  | { kind: 'undone'; grantId: string; amount: PicoUsd }
+  /** `spent` and `held` in pico-USD: something of it is used. */
+  | { kind: 'used'; spent: PicoUsd; held: PicoUsd }
+  | { kind: 'unknown_grant' };
+
+/**
+ * Ends the grant of a purchase that was a mistake, while nothing of it is spent or held. It becomes an adjustment that
+ * has ended, so that the same order can be granted again. Must be the last lock of its transaction, as in `endGrant`.
+ */
+export async function undoPurchase(
+  db: Queryable,
+  ref: { accountId: string; sourceRef: string; reason: string },
+): Promise<PurchaseUndone> {
+  await db.query(`SELECT set_config('idle_in_transaction_session_timeout', '4s', true)`);
+  const { rows } = await db.query(
+    `SELECT id, amount::text, spent::text, held::text, expired::text FROM "grant"
+     WHERE account_id = $1 AND source_ref = $2 AND kind = 'purchase' FOR NO KEY UPDATE`,
+    [ref.accountId, ref.sourceRef],
+  );
+  const [grant] = rows;
+  if (grant === undefined) return { kind: 'unknown_grant' };
+  const used = { spent: BigInt(grant.spent), held: BigInt(grant.held) };
+  if (used.spent > 0n || used.held > 0n) return { kind: 'used', ...used };
+  await db.query(
+    `UPDATE "grant" SET kind = 'adjustment', source_ref = 'undone:' || id, reason = $3,
+            expires_at = least(expires_at, date_trunc('milliseconds', clock_timestamp()) + interval '1 millisecond')
+     WHERE account_id = $1 AND id = $2`,
+    [ref.accountId, grant.id, ref.reason],
+  );
+  return { kind: 'undone', grantId: grant.id, amount: BigInt(grant.amount) };
 }

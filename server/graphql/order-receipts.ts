@@ -1,5 +1,5 @@
 import type { Order } from '../plans/orders.ts';
-import type { Transfer } from '../plans/transfers.ts';
+import type { Transfer } from '../plans/transfer-rows.ts';
 import { decodeUuid } from './access.ts';
 import { builder } from './builder.ts';
 import { findOrder, OrderPaymentType } from './orders.ts';

@@ -3,7 +3,7 @@ import { findMemos } from '../plans/memo.ts';
 import type { BankAccount, CreateOrderOutcome, Order, PaymentInstructions } from '../plans/orders.ts';
 import type { OrderStatus } from '../plans/payment.ts';
 import { QrBusyError, type QrPicture } from '../plans/qr-pictures.ts';
-import type { Transfer } from '../plans/transfers.ts';
+import type { Transfer } from '../plans/transfer-rows.ts';
 import { accountFor, checkIdempotencyKey, decodeId, decodeUuid, encodeId, requireAbility } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
@@ -246,14 +246,19 @@ builder.queryFields((t) => ({
     args: {
       status: t.arg({ type: OrderStatusType, description: 'Only orders that are so far.' }),
       memo: t.arg.string({ description: 'Only the order of this memo code, in whatever text it stands.' }),
+      search: t.arg.string({
+        description:
+          'Only orders with this in their memo code, or in the name or e-mail of their account, or of this price.',
+      }),
     },
-    resolve: (query, _root, { status, memo, ...page }, { prisma }) =>
+    resolve: (query, _root, { status, memo, search, ...page }, { prisma }) =>
       prisma.order.findMany({
         ...query,
         where: besideCursor(
           {
             ...(status ? { status } : {}),
             ...(memo == null ? {} : { memo: { in: findMemos(memo.slice(0, 4_000)) } }),
+            ...(search == null || search.trim() === '' ? {} : { OR: searched(search.trim().slice(0, 200)) }),
           },
           cursorRow(page),
         ),
@@ -261,6 +266,18 @@ builder.queryFields((t) => ({
       }),
   }),
 }));
+
+/** What a person remembers of an order. Prices are written with separators of thousands or without. */
+function searched(text: string) {
+  const contains = { contains: text, mode: 'insensitive' as const };
+  const digits = text.replaceAll(/[.,\s₫]|vnd/gi, '');
+  return [
+    { memo: contains },
+    { account: { name: contains } },
+    { account: { email: contains } },
+    ...(/^[1-9]\d{0,14}$/.test(digits) ? [{ priceVnd: BigInt(digits) }] : []),
+  ];
+}
 
 const CreateOrderInput = builder.inputType('CreateOrderInput', {
   description: 'What to buy.',

@@ -29,6 +29,7 @@ import './plans.ts';
 import './orders.ts';
 import './order-status.ts';
 import './order-receipts.ts';
+import './transfer-corrections.ts';
 import './transfers.ts';
 import './uptime.ts';
 import './announcements.ts';

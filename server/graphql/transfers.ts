@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { actorOf, isOperator } from '../people/principal.ts';
 import type { ReviewReason } from '../plans/payment.ts';
-import type { MatchOutcome, Transfer, Transfers } from '../plans/transfers.ts';
+import type { Transfer } from '../plans/transfer-rows.ts';
+import type { MatchOutcome, Transfers } from '../plans/transfers.ts';
 import { checkInput, shownText, shownTextOrNothing } from '../shared/input.ts';
 import { decodeUuid, encodeId, noSuchId } from './access.ts';
 import { builder } from './builder.ts';
@@ -73,7 +74,7 @@ const ReviewType = builder.prismaObject('TransferReview', {
   }),
 });
 
-const TransferType = builder.prismaNode('BankTransfer', {
+export const TransferType = builder.prismaNode('BankTransfer', {
   id: { field: 'id' },
   description: 'Money that moved at the bank.',
   findUnique: (id, { principal }) => ({ id: isOperator(principal) ? id : noSuchId }),

@@ -317,7 +317,8 @@ async function upgradeTerms(
   };
 }
 
-async function insertOrder(
+/** Writes an order with these terms and a fresh memo code. */
+export async function insertOrder(
   client: ClientBase,
   input: {
     accountId: string;

@@ -4,11 +4,11 @@
  */
 
 import type { ClientBase, Pool } from 'pg';
-import { addGrant } from '../billing/grants.ts';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { isUuid } from '../shared/uuid.ts';
+import { createCorrections } from './corrections.ts';
 import { findMemos } from './memo.ts';
 import { compareMovements, maxApartMs, referenceKey, type Sameness } from './movement.ts';
 import { violates } from './orders.ts';
@@ -21,6 +21,23 @@ import {
   type ReviewReason,
   refuseAmount,
 } from './payment.ts';
+import { createSettlement, type SettlementDeps } from './settlement.ts';
+import {
+  closeMatched,
+  findTransfer,
+  insertMatch,
+  insertReview,
+  type LockedOrder,
+  type LockedRow,
+  lockedColumns,
+  lockOrder,
+  sumReceived,
+  type Transfer,
+  type TransferRow,
+  toTransfer,
+  transferColumns,
+  transferTables,
+} from './transfer-rows.ts';
 
 /** A movement at the bank as a provider reports it. */
 export interface IncomingTransfer {
@@ -57,53 +74,12 @@ export type MatchOutcome =
   | { kind: 'upgrade_superseded' }
   | { kind: 'not_payable'; reason: ReviewReason };
 
-export interface Transfer {
-  id: string;
-  provider: string;
-  providerId: string;
-  bankReference: string | null;
-  direction: 'in' | 'out';
-  amountVnd: bigint;
-  memo: string;
-  bookedAt: Date;
-  createdAt: Date;
-  /** The order that it pays, and who matched it: `matcher`, or an operator. */
-  orderId: string | null;
-  matchedBy: string | null;
-  review: Review | null;
-}
-
-export interface Review {
-  reason: ReviewReason;
-  orderId: string | null;
-  /** With `repeated`: the first transfer of the same movement. */
-  repeatsId: string | null;
-  surplusVnd: bigint | null;
-  closedAt: Date | null;
-  closedBy: string | null;
-  note: string | null;
-}
-
-/** Called inside the transaction that changed an order. */
-interface OrderMoved {
-  accountId: string;
-  orderId: string;
-  status: 'partial' | 'paid';
-}
-
-export interface TransferDeps {
+export interface TransferDeps extends SettlementDeps {
   /** Must read BIGINT as `bigint` (the types of the money lane). */
   pool: Pool;
-  /** Makes the grant in the given transaction, once for each source. Billing's, unless a test replaces it. */
-  giveGrant?: typeof addGrant;
   /** Our account numbers: money to other accounts only waits for a person. Null: not checked. */
   accountNumbers: readonly string[] | null;
-  /** Called in the same transaction, to publish payments. An error in it rolls the payment back. */
-  onOrderMoved?: (client: ClientBase, moved: OrderMoved) => Promise<void>;
 }
-
-/** How long a partly paid order waits for the rest. */
-const partialGraceDays = 7;
 
 export function createTransfers(deps: TransferDeps) {
   const { pool } = deps;
@@ -182,11 +158,7 @@ export function createTransfers(deps: TransferDeps) {
           return { kind: 'already_matched', orderId: matched?.orderId ?? input.orderId };
         }
         await apply(client, { order, transferId: input.transferId, decision });
-        await client.query(
-          `UPDATE transfer_review SET closed_at = now(), closed_by = $2, note = coalesce(note, 'matched to order ' || $3)
-           WHERE transfer_id = $1 AND closed_at IS NULL AND reason <> 'surplus'`,
-          [input.transferId, input.by, input.orderId],
-        );
+        await closeMatched(client, input);
         await appendAudit(client, {
           actor: input.by,
           action: 'transfer.match',
@@ -202,51 +174,7 @@ export function createTransfers(deps: TransferDeps) {
     }
   }
 
-  return { receive, matchByHand, ...reviewQueue(pool) };
-}
-
-/** Applies a decision to its order: status, grant, surplus. In the transaction of the decision. */
-function createSettlement({ giveGrant = addGrant, onOrderMoved }: TransferDeps) {
-  return async function apply(
-    client: ClientBase,
-    step: { order: LockedOrder; transferId: string; decision: Exclude<PaymentDecision, { kind: 'review' }> },
-  ): Promise<void> {
-    const { order, transferId, decision } = step;
-    if (decision.kind === 'partial') {
-      await client.query(
-        `UPDATE purchase_order SET status = 'partial', expires_at = greatest(expires_at, now() + make_interval(days => $2))
-         WHERE id = $1`,
-        [order.id, partialGraceDays],
-      );
-      await closeShort(client, order.id, 'the order waits for the rest again');
-    } else {
-      const { rows } = await client.query<{ expiresAt: Date | null }>(
-        `UPDATE purchase_order SET status = 'paid', paid_at = now() WHERE id = $1
-         RETURNING now() + make_interval(days => valid_days) AS "expiresAt"`,
-        [order.id],
-      );
-      await giveGrant(client, {
-        accountId: order.accountId,
-        kind: 'purchase',
-        amount: order.budget,
-        expiresAt: rows[0]?.expiresAt ?? null,
-        sourceRef: `order:${order.id}`,
-      });
-      await closeShort(client, order.id, 'the order was paid after all');
-      if (decision.surplusVnd > 0n)
-        await insertReview(client, {
-          transferId,
-          reason: 'surplus',
-          orderId: order.id,
-          surplusVnd: decision.surplusVnd,
-        });
-    }
-    await onOrderMoved?.(client, {
-      accountId: order.accountId,
-      orderId: order.id,
-      status: decision.kind,
-    });
-  };
+  return { receive, matchByHand, ...createCorrections(pool, apply), ...reviewQueue(pool) };
 }
 
 /** The queue of transfers that wait for a person, and the other transfers. */
@@ -297,13 +225,6 @@ function reviewQueue(pool: Pool) {
 }
 
 export type Transfers = ReturnType<typeof createTransfers>;
-
-interface LockedOrder extends PayableOrder {
-  id: string;
-  accountId: string;
-  status: OrderStatus;
-  budget: bigint;
-}
 
 async function insertTransfer(client: ClientBase, transfer: IncomingTransfer): Promise<{ id: string; fresh: boolean }> {
   const id = uuidv7();
@@ -403,113 +324,4 @@ async function findPayableOrder(
   const { now, ...order } = row;
   // Summed after the lock is held: the previous holder may have added to the sum.
   return { kind: 'order', now, order: { ...order, receivedVnd: await sumReceived(client, order.id) } };
-}
-
-type LockedRow = Omit<LockedOrder, 'receivedVnd'> & { now: Date };
-
-const lockedColumns = `id, account_id AS "accountId", status, price_vnd AS "priceVnd", budget, upgrades,
-  created_at AS "createdAt", expires_at AS "expiresAt", clock_timestamp() AS now`;
-
-async function lockOrder(client: ClientBase, orderId: string): Promise<LockedOrder | null> {
-  const { rows } = await client.query<LockedRow>(
-    `SELECT ${lockedColumns} FROM purchase_order WHERE id = $1 FOR UPDATE`,
-    [orderId],
-  );
-  const [row] = rows;
-  return row === undefined ? null : { ...row, receivedVnd: await sumReceived(client, row.id) };
-}
-
-async function sumReceived(client: ClientBase, orderId: string): Promise<bigint> {
-  const { rows } = await client.query<{ sum: bigint }>(
-    `SELECT coalesce(sum(t.amount_vnd), 0)::bigint AS sum
-     FROM transfer_match m JOIN bank_transfer t ON t.id = m.transfer_id WHERE m.order_id = $1`,
-    [orderId],
-  );
-  return rows[0]?.sum ?? 0n;
-}
-
-async function insertMatch(
-  client: ClientBase,
-  match: { transferId: string; orderId: string; by: string },
-): Promise<boolean> {
-  const { rowCount } = await client.query(
-    `INSERT INTO transfer_match (transfer_id, order_id, matched_by) VALUES ($1, $2, $3)
-     ON CONFLICT (transfer_id) DO NOTHING`,
-    [match.transferId, match.orderId, match.by],
-  );
-  return rowCount === 1;
-}
-
-async function insertReview(
-  client: ClientBase,
-  review: {
-    transferId: string;
-    reason: ReviewReason;
-    orderId: string | null;
-    repeatsId?: string;
-    surplusVnd?: bigint;
-  },
-): Promise<void> {
-  // A transfer that was in the queue for another reason and then overpays an order becomes a surplus.
-  await client.query(
-    `INSERT INTO transfer_review (transfer_id, reason, order_id, surplus_vnd, repeats_id) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (transfer_id) DO UPDATE SET reason = excluded.reason, order_id = excluded.order_id,
-       surplus_vnd = excluded.surplus_vnd, closed_at = NULL, closed_by = NULL`,
-    [review.transferId, review.reason, review.orderId, review.surplusVnd ?? null, review.repeatsId ?? null],
-  );
-}
-
-/** Money that waited for a person because its order had expired can be used again. */
-async function closeShort(client: ClientBase, orderId: string, note: string): Promise<void> {
-  await client.query(
-    `UPDATE transfer_review SET closed_at = now(), closed_by = 'matcher', note = $2
-     WHERE order_id = $1 AND reason = 'short' AND closed_at IS NULL`,
-    [orderId, note],
-  );
-}
-
-type TransferRow = Omit<Transfer, 'review'> & {
-  reviewReason: ReviewReason | null;
-  reviewOrderId: string | null;
-  repeatsId: string | null;
-  surplusVnd: bigint | null;
-  closedAt: Date | null;
-  closedBy: string | null;
-  note: string | null;
-};
-
-const transferColumns = `t.id, t.provider, t.provider_id AS "providerId", t.bank_reference AS "bankReference", t.direction,
-  t.amount_vnd AS "amountVnd", t.memo, t.booked_at AS "bookedAt", t.created_at AS "createdAt", m.order_id AS "orderId",
-  m.matched_by AS "matchedBy", r.reason AS "reviewReason", r.order_id AS "reviewOrderId", r.repeats_id AS "repeatsId",
-  r.surplus_vnd AS "surplusVnd",
-  r.closed_at AS "closedAt", r.closed_by AS "closedBy", r.note`;
-const transferTables = `bank_transfer t LEFT JOIN transfer_match m ON m.transfer_id = t.id
-  LEFT JOIN transfer_review r ON r.transfer_id = t.id`;
-
-async function findTransfer(database: Pool | ClientBase, transferId: string): Promise<Transfer | null> {
-  if (!isUuid(transferId)) return null;
-  const { rows } = await database.query<TransferRow>(
-    `SELECT ${transferColumns} FROM ${transferTables} WHERE t.id = $1`,
-    [transferId],
-  );
-  return rows[0] === undefined ? null : toTransfer(rows[0]);
-}
-
-function toTransfer({
-  reviewReason,
-  reviewOrderId,
-  repeatsId,
-  surplusVnd,
-  closedAt,
-  closedBy,
-  note,
-  ...row
-}: TransferRow): Transfer {
-  return {
-    ...row,
-    review:
-      reviewReason === null
-        ? null
-        : { reason: reviewReason, orderId: reviewOrderId, repeatsId, surplusVnd, closedAt, closedBy, note },
-  };
 }

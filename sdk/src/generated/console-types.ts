@@ -473,6 +473,13 @@ export type TransferDirection =
   /** Away from us. */
   | 'OUT';
 
+/** Why an order is proposed. */
+export type TransferProposalReason =
+  /** The text of the transfer holds almost its memo code. */
+  | 'NEAR_MEMO'
+  /** It waits for exactly this amount. */
+  | 'SAME_AMOUNT';
+
 /** Why a transfer waits for a person. */
 export type TransferReviewReason =
   /** The order had expired when the money was sent. */
@@ -888,6 +895,8 @@ export type NoticeFragment = { clearedAt: string | null, createdAt: string, fact
 
 export type NoticeSettingsFragment = { lowBalance: string, mail: boolean };
 
+export type MatchableOrderFragment = { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
+
 export type OrderFragment = { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> };
 
 export type OrderPaymentFragment = { amountVnd: string, bankReference: string | null, bookedAt: string };
@@ -965,6 +974,8 @@ export type WebhookDeliveryFragment = { body: string, createdAt: string, deliver
 export type WebhookEndpointFragment = { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string };
 
 export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string } };
+
+export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } };
 
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1375,6 +1386,7 @@ export type SearchOrdersQueryVariables = Exact<{
   after?: string | null | undefined;
   first?: number | null | undefined;
   memo?: string | null | undefined;
+  search?: string | null | undefined;
   status?: OrderStatus | null | undefined;
 }>;
 
@@ -1389,6 +1401,60 @@ export type ListBankTransfersQueryVariables = Exact<{
 
 
 export type ListBankTransfersQuery = { bankTransfers: { edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, orderId: string | null, provider: string, providerId: string, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+
+export type FindOrdersToMatchQueryVariables = Exact<{
+  first?: number | null | undefined;
+  search?: string | null | undefined;
+  status?: OrderStatus | null | undefined;
+}>;
+
+
+export type FindOrdersToMatchQuery = { orders: { edges: Array<{ cursor: string, node: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+
+export type TransferProposalsQueryVariables = Exact<{
+  transferId: string;
+}>;
+
+
+export type TransferProposalsQuery = { node:
+    | { __typename: 'AccessToken' }
+    | { __typename: 'Account' }
+    | { __typename: 'ApiKey' }
+    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
+    | { __typename: 'CatalogEntry' }
+    | { __typename: 'LedgerEntry' }
+    | { __typename: 'Model' }
+    | { __typename: 'Order' }
+    | { __typename: 'Plan' }
+    | { __typename: 'Route' }
+    | { __typename: 'Upstream' }
+    | { __typename: 'User' }
+    | { __typename: 'WebhookEndpoint' }
+   | null };
+
+export type UndoTransferMatchMutationVariables = Exact<{
+  transferId: string;
+}>;
+
+
+export type UndoTransferMatchMutation = { undoTransferMatch:
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, orderId: string | null, provider: string, providerId: string, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type CreditTransferMutationVariables = Exact<{
+  accountId: string;
+  planId: string;
+  transferId: string;
+}>;
+
+
+export type CreditTransferMutation = { creditTransfer:
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, orderId: string | null, provider: string, providerId: string, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
 
 export type MatchTransferMutationVariables = Exact<{
   orderId: string;

@@ -50,6 +50,8 @@ import type {
   CreateOrderMutationVariables,
   CreateWebhookEndpointMutation,
   CreateWebhookEndpointMutationVariables,
+  CreditTransferMutation,
+  CreditTransferMutationVariables,
   DeleteAccessTokenMutation,
   DeleteAccessTokenMutationVariables,
   DeleteKeyMutation,
@@ -66,6 +68,8 @@ import type {
   EndGrantMutationVariables,
   EntryQuery,
   EntryQueryVariables,
+  FindOrdersToMatchQuery,
+  FindOrdersToMatchQueryVariables,
   GiveGrantMutation,
   GiveGrantMutationVariables,
   HoldsQuery,
@@ -192,6 +196,10 @@ import type {
   SignUpMutationVariables,
   TestRouteMutation,
   TestRouteMutationVariables,
+  TransferProposalsQuery,
+  TransferProposalsQueryVariables,
+  UndoTransferMatchMutation,
+  UndoTransferMatchMutationVariables,
   UpdateKeyMutation,
   UpdateKeyMutationVariables,
   UpdateNoticeSettingsMutation,
@@ -387,6 +395,18 @@ export type SearchOrdersAnswer = SearchOrdersQuery['orders'];
 
 /** What `listBankTransfers` answers. */
 export type ListBankTransfersAnswer = ListBankTransfersQuery['bankTransfers'];
+
+/** What `findOrdersToMatch` answers. */
+export type FindOrdersToMatchAnswer = FindOrdersToMatchQuery['orders'];
+
+/** What `transferProposals` answers. */
+export type TransferProposalsAnswer = TransferProposalsQuery['node'];
+
+/** What `undoTransferMatch` answers. */
+export type UndoTransferMatchAnswer = UndoTransferMatchMutation['undoTransferMatch'];
+
+/** What `creditTransfer` answers. */
+export type CreditTransferAnswer = CreditTransferMutation['creditTransfer'];
 
 /** What `matchTransfer` answers. */
 export type MatchTransferAnswer = MatchTransferMutation['matchTransfer'];
@@ -1066,6 +1086,42 @@ export interface ConsoleOperator {
    * ```
    */
   listBankTransfers(variables?: ListBankTransfersQueryVariables, options?: RequestOptions): Paged<ListBankTransfersAnswer>;
+  /**
+   * Orders of all accounts, newest first; for operators.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.findOrdersToMatch();
+   * ```
+   */
+  findOrdersToMatch(variables?: FindOrdersToMatchQueryVariables, options?: RequestOptions): Pending<FindOrdersToMatchAnswer>;
+  /**
+   * Any object by its global id; null when there is none that you may see.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.transferProposals({ transferId: 'transfer-id' });
+   * ```
+   */
+  transferProposals(variables: TransferProposalsQueryVariables, options?: RequestOptions): Pending<TransferProposalsAnswer>;
+  /**
+   * Takes back a match that an operator made, while nothing of its budget is spent: the budget ends, the order waits for its money again, the transfer returns to the queue.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.undoTransferMatch({ transferId: 'transfer-id' });
+   * ```
+   */
+  undoTransferMatch(variables: UndoTransferMatchMutationVariables, options?: RequestOptions): Pending<UndoTransferMatchAnswer>;
+  /**
+   * Credits an account with a transfer that belongs to no order: a paid order of exactly this amount, at a plan’s price of a USD.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.creditTransfer({ accountId: 'account-id', planId: 'planId', transferId: 'transfer-id' });
+   * ```
+   */
+  creditTransfer(variables: CreditTransferMutationVariables, options?: RequestOptions): Pending<CreditTransferAnswer>;
   /**
    * Lays a transfer beside an order: the order is paid when its transfers reach its price.
    *

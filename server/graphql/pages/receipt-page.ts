@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatUsd } from '../../core/money.ts';
 import type { Order } from '../../plans/orders.ts';
-import type { Transfer } from '../../plans/transfers.ts';
+import type { Transfer } from '../../plans/transfer-rows.ts';
 import { escapeText, type Locale, momentText } from '../../shared/page.ts';
 
 /** The receipt of a paid order: one self-contained HTML document, made for paper. */

@@ -1,0 +1,206 @@
+import type { ClientBase, Pool } from 'pg';
+import { undoPurchase } from '../billing/grants.ts';
+import { repeatedTransaction } from '../database/lane.ts';
+import { uuidv7 } from '../runtime/http.ts';
+import { appendAudit } from '../shared/audit.ts';
+import { isUuid } from '../shared/uuid.ts';
+import { insertOrder } from './orders.ts';
+import { type OrderStatus, type ReviewReason, refuseAmount } from './payment.ts';
+import { findPlan, type Plan } from './plans.ts';
+import type { ApplyPayment } from './settlement.ts';
+import { closeMatched, findTransfer, insertMatch, lockOrder } from './transfer-rows.ts';
+
+/** Corrections of bank transfers by operators: a match taken back, and an account credited where no order exists. */
+
+/** `pool` must read BIGINT as `bigint` (the types of the money lane). */
+export function createCorrections(pool: Pool, apply: ApplyPayment) {
+  /**
+   * Takes back a match that an operator made, while nothing of its budget is spent or held: the grant ends, the order
+   * waits for its money again, and the transfer returns to the queue. The match stays on record.
+   */
+  async function undoMatch(input: { transferId: string; by: string }): Promise<UndoOutcome> {
+    if (!isUuid(input.transferId)) return { kind: 'unknown_transfer' };
+    return repeatedTransaction(pool, async (client): Promise<UndoOutcome> => {
+      const matched = await findTransfer(client, input.transferId);
+      if (matched === null) return { kind: 'unknown_transfer' };
+      const order = matched.orderId === null ? null : await lockOrder(client, matched.orderId);
+      // Read again under the order's lock: another operator may have undone it meanwhile.
+      const match = order === null ? null : await findMatch(client, input.transferId, order.id);
+      if (order === null || match === null) return { kind: 'not_matched' };
+      if (match.matchedBy === 'matcher') return { kind: 'matched_by_memo' };
+      if (await isUpgraded(client, order.id)) return { kind: 'upgraded' };
+      const { rows } = await client.query<{ status: OrderStatus }>(
+        `UPDATE purchase_order SET paid_at = NULL, status = CASE
+           WHEN $2::bigint > 0 THEN 'partial' WHEN $3 THEN 'cancelled' WHEN expires_at > now() THEN 'pending' ELSE 'expired' END
+         WHERE id = $1 RETURNING status`,
+        [order.id, order.receivedVnd - matched.amountVnd, await wasCancelled(client, input.transferId)],
+      );
+      await client.query(
+        `INSERT INTO transfer_unmatch (id, transfer_id, order_id, matched_by, matched_at, undone_by)
+         VALUES ($1, $2, $3, $4, $5, $6)`,
+        [uuidv7(), input.transferId, order.id, match.matchedBy, match.createdAt, input.by],
+      );
+      await client.query('DELETE FROM transfer_match WHERE transfer_id = $1', [input.transferId]);
+      await reopenReview(client, input.transferId);
+      await appendAudit(client, {
+        actor: input.by,
+        action: 'transfer.undo',
+        subject: `transfer:${input.transferId}`,
+        before: { orderId: order.id, orderStatus: order.status, amountVnd: matched.amountVnd },
+        after: { orderStatus: rows[0]?.status ?? null },
+      });
+      if (order.status !== 'paid') return { kind: 'undone', orderId: order.id };
+      // The last lock: from here on nothing of the grant can be held.
+      const grant = await undoPurchase(client, {
+        accountId: order.accountId,
+        sourceRef: `order:${order.id}`,
+        reason: 'its transfer was matched by mistake',
+      });
+      if (grant.kind === 'used') throw new UndoRefused({ spent: grant.spent, held: grant.held });
+      if (grant.kind === 'unknown_grant') throw new Error('a paid order has no grant');
+      return { kind: 'undone', orderId: order.id };
+    }).catch((error: unknown): UndoOutcome => {
+      if (error instanceof UndoRefused) return { kind: 'used', ...error.used };
+      throw error;
+    });
+  }
+
+  /**
+   * Credits an account with a transfer that belongs to no order: an order of exactly this amount is made at a plan's
+   * price of a USD (cut to whole cents) and paid by it, so that receipt, books and invariants are those of every order.
+   */
+  async function creditAccount(input: {
+    transferId: string;
+    accountId: string;
+    planId: string;
+    by: string;
+  }): Promise<CreditOutcome> {
+    if (!isUuid(input.transferId)) return { kind: 'unknown_transfer' };
+    if (!isUuid(input.accountId)) return { kind: 'unknown_account' };
+    return repeatedTransaction(pool, async (client): Promise<CreditOutcome> => {
+      const transfer = await findTransfer(client, input.transferId);
+      if (transfer === null) return { kind: 'unknown_transfer' };
+      if (transfer.orderId !== null) return { kind: 'already_matched', orderId: transfer.orderId };
+      const refused = refuseAmount(transfer);
+      if (refused !== null) return { kind: 'not_payable', reason: refused };
+      const plan = await findPlan(client, input.planId);
+      if (plan === null) return { kind: 'unknown_plan' };
+      const terms = creditTerms(transfer.amountVnd, plan);
+      if (terms.budget <= 0n) return { kind: 'too_little' };
+      const { rowCount } = await client.query('SELECT FROM account WHERE id = $1', [input.accountId]);
+      if (rowCount === 0) return { kind: 'unknown_account' };
+      const orderId = await insertOrder(client, {
+        accountId: input.accountId,
+        plan,
+        terms,
+        upgrades: null,
+        idempotencyKey: null,
+        lifetimeMs: 0,
+      });
+      const order = await lockOrder(client, orderId);
+      if (order === null) throw new Error('an order that was just written is missing');
+      if (!(await insertMatch(client, { transferId: input.transferId, orderId, by: input.by })))
+        throw new MatchedMeanwhile();
+      await apply(client, { order, transferId: input.transferId, decision: { kind: 'paid', surplusVnd: 0n } });
+      await closeMatched(client, { transferId: input.transferId, orderId, by: input.by });
+      await appendAudit(client, {
+        actor: input.by,
+        action: 'transfer.credit',
+        subject: `transfer:${input.transferId}`,
+        after: { accountId: input.accountId, orderId, amountVnd: transfer.amountVnd, budget: terms.budget },
+      });
+      return { kind: 'credited', orderId };
+    }).catch(async (error: unknown): Promise<CreditOutcome> => {
+      if (!(error instanceof MatchedMeanwhile)) throw error;
+      const transfer = await findTransfer(pool, input.transferId);
+      return { kind: 'already_matched', orderId: transfer?.orderId ?? '' };
+    });
+  }
+
+  return { undoMatch, creditAccount };
+}
+
+/** The budget for an amount at a plan's price of a USD, cut to whole cents; valid as long as the plan's. */
+export function creditTerms(amountVnd: bigint, plan: Pick<Plan, 'priceVnd' | 'budget' | 'validDays'>) {
+  const budget = (amountVnd * plan.budget) / plan.priceVnd;
+  return { priceVnd: amountVnd, budget: budget - (budget % picoPerCent), validDays: plan.validDays };
+}
+
+const picoPerCent = 10_000_000_000n;
+
+export type UndoOutcome =
+  | { kind: 'undone'; orderId: string }
+  | { kind: 'unknown_transfer' }
+  | { kind: 'not_matched' }
+  /** The payer's memo names the order: that is no operator's mistake. */
+  | { kind: 'matched_by_memo' }
+  /** Another order upgrades the paid one. */
+  | { kind: 'upgraded' }
+  /** Pico-USD of its budget that are spent, or held by running requests. */
+  | { kind: 'used'; spent: bigint; held: bigint };
+
+export type CreditOutcome =
+  | { kind: 'credited'; orderId: string }
+  | { kind: 'unknown_transfer' }
+  | { kind: 'unknown_account' }
+  | { kind: 'unknown_plan' }
+  | { kind: 'already_matched'; orderId: string }
+  | { kind: 'not_payable'; reason: ReviewReason }
+  /** It buys less than a cent. */
+  | { kind: 'too_little' };
+
+/** Thrown to roll a transaction back: what was changed before the grant was locked must not stay. */
+class UndoRefused extends Error {
+  override name = 'UndoRefused';
+  readonly used: { spent: bigint; held: bigint };
+  constructor(used: { spent: bigint; held: bigint }) {
+    super('something of the budget is used');
+    this.used = used;
+  }
+}
+
+class MatchedMeanwhile extends Error {
+  override name = 'MatchedMeanwhile';
+}
+
+async function findMatch(
+  client: ClientBase,
+  transferId: string,
+  orderId: string,
+): Promise<{ matchedBy: string; createdAt: Date } | null> {
+  const { rows } = await client.query<{ matchedBy: string; createdAt: Date }>(
+    `SELECT matched_by AS "matchedBy", created_at AS "createdAt" FROM transfer_match
+     WHERE transfer_id = $1 AND order_id = $2`,
+    [transferId, orderId],
+  );
+  return rows[0] ?? null;
+}
+
+async function isUpgraded(client: ClientBase, orderId: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM purchase_order WHERE upgrades = $1 AND status IN ('pending', 'partial', 'paid') LIMIT 1`,
+    [orderId],
+  );
+  return rowCount !== 0;
+}
+
+/** Whether the order was cancelled when the transfer was matched to it, by the audit log. */
+async function wasCancelled(client: ClientBase, transferId: string): Promise<boolean> {
+  const { rows } = await client.query<{ status: string | null }>(
+    `SELECT before->>'orderStatus' AS status FROM audit_entry
+     WHERE subject = 'transfer:' || $1 AND action = 'transfer.match' ORDER BY created_at DESC, id DESC LIMIT 1`,
+    [transferId],
+  );
+  return rows[0]?.status === 'cancelled';
+}
+
+/** Puts a transfer back into the queue, for the reason that it was there for. */
+async function reopenReview(client: ClientBase, transferId: string): Promise<void> {
+  await client.query(
+    `INSERT INTO transfer_review AS r (transfer_id, reason) VALUES ($1, 'no_memo')
+     ON CONFLICT (transfer_id) DO UPDATE
+     SET reason = CASE WHEN r.reason IN ('surplus', 'short') THEN 'no_memo' ELSE r.reason END,
+         surplus_vnd = NULL, closed_at = NULL, closed_by = NULL, note = NULL`,
+    [transferId],
+  );
+}

@@ -1,0 +1,69 @@
+import type { ClientBase } from 'pg';
+import { addGrant } from '../billing/grants.ts';
+import type { PaymentDecision } from './payment.ts';
+import { closeShort, insertReview, type LockedOrder } from './transfer-rows.ts';
+
+/** What a decided payment changes: the order's status, its grant, its surplus. */
+
+/** Called inside the transaction that changed an order. */
+export interface OrderMoved {
+  accountId: string;
+  orderId: string;
+  status: 'partial' | 'paid';
+}
+
+export interface SettlementDeps {
+  /** Makes the grant in the given transaction, once for each source. Billing's, unless a test replaces it. */
+  giveGrant?: typeof addGrant;
+  /** Called in the same transaction, to publish payments. An error in it rolls the payment back. */
+  onOrderMoved?: (client: ClientBase, moved: OrderMoved) => Promise<void>;
+}
+
+/** How long a partly paid order waits for the rest. */
+const partialGraceDays = 7;
+
+/** Applies a decision to its order: status, grant, surplus. In the transaction of the decision. */
+export function createSettlement({ giveGrant = addGrant, onOrderMoved }: SettlementDeps) {
+  return async function apply(
+    client: ClientBase,
+    step: { order: LockedOrder; transferId: string; decision: Exclude<PaymentDecision, { kind: 'review' }> },
+  ): Promise<void> {
+    const { order, transferId, decision } = step;
+    if (decision.kind === 'partial') {
+      await client.query(
+        `UPDATE purchase_order SET status = 'partial', expires_at = greatest(expires_at, now() + make_interval(days => $2))
+         WHERE id = $1`,
+        [order.id, partialGraceDays],
+      );
+      await closeShort(client, order.id, 'the order waits for the rest again');
+    } else {
+      const { rows } = await client.query<{ expiresAt: Date | null }>(
+        `UPDATE purchase_order SET status = 'paid', paid_at = now() WHERE id = $1
+         RETURNING now() + make_interval(days => valid_days) AS "expiresAt"`,
+        [order.id],
+      );
+      await giveGrant(client, {
+        accountId: order.accountId,
+        kind: 'purchase',
+        amount: order.budget,
+        expiresAt: rows[0]?.expiresAt ?? null,
+        sourceRef: `order:${order.id}`,
+      });
+      await closeShort(client, order.id, 'the order was paid after all');
+      if (decision.surplusVnd > 0n)
+        await insertReview(client, {
+          transferId,
+          reason: 'surplus',
+          orderId: order.id,
+          surplusVnd: decision.surplusVnd,
+        });
+    }
+    await onOrderMoved?.(client, {
+      accountId: order.accountId,
+      orderId: order.id,
+      status: decision.kind,
+    });
+  };
+}
+
+export type ApplyPayment = ReturnType<typeof createSettlement>;
