@@ -83,7 +83,7 @@ function plain(text: string): string {
  * matching after Sellers, in time code x text.
  */
 export function differencesWithin(code: string, text: string): number {
-  let above = new Array<number>(text.length + 1).fill(0);
+  let above = Array.from({ length: text.length + 1 }, () => 0);
   for (let i = 1; i <= code.length; i++) {
     const row = [i];
     for (let j = 1; j <= text.length; j++) {

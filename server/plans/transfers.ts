@@ -12,15 +12,7 @@ import { createCorrections } from './corrections.ts';
 import { findMemos } from './memo.ts';
 import { compareMovements, maxApartMs, referenceKey, type Sameness } from './movement.ts';
 import { violates } from './orders.ts';
-import {
-  decideByHand,
-  decidePayment,
-  type OrderStatus,
-  type PayableOrder,
-  type PaymentDecision,
-  type ReviewReason,
-  refuseAmount,
-} from './payment.ts';
+import { decideByHand, decidePayment, type ReviewReason, refuseAmount } from './payment.ts';
 import { createSettlement, type SettlementDeps } from './settlement.ts';
 import {
   closeMatched,

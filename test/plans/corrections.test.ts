@@ -42,7 +42,7 @@ describe('proposals', () => {
       const transferId = await waiting({ memo: text, amountVnd: 1n });
       const found = await domain.transfers.find(transferId);
       const [first] = found === null ? [] : await proposeOrders(database.pool, found);
-      expect(first, text).toMatchObject({ orderId: paid.id, reason: 'near_memo' });
+      expect({ text, ...first }).toMatchObject({ text, orderId: paid.id, reason: 'near_memo' });
     }
   });
 
