@@ -28,6 +28,8 @@ export function Dialog({
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
+    // The first field rather than the button that closes the dialog.
+    element?.querySelector<HTMLElement>('input:not([type=hidden]):not(:disabled), select, textarea')?.focus();
     return () => element?.close();
   }, []);
   return (

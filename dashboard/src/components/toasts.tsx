@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, use, useCallback, useMemo, useRef, useState } from 'react';
+import { createContext, type ReactNode, use, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 /**
  * Toasts: short messages about a finished action, announced to screen readers. They carry nothing that is needed later.
@@ -18,10 +18,18 @@ export function ToastProvider({ children }: { children: ReactNode }) {
     setTimeout(() => setToasts((shown) => shown.filter((toast) => toast.id !== id)), shownMs);
   }, []);
   const value = useMemo(() => say, [say]);
+  const list = useRef<HTMLDivElement>(null);
+  // Shown again for each toast: the newest element of the browser's top layer covers dialogs and their backdrops.
+  useLayoutEffect(() => {
+    const element = list.current;
+    if (element === null || toasts.length === 0) return;
+    if (element.matches(':popover-open')) element.hidePopover();
+    element.showPopover();
+  }, [toasts]);
   return (
     <ToastContext value={value}>
       {children}
-      <div className="toasts" role="status" aria-live="polite">
+      <div ref={list} className="toasts" role="status" aria-live="polite" popover="manual">
         {toasts.map(({ id, text, tone }) => (
           <p key={id} className={`toast ${tone}`}>
             {text}

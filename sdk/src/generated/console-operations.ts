@@ -69,7 +69,7 @@ export const consoleOperations = {
     deleteUpstreamKey: { kind: 'mutation', path: 'deleteUpstreamKey' },
     searchOrders: { kind: 'query', path: 'orders', pages: 'edges' },
     listBankTransfers: { kind: 'query', path: 'bankTransfers', pages: 'edges' },
-    findOrdersToMatch: { kind: 'query', path: 'orders' },
+    findOrdersToMatch: { kind: 'query', path: 'orders', pages: 'edges' },
     transferProposals: { kind: 'query', path: 'node' },
     undoTransferMatch: { kind: 'mutation', path: 'undoTransferMatch' },
     creditTransfer: { kind: 'mutation', path: 'creditTransfer' },

@@ -1403,6 +1403,7 @@ export type ListBankTransfersQueryVariables = Exact<{
 export type ListBankTransfersQuery = { bankTransfers: { edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, orderId: string | null, provider: string, providerId: string, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type FindOrdersToMatchQueryVariables = Exact<{
+  after?: string | null | undefined;
   first?: number | null | undefined;
   search?: string | null | undefined;
   status?: OrderStatus | null | undefined;

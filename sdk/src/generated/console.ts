@@ -1091,10 +1091,10 @@ export interface ConsoleOperator {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.findOrdersToMatch();
+   * for await (const each of steyg.console.operator.findOrdersToMatch()) console.log(each);
    * ```
    */
-  findOrdersToMatch(variables?: FindOrdersToMatchQueryVariables, options?: RequestOptions): Pending<FindOrdersToMatchAnswer>;
+  findOrdersToMatch(variables?: FindOrdersToMatchQueryVariables, options?: RequestOptions): Paged<FindOrdersToMatchAnswer>;
   /**
    * Any object by its global id; null when there is none that you may see.
    *

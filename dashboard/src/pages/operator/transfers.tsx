@@ -1,20 +1,20 @@
 /** The operator's page of bank transfers. */
 
 import type { ElementOf, ListBankTransfersAnswer } from '@steyg/sdk';
-import { useDeferredValue, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Choice, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, Page } from '../../components/page.tsx';
-import { Empty, FailureNotice, Loaded, More } from '../../components/states.tsx';
+import { Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
-import { useAsk, useChange, usePages } from '../../data.tsx';
+import { useChange, usePages } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
-import { OrderBadge } from '../top-up.tsx';
+import { MatchDialog, UndoDialog } from './transfer-match.tsx';
 
 type Transfer = ElementOf<ListBankTransfersAnswer>;
 
@@ -23,7 +23,9 @@ const transfersKey = ['operator', 'transfers'];
 export default function Transfers() {
   const { t, format } = useOperatorLanguage();
   const [queue, setQueue] = useState(true);
-  const [open, setOpen] = useState<{ what: 'match' | 'close'; transfer: Transfer } | { what: 'record' } | null>(null);
+  const [open, setOpen] = useState<
+    { what: 'match' | 'close' | 'undo'; transfer: Transfer } | { what: 'record' } | null
+  >(null);
   const transfers = usePages({
     key: [...transfersKey, queue],
     ask: (steyg, after, signal) => steyg.console.operator.listBankTransfers({ after, first: 25, queue }, { signal }),
@@ -78,7 +80,13 @@ export default function Transfers() {
                   head: t.common.actions,
                   silentHead: true,
                   cell: (transfer) =>
-                    transfer.review === null || transfer.review.closedAt !== null ? null : (
+                    transfer.matchedBy !== null && transfer.matchedBy !== 'matcher' ? (
+                      <div className="row-actions wrap">
+                        <Button small onClick={() => setOpen({ what: 'undo', transfer })}>
+                          {t.operator.undoMatch}
+                        </Button>
+                      </div>
+                    ) : transfer.review === null || transfer.review.closedAt !== null ? null : (
                       <div className="row-actions wrap">
                         {transfer.orderId === null && transfer.direction === 'IN' ? (
                           <Button small look="primary" onClick={() => setOpen({ what: 'match', transfer })}>
@@ -98,6 +106,7 @@ export default function Transfers() {
       </Loaded>
       <More query={transfers} />
       {open?.what === 'match' ? <MatchDialog transfer={open.transfer} onClose={close} /> : null}
+      {open?.what === 'undo' ? <UndoDialog transfer={open.transfer} onClose={close} /> : null}
       {open?.what === 'close' ? <CloseDialog transfer={open.transfer} onClose={close} /> : null}
       {open?.what === 'record' ? <RecordDialog onClose={close} /> : null}
     </Page>
@@ -124,86 +133,6 @@ function State({ transfer }: { transfer: Transfer }) {
         </>
       )}
     </>
-  );
-}
-
-/** Finds the order that a transfer pays: by its text first, else by a search. */
-function MatchDialog({ transfer, onClose }: { transfer: Transfer; onClose: () => void }) {
-  const { t, format } = useOperatorLanguage();
-  const say = useSay();
-  const [text, setText] = useState('');
-  const memo = useDeferredValue(text.trim());
-  const orders = useAsk({
-    key: ['operator', 'orders-to-match', transfer.id, memo],
-    ask: (steyg, signal) =>
-      steyg.console.operator.searchOrders(memo === '' ? { status: 'PENDING', first: 50 } : { memo, first: 10 }, {
-        signal,
-      }),
-  });
-  const match = useChange({
-    change: (steyg, orderId: string) => steyg.console.operator.matchTransfer({ transferId: transfer.id, orderId }),
-    refresh: [['operator']],
-    done: () => {
-      say(t.operator.matchedNow);
-      onClose();
-    },
-  });
-  return (
-    <Dialog title={t.operator.match} onClose={onClose} wide>
-      <p>
-        {format.vnd(transfer.amountVnd)} · {transfer.memo}
-      </p>
-      <TextField label={t.operator.findOrder} hint={t.operator.findOrderHint} value={text} onChange={setText} />
-      {match.error === null ? null : <FailureNotice error={match.error} />}
-      <Loaded query={orders}>
-        {({ edges }) => {
-          // Exact amounts come first.
-          const fits = (price: string) => (price === transfer.amountVnd ? 0 : 1);
-          const rows = edges.map(({ node }) => node).sort((a, b) => fits(a.priceVnd) - fits(b.priceVnd));
-          if (rows.length === 0) return <Empty title={t.operator.noOrders} />;
-          return (
-            <Table
-              caption={t.nav.operatorOrders}
-              rows={rows}
-              rowKey={({ id }) => id}
-              columns={[
-                { head: t.order.memo, names: true, cell: (order) => <code>{order.memo}</code> },
-                { head: t.order.plan, cell: ({ planName }) => planName },
-                {
-                  head: t.order.price,
-                  figure: true,
-                  cell: ({ priceVnd }) => (
-                    <>
-                      {format.vnd(priceVnd)}{' '}
-                      {fits(priceVnd) === 0 ? <Badge tone="good">{t.operator.fits}</Badge> : null}
-                    </>
-                  ),
-                },
-                { head: t.order.made, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-                { head: t.order.status, cell: ({ status }) => <OrderBadge status={status} /> },
-                {
-                  head: t.common.actions,
-                  silentHead: true,
-                  cell: (order) => (
-                    <div className="row-actions">
-                      <Button
-                        small
-                        look="primary"
-                        busy={match.isPending}
-                        aria-label={fill(t.operator.matchWith, { memo: order.memo })}
-                        onClick={() => match.mutate(order.id)}
-                      >
-                        {t.operator.choose}
-                      </Button>
-                    </div>
-                  ),
-                },
-              ]}
-            />
-          );
-        }}
-      </Loaded>
-    </Dialog>
   );
 }
 
