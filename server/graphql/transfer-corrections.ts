@@ -1,10 +1,8 @@
 import { actorOf } from '../people/principal.ts';
 import type { CreditOutcome, UndoOutcome } from '../plans/corrections.ts';
 import { type Proposal, proposeOrders } from '../plans/proposals.ts';
-import type { Transfer } from '../plans/transfer-rows.ts';
 import { decodeId, decodeUuid } from './access.ts';
 import { builder } from './builder.ts';
-import type { GraphqlContext } from './context.ts';
 import { ConflictError, NotFoundError } from './errors.ts';
 import { OrderType } from './orders.ts';
 import { TransferType } from './transfers.ts';
@@ -36,20 +34,17 @@ const ProposalType = builder.objectRef<Proposal>('TransferProposal').implement({
   }),
 });
 
-builder.objectField(TransferType, 'proposals', (t) =>
-  t.field({
+builder.prismaObjectFields(TransferType, (t) => ({
+  proposals: t.field({
     type: [ProposalType],
     description: 'Orders that it may pay, the most likely first; empty once it pays one.',
     complexity: { field: 50, multiplier: 5 },
-    resolve: (transfer, _args, { db }) => proposeOrders(db, transfer),
+    resolve: async ({ id }, _args, { db, domains }) => {
+      const transfer = await domains.transfers.find(id);
+      return transfer === null ? [] : proposeOrders(db, transfer);
+    },
   }),
-);
-
-async function changed({ domains }: GraphqlContext, transferId: string): Promise<Transfer> {
-  const transfer = await domains.transfers.find(transferId);
-  if (transfer === null) throw new NotFoundError('transfer');
-  return transfer;
-}
+}));
 
 function refuseUndo(outcome: Exclude<UndoOutcome, { kind: 'undone' }>): never {
   switch (outcome.kind) {
@@ -90,21 +85,22 @@ function refuseCredit(outcome: Exclude<CreditOutcome, { kind: 'credited' }>): ne
 }
 
 builder.mutationFields((t) => ({
-  undoTransferMatch: t.field({
+  undoTransferMatch: t.prismaField({
     type: TransferType,
     description:
       'Takes back a match that an operator made, while nothing of its budget is spent: the budget ends, the order waits for its money again, the transfer returns to the queue.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
     args: { transferId: t.arg.id({ required: true, description: 'Which transfer.' }) },
-    resolve: async (_root, { transferId }, context) => {
+    resolve: async (query, _root, { transferId }, { domains, principal, prisma }) => {
       const id = decodeUuid('BankTransfer', transferId);
       if (id === null) throw new NotFoundError('transfer');
-      const outcome = await context.domains.transfers.undoMatch({ transferId: id, by: actorOf(context.principal) });
-      return outcome.kind === 'undone' ? changed(context, id) : refuseUndo(outcome);
+      const outcome = await domains.transfers.undoMatch({ transferId: id, by: actorOf(principal) });
+      if (outcome.kind !== 'undone') return refuseUndo(outcome);
+      return prisma.bankTransfer.findUniqueOrThrow({ ...query, where: { id } });
     },
   }),
-  creditTransfer: t.field({
+  creditTransfer: t.prismaField({
     type: TransferType,
     description:
       'Credits an account with a transfer that belongs to no order: a paid order of exactly this amount, at a plan’s price of a USD.',
@@ -118,18 +114,19 @@ builder.mutationFields((t) => ({
         description: 'The plan whose price of a USD counts: its id or `planId`.',
       }),
     },
-    resolve: async (_root, { transferId, accountId, planId }, context) => {
+    resolve: async (query, _root, { transferId, accountId, planId }, { domains, principal, prisma }) => {
       const id = decodeUuid('BankTransfer', transferId);
       const account = decodeUuid('Account', accountId);
       if (id === null) throw new NotFoundError('transfer');
       if (account === null) throw new NotFoundError('account');
-      const outcome = await context.domains.transfers.creditAccount({
+      const outcome = await domains.transfers.creditAccount({
         transferId: id,
         accountId: account,
         planId: decodeId('Plan', planId) ?? planId,
-        by: actorOf(context.principal),
+        by: actorOf(principal),
       });
-      return outcome.kind === 'credited' ? changed(context, id) : refuseCredit(outcome);
+      if (outcome.kind !== 'credited') return refuseCredit(outcome);
+      return prisma.bankTransfer.findUniqueOrThrow({ ...query, where: { id } });
     },
   }),
 }));

@@ -213,7 +213,7 @@ function AccountChoice({ onChoose }: { onChoose: (account: CreditedAccount) => v
               bounded
               columns={[
                 { head: t.operator.account, names: true, cell: ({ name }) => name },
-                { head: t.common.email, cell: ({ email }) => email },
+                { head: t.signIn.email, cell: ({ email }) => email },
                 {
                   head: t.common.actions,
                   silentHead: true,
@@ -350,7 +350,7 @@ function ConfirmCredit({
                 <Facts
                   rows={[
                     [t.operator.account, account.name],
-                    [t.common.email, account.email],
+                    [t.signIn.email, account.email],
                   ]}
                 />
                 <SelectField
