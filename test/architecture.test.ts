@@ -158,7 +158,9 @@ describe('what is pure', () => {
     ['server/wire', sources.filter(within('server/wire'))],
     [
       'server/billing',
-      ['budget', 'hold-size', 'key-limit', 'escrow', 'batch'].map((name) => `server/billing/${name}.ts`),
+      ['budget', 'hold-size', 'key-limit', 'escrow', 'promised-charges', 'batch'].map(
+        (name) => `server/billing/${name}.ts`,
+      ),
     ],
     ['server/core', sources.filter(within('server/core'))],
     ['server/metering', sources.filter(within('server/metering'))],

@@ -15,6 +15,7 @@ import {
   requiredFor,
 } from './hold-size.ts';
 import { addCharged, addHeld, type KeyLimits, type KeySpend, keyRoom, noSpend, roll } from './key-limit.ts';
+import type { PromisedCharge } from './promised-charges.ts';
 import type { AdmitAsk, Admitted, Refused, RequestRef, Settled, Settlement } from './types.ts';
 
 /**
@@ -24,9 +25,9 @@ import type { AdmitAsk, Admitted, Refused, RequestRef, Settled, Settlement } fro
 export type Operation =
   /**
    * `final`: charges the available money even if it is less than the cost. Otherwise such a settlement is put off while
-   * an escrow of the account may have idle money.
+   * an escrow of the account may have idle money. `promised`: its promise pays for all of it.
    */
-  | { kind: 'settle'; settlement: Settlement; final?: boolean }
+  | { kind: 'settle'; settlement: Settlement; final?: boolean; promised?: PromisedCharge }
   /** Returns an escrow's money beyond `keep` to the account. Idempotent. */
   | { kind: 'trim'; accountId: string; escrowId: string; keep: readonly budget.Part[] }
   | Refill

@@ -5,6 +5,7 @@ import type { Part } from './budget.ts';
 import * as rules from './escrow.ts';
 import { createFilling, type Lane } from './escrow-filling.ts';
 import { newOpenEscrow, type OpenEscrow } from './open-escrow.ts';
+import type { PromisedCharge } from './promised-charges.ts';
 import type { AdmitAsk, Settlement } from './types.ts';
 
 /** What a request was promised, and out of which escrow. */
@@ -72,6 +73,16 @@ export function createRegistry(lane: Lane, onFault: (error: unknown) => void) {
     if (!open.closed) all.set(open.id, open);
   };
 
+  /** What has been committed stays so: a fault here must not look like a batch that failed. */
+  const guarded = (change: () => void): void => {
+    try {
+      change();
+    } catch (error) {
+      closeAll();
+      onFault(error);
+    }
+  };
+
   const apply = (operation: Operation, result: Result, facts: Facts): void => {
     if (operation.kind === 'admit') {
       const open = find(operation.ask.accountId, operation.ask.keyId);
@@ -106,18 +117,19 @@ export function createRegistry(lane: Lane, onFault: (error: unknown) => void) {
       return open;
     },
 
-    /** What has been committed stays so: a fault here must not look like a batch that failed. */
     committed(operations: readonly Operation[], results: readonly Result[], facts: Facts): void {
       operations.forEach((operation, index) => {
         const result = results[index];
-        if (result === undefined) return;
-        try {
-          apply(operation, result, facts);
-        } catch (error) {
-          closeAll();
-          onFault(error);
-        }
+        if (result !== undefined) guarded(() => apply(operation, result, facts));
       });
+    },
+
+    /** Promised charges have been committed. */
+    charged(charges: readonly PromisedCharge[]): void {
+      for (const { settlement, grantId, charged } of charges) {
+        const own = charged === 0n ? [] : [{ grantId, amount: charged }];
+        guarded(() => settled(settlement, own));
+      }
     },
   };
 }

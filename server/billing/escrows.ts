@@ -9,6 +9,7 @@ import { createTruths, isTrue, type Truths } from './escrow-truths.ts';
 import { Unreachable } from './failure.ts';
 import { holdSize, isUnpriced } from './hold-size.ts';
 import { noteUse, type OpenEscrow } from './open-escrow.ts';
+import type { PromisedCharge } from './promised-charges.ts';
 import type { AdmitAsk, Admitted, EscrowPromise, RequestRef, Settlement } from './types.ts';
 import type { Testimony, Witness } from './witness.ts';
 
@@ -35,6 +36,8 @@ export interface Escrows {
   prepare(operations: readonly Operation[]): Operation[];
   /** A batch has been committed. */
   committed(operations: readonly Operation[], results: readonly Result[], facts: Facts): void;
+  /** Promised charges have been committed. */
+  charged(charges: readonly PromisedCharge[]): void;
   /** Returns the idle money of an account, and holds nothing in advance for it for a while. */
   callIn(accountId: string): void;
   /** This process may have lost its lease: nothing more is promised from its present escrows. */
@@ -144,6 +147,8 @@ export function createEscrows(parts: EscrowsParts): Escrows {
       truths.remember(operations, facts);
       registry.committed(operations, results, facts);
     },
+
+    charged: registry.charged,
 
     callIn(accountId) {
       for (const open of all.values()) {

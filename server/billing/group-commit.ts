@@ -45,6 +45,8 @@ export interface GroupCommitParts {
   log: BillingLog;
   /** Timeout of an admission. */
   maxWaitMs?: number;
+  /** Minimum distance of batches with settlements alone. */
+  settlementsEveryMs?: number;
 }
 
 /** Maximum turns of the event loop that a batch gathers. */
@@ -52,18 +54,18 @@ const maxTurns = 8;
 const maxQueue = 2_000;
 const defaultWaitMs = 1_000;
 const attempts = 5;
-/** Minimum distance of batches with settlements alone. */
-const settlementsEveryMs = 10;
+const defaultSettlementsEveryMs = 10;
 const backOffMs = { first: 20, max: 2_000 };
 
-export function createGroupCommit({ perform, log, maxWaitMs = defaultWaitMs }: GroupCommitParts): GroupCommit {
+export function createGroupCommit(parts: GroupCommitParts): GroupCommit {
+  const { perform, log, maxWaitMs = defaultWaitMs, settlementsEveryMs = defaultSettlementsEveryMs } = parts;
   const queues = createBatchQueues();
   let inFlight: readonly Waiting[] = [];
   const nudges: { resolve(): void; reject(error: unknown): void }[] = [];
   /** `closing` accepts no operations; `stopped` runs none. */
   const state = { running: false, closing: false, stopped: false };
   const stop = new AbortController();
-  const pacing = createPacing(queues, () => nudges.length > 0 || state.closing);
+  const pacing = createPacing(queues, settlementsEveryMs, () => nudges.length > 0 || state.closing);
   const pause = async (ms: number): Promise<void> => {
     await delay(ms, undefined, { signal: stop.signal, ref: false }).catch(ignore);
   };
@@ -162,7 +164,7 @@ export function createGroupCommit({ perform, log, maxWaitMs = defaultWaitMs }: G
 }
 
 /** When a batch begins: as soon as something waits that a client waits for. */
-function createPacing(queues: BatchQueues, isUrgent: () => boolean) {
+function createPacing(queues: BatchQueues, settlementsEveryMs: number, isUrgent: () => boolean) {
   let lastBatchAt = Number.NEGATIVE_INFINITY;
   /** Ends the wait of a batch of settlements. */
   let wake = (): void => undefined;

@@ -10,6 +10,7 @@ import { flight } from './flight.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { createLease } from './lease.ts';
 import type { BillingLog, BillingMetrics } from './log.ts';
+import { promisedCharge } from './promised-charges.ts';
 import type { Spool, SpoolReceipt } from './spool.ts';
 import { endLease } from './statements.ts';
 import { createTransactions } from './transactions.ts';
@@ -76,7 +77,7 @@ export interface Ledger {
 
 export interface LedgerParts {
   /**
-   * Connections to the primary. One is kept; others are borrowed briefly. Without `pipeline`: a flight is one query to
+   * Connections to the primary. Three are kept; others are borrowed briefly. Without `pipeline`: a flight is one query to
    * pg.
    */
   pool: Pool;
@@ -96,10 +97,15 @@ export interface LedgerParts {
 }
 
 const defaultAdmissionLimitMs = 1_000;
+/** Two lanes and the witness keep one each; balances and call-ins borrow one. */
+const minConnections = 4;
+/** Distance of the batches of settlements that their promises pay for. */
+const settlementsEveryMs = 10;
 
 export function createLedger(parts: LedgerParts): Ledger {
   const { pool, processId, spool, holdLeaseMs, log, metrics, admissionLimitMs = defaultAdmissionLimitMs } = parts;
   const { closeLimitMs = 5_000, escrowIdleMs = 2_000 } = parts;
+  if (pool.options.max < minConnections) throw new Error(`the ledger needs ${minConnections} connections`);
   let started = false;
   const connection = keepConnection(pool);
   const lease = createLease(processId, holdLeaseMs, () => escrows.closeAll());
@@ -109,7 +115,17 @@ export function createLedger(parts: LedgerParts): Ledger {
     log,
     maxWaitMs: admissionLimitMs,
   });
-  const isHealthy = (): boolean => started && !lane.down && spool.writable;
+  /**
+   * Settlements that their promises pay for have a lane of their own: they free nothing that an admission waits for, and
+   * no admission waits for them.
+   */
+  const settlementsConnection = keepConnection(pool);
+  const settlements = createGroupCommit({
+    perform: (operations, careful) => transactions.charge(settlementsConnection, operations, careful),
+    log,
+    settlementsEveryMs,
+  });
+  const isHealthy = (): boolean => started && !lane.down && !settlements.down && spool.writable;
   const witness = createWitness({
     connection: keepConnection(pool),
     processId,
@@ -125,7 +141,8 @@ export function createLedger(parts: LedgerParts): Ledger {
     idleMs: escrowIdleMs,
   });
   const money: MoneyParts = { lane, escrows, callIns: createCallIns(pool, processId, escrows), isHealthy };
-  const charge = createCharge({ ...money, spool, metrics });
+  const chargeParts: ChargeParts = { ...money, settlements, spool, metrics };
+  const charge = createCharge(chargeParts);
   const ticking = setInterval(() => escrows.tick(), tickMs);
   ticking.unref();
   const renewal = setInterval(() => {
@@ -142,17 +159,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     admit: createAdmit(money),
     extend: createExtend(money),
 
-    settle(asked, written) {
-      const promise = escrows.takePromise(asked);
-      const settlement = promise === undefined ? asked : { ...asked, promise };
-      if (written === undefined) return charge(settlement, spool.append(settlement));
-      return new Promise((resolve) => {
-        spool.appendSoon(settlement, (receipt) => {
-          resolve(charge(settlement, receipt));
-          written();
-        });
-      });
-    },
+    settle: createSettle(chargeParts, charge),
 
     async release(ref) {
       if (escrows.release(ref)) return;
@@ -170,18 +177,23 @@ export function createLedger(parts: LedgerParts): Ledger {
     },
 
     async close() {
+      const until = performance.now() + closeLimitMs;
+      const wasStarted = started;
+      started = false;
       clearInterval(renewal);
       clearInterval(ticking);
       escrows.closeAll();
-      await lane.close(closeLimitMs);
+      // Settled promises make their escrows give money back, through the other lane.
+      await settlements.close(closeLimitMs);
+      await lane.close(Math.max(0, until - performance.now()));
       witness.close();
-      if (started)
+      if (wasStarted)
         await connection
           .open()
           .then((client) => flight(client, [endLease(processId)]))
           .catch(() => {});
-      started = false;
       connection.close();
+      settlementsConnection.close();
       spool.close();
     },
 
@@ -198,7 +210,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     takeTouched: transactions.takeTouched,
 
     get calmForMs() {
-      return lane.calmForMs;
+      return settlements.down ? 0 : lane.calmForMs;
     },
   };
 }
@@ -246,12 +258,28 @@ function createExtend({ lane, escrows, callIns }: MoneyParts): Ledger['extend'] 
 }
 
 interface ChargeParts extends MoneyParts {
+  settlements: Pick<GroupCommit, 'add'>;
   spool: Spool;
   metrics: BillingMetrics | undefined;
 }
 
+/** The line is on disk first, then the settlement is charged. */
+function createSettle({ escrows, spool }: ChargeParts, charge: ReturnType<typeof createCharge>): Ledger['settle'] {
+  return (asked, written) => {
+    const promise = escrows.takePromise(asked);
+    const settlement = promise === undefined ? asked : { ...asked, promise };
+    if (written === undefined) return charge(settlement, spool.append(settlement));
+    return new Promise((resolve) => {
+      spool.appendSoon(settlement, (receipt) => {
+        resolve(charge(settlement, receipt));
+        written();
+      });
+    });
+  };
+}
+
 /** Charges a settlement. `receipt`: the line in this process's spool; null for one of another process. */
-function createCharge({ lane, callIns, escrows, spool, metrics }: ChargeParts) {
+function createCharge({ lane, settlements, callIns, escrows, spool, metrics }: ChargeParts) {
   const setAside = (settlement: Settlement, receipt: SpoolReceipt | null): void => {
     metrics?.fault('ledger_quarantine');
     escrows.returnPromise(settlement);
@@ -265,8 +293,9 @@ function createCharge({ lane, callIns, escrows, spool, metrics }: ChargeParts) {
 
   return async (settlement: Settlement, receipt: SpoolReceipt | null): Promise<Settled> => {
     const add = (final: boolean): Promise<Result> => lane.add({ kind: 'settle', settlement, final });
+    const promised = promisedCharge(settlement);
     try {
-      let result = await add(false);
+      let result = await (promised === null ? add(false) : settlements.add({ kind: 'settle', settlement, promised }));
       if (result.kind === 'put_off') {
         const { accountId } = settlement;
         result = await callIns.after(

@@ -35,7 +35,9 @@ export interface OpenEscrow {
 }
 
 /** So many requests of a key within the last two windows make an escrow worth its row. */
-const minDraws = 8;
+const minDraws = 3;
+/** An escrow holds at least so many requests in advance: otherwise a rarely used key would be filled for each. */
+const minAhead = 8n;
 /** The window in which use is counted. */
 const windowMs = 1_000;
 
@@ -81,10 +83,11 @@ export function noteUse(open: OpenEscrow, need: PicoUsd, priceId: string): void 
   open.priceId = priceId;
 }
 
-/** What to hold in advance beyond what is idle; 0 while the key is used rarely, or more than half of its use is idle. */
-export function wantedAhead({ draws, used, escrow }: OpenEscrow): PicoUsd {
+/** What to hold in advance beyond what is idle; 0 while the key is used rarely, or more than half of it is idle. */
+export function wantedAhead({ draws, used, need, escrow }: OpenEscrow): PicoUsd {
   if (draws[0] + draws[1] < minDraws) return 0n;
-  const sum = used[0] + used[1];
+  const [sum, least] = [used[0] + used[1], minAhead * need];
+  const ahead = sum > least ? sum : least;
   const idle = rules.sumOf(escrow.idle);
-  return idle * 2n >= sum ? 0n : sum - idle;
+  return idle * 2n >= ahead ? 0n : ahead - idle;
 }

@@ -2,16 +2,21 @@ import type { PoolClient } from 'pg';
 import { decide, type Operation, type Result } from './batch.ts';
 import type { KeptConnection } from './connection.ts';
 import type { Escrows } from './escrows.ts';
-import { Unworkable } from './failure.ts';
+import { classify, Unworkable } from './failure.ts';
 import { flight, type Statement } from './flight.ts';
 import type { Lease } from './lease.ts';
 import type { BillingMetrics } from './log.ts';
-import { accountsWithEscrows, begin, commit, ping, readFacts, writes } from './statements.ts';
+import { type Additions, additionsOf, type PromisedCharge } from './promised-charges.ts';
+import { additionStatements, freeOf } from './promised-statements.ts';
+import { accountsWithEscrows, begin, commit, ping, readFacts } from './statements.ts';
+import { writes } from './writes.ts';
 
 /** One batch as a transaction: lock, decide, apply. */
 export interface Transactions {
   /** As in `GroupCommitParts`. Without operations, renews the lease or checks that the database answers. */
   perform(connection: KeptConnection, operations: readonly Operation[], careful: boolean): Promise<Result[]>;
+  /** The same for settlements: in one round trip if their promises pay for all of them. */
+  charge(connection: KeptConnection, settlements: readonly Operation[], careful: boolean): Promise<Result[]>;
   /** Accounts that were written to since the last call. */
   takeTouched(): string[];
   /** Requests with a hold of their own. */
@@ -22,7 +27,7 @@ export interface TransactionsParts {
   processId: string;
   lease: Lease;
   metrics: BillingMetrics | undefined;
-  escrows(): Pick<Escrows, 'prepare' | 'committed'>;
+  escrows(): Pick<Escrows, 'prepare' | 'committed' | 'charged'>;
 }
 
 export function createTransactions({ processId, lease, metrics, escrows }: TransactionsParts): Transactions {
@@ -61,22 +66,63 @@ export function createTransactions({ processId, lease, metrics, escrows }: Trans
     }
   };
 
+  const perform = async (
+    connection: KeptConnection,
+    asked: readonly Operation[],
+    careful: boolean,
+  ): Promise<Result[]> => {
+    const client = await connection.open();
+    try {
+      const renewal = lease.due();
+      const prologue = renewal === null ? [] : [renewal.statement];
+      const operations = escrows().prepare(asked);
+      if (operations.length === 0) await flight(client, renewal === null ? [ping()] : prologue);
+      const results = operations.length === 0 ? [] : await together(client, operations, { prologue, careful });
+      if (operations.length > 0) count(operations, results);
+      renewal?.confirmed();
+      return results;
+    } catch (error) {
+      await connection.recover(client, error);
+      throw error;
+    }
+  };
+
+  /** Null: the rows are not as the promises say, and nothing was written. Throws when the database is away. */
+  const add = async (
+    connection: KeptConnection,
+    additions: Additions,
+  ): Promise<ReadonlyMap<PromisedCharge, Result> | null> => {
+    const client = await connection.open();
+    try {
+      const renewal = lease.due();
+      const prologue = renewal === null ? [begin()] : [begin(), renewal.statement];
+      const statements = [...prologue, ...additionStatements(additions), commit()];
+      const answers = await flight(client, statements);
+      if (answers.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was not committed');
+      for (const accountId of additions.accounts) touched.add(accountId);
+      const charges = additions.charges.map(({ charge }) => charge);
+      escrows().charged(charges);
+      metrics?.batch?.(charges.length);
+      renewal?.confirmed();
+      return settledBy(additions, freeOf(answers.slice(prologue.length)));
+    } catch (error) {
+      await connection.recover(client, error);
+      if (classify(error) === 'outage') throw error;
+      return null;
+    }
+  };
+
   return {
-    async perform(connection, asked, careful) {
-      const client = await connection.open();
-      try {
-        const renewal = lease.due();
-        const prologue = renewal === null ? [] : [renewal.statement];
-        const operations = escrows().prepare(asked);
-        if (operations.length === 0) await flight(client, renewal === null ? [ping()] : prologue);
-        const results = operations.length === 0 ? [] : await together(client, operations, { prologue, careful });
-        if (operations.length > 0) count(operations, results);
-        renewal?.confirmed();
-        return results;
-      } catch (error) {
-        await connection.recover(client, error);
-        throw error;
-      }
+    perform,
+
+    async charge(connection, settlements, careful) {
+      const promised = settlements.map((each) => (each.kind === 'settle' ? each.promised : undefined));
+      const charges = promised.filter((charge) => charge !== undefined);
+      const isCovered = !careful && charges.length > 0 && charges.length === settlements.length;
+      const additions = isCovered ? additionsOf(charges) : null;
+      const results = additions === null ? null : await add(connection, additions);
+      if (results === null) return perform(connection, settlements, careful || additions !== null);
+      return charges.map((charge) => results.get(charge)).filter((result) => result !== undefined);
     },
 
     takeTouched() {
@@ -97,4 +143,15 @@ function decideOrRefuse(...[operations, facts]: Parameters<typeof decide>): Retu
   } catch (error) {
     throw new Unworkable('an operation makes no sense', { cause: error });
   }
+}
+
+/** What each of the charges has come to. */
+function settledBy(additions: Additions, free: readonly bigint[]): ReadonlyMap<PromisedCharge, Result> {
+  return new Map(
+    additions.charges.map(({ charge, account }) => {
+      const { charged, grantId } = charge;
+      const settled = { cost: charged, charged, freeAfter: free[account] ?? 0n, duplicate: false };
+      return [charge, { kind: 'settled', settled, own: [{ grantId, amount: charged }] }];
+    }),
+  );
 }

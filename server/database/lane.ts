@@ -10,10 +10,10 @@ export const statementTimeoutMs = 2_000;
 export const lockTimeoutMs = 1_000;
 
 /**
- * The ledger keeps two (batches, the witness), the nightly check of all accounts takes two, and one is left for
+ * The ledger keeps three (two lanes, the witness), the nightly check of all accounts takes two, and one is left for
  * balances.
  */
-export const laneConnections = 5;
+export const laneConnections = 6;
 
 /**
  * The money lane: the few connections that admissions and settlements go through. Batches share transactions, so

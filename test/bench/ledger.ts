@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { migrate } from '../../server/database/migrate.ts';
 import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
@@ -7,14 +8,16 @@ import { addCustomer, addModel, ask, type Customer, openLedger, settlement } fro
 import { createPostgres } from '../support/postgres.ts';
 
 /**
- * Pairs of admission and settlement a second, with the load generator in the same process.
- * `node test/bench/ledger.ts [accounts=1] [concurrency=256] [seconds=5]`
+ * Pairs of admission and settlement, with the load generator in the same process: what the ledger alone costs, without a
+ * gateway around it. With `rate`, so many pairs begin each second and no settlement is waited for, as in the gateway.
+ * `node test/bench/ledger.ts [accounts=1] [concurrency=256 | rate=2000] [seconds=5]`
  */
 const option = (name: string, fallback: number): number =>
   Number(process.argv.find((argument) => argument.startsWith(`${name}=`))?.slice(name.length + 1) ?? fallback);
 const accounts = option('accounts', 1);
 const concurrency = option('concurrency', 256);
 const seconds = option('seconds', 5);
+const perSecond = option('rate', 0);
 const fsync = option('fsync', 1) === 1;
 
 const postgres = await createPostgres(
@@ -78,27 +81,65 @@ const work = async (index: number): Promise<void> => {
     pairs += 1;
   }
 };
+let begun = 0;
+/** One request that lasts as long as a quick upstream. */
+const request = async (): Promise<void> => {
+  const asked = ask(customers[begun++ % customers.length]!);
+  const began = performance.now();
+  const admission = await ledger.admit(asked);
+  latencies.push(performance.now() - began);
+  if (admission.kind === 'refused') {
+    refused += 1;
+    return;
+  }
+  await delay(2);
+  await ledger.settle(settlement(asked, admission), () => undefined);
+  pairs += 1;
+};
+const atRate = async (ms: number): Promise<void> => {
+  const until = performance.now() + ms;
+  const running = new Set<Promise<void>>();
+  for (let due = performance.now(); due < until; due += 5) {
+    await delay(Math.max(0, due - performance.now()));
+    for (let i = 0; i < perSecond / 200; i += 1) {
+      const one = request().finally(() => running.delete(one));
+      running.add(one);
+    }
+  }
+  await Promise.all(running);
+};
 const run = async (ms: number): Promise<number> => {
   pairs = 0;
   state.stopped = false;
   latencies.length = 0;
   const began = performance.now();
   setTimeout(() => (state.stopped = true), ms);
-  await Promise.all(Array.from({ length: concurrency }, (_, index) => work(index)));
+  if (perSecond > 0) await atRate(ms);
+  else await Promise.all(Array.from({ length: concurrency }, (_, index) => work(index)));
   return pairs / ((performance.now() - began) / 1_000);
 };
-await run(1_500);
+const written = async (): Promise<{ wal: number; commits: number }> => {
+  const { rows } = await db.query<{ wal: number; commits: number }>(
+    `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS wal,
+            (SELECT xact_commit FROM pg_stat_database WHERE datname = current_database())::float8 AS commits`,
+  );
+  return rows[0] ?? { wal: 0, commits: 0 };
+};
+await run(2_500);
+const writtenBefore = await written();
 const databaseBefore = databaseCpuMs();
 const cpu = process.cpuUsage();
 const rate = await run(seconds * 1_000);
 const used = process.cpuUsage(cpu);
 const databaseUsed = [...databaseCpuMs()].reduce((sum, [pid, ms]) => sum + ms - (databaseBefore.get(pid) ?? ms), 0);
+const writtenAfter = await written();
 latencies.sort((a, b) => a - b);
 const at = (share: number): string => (latencies[Math.floor(latencies.length * share)] ?? 0).toFixed(2);
 const perPair = (ms: number): string => `${((ms * 1_000) / pairs).toFixed(0)} µs`;
 process.stdout.write(
   `${accounts} accounts, ${concurrency} at once: ${rate.toFixed(0)} pairs/s (${refused} refused), admission p50 ${at(0.5)} ms, ` +
-    `p99 ${at(0.99)} ms; processor time a pair: node ${perPair((used.user + used.system) / 1_000)}, PostgreSQL ${perPair(databaseUsed)}\n`,
+    `p99 ${at(0.99)} ms; processor time a pair: node ${perPair((used.user + used.system) / 1_000)}, PostgreSQL ${perPair(databaseUsed)}; ` +
+    `${((writtenAfter.wal - writtenBefore.wal) / pairs).toFixed(0)} bytes of WAL a pair, ${(pairs / (writtenAfter.commits - writtenBefore.commits)).toFixed(1)} pairs a transaction\n`,
 );
 await close();
 await db.end();

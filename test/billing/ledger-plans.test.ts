@@ -26,7 +26,7 @@ async function statements(): Promise<Map<string, string>> {
   const seen = new Map<string, string>();
   const parse = vi.spyOn(Connection.prototype, 'parse');
   const lane = await openLedger(db.url);
-  const customer = await addCustomer(db.pool);
+  const customer = await addCustomer(db.pool, { budget: '1000' });
   const [asked, unused] = [ask(customer), ask(customer)];
   const done = settlement(asked, await admitted(lane.ledger, asked));
   await admitted(lane.ledger, unused);
@@ -34,11 +34,16 @@ async function statements(): Promise<Map<string, string>> {
   await lane.ledger.settle(done);
   await lane.ledger.settle(done);
   await lane.ledger.release(unused);
+  // Promised charges: the key is used often enough for an escrow.
+  for (let i = 0; i < 8; i += 1) {
+    const next = ask(customer);
+    await lane.ledger.settle(settlement(next, await admitted(lane.ledger, next)));
+  }
   await lane.close();
   for (const [{ name = '', text }] of parse.mock.calls as unknown as [{ name?: string; text: string }][]) {
     if (name.startsWith('ledger_') && !/^(BEGIN|COMMIT)/.test(text)) seen.set(name, text);
   }
-  expect(seen.size).toBeGreaterThanOrEqual(17);
+  expect(seen.size).toBeGreaterThanOrEqual(21);
   return seen;
 }
 
@@ -66,9 +71,10 @@ async function faults(found: ReadonlyMap<string, string>): Promise<string[]> {
       const [condition = '', filter = ''] = lines.slice(index + 1);
       const isScan = /^(-> +)?(Index|Index Only|Seq|Bitmap Heap|Tid) Scan/.test(line);
       const isByKey = /^(Index|TID) Cond:/.test(condition) && !filter.startsWith('Filter:');
-      // The grants of an account are locked all, except those that are used up.
-      const isLock = name === 'ledger_lock_grants' && condition.includes('account_id = ANY');
-      if (isScan && !isByKey && !isLock) wrong.push(`${name}: ${line} ${condition} ${filter}`);
+      // The grants of an account are few: all are locked or added up, and those that are used up are passed over.
+      const isOfAccount =
+        /"grant"( g)? /.test(line) && /^Index Cond: \(account_id = (new\.|account\.|ANY)/.test(condition);
+      if (isScan && !isByKey && !isOfAccount) wrong.push(`${name}: ${line} ${condition} ${filter}`);
     });
   }
   return wrong;

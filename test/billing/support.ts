@@ -207,7 +207,7 @@ export async function openLedger(
   url: string,
   options: { holdLeaseMs?: number; directory?: string; start?: boolean; log?: BillingLog } = {},
 ): Promise<TestLedger> {
-  const pool = new Pool({ connectionString: url, max: 3, query_timeout: 4_000 });
+  const pool = new Pool({ connectionString: url, max: 4, query_timeout: 4_000 });
   pool.on('error', () => {});
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'steyg-spool-'));
   const processId = randomUUID();
