@@ -40,6 +40,8 @@ export interface Sold {
   tokens: TokenSums;
   cost: string;
   upstreamCost: string;
+  /** What was charged on routes that do not say what they cost. */
+  unknownCharged: string;
 }
 
 export interface Preview {
@@ -50,8 +52,9 @@ export interface Preview {
   /** The revenue of the same requests at the new prices. */
   soldAfter: string;
   soldChange: string;
-  marginBefore: string;
-  marginAfter: string;
+  /** Null: some of it was sold where the cost is not known. */
+  marginBefore: string | null;
+  marginAfter: string | null;
 }
 
 /** The cost of tokens at given prices, over all five pools. */
@@ -71,6 +74,7 @@ export function previewOf(before: PricesByLength, after: PricesByLength, sold: S
   const soldAfter = costOfAll(sold.tokens, after);
   const soldBefore = parseUsd(sold.cost);
   const upstream = parseUsd(sold.upstreamCost);
+  const isKnown = parseUsd(sold.unknownCharged) === 0n;
   return {
     stepsBefore: stepsFor('5', stepsAt),
     stepsAfter: stepsFor('5', stepsAtNew),
@@ -78,8 +82,8 @@ export function previewOf(before: PricesByLength, after: PricesByLength, sold: S
     stepAfter: printUsd(costOf(agentStep, stepsAtNew)),
     soldAfter: printUsd(soldAfter),
     soldChange: printUsd(soldAfter - soldBefore),
-    marginBefore: printUsd(soldBefore - upstream),
-    marginAfter: printUsd(soldAfter - upstream),
+    marginBefore: isKnown ? printUsd(soldBefore - upstream) : null,
+    marginAfter: isKnown ? printUsd(soldAfter - upstream) : null,
   };
 }
 
@@ -97,6 +101,7 @@ export function addSold(rows: readonly Sold[]): Sold {
     },
     cost: usd(({ cost }) => cost),
     upstreamCost: usd(({ upstreamCost }) => upstreamCost),
+    unknownCharged: usd(({ unknownCharged }) => unknownCharged),
   };
 }
 

@@ -202,6 +202,14 @@ builder.node(LedgerEntryType, {
       authScopes: { operator: true },
       unauthorizedResolver: () => null,
     }),
+    margin: t.field({
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'charged - upstreamCost; null: the cost is unknown. Only operators see that.',
+      authScopes: { operator: true },
+      unauthorizedResolver: () => null,
+      resolve: ({ charged, upstreamCost }) => (upstreamCost === null ? null : charged - upstreamCost),
+    }),
   }),
 });
 

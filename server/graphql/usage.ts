@@ -155,7 +155,9 @@ function isTimeZone(name: string): boolean {
 const invalidParameter = '22023';
 
 /** Runs a usage query; an invalid cursor or zone is an error of the client. */
-export async function usagePage(run: () => ReturnType<typeof readUsage>): Promise<UsagePage> {
+export async function usagePage<Item>(
+  run: () => Promise<{ items: Item[]; next: string | null }>,
+): Promise<{ rows: Item[]; next: string | null }> {
   try {
     const { items, next } = await run();
     return { rows: items, next };

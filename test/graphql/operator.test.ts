@@ -427,7 +427,8 @@ describe('accounts', () => {
        SELECT id, date_trunc('hour', now(), 'UTC'), 'big-1', gen_random_uuid(), 'completed', 7, 7, 7 FROM probe`,
     );
     const answer = await operator.send(`{ operator {
-      revenue(period: DAY) { rows { model requests charged upstreamCost margin shortfall } }
+      revenue(period: DAY) { rows { model requests charged upstreamCost margin knownMargin unknownRequests unknownCharged shortfall } }
+      margins(by: [UPSTREAM, ACCOUNT]) { rows { upstream account { email } charged upstreamCost margin unknownRequests } next }
       probes: revenue(period: DAY, probes: true) { rows { model requests charged } }
       anomalies { model usageSource } shortfalls { requestId } holds { amount }
       invariants(accountId: "${accountId}") { invariant rows }
@@ -443,9 +444,25 @@ describe('accounts', () => {
               charged: '0.00105',
               upstreamCost: '0.00035',
               margin: '0.0007',
+              knownMargin: '0.0007',
+              unknownRequests: '0',
+              unknownCharged: '0',
               shortfall: '0',
             },
           ],
+        },
+        margins: {
+          rows: [
+            {
+              upstream: 'simulator',
+              account: { email: 'customer@example.com' },
+              charged: '0.00105',
+              upstreamCost: '0.00035',
+              margin: '0.0007',
+              unknownRequests: '0',
+            },
+          ],
+          next: null,
         },
         probes: { rows: [{ model: 'big-1', requests: '7', charged: '0.000000000007' }] },
         anomalies: [{ model: 'big-1', usageSource: 'estimated' }],

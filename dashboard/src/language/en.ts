@@ -439,6 +439,8 @@ export const en = {
     streamed: 'Streaming',
     whole: 'Non-streaming',
     source: 'Token counts',
+    margin: 'margin',
+    unknownCost: 'cost unknown',
     tier: 'Prices for prompts',
     tierAbove: 'of more than {n} tokens',
     tierUpTo: 'of at most {n} tokens',

@@ -58,6 +58,14 @@ export const operatorEn = {
   abovePromptTokensHint: 'The whole request is charged at these prices when its prompt has more tokens than this.',
   addTier: 'Add prices for longer prompts',
   counts: 'in effect',
+  marginGroups: { UPSTREAM: 'Upstream', ACCOUNT: 'Account', MODEL: 'Model' },
+  margins: 'Margins',
+  marginsBy: 'Margins by',
+  marginsHint:
+    'Charged, less what the upstreams cost. A route without costs has no margin: enter its costs on the page of its model.',
+  unknown: 'unknown',
+  unknownCharged: 'Charged, cost unknown',
+  unknownRequests: 'unknown for {n} requests',
   maxPromptLine: 'at most {n} prompt tokens',
   maxPromptTokens: 'Longest prompt that has a price',
   maxPromptTokensHint:

@@ -58,6 +58,14 @@ export const operatorVi: OperatorTexts = {
   abovePromptTokens: 'Trên số token của prompt',
   abovePromptTokensHint: 'Toàn bộ yêu cầu được tính theo giá này khi prompt có nhiều token hơn số đó.',
   addTier: 'Thêm giá cho prompt dài hơn',
+  marginGroups: { UPSTREAM: 'Upstream', ACCOUNT: 'Tài khoản', MODEL: 'Model' },
+  margins: 'Biên lợi nhuận',
+  marginsBy: 'Biên lợi nhuận theo',
+  marginsHint:
+    'Số đã trừ, trừ chi phí upstream. Route chưa có chi phí thì không có biên lợi nhuận: hãy nhập chi phí ở trang của model.',
+  unknown: 'không rõ',
+  unknownCharged: 'Đã trừ, chưa rõ chi phí',
+  unknownRequests: 'chưa rõ với {n} yêu cầu',
   maxPromptLine: 'tối đa {n} token của prompt',
   maxPromptTokens: 'Prompt dài nhất có giá',
   maxPromptTokensHint:

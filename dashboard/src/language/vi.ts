@@ -440,6 +440,8 @@ export const vi: Texts = {
     streamed: 'Stream',
     whole: 'Không stream',
     source: 'Số token',
+    margin: 'biên lợi nhuận',
+    unknownCost: 'không rõ chi phí',
     tier: 'Giá cho prompt',
     tierAbove: 'có hơn {n} token',
     tierUpTo: 'có tối đa {n} token',

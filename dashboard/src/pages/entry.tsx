@@ -98,7 +98,8 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
           {entry.upstream === null ? null : (
             <Fact name={t.entry.upstream}>
               <code>{entry.upstream}</code>
-              {entry.upstreamCost === null ? '' : ` · ${format.usdExact(entry.upstreamCost)}`}
+              {` · ${entry.upstreamCost === null ? t.entry.unknownCost : format.usdExact(entry.upstreamCost)}`}
+              {entry.margin === null ? '' : ` · ${t.entry.margin} ${format.usdExact(entry.margin)}`}
             </Fact>
           )}
         </dl>

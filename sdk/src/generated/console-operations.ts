@@ -49,6 +49,7 @@ export const consoleOperations = {
     holds: { kind: 'query', path: 'operator.holds' },
     invariants: { kind: 'query', path: 'operator.invariants' },
     catalog: { kind: 'query', path: 'operator.models' },
+    margins: { kind: 'query', path: 'operator.margins', pages: 'rows' },
     revenue: { kind: 'query', path: 'operator.revenue', pages: 'rows' },
     shortfalls: { kind: 'query', path: 'operator.shortfalls' },
     vendorProfiles: { kind: 'query', path: 'operator.vendorProfiles' },

@@ -187,6 +187,15 @@ export type LedgerOrderField =
   /** All its tokens together. */
   | 'TOKENS';
 
+/** What margins are split by besides time. */
+export type MarginGroup =
+  /** By account. */
+  | 'ACCOUNT'
+  /** By model. */
+  | 'MODEL'
+  /** By upstream. */
+  | 'UPSTREAM';
+
 /** What an account is told. */
 export type NoticeKind =
   /** Nothing is left. */
@@ -881,7 +890,7 @@ export type InvitationFragment = { createdAt: string, email: string, expiresAt: 
 
 export type KeySpendFragment = { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string };
 
-export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role };
 
@@ -921,7 +930,9 @@ export type ReceiptFragment = { accountEmail: string, accountName: string, budge
 
 export type ReceiptLineFragment = { amount: string, pool: string, pricePerMillion: string, tokens: string };
 
-export type RevenueRowFragment = { charged: string, cost: string, failures: string, margin: string, model: string | null, requests: string, shortfall: string, start: string | null, upstreamCost: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type MarginRowFragment = { charged: string, margin: string | null, model: string | null, requests: string, shortfall: string, start: string | null, unknownCharged: string, unknownRequests: string, upstream: string | null, upstreamCost: string | null, account: { id: string, name: string } | null };
+
+export type RevenueRowFragment = { charged: string, cost: string, failures: string, knownMargin: string | null, margin: string, model: string | null, requests: string, shortfall: string, start: string | null, unknownCharged: string, unknownRequests: string, upstreamCost: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type RouteFragment = { enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } };
 
@@ -1049,7 +1060,7 @@ export type ListEntriesQueryVariables = Exact<{
 }>;
 
 
-export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type EntryQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1057,7 +1068,7 @@ export type EntryQueryVariables = Exact<{
 }>;
 
 
-export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
+export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
 
 export type UsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1108,7 +1119,7 @@ export type LedgerAppendedSubscriptionVariables = Exact<{
 }>;
 
 
-export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
+export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
 
 export type AccountForOperatorQueryVariables = Exact<{
   id: string;
@@ -1186,6 +1197,23 @@ export type CatalogQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type CatalogQuery = { operator: { models: Array<{ allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, maxPromptTokens: number | null, output: string, validFrom: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
 
+export type MarginsQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+  after?: string | null | undefined;
+  by?: Array<MarginGroup> | MarginGroup | null | undefined;
+  first?: number | null | undefined;
+  from?: string | null | undefined;
+  model?: string | null | undefined;
+  period?: UsagePeriod | null | undefined;
+  probes?: boolean | null | undefined;
+  timeZone?: string | null | undefined;
+  to?: string | null | undefined;
+  upstream?: string | null | undefined;
+}>;
+
+
+export type MarginsQuery = { operator: { margins: { next: string | null, rows: Array<{ charged: string, margin: string | null, model: string | null, requests: string, shortfall: string, start: string | null, unknownCharged: string, unknownRequests: string, upstream: string | null, upstreamCost: string | null, account: { id: string, name: string } | null }> } } };
+
 export type RevenueQueryVariables = Exact<{
   after?: string | null | undefined;
   first?: number | null | undefined;
@@ -1197,7 +1225,7 @@ export type RevenueQueryVariables = Exact<{
 }>;
 
 
-export type RevenueQuery = { operator: { revenue: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, margin: string, model: string | null, requests: string, shortfall: string, start: string | null, upstreamCost: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } };
+export type RevenueQuery = { operator: { revenue: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, knownMargin: string | null, margin: string, model: string | null, requests: string, shortfall: string, start: string | null, unknownCharged: string, unknownRequests: string, upstreamCost: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } };
 
 export type ShortfallsQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -1537,7 +1565,7 @@ export type AccountEntriesQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type ShopQueryVariables = Exact<{ [key: string]: never; }>;
 

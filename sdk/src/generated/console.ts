@@ -108,6 +108,8 @@ import type {
   ListNoticesQueryVariables,
   ListOrdersQuery,
   ListOrdersQueryVariables,
+  MarginsQuery,
+  MarginsQueryVariables,
   MatchTransferMutation,
   MatchTransferMutationVariables,
   MeQuery,
@@ -335,6 +337,9 @@ export type InvariantsAnswer = InvariantsQuery['operator']['invariants'];
 
 /** What `catalog` answers. */
 export type CatalogAnswer = CatalogQuery['operator']['models'];
+
+/** What `margins` answers. */
+export type MarginsAnswer = MarginsQuery['operator']['margins'];
 
 /** What `revenue` answers. */
 export type RevenueAnswer = RevenueQuery['operator']['revenue'];
@@ -906,6 +911,15 @@ export interface ConsoleOperator {
    * ```
    */
   catalog(variables?: CatalogQueryVariables, options?: RequestOptions): Pending<CatalogAnswer>;
+  /**
+   * What is left of what customers were charged, by period, model, upstream and account. Where a route does not say what it costs, the margin is unknown.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.operator.margins()) console.log(each);
+   * ```
+   */
+  margins(variables?: MarginsQueryVariables, options?: RequestOptions): Paged<MarginsAnswer>;
   /**
    * What customers were charged, what upstreams cost, what is left, by period and model. Uptime is measured with an account of its own, which is not among them.
    *

@@ -23,8 +23,8 @@ const hold = 'fragment Hold on Hold{accountId amount heldAt keyId requestId}';
 const incident = 'fragment Incident on Incident{affected endedAt id impact modelId startedAt}';
 const invitation = 'fragment Invitation on Invitation{createdAt email expiresAt id role}';
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth today}';
-const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs model outcome protocol receipt{...ReceiptLine}requestId stream tier{...PromptTier}timeToFirstByteMs upstream upstreamCost usage{...Tokens}usageSource}';
-const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}createdAt id memo planName priceVnd receivedVnd status}';
+const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream tier{...PromptTier}timeToFirstByteMs upstream upstreamCost usage{...Tokens}usageSource}';
+const marginRow = 'fragment MarginRow on MarginRow{account{id name}charged margin model requests shortfall start unknownCharged unknownRequests upstream upstreamCost}';
 const member = 'fragment Member on Member{createdAt email id name role}';
 const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities efforts contextWindow displayName family id input{...TokenPrice}markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols output{...TokenPrice}pricedSince priceTiers{...ModelPriceTier}protocols simulated}';
 const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt closedBy count firstSeenAt id lastRequestId lastSeenAt model reported upstream}';
@@ -44,7 +44,7 @@ const problem = 'fragment Problem on Error{code message ...on BusyError{retryAft
 const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToPromptTokens}';
 const receipt = 'fragment Receipt on Receipt{accountEmail accountName budget issuedAt number payments{...OrderPayment}planName priceVnd receivedVnd}';
 const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
-const revenueRow = 'fragment RevenueRow on RevenueRow{charged cost failures margin model requests shortfall start tokens{...Tokens}upstreamCost}';
+const revenueRow = 'fragment RevenueRow on RevenueRow{charged cost failures knownMargin margin model requests shortfall start tokens{...Tokens}unknownCharged unknownRequests upstreamCost}';
 const route = 'fragment Route on Route{costs{...RouteCosts}enabled entry{displayName id modelId}id priority upstream{id protocol simulated upstreamId}upstreamModel weight}';
 const routeCosts = 'fragment RouteCosts on RouteCosts{cacheHit cacheWrite1h cacheWrite5m input output tiers{...PriceTier}}';
 const routeTest = 'fragment RouteTest on RouteTest{latencyMs ok problem status}';
@@ -56,7 +56,6 @@ const signedIn = 'fragment SignedIn on SignedIn{secondFactorRequired}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month}';
 const tokenPrice = 'fragment TokenPrice on TokenPrice{usdPerMillion vndPerMillionAtBest vndPerMillionAtStarter}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
-const transferProposal = 'fragment TransferProposal on TransferProposal{differences order{...MatchableOrder}reason}';
 const transferReview = 'fragment TransferReview on TransferReview{closedAt closedBy note orderId reason repeatsId surplusVnd}';
 const upstream = 'fragment Upstream on Upstream{baseUrl enabled features health{...UpstreamHealth}id keys{...UpstreamKey}onDisconnect profile protocol routes{...Route}simulated upstreamId}';
 const upstreamHealth = 'fragment UpstreamHealth on UpstreamHealth{consecutiveFailures ejected restingKeys}';
@@ -113,6 +112,7 @@ export const documents = {
   holds: 'query holds($first:Int){operator{holds(first:$first){...Hold}}}' + hold,
   invariants: 'query invariants($accountId:ID!){operator{invariants(accountId:$accountId){...BrokenInvariant}}}' + brokenInvariant,
   catalog: 'query catalog{operator{models{...CatalogEntry}}}' + catalogEntry + priceTier + priceVersion + route + routeCosts,
+  margins: 'query margins($accountId:ID$after:String$by:[MarginGroup!]$first:Int$from:DateTime$model:String$period:UsagePeriod$probes:Boolean$timeZone:String$to:DateTime$upstream:String){operator{margins(accountId:$accountId after:$after by:$by first:$first from:$from model:$model period:$period probes:$probes timeZone:$timeZone to:$to upstream:$upstream){rows{...MarginRow}next}}}' + marginRow,
   revenue: 'query revenue($after:String$first:Int$from:DateTime$model:String$period:UsagePeriod$timeZone:String$to:DateTime){operator{revenue(after:$after first:$first from:$from model:$model period:$period timeZone:$timeZone to:$to){rows{...RevenueRow}next}}}' + revenueRow + tokens,
   shortfalls: 'query shortfalls($after:String$days:Int$first:Int){operator{shortfalls(after:$after days:$days first:$first){...Shortfall}}}' + shortfall,
   vendorProfiles: 'query vendorProfiles{operator{vendorProfiles{...VendorProfile}}}' + vendorProfile,
@@ -131,12 +131,8 @@ export const documents = {
   setUpstreamEnabled: 'mutation setUpstreamEnabled($enabled:Boolean!$upstreamId:String!){setUpstreamEnabled(enabled:$enabled upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + upstream + upstreamHealth + upstreamKey,
   addUpstreamKey: 'mutation addUpstreamKey($secret:String!$upstreamId:String!){addUpstreamKey(secret:$secret upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + upstream + upstreamHealth + upstreamKey,
   deleteUpstreamKey: 'mutation deleteUpstreamKey($keyId:ID!$upstreamId:String!){deleteUpstreamKey(keyId:$keyId upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + upstream + upstreamHealth + upstreamKey,
-  searchOrders: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}}}' + bankAccount + order + orderPayment + pageInfo + paymentInstructions,
+  searchOrders: 'query searchOrders($after:String$first:Int$memo:String$status:OrderStatus){orders(after:$after first:$first memo:$memo status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}}}' + bankAccount + order + orderPayment + pageInfo + paymentInstructions,
   listBankTransfers: 'query listBankTransfers($after:String$first:Int$queue:Boolean){bankTransfers(after:$after first:$first queue:$queue){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}}}' + bankTransfer + pageInfo + transferReview,
-  findOrdersToMatch: 'query findOrdersToMatch($after:String$first:Int$search:String$status:OrderStatus){orders(after:$after first:$first search:$search status:$status){edges{cursor node{...MatchableOrder}}pageInfo{...PageInfo}}}' + matchableOrder + pageInfo,
-  transferProposals: 'query transferProposals($transferId:ID!){node(id:$transferId){__typename ...on BankTransfer{id proposals{...TransferProposal}}}}' + matchableOrder + transferProposal,
-  undoTransferMatch: 'mutation undoTransferMatch($transferId:ID!){undoTransferMatch(transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
-  creditTransfer: 'mutation creditTransfer($accountId:ID!$planId:String!$transferId:ID!){creditTransfer(accountId:$accountId planId:$planId transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
   matchTransfer: 'mutation matchTransfer($orderId:ID!$transferId:ID!){matchTransfer(orderId:$orderId transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
   recordTransfer: 'mutation recordTransfer($input:RecordTransferInput!){recordTransfer(input:$input){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
   closeTransferReview: 'mutation closeTransferReview($note:String!$transferId:ID!){closeTransferReview(note:$note transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,

@@ -304,6 +304,7 @@ function PreviewTable({
       ? t.models.noPlan
       : [pair.starter, pair.best].map((plan) => format.vnd(vndAt(price, plan))).join(' → ');
   const steps = (count: bigint | null) => (count === null ? t.models.free : format.number(count));
+  const margin = (amount: string | null) => (amount === null ? t.operator.unknown : format.usd(amount));
   const none = '–';
   const rows = [
     [t.models.steps, before === null ? none : steps(preview.stepsBefore), steps(preview.stepsAfter)],
@@ -314,7 +315,7 @@ function PreviewTable({
     ],
     [t.models.outputVnd, before === null ? none : vnd(before.output), vnd(after.output)],
     [fill(t.operator.sold, { days: soldDays }), format.usd(sums.cost), format.usd(preview.soldAfter)],
-    [fill(t.operator.marginOf, { days: soldDays }), format.usd(preview.marginBefore), format.usd(preview.marginAfter)],
+    [fill(t.operator.marginOf, { days: soldDays }), margin(preview.marginBefore), margin(preview.marginAfter)],
   ] as const;
   return (
     <Table

@@ -1,7 +1,7 @@
 /** The operator's page of revenue, cost and margin. */
 
-import type { RevenueAnswer } from '@steyg/sdk';
-import { useMemo } from 'react';
+import type { RevenueAnswer, Steyg } from '@steyg/sdk';
+import { useMemo, useState } from 'react';
 import { collect } from '../../all.ts';
 import { Chart, seriesColors } from '../../components/chart.tsx';
 import { Choice } from '../../components/field.tsx';
@@ -12,7 +12,7 @@ import { Table } from '../../components/table.tsx';
 import { Usd } from '../../components/usd.tsx';
 import { useAsk } from '../../data.tsx';
 import { useReportAddress } from '../../hooks.ts';
-import { useOperatorLanguage } from '../../language/language.tsx';
+import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { addUsd } from '../../money.ts';
 import type { Range } from '../../range.ts';
 import { columnSum, seriesOf, startsBetween, timeZone } from '../../usage.ts';
@@ -21,6 +21,10 @@ type Row = NonNullable<RevenueAnswer>['rows'][number];
 
 const measures = ['charged', 'upstreamCost', 'margin'] as const;
 type Measure = (typeof measures)[number];
+
+/** A row's figure; an unknown margin counts as nothing, never as what was charged. */
+const figureOf = (row: Row, measure: Measure): string =>
+  measure === 'margin' ? (row.knownMargin ?? '0') : row[measure];
 
 /** Revenue, cost and margin. */
 export default function Revenue() {
@@ -70,6 +74,7 @@ export default function Revenue() {
                 <RevenueChart rows={rows} range={range} measure={measure} />
               </Card>
               <ByModel rows={rows} />
+              <Margins range={range} />
             </>
           )
         }
@@ -82,16 +87,23 @@ function Sums({ rows }: { rows: readonly Row[] }) {
   const { t, format } = useOperatorLanguage();
   const sum = (read: (row: Row) => string) => addUsd(rows.map(read));
   const charged = sum((row) => row.charged);
-  const margin = sum((row) => row.margin);
-  const share = Number(charged) === 0 ? null : Number(margin) / Number(charged);
+  const margin = sum((row) => row.knownMargin ?? '0');
+  const isKnown = rows.some(({ knownMargin }) => knownMargin !== null);
+  const known = Number(charged) - Number(sum((row) => row.unknownCharged));
+  const share = known <= 0 ? null : Number(margin) / known;
+  const unknown = columnSum(rows, ({ unknownRequests }) => unknownRequests);
+  const notes = [
+    ...(share === null ? [] : [format.percent(share)]),
+    ...(unknown === 0n ? [] : [fill(t.operator.unknownRequests, { n: format.number(unknown) })]),
+  ];
   return (
     <dl className="figures">
       <Figure label={t.operator.measures.charged} value={<Usd amount={charged} />} />
       <Figure label={t.operator.measures.upstreamCost} value={<Usd amount={sum((row) => row.upstreamCost)} />} />
       <Figure
         label={t.operator.measures.margin}
-        value={<Usd amount={margin} />}
-        note={share === null ? undefined : format.percent(share)}
+        value={isKnown ? <Usd amount={margin} /> : t.operator.unknown}
+        note={notes.length === 0 ? undefined : notes.join(' · ')}
         {...(Number(margin) < 0 ? { tone: 'bad' as const } : {})}
       />
       <Figure label={t.operator.shortfall} value={<Usd amount={sum((row) => row.shortfall)} />} />
@@ -114,7 +126,7 @@ function RevenueChart({ rows, range, measure }: { rows: readonly Row[]; range: R
         starts,
         nameOf: ({ model }) => model ?? '',
         // A loss has no bar; the table shows it.
-        valueOf: (row) => Math.max(0, Number(row[measure])),
+        valueOf: (row) => Math.max(0, Number(figureOf(row, measure))),
         most: seriesColors,
         rest: t.common.others,
       }),
@@ -168,9 +180,94 @@ function ByModel({ rows }: { rows: readonly Row[] }) {
           figure: true,
           cell: ({ group }) => usd(group, (row) => row.upstreamCost),
         },
-        { head: t.operator.measures.margin, figure: true, cell: ({ group }) => usd(group, (row) => row.margin) },
+        {
+          head: t.operator.measures.margin,
+          figure: true,
+          cell: ({ group }) =>
+            group.some(({ knownMargin }) => knownMargin !== null)
+              ? usd(group, (row) => row.knownMargin ?? '0')
+              : t.operator.unknown,
+        },
         { head: t.operator.shortfall, figure: true, cell: ({ group }) => usd(group, (row) => row.shortfall) },
       ]}
     />
+  );
+}
+
+type MarginAnswer = Awaited<ReturnType<Steyg['console']['operator']['margins']>>;
+type MarginRow = NonNullable<MarginAnswer>['rows'][number];
+
+const marginGroups = ['UPSTREAM', 'ACCOUNT', 'MODEL'] as const;
+type MarginGroup = (typeof marginGroups)[number];
+
+const nameOfMargin: Record<MarginGroup, (row: MarginRow) => string> = {
+  UPSTREAM: ({ upstream }) => upstream ?? '–',
+  ACCOUNT: ({ account }) => account?.name ?? '–',
+  MODEL: ({ model }) => model ?? '–',
+};
+
+/** What is left, by upstream, account or model. Where routes do not say what they cost it is unknown, never everything. */
+function Margins({ range }: { range: Range }) {
+  const { t, format } = useOperatorLanguage();
+  const [group, setGroup] = useState<MarginGroup>('UPSTREAM');
+  const margins = useAsk({
+    key: ['operator', 'margins', range.from, range.to, group],
+    ask: (steyg, signal) =>
+      collect(
+        steyg.console.operator.margins(
+          {
+            from: range.from.toISOString(),
+            ...(range.to === null ? {} : { to: range.to.toISOString() }),
+            by: [group],
+            first: 1_000,
+          },
+          { signal },
+        ),
+      ),
+  });
+  return (
+    <Card
+      title={t.operator.margins}
+      actions={
+        <Choice
+          label={t.operator.marginsBy}
+          value={group}
+          options={marginGroups.map((value) => ({ value, label: t.operator.marginGroups[value] }))}
+          onChange={(value) => setGroup(marginGroups.find((each) => each === value) ?? 'UPSTREAM')}
+        />
+      }
+    >
+      <Loaded query={margins} skeleton={<LoadingSkeleton lines={3} />}>
+        {(rows) => (
+          <Table
+            caption={t.operator.margins}
+            rows={rows}
+            rowKey={(row) => nameOfMargin[group](row)}
+            columns={[
+              { head: t.operator.marginGroups[group], names: true, cell: (row) => nameOfMargin[group](row) },
+              { head: t.activity.measures.requests, figure: true, cell: ({ requests }) => format.number(requests) },
+              { head: t.operator.measures.charged, figure: true, cell: ({ charged }) => format.usd(charged) },
+              {
+                head: t.operator.measures.upstreamCost,
+                figure: true,
+                cell: ({ upstreamCost }) => (upstreamCost === null ? t.operator.unknown : format.usd(upstreamCost)),
+              },
+              {
+                head: t.operator.measures.margin,
+                figure: true,
+                cell: ({ margin }) => (margin === null ? t.operator.unknown : format.usd(margin)),
+              },
+              {
+                head: t.operator.unknownCharged,
+                figure: true,
+                cell: ({ unknownCharged }) => format.usd(unknownCharged),
+              },
+              { head: t.operator.shortfall, figure: true, cell: ({ shortfall }) => format.usd(shortfall) },
+            ]}
+          />
+        )}
+      </Loaded>
+      <p className="hint">{t.operator.marginsHint}</p>
+    </Card>
   );
 }
