@@ -25,6 +25,7 @@ const invitation = 'fragment Invitation on Invitation{createdAt email expiresAt 
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth today}';
 const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream tier{...PromptTier}timeToFirstByteMs upstream upstreamCost usage{...Tokens}usageSource}';
 const marginRow = 'fragment MarginRow on MarginRow{account{id name}charged margin model requests shortfall start unknownCharged unknownRequests upstream upstreamCost}';
+const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}createdAt id memo planName priceVnd receivedVnd status}';
 const member = 'fragment Member on Member{createdAt email id name role}';
 const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities efforts contextWindow displayName family id input{...TokenPrice}markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols output{...TokenPrice}pricedSince priceTiers{...ModelPriceTier}protocols simulated}';
 const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt closedBy count firstSeenAt id lastRequestId lastSeenAt model reported upstream}';
@@ -56,6 +57,7 @@ const signedIn = 'fragment SignedIn on SignedIn{secondFactorRequired}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month}';
 const tokenPrice = 'fragment TokenPrice on TokenPrice{usdPerMillion vndPerMillionAtBest vndPerMillionAtStarter}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
+const transferProposal = 'fragment TransferProposal on TransferProposal{differences order{...MatchableOrder}reason}';
 const transferReview = 'fragment TransferReview on TransferReview{closedAt closedBy note orderId reason repeatsId surplusVnd}';
 const upstream = 'fragment Upstream on Upstream{baseUrl enabled features health{...UpstreamHealth}id keys{...UpstreamKey}onDisconnect profile protocol routes{...Route}simulated upstreamId}';
 const upstreamHealth = 'fragment UpstreamHealth on UpstreamHealth{consecutiveFailures ejected restingKeys}';
@@ -131,8 +133,12 @@ export const documents = {
   setUpstreamEnabled: 'mutation setUpstreamEnabled($enabled:Boolean!$upstreamId:String!){setUpstreamEnabled(enabled:$enabled upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + upstream + upstreamHealth + upstreamKey,
   addUpstreamKey: 'mutation addUpstreamKey($secret:String!$upstreamId:String!){addUpstreamKey(secret:$secret upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + upstream + upstreamHealth + upstreamKey,
   deleteUpstreamKey: 'mutation deleteUpstreamKey($keyId:ID!$upstreamId:String!){deleteUpstreamKey(keyId:$keyId upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + upstream + upstreamHealth + upstreamKey,
-  searchOrders: 'query searchOrders($after:String$first:Int$memo:String$status:OrderStatus){orders(after:$after first:$first memo:$memo status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}}}' + bankAccount + order + orderPayment + pageInfo + paymentInstructions,
+  searchOrders: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}}}' + bankAccount + order + orderPayment + pageInfo + paymentInstructions,
   listBankTransfers: 'query listBankTransfers($after:String$first:Int$queue:Boolean){bankTransfers(after:$after first:$first queue:$queue){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}}}' + bankTransfer + pageInfo + transferReview,
+  findOrdersToMatch: 'query findOrdersToMatch($after:String$first:Int$search:String$status:OrderStatus){orders(after:$after first:$first search:$search status:$status){edges{cursor node{...MatchableOrder}}pageInfo{...PageInfo}}}' + matchableOrder + pageInfo,
+  transferProposals: 'query transferProposals($transferId:ID!){node(id:$transferId){__typename ...on BankTransfer{id proposals{...TransferProposal}}}}' + matchableOrder + transferProposal,
+  undoTransferMatch: 'mutation undoTransferMatch($transferId:ID!){undoTransferMatch(transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
+  creditTransfer: 'mutation creditTransfer($accountId:ID!$planId:String!$transferId:ID!){creditTransfer(accountId:$accountId planId:$planId transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
   matchTransfer: 'mutation matchTransfer($orderId:ID!$transferId:ID!){matchTransfer(orderId:$orderId transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
   recordTransfer: 'mutation recordTransfer($input:RecordTransferInput!){recordTransfer(input:$input){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
   closeTransferReview: 'mutation closeTransferReview($note:String!$transferId:ID!){closeTransferReview(note:$note transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
