@@ -7,13 +7,14 @@ import { findDataDirProblem } from './admin/data-dir.ts';
 import type { FirstStart } from './admin/first-start.ts';
 import { prepareDatabase } from './admin/prepare.ts';
 import { readSecretKey, SecretKeyError } from './admin/secret-key.ts';
-import { createApp } from './app/app.ts';
+import { type App, createApp } from './app/app.ts';
 import { useEmbeddedPostgres } from './database/embedded.ts';
 import { MigrationRefused } from './database/migrate.ts';
 import { type Config, ConfigError, loadConfig } from './runtime/config.ts';
+import { checkPort, stopListening } from './runtime/listening.ts';
 import { createLog } from './runtime/log.ts';
 import { listenForTheEnd, type Stopping } from './runtime/stopping.ts';
-import { superviseWorkers, WorkerFailed } from './runtime/workers.ts';
+import { superviseWorkers, takeConnections, tell, WorkerFailed } from './runtime/workers.ts';
 import { createSimulator } from './simulator/simulator.ts';
 
 /**
@@ -60,10 +61,7 @@ function atPort(port: number): Config {
   return loadConfig({ ...process.env, PORT: String(port), PORT_FILE: undefined });
 }
 
-/**
- * Reserves a port of the machine's choice until it is released: at once for a single process, after the start for
- * workers.
- */
+/** Reserves a port of the machine's choice until somebody listens there. */
 async function reservePort(host: string): Promise<{ port: number; release: () => Promise<void> }> {
   const holder = createServer((socket) => socket.destroy()).listen(0, host);
   await once(holder, 'listening');
@@ -77,10 +75,8 @@ async function reservePort(host: string): Promise<{ port: number; release: () =>
   };
 }
 
-async function nothing(): Promise<void> {}
-
 /** Everything that one machine has once: the database, the simulator, and the process or processes that serve. */
-async function run(config: Config, log: Logger, stopping: Stopping, releasePort = nothing): Promise<void> {
+async function run(config: Config, log: Logger, stopping: Stopping, releasePort?: () => Promise<void>): Promise<void> {
   // A broken file ends the start before anything is changed.
   if (config.catalogFile !== null) await readCatalogFile(config.catalogFile, config);
   const problem = await findDataDirProblem(config.dataDir);
@@ -105,12 +101,12 @@ async function run(config: Config, log: Logger, stopping: Stopping, releasePort 
         simulatorUrl: simulator.url,
         announces,
       });
-      if (config.workers === 1) await serve(config, log, boot(true), stopping, releasePort);
-      else {
-        await releasePort();
-        const endLimitMs = config.drainMs + workerEndingMs;
-        await superviseWorkers({ count: config.workers, boot, stopping, endLimitMs, log });
-      }
+      // First-start secrets are shown once, so a process whose port is taken must not create them.
+      if (releasePort === undefined) await checkPort(config);
+      const { host, port, workers: count } = config;
+      const endLimitMs = config.drainMs + workerEndingMs;
+      if (count === 1) await serve(config, log, boot(true), stopping, releasePort);
+      else await superviseWorkers({ count, host, port, releasePort, boot, stopping, endLimitMs, log });
     } finally {
       await simulator.close();
     }
@@ -119,21 +115,19 @@ async function run(config: Config, log: Logger, stopping: Stopping, releasePort 
   }
 }
 
-/** Runs the app in this process until it is told to stop. */
+/** Runs the app in this process until it is told to stop. Clients can connect when it is ready. */
 async function serve(
   config: Config,
   log: Logger,
   boot: Boot,
   stopping: Stopping,
-  releasePort = nothing,
+  releasePort?: () => Promise<void>,
 ): Promise<void> {
   if (stopping.isRequested) return;
   const { databaseUrl, simulatorUrl } = boot;
   const secretKey = Buffer.from(boot.secretKey, 'base64');
   let firstStart: FirstStart | null = null;
   let isShown = false;
-  const listening = Promise.withResolvers<void>();
-  listening.promise.catch(() => undefined);
   const app = await createApp({
     config,
     databaseUrl,
@@ -143,30 +137,41 @@ async function serve(
     scheduled: true,
     ...(cluster.worker === undefined ? {} : { worker: cluster.worker.id }),
     async prepare() {
-      // First-start secrets are shown once, so a process whose port is taken must not create them.
-      await listening.promise;
       firstStart = (await prepareDatabase({ config, databaseUrl, secretKey, log })) ?? firstStart;
     },
   });
+  let stopConnecting: (() => Promise<void>) | null = null;
   try {
-    // From now on `/healthz` answers, and requests are refused until the database is ready.
-    await releasePort();
-    await app.fastify.listen({ host: config.host, port: config.port });
-    listening.resolve();
+    const opens = await Promise.race([app.opens(), stopping.requested]);
+    if (opens === true) {
+      await releasePort?.();
+      stopConnecting = await letConnect(app, config);
+    }
     const isReady = await Promise.race([app.ready(), stopping.requested]);
     if (isReady === true) {
       if (boot.announces || firstStart !== null) announce(config, firstStart);
       isShown = true;
-      process.send?.('ready');
+      tell('ready');
     }
     await stopping.requested;
   } finally {
-    const closed = app.close();
-    listening.reject(new Error('closed before it listened'));
-    await closed;
+    await app.close({
+      stopListening: stopConnecting ?? (async () => undefined),
+      idleMs: stopping.isUrgent ? 0 : config.drainIdleMs,
+    });
     // Stopped between creation and readiness: no later start could show the secrets.
     if (firstStart !== null && !isShown) showFirstStart(firstStart, config.publicUrl);
   }
+}
+
+/** Lets clients connect, from now until what it returns is called. */
+async function letConnect({ fastify }: App, { host, port }: Config): Promise<() => Promise<void>> {
+  if (cluster.isWorker) {
+    await fastify.ready();
+    return takeConnections(fastify.server).stop;
+  }
+  await fastify.listen({ host, port });
+  return () => stopListening(fastify.server);
 }
 
 function print(line = ''): void {

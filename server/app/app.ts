@@ -17,13 +17,14 @@ import { createKeys } from '../keys/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import { describeError } from '../runtime/http.ts';
 import { createHttpServer, type ServerLimits } from '../runtime/http-server.ts';
+import { stopListening } from '../runtime/listening.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { registerDashboard } from '../runtime/static-files.ts';
 import { createRequestEnds } from '../uptime/passive.ts';
 import { bringUp } from './bring-up.ts';
 import { createControlPlane } from './control-plane.ts';
 import { createDataPlane, type ProcessState } from './data-plane.ts';
-import { closeServer, drain } from './draining.ts';
+import { closeServer, drain, watchConnections } from './draining.ts';
 import { registerHealth } from './health.ts';
 
 /**
@@ -57,10 +58,25 @@ export interface App {
   fastify: FastifyInstance;
   metrics: Metrics;
   ledger: Ledger;
+  /**
+   * Resolves to true when clients may connect: it is ready, or the database is away and requests are to be told so;
+   * to false when it was closed before. Rejects like `ready`.
+   */
+  opens(): Promise<boolean>;
   /** Resolves to true when the database is prepared and requests are taken, to false when it was closed before. */
   ready(): Promise<boolean>;
-  /** Takes no new requests, lets running ones finish for `drainMs`, aborts the rest and settles everything. */
-  close(): Promise<void>;
+  /**
+   * Stops listening, answers what was accepted, lets running requests finish for `drainMs`, aborts the rest and
+   * settles everything.
+   */
+  close(how?: Closing): Promise<void>;
+}
+
+export interface Closing {
+  /** Ends the flow of new connections; absent: the app listens by itself. */
+  stopListening?: () => Promise<void>;
+  /** How long clients may still use the connections that they keep (milliseconds); absent: not at all. */
+  idleMs?: number;
 }
 
 export async function createApp(parts: AppParts): Promise<App> {
@@ -83,10 +99,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const state: ProcessState = { prepared: false, draining: false, now: false };
   const shared = { config, catalog, router, mismatches, metrics, log };
 
-  // Clients keep connections for their next request, which another process has to take.
-  fastify.addHook('onSend', async (_request, response) => {
-    if (state.draining) void response.header('connection', 'close');
-  });
+  const connections = watchConnections(fastify.server);
   registerHealth(fastify, {
     isReady: () => state.prepared && !state.draining && ledger.healthy,
     metrics,
@@ -138,14 +151,17 @@ export async function createApp(parts: AppParts): Promise<App> {
     fastify,
     metrics,
     ledger,
+    opens: () => Promise.race([up.late, up.done]),
     ready: () => up.done,
-    async close() {
+    async close({ stopListening: stop = () => stopListening(fastify.server), idleMs = 0 } = {}) {
       state.draining = true;
+      connections.endWithAnswers();
       up.abort();
-      await drain(data.slots, config.drainMs);
+      await stop();
+      await drain({ slots: data.slots, connections, limitMs: config.drainMs, idleMs });
       state.now = true;
-      await drain(data.slots, maxBreakOffMs);
-      await closeServer(fastify);
+      await drain({ slots: data.slots, connections, limitMs: maxBreakOffMs, idleMs: 0 });
+      await closeServer(fastify, connections);
       await up.close();
       await ledger.close();
       await requestEnds.close();

@@ -35,6 +35,8 @@ export interface BringUpParts {
 export interface BringUp {
   /** True once requests are taken; false when stopped before. Rejects on a problem that only a person can solve. */
   done: Promise<boolean>;
+  /** Resolves to true when the first attempt has failed, and requests are to be told so meanwhile. */
+  late: Promise<true>;
   /** Stops retrying. */
   abort(): void;
   /** Stops what was started. */
@@ -47,6 +49,7 @@ export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
   const closing = new AbortController();
   const started: { close(): Promise<void> }[] = [];
   let scheduling: Promise<void> = Promise.resolve();
+  const late = Promise.withResolvers<true>();
 
   const attempt = async (): Promise<void> => {
     await parts.prepare();
@@ -67,6 +70,7 @@ export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
       } catch (error) {
         if (needsPerson(error)) throw error;
         if (closing.signal.aborted) break;
+        late.resolve(true);
         log.warn({ ...describeError(error), waitMs }, 'the database cannot be worked with yet; trying again');
         await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined);
       }
@@ -79,6 +83,7 @@ export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
   done.catch(() => undefined);
   return {
     done,
+    late: late.promise,
     abort: () => closing.abort(),
     async close() {
       await done.catch(() => undefined);

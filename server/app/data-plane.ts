@@ -27,9 +27,9 @@ import type { RequestEnds } from '../uptime/passive.ts';
 export interface ProcessState {
   /** The database is prepared. */
   prepared: boolean;
-  /** No new requests are taken. */
+  /** No new connections are taken; what arrives on those that are open is answered. */
   draining: boolean;
-  /** Running requests end at once. */
+  /** The time for draining is over: running requests end at once, and new ones are refused. */
   now: boolean;
 }
 
@@ -89,8 +89,8 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     Number(memory.scarce),
   );
   const intake = {
-    get draining() {
-      return state.draining;
+    get stopping() {
+      return state.now;
     },
     get prepared() {
       return state.prepared;

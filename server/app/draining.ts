@@ -1,20 +1,82 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** Graceful shutdown: running requests finish within a limit, then connections are closed. */
+/** Graceful shutdown: what was accepted is answered within a limit, then connections are closed. */
 
 /** Time in which connections may deliver what is already answered. */
 const maxLastBytesMs = 1_000;
 
-/** Waits until no request runs, at most for `limitMs`. */
-export async function drain(slots: { total(): number }, limitMs: number): Promise<void> {
-  const until = performance.now() + limitMs;
-  while (slots.total() > 0 && performance.now() < until) await delay(20);
+/** The open connections of a server. */
+export interface Connections {
+  open(): number;
+  /** Those on which a request began or ended after this moment of `performance.now()`. */
+  usedSince(moment: number): number;
+  /** From now on each connection ends with the answer whose head is written next, so that clients connect elsewhere. */
+  endWithAnswers(): void;
+}
+
+/** Follows the connections of a server from its beginning. */
+export function watchConnections(server: Server): Connections {
+  const usedAt = new Map<Socket, number>();
+  const unanswered = new Set<ServerResponse>();
+  let isEnding = false;
+  const end = (response: ServerResponse): void => {
+    if (!response.headersSent) response.setHeader('connection', 'close');
+  };
+  const use = (socket: Socket): void => {
+    if (usedAt.has(socket)) usedAt.set(socket, performance.now());
+  };
+  server.on('connection', (socket: Socket) => {
+    usedAt.set(socket, performance.now());
+    socket.once('close', () => usedAt.delete(socket));
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    use(socket);
+    unanswered.add(response);
+    if (isEnding) end(response);
+    response.once('close', () => {
+      unanswered.delete(response);
+      use(socket);
+    });
+  });
+  return {
+    open: () => usedAt.size,
+    usedSince: (moment) => [...usedAt.values()].filter((at) => at > moment).length,
+    endWithAnswers() {
+      isEnding = true;
+      for (const response of unanswered) end(response);
+    },
+  };
+}
+
+export interface DrainParts {
+  /** Model requests that run. */
+  slots: { total(): number };
+  connections: Connections;
+  /** Timeout of all of it. */
+  limitMs: number;
+  /** How long a connection is kept for its next request, and for the end of one that calls no model. */
+  idleMs: number;
+}
+
+/** Waits until no model request runs, and clients have had time to use the connections that they keep. */
+export async function drain({ slots, connections, limitMs, idleMs }: DrainParts): Promise<void> {
+  const beganAt = performance.now();
+  const isDone = (): boolean => {
+    const now = performance.now();
+    if (slots.total() > 0) return false;
+    return connections.open() === 0 || (now - beganAt >= idleMs && connections.usedSince(now - idleMs) === 0);
+  };
+  while (!isDone() && performance.now() - beganAt < limitMs) await delay(20);
 }
 
 /** Lets answers in flight arrive; connections still open after a second are cut. */
-export async function closeServer(fastify: FastifyInstance): Promise<void> {
-  const cut = setTimeout(() => fastify.server.closeAllConnections(), maxLastBytesMs);
-  await fastify.close();
-  clearTimeout(cut);
+export async function closeServer(fastify: FastifyInstance, connections: Connections): Promise<void> {
+  const closed = fastify.close();
+  const until = performance.now() + maxLastBytesMs;
+  while (connections.open() > 0 && performance.now() < until) await delay(10);
+  fastify.server.closeAllConnections();
+  await closed;
 }

@@ -48,7 +48,7 @@ declare module 'fastify' {
 /** State of this process that decides whether it takes work. */
 export interface Intake {
   /** New requests are refused because the process is going down. */
-  readonly draining: boolean;
+  readonly stopping: boolean;
   /** False until the database is known to be ready. */
   readonly prepared: boolean;
   /** New requests are refused because the process cannot keep up. */
@@ -121,7 +121,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
     const { config } = request.routeOptions;
     if (config.authenticate === undefined) return;
     if (request.raw.rawHeaders.length > maxHeaders * 2) throw new RefusalError(refusals.tooManyHeaders());
-    if (intake.draining) throw new RefusalError(refusals.draining());
+    if (intake.stopping) throw new RefusalError(refusals.draining());
     if (!intake.prepared) throw new RefusalError(refusals.unavailable());
     if (intake.overloaded) throw new RefusalError(refusals.overloaded());
 

@@ -100,6 +100,7 @@ const variables = z.object({
 
   HOLD_LEASE_MS: milliseconds(60_000, 200),
   DRAIN_MS: milliseconds(25_000, 0),
+  DRAIN_IDLE_MS: milliseconds(5_000, 0),
   UPSTREAM_HEADERS_TIMEOUT_MS: milliseconds(120_000),
   UPSTREAM_REPLY_TIMEOUT_MS: milliseconds(610_000),
   UPSTREAM_IDLE_TIMEOUT_MS: milliseconds(120_000),
@@ -177,6 +178,8 @@ export interface Config {
   admin: { email: string | null; password: string | null };
   holdLeaseMs: number;
   drainMs: number;
+  /** How long a stopping process keeps connections that clients may use again. */
+  drainIdleMs: number;
   timeouts: GatewayTimeouts;
   limits: { perKey: number; perAccount: number; trial: number };
   /** The sustained lateness of the event loop above which new requests are refused. */
@@ -310,6 +313,7 @@ export function loadConfig(
     admin: { email: v.ADMIN_EMAIL ?? null, password: v.ADMIN_PASSWORD ?? null },
     holdLeaseMs: v.HOLD_LEASE_MS,
     drainMs: v.DRAIN_MS,
+    drainIdleMs: v.DRAIN_IDLE_MS,
     timeouts: {
       headersMs: v.UPSTREAM_HEADERS_TIMEOUT_MS,
       // A shortened headers time-out shortens both, unless the other one is set by itself.

@@ -8,6 +8,8 @@ export interface Stopping {
   /** Resolves when the process has been told to stop. */
   readonly requested: Promise<void>;
   readonly isRequested: boolean;
+  /** Somebody waits at the terminal for it to stop. */
+  readonly isUrgent: boolean;
   /** 0, or 1 when it ends for a fault of its own. */
   readonly exitCode: 0 | 1;
 }
@@ -30,6 +32,7 @@ export interface StoppingParts {
 export function listenForTheEnd({ log, limitMs, isWorker }: StoppingParts): Stopping {
   let requestedAt: number | null = null;
   let exitCode: 0 | 1 = 0;
+  let isUrgent = false;
   const { promise: requested, resolve } = Promise.withResolvers<void>();
 
   const request = (): void => {
@@ -44,6 +47,7 @@ export function listenForTheEnd({ log, limitMs, isWorker }: StoppingParts): Stop
 
   const onSignal = (signal: NodeJS.Signals): void => {
     if (requestedAt !== null && performance.now() - requestedAt > sameSignalMs) process.exit(1);
+    if (signal === 'SIGINT') isUrgent = true;
     if (requestedAt === null) log.info({ signal }, 'stopping');
     request();
   };
@@ -62,6 +66,9 @@ export function listenForTheEnd({ log, limitMs, isWorker }: StoppingParts): Stop
     requested,
     get isRequested() {
       return requestedAt !== null;
+    },
+    get isUrgent() {
+      return isUrgent;
     },
     get exitCode() {
       return exitCode;

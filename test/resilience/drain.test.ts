@@ -1,3 +1,5 @@
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { pause, type ServerProcess } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -29,7 +31,7 @@ const ask = (server: ServerProcess, secret: string, content: string): Promise<Re
     body: JSON.stringify({ model: 'on-messages', max_tokens: 500, messages: [{ role: 'user', content }] }),
   });
 
-it('SIGTERM: no new requests, running ones may finish, the rest is told and settled, exit 0', async () => {
+it('SIGTERM: no new connections, what was accepted is answered, the rest is told and settled, exit 0', async () => {
   // Long enough for a slow machine to ask and be answered meanwhile, short of what the long ones need.
   const server = await service.start('drained', { DRAIN_MS: '6000' });
   await server.ready();
@@ -42,14 +44,15 @@ it('SIGTERM: no new requests, running ones may finish, the rest is told and sett
   await reached(() => [short, long].every(({ text }) => text.includes('w1"')));
   await reached(() => service.simulator.stats().requests >= requests + 4);
 
+  const kept = await Promise.all([keptConnection(server), keptConnection(server), keptConnection(server)]);
   server.signal('SIGTERM');
-  await reached(async () => (await server.status('/readyz')) !== 200);
-  expect(await server.status('/readyz')).toBe(503);
-  const refused = await ask(server, customer.secret, 'ping');
-  expect(refused.status).toBe(503);
-  expect(refused.headers.get('connection')).toBe('close');
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(await server.status('/healthz')).toBe(200);
+  await reached(() => isRefused(server));
+  const [first, second, third] = kept;
+  expect(await first.ask('/readyz')).toEqual({ status: 503, connection: 'close' });
+  expect(await second.ask('/healthz')).toEqual({ status: 200, connection: 'close' });
+  // A client whose connection was accepted before is answered as ever, and told to connect elsewhere next.
+  expect(await third.ask('/api/v1/chat/completions', customer.secret)).toEqual({ status: 200, connection: 'close' });
+  expect(await isRefused(server)).toBe(true);
 
   const inTime = await wholeShort;
   expect([inTime.status, await inTime.text()]).toEqual([200, expect.stringContaining('in time')]);
@@ -68,7 +71,7 @@ it('SIGTERM: no new requests, running ones may finish, the rest is told and sett
     [customer.accountId],
   );
   const outcomes = rows.map(({ outcome }) => outcome).sort((a, b) => a.localeCompare(b));
-  expect(outcomes).toEqual(['completed', 'completed', 'shutdown', 'shutdown']);
+  expect(outcomes).toEqual(['completed', 'completed', 'completed', 'shutdown', 'shutdown']);
   expect(rows.find(({ request_id: id }) => id === late.headers.get('request-id'))).toMatchObject({ cost: 0n });
   const cut = rows.find(({ request_id: id }) => id === long.requestId);
   expect(cut.output).toBeGreaterThan(1n);
@@ -101,6 +104,7 @@ it('two workers: a dead one is replaced, a deleted key counts on both, Ctrl-C re
   await server.ready();
   await reached(() => server.output.includes('is ready at'));
   const customer = await service.customer();
+  const slow = answerToHalfAHead(server);
   /** Requests over connections of their own, until both processes have answered some; their ids. */
   const bothAnswer = async (status: number): Promise<number[]> => {
     const seen = new Set<number>();
@@ -135,6 +139,8 @@ it('two workers: a dead one is replaced, a deleted key counts on both, Ctrl-C re
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(server, deleted.secret, 'ping')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
 
+  // The limits on slow clients hold for connections that a supervisor accepted, too.
+  expect(await slow).toMatch(/^HTTP\/1\.1 408 /);
   const running = stream(server.baseUrl, customer, '[[len 60]][[speed 60]]');
   await reached(() => running.text.includes('w1"'));
   for (const pid of [server.pid, ...after]) process.kill(pid, 'SIGINT');
@@ -144,6 +150,58 @@ it('two workers: a dead one is replaced, a deleted key counts on both, Ctrl-C re
   await service.released();
   expect(await service.broken()).toEqual([]);
 });
+
+/** Whether a new connection is refused. */
+function isRefused({ url }: ServerProcess): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    socket.on('connect', () => resolve(false));
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'));
+    socket.on('close', () => socket.destroy());
+  });
+}
+
+/** What a client gets that never sends the rest of its request's head. */
+function answerToHalfAHead({ url }: ServerProcess): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    let got = '';
+    socket.on('connect', () => socket.write('GET /healthz HTTP/1.1\r\nhost: '));
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      got += text;
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(got));
+  });
+}
+
+interface KeptConnection {
+  ask(path: string, secret?: string): Promise<{ status: number | undefined; connection: string | undefined }>;
+}
+
+/** A connection that has brought one request and is kept for the next. */
+async function keptConnection({ url }: ServerProcess): Promise<KeptConnection> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const kept: KeptConnection = {
+    ask: (path, secret) =>
+      new Promise((resolve, reject) => {
+        const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
+        const sent = request(url + path, { agent, method: secret === undefined ? 'GET' : 'POST', headers });
+        sent.on('error', reject);
+        sent.on('response', (response) => {
+          response.resume();
+          const { connection } = response.headers;
+          response.on('end', () => resolve({ status: response.statusCode, connection }));
+        });
+        const body = { model: 'on-chat-completions', messages: [{ role: 'user', content: 'ping' }] };
+        sent.end(secret === undefined ? undefined : JSON.stringify(body));
+      }),
+  };
+  expect((await kept.ask('/healthz')).status).toBe(200);
+  return kept;
+}
 
 async function reached(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await pause(10);

@@ -19,7 +19,7 @@ export interface Service {
   simulator: Simulator;
   dataDir(name: string): string;
   /** Starts a process, again if the name had one before: it finds what that one left in its directory. */
-  start(name: string, env?: Record<string, string>): Promise<ServerProcess>;
+  start(name: string, env?: Record<string, string>, port?: number): Promise<ServerProcess>;
   customer(usd?: string): Promise<Customer>;
   rows(accountIds: readonly string[]): Promise<Map<string, number>>;
   /** Resolves when nothing is reserved any more. */
@@ -45,7 +45,7 @@ export async function startService(databaseUrl: string, settings: SimulatorSetti
     pool,
     simulator,
     dataDir: (name) => join(directory, name),
-    async start(name, env = {}) {
+    async start(name, env = {}, port) {
       await mkdir(join(directory, name), { recursive: true });
       const started = await startServer({
         dataDir: join(directory, name),
@@ -60,6 +60,7 @@ export async function startService(databaseUrl: string, settings: SimulatorSetti
           MAX_CONCURRENT_PER_ACCOUNT: '1000',
           ...env,
         },
+        ...(port === undefined ? {} : { port }),
       });
       processes.push(started);
       return started;

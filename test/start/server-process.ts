@@ -118,6 +118,8 @@ function surroundings(): Record<string, string> {
     NODE_ENV: 'test',
     // A machine that runs many tests at once is late all the time, and would refuse requests for it.
     OVERLOAD_LAG_MS: '86400000',
+    // The tests keep their connections, which a process that stops waits for.
+    DRAIN_IDLE_MS: '0',
   };
 }
 
