@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { readMigrations } from '../../server/database/migrate.ts';
+import { findBreaches } from './expand-only.ts';
+
+/** Every migration leaves the previous version of the server working: it runs beside the new one, and after a step back. */
+
+/** The last migration of version 0.1.0, from which on versions overlap. */
+const lastOfFirstVersion = '20261121160000_model_efforts';
+
+/** What the previous version can live with all the same, and why: the beginning of the statement and the reason. */
+const justified: Record<string, Record<string, string>> = {
+  '20261122114158_movements_count_once': {
+    'CREATE OR REPLACE FUNCTION refuse_unpayable_match()':
+      'It refuses a second payment by the same movement, which the previous version would book twice; that transfer then waits for a person.',
+  },
+  '20261122114800_uncovered_holds': {
+    'CREATE UNIQUE INDEX hold_uncovered':
+      'The index holds only rows that are marked, and the previous version marks none.',
+  },
+  '20261122121000_escrow': {
+    'ALTER TABLE hold ADD CONSTRAINT hold_escrow_covered':
+      'Both columns are false in what the previous version writes.',
+    'CREATE CONSTRAINT TRIGGER admission_change ':
+      'It counts, and refuses nothing; what the previous version changes has to be counted.',
+    'CREATE CONSTRAINT TRIGGER admission_change_paid ': 'It counts, and refuses nothing.',
+    'CREATE TRIGGER admission_change_all ': 'It counts, and refuses nothing.',
+  },
+  '20261122145200_price_tiers': {
+    'ALTER TABLE route ADD CONSTRAINT route_cost_tiers':
+      'The previous version writes no tiers, and an empty list fulfils it.',
+    'ALTER TABLE ledger_entry ADD CONSTRAINT ledger_tier ': 'The bound is NULL in what the previous version writes.',
+    'ALTER TABLE ledger_entry ADD CONSTRAINT ledger_tier_end ':
+      'The bound is NULL in what the previous version writes.',
+  },
+};
+
+const migrations = await readMigrations();
+const later = migrations.filter(({ name }) => name > lastOfFirstVersion);
+
+it.each(later.map(({ name }) => name))('%s: the previous version works beside it', (name) => {
+  const index = migrations.findIndex((each) => each.name === name);
+  const before = migrations.slice(0, index).map(({ script }) => script);
+  const reasons = justified[name] ?? {};
+  const breaches = findBreaches(migrations[index]?.script ?? '', before);
+  const isJustified = ({ statement }: { statement: string }): boolean =>
+    Object.keys(reasons).some((beginning) => statement.startsWith(beginning));
+  expect(breaches.filter((breach) => !isJustified(breach))).toEqual([]);
+  // A reason that nothing needs any more would excuse the next mistake.
+  const unused = Object.keys(reasons).filter(
+    (beginning) => !breaches.some(({ statement }) => statement.startsWith(beginning)),
+  );
+  expect(unused).toEqual([]);
+});
+
+describe('a migration that the previous version cannot live with is refused', () => {
+  const before = [
+    'CREATE TABLE "account" ("id" UUID NOT NULL, "email" TEXT NOT NULL, "note" TEXT, CONSTRAINT "account_pkey" PRIMARY KEY ("id"));',
+    'CREATE TABLE payment (id UUID PRIMARY KEY, account_id UUID NOT NULL);',
+  ];
+
+  it.each([
+    ['a table that is dropped', 'DROP TABLE payment'],
+    ['a column that is dropped', 'ALTER TABLE account ADD COLUMN x TEXT, DROP COLUMN "note"'],
+    ['a table that is renamed', 'ALTER TABLE payment RENAME TO charge'],
+    ['a column that is renamed', 'ALTER TABLE "account" RENAME COLUMN note TO remark'],
+    ['a type that changes', 'ALTER TABLE account ALTER COLUMN note TYPE JSONB USING note::jsonb'],
+    ['a column without a default', 'ALTER TABLE account ADD COLUMN "region" TEXT NOT NULL'],
+    ['a default that goes', 'ALTER TABLE account ALTER COLUMN note DROP DEFAULT'],
+    ['NULL that is forbidden', 'ALTER TABLE account ALTER COLUMN note SET NOT NULL'],
+    [
+      'a check of what it writes',
+      'ALTER TABLE account ADD COLUMN a INT; ALTER TABLE account ADD CONSTRAINT c CHECK (a > 0 AND note IS NOT NULL)',
+    ],
+    [
+      'a check hidden behind another action',
+      "ALTER TABLE account ADD COLUMN b TEXT DEFAULT 'x, y', ADD CONSTRAINT c CHECK (length(note) < 9)",
+    ],
+    [
+      'a reference that it must keep',
+      'ALTER TABLE payment ADD CONSTRAINT f FOREIGN KEY (account_id) REFERENCES account(id)',
+    ],
+    ['rows that must differ', 'CREATE UNIQUE INDEX u ON account (email)'],
+    ['a column of equal values that must differ', "ALTER TABLE account ADD COLUMN c TEXT NOT NULL DEFAULT '' UNIQUE"],
+    ['a trigger on what it writes', 'CREATE TRIGGER t BEFORE INSERT ON account FOR EACH ROW EXECUTE FUNCTION f()'],
+    ['a function that changes', 'CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS $$ SELECT 2; $$'],
+    ['data that changes', "UPDATE account SET note = 'v2:' || note"],
+    ['data that goes', 'DELETE FROM payment'],
+    ['anything unknown', 'ALTER TABLE account ENABLE ROW LEVEL SECURITY'],
+    ['anything unknown of the database', 'REVOKE ALL ON account FROM steyg'],
+  ])('%s', (_what, script) => {
+    expect(findBreaches(script, before)).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'a new table with all its rules',
+      'CREATE TABLE "t" ("id" INT NOT NULL, CONSTRAINT "p" PRIMARY KEY ("id")); ALTER TABLE t ADD CONSTRAINT c CHECK (id > 0); CREATE UNIQUE INDEX i ON "t"("id"); INSERT INTO t VALUES (1)',
+    ],
+    ['a column that may be NULL', 'ALTER TABLE account ADD COLUMN region TEXT'],
+    ['a column with a default', 'ALTER TABLE "account" ADD COLUMN "region" TEXT NOT NULL DEFAULT \'\''],
+    [
+      'a check of new columns alone',
+      'ALTER TABLE account ADD COLUMN rate INT, ADD CONSTRAINT account_rate CHECK (rate > 0)',
+    ],
+    ['an index', 'CREATE INDEX i ON account (note)'],
+    ['words in comments and texts', "-- DROP TABLE account;\nCOMMENT ON TABLE account IS 'DROP TABLE payment; it''s'"],
+  ])('but not %s', (_what, script) => {
+    expect(findBreaches(script, before)).toEqual([]);
+  });
+});
