@@ -69,10 +69,10 @@ export interface App {
    * Stops listening, answers what was accepted, lets running requests finish for `drainMs`, aborts the rest and
    * settles everything.
    */
-  close(how?: Closing): Promise<void>;
+  close(how?: CloseOptions): Promise<void>;
 }
 
-export interface Closing {
+interface CloseOptions {
   /** Ends the flow of new connections; absent: the app listens by itself. */
   stopListening?: () => Promise<void>;
   /** How long clients may still use the connections that they keep (milliseconds); absent: not at all. */

@@ -1,3 +1,5 @@
+/** Processes that are replaced one by one under load, and when a process can be connected to. */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Service, startService } from '../resilience/processes.ts';
@@ -7,8 +9,6 @@ import { startLoad } from '../support/load.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
-
-/** Processes that are replaced one by one under load, and when a process can be connected to. */
 
 let database: TestDatabase;
 let service: Service;
