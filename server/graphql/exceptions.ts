@@ -77,7 +77,14 @@ const BrokenInvariantType = builder.objectRef<Broken>('BrokenInvariant').impleme
 
 const dayMs = 86_400_000;
 
-const exceptionArgs = (args: {
+/** The arguments of a list of requests, newest first. */
+const recentArguments = builder.args((t) => ({
+  days: t.int({ defaultValue: 7, description: 'How far back, at most 92 days.' }),
+  first: t.int({ defaultValue: 50, description: `How many, at most ${maxPage}.` }),
+  after: t.string({ description: 'Those before this request id.' }),
+}));
+
+const recentRange = (args: {
   days?: number | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
@@ -93,23 +100,15 @@ builder.objectFields(OperatorType, (t) => ({
     type: [ShortfallType],
     description: 'Requests that could not be charged in full, newest first.',
     complexity: { field: 1, multiplier: 50 },
-    args: {
-      days: t.arg.int({ defaultValue: 7, description: 'How far back, at most 92 days.' }),
-      first: t.arg.int({ defaultValue: 50, description: `How many, at most ${maxPage}.` }),
-      after: t.arg.string({ description: 'Those before this request id.' }),
-    },
-    resolve: (_operator, args, { db }) => listShortfalls(db, exceptionArgs(args)),
+    args: recentArguments,
+    resolve: (_operator, args, { db }) => listShortfalls(db, recentRange(args)),
   }),
   anomalies: t.field({
     type: [AnomalyType],
     description: 'Requests whose token counts are doubtful, newest first.',
     complexity: { field: 1, multiplier: 50 },
-    args: {
-      days: t.arg.int({ defaultValue: 7, description: 'How far back, at most 92 days.' }),
-      first: t.arg.int({ defaultValue: 50, description: `How many, at most ${maxPage}.` }),
-      after: t.arg.string({ description: 'Those before this request id.' }),
-    },
-    resolve: (_operator, args, { db }) => listDoubtful(db, exceptionArgs(args)),
+    args: recentArguments,
+    resolve: (_operator, args, { db }) => listDoubtful(db, recentRange(args)),
   }),
   holds: t.field({
     type: [HoldType],
