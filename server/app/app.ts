@@ -8,6 +8,7 @@ import { createCatalog } from '../catalog/catalog.ts';
 import { createModelMismatches } from '../catalog/model-mismatches.ts';
 import { createRouter } from '../catalog/router.ts';
 import { createOpenRoutes } from '../catalog/routes.ts';
+import type { Vendor } from '../catalog/vendors.ts';
 import { laneConnections, openLane } from '../database/lane.ts';
 import { openPool } from '../database/pool.ts';
 import { createAuthenticator } from '../gateway/authenticate.ts';
@@ -52,6 +53,8 @@ export interface AppParts {
   serverLimits?: ServerLimits;
   /** Timeout of admission requests; tests lengthen it, because machines that run many are late. */
   admissionLimitMs?: number;
+  /** The vendors that operators choose from; tests let the simulator play them. */
+  vendors?: () => Promise<readonly Vendor[]>;
 }
 
 export interface App {
@@ -122,6 +125,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     publicUrl: config.publicUrl,
     secretKey,
     simulatorUrl,
+    ...(parts.vendors === undefined ? {} : { vendors: parts.vendors }),
     // Both bounds are reached before the one at which model requests are refused.
     isLate: () => metrics.latestLoopLagMs() > config.overloadLagMs || metrics.loopLagMs() > config.overloadLagMs / 2,
   });

@@ -8,6 +8,8 @@ import { createMismatchMails } from '../catalog/mismatch-mails.ts';
 import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { Router } from '../catalog/router.ts';
 import { createRouteTester } from '../catalog/test-route.ts';
+import { createVendorSetup, type VendorSetupParts } from '../catalog/vendor-setup.ts';
+import { readVendors, type Vendor } from '../catalog/vendors.ts';
 import { formatUsd } from '../core/money.ts';
 import { openPool } from '../database/pool.ts';
 import { createPrisma } from '../database/prisma.ts';
@@ -18,7 +20,7 @@ import { type PricingParts, registerPricing } from '../graphql/pages/pricing.ts'
 import { createReceiptLinks, type ReceiptParts, registerReceipts } from '../graphql/pages/receipts.ts';
 import { createKeys } from '../keys/keys.ts';
 import { createNotices } from '../notices/notices.ts';
-import { createWebhooks } from '../notices/webhooks.ts';
+import { createWebhooks, type Webhooks } from '../notices/webhooks.ts';
 import { createPeople } from '../people/people.ts';
 import { registerBankWebhooks } from '../plans/bank-webhooks.ts';
 import { createCasso } from '../plans/casso.ts';
@@ -31,7 +33,7 @@ import { createSepayListing } from '../plans/sepay-listing.ts';
 import { createTransfers } from '../plans/transfers.ts';
 import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
-import { createMailer } from '../runtime/mail.ts';
+import { createMailer, type Mailer } from '../runtime/mail.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { checkBaseUrl, publicLookup } from '../shared/private-addresses.ts';
 import { createSeal } from '../shared/seal.ts';
@@ -52,6 +54,8 @@ export interface ControlPlaneParts {
   catalog: Catalog;
   router: Pick<Router, 'health'>;
   mismatches: ModelMismatches;
+  /** The vendors that operators choose from; default: those of the example files. */
+  vendors?: () => Promise<readonly Vendor[]>;
   /** Whether the event loop is late; GraphQL is refused first. */
   isLate: () => boolean;
   metrics: Metrics;
@@ -85,7 +89,6 @@ function openDomainPool(url: string, log: Logger): Pool {
 export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
   const { config, databaseUrl, publicUrl, secretKey, simulatorUrl, catalog, router, mismatches, isLate, metrics, log } =
     parts;
-  const allowPrivate = config.allowPrivateUpstreams;
   const { sepay, casso, payos, listing } = config.bankProviders;
   const prisma = createPrisma({ url: databaseUrl, max: prismaConnections, log });
   const pool = openDomainPool(databaseUrl, log);
@@ -95,7 +98,13 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const accounts = createAccounts({ pool });
   const downloads = createLedgerDownloads({ secretKey, publicUrl });
   const receiptLinks = createReceiptLinks({ secretKey, publicUrl });
-  const routeTester = createRouteTester({ pool, seal, simulatorUrl, allowPrivate });
+  const catalogWrites = createCatalogWrites({
+    pool,
+    seal,
+    simulatorUrl,
+    config,
+    vendors: parts.vendors ?? readVendors,
+  });
   let wake = (): void => undefined;
   const webhooks = createWebhooks({
     pool,
@@ -104,21 +113,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     onDue: () => wake(),
     ...(config.allowPrivateWebhooks ? {} : { lookup: publicLookup }),
   });
-  const notices = createNotices({
-    pool,
-    deliverMail: mailer.deliver,
-    recordEvent: webhooks.recordEvent,
-    formatUsd,
-    topUpUrl: `${publicUrl}/topup`,
-    settingsUrl: `${publicUrl}/settings`,
-    log,
-  });
-  const mismatchMails = createMismatchMails({
-    pool,
-    deliverMail: mailer.deliver,
-    booksUrl: `${publicUrl}/operator/books`,
-    log,
-  });
+  const { notices, mismatchMails } = createOutgoing({ pool, mailer, webhooks, publicUrl, log });
   const keys = createKeys({ pool });
   const orders = createOrders({ pool, bank: config.bank });
   const qrPictures = createQrPictures();
@@ -154,8 +149,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       accounts,
       keys,
       catalog,
-      catalogChanges: createCatalogChanges({ pool, seal, allowPrivate }),
-      routeTester,
+      ...catalogWrites,
       modelMismatches: mismatches,
       upstreamHealth: router.health,
       downloads,
@@ -166,6 +160,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       transfers,
       ...measuring.domains,
       notices,
+      sendsMail: config.mail.smtpUrl !== null,
       webhooks,
     },
     production: config.production,
@@ -196,9 +191,56 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     async close() {
       measuring.presence.close();
       await schedule.close();
-      await Promise.all([routeTester.close(), webhooks.close(), mailer.close(), qrPictures.close()]);
+      await Promise.all([catalogWrites.routeTester.close(), webhooks.close(), mailer.close(), qrPictures.close()]);
       await Promise.all([prisma.$disconnect(), pool.end()]);
     },
+  };
+}
+
+/** Mails to customers and operators. */
+function createOutgoing({
+  pool,
+  mailer,
+  webhooks,
+  publicUrl,
+  log,
+}: Pick<ControlPlaneParts, 'publicUrl' | 'log'> & {
+  pool: Pool;
+  mailer: Mailer;
+  webhooks: Pick<Webhooks, 'recordEvent'>;
+}) {
+  const notices = createNotices({
+    pool,
+    deliverMail: mailer.deliver,
+    recordEvent: webhooks.recordEvent,
+    formatUsd,
+    topUpUrl: `${publicUrl}/topup`,
+    settingsUrl: `${publicUrl}/settings`,
+    log,
+  });
+  const mismatchMails = createMismatchMails({
+    pool,
+    deliverMail: mailer.deliver,
+    booksUrl: `${publicUrl}/operator/books`,
+    log,
+  });
+  return { notices, mismatchMails };
+}
+
+/** What operators change and try of the catalog. */
+function createCatalogWrites({
+  pool,
+  seal,
+  simulatorUrl,
+  config,
+  vendors,
+}: Pick<VendorSetupParts, 'pool' | 'seal' | 'vendors'> & Pick<ControlPlaneParts, 'simulatorUrl' | 'config'>) {
+  const allowPrivate = config.allowPrivateUpstreams;
+  const routeTester = createRouteTester({ pool, seal, simulatorUrl, allowPrivate });
+  return {
+    catalogChanges: createCatalogChanges({ pool, seal, allowPrivate }),
+    routeTester,
+    vendorSetup: createVendorSetup({ pool, seal, routeTester, vendors }),
   };
 }
 

@@ -24,7 +24,17 @@ export interface RouteTest {
 export interface RouteTester {
   /** Null: no such route. */
   test(routeId: string): Promise<RouteTest | null>;
+  /** Tries a key that is stored nowhere, with a question that costs nothing. */
+  testKey(ask: KeyTest): Promise<RouteTest>;
   close(): Promise<void>;
+}
+
+export interface KeyTest {
+  protocol: Protocol;
+  baseUrl: string;
+  /** Below the address; only a valid key may read it. */
+  path: string;
+  secret: string;
 }
 
 interface RouteRow {
@@ -73,9 +83,21 @@ export function createRouteTester(options: {
       if (!simulated && !allowPrivate && isRefusedLiteral(baseUrl)) return refused('The address is not allowed.');
       return send({
         url: `${baseUrl}${upstreamPaths[route.protocol]}`,
-        route,
+        protocol: route.protocol,
+        body: JSON.stringify(question(route)),
         secret,
         dispatcher: simulated ? open : guarded,
+        timeoutMs: options.timeoutMs ?? timeoutMs,
+      });
+    },
+    async testKey({ protocol, baseUrl, path, secret }) {
+      if (!allowPrivate && isRefusedLiteral(baseUrl)) return refused('The address is not allowed.');
+      return send({
+        url: `${baseUrl}${path}`,
+        protocol,
+        body: null,
+        secret,
+        dispatcher: guarded,
         timeoutMs: options.timeoutMs ?? timeoutMs,
       });
     },
@@ -97,25 +119,27 @@ function refused(problem: string): RouteTest {
 
 async function send(options: {
   url: string;
-  route: RouteRow;
+  protocol: Protocol;
+  /** Null: the address is only read. */
+  body: string | null;
   secret: string | null;
   dispatcher: Dispatcher;
   timeoutMs: number;
 }): Promise<RouteTest> {
-  const { url, route, secret, dispatcher } = options;
+  const { url, protocol, body, secret, dispatcher } = options;
   const start = performance.now();
   const elapsed = () => Math.round(performance.now() - start);
   try {
     const answer = await request(url, {
       dispatcher,
-      method: 'POST',
+      method: body === null ? 'GET' : 'POST',
       headers: {
-        'content-type': 'application/json',
+        ...(body === null ? {} : { 'content-type': 'application/json' }),
         'accept-encoding': 'identity',
-        ...(route.protocol === 'messages' ? { 'anthropic-version': messagesVersion } : {}),
-        ...credentialHeaders(route.protocol, secret),
+        ...(protocol === 'messages' ? { 'anthropic-version': messagesVersion } : {}),
+        ...credentialHeaders(protocol, secret),
       },
-      body: JSON.stringify(question(route)),
+      body,
       signal: AbortSignal.timeout(options.timeoutMs),
     });
     await answer.body.dump({ limit: maxAnswerBytes });

@@ -44,6 +44,11 @@ export function nameInList(vendor: VendorId, format: 'models.dev' | 'LiteLLM'): 
   return known[vendor].lists[format];
 }
 
+/** The path below the address of the vendor's first upstream that answers 200 to a valid key and costs nothing. */
+export function checkPath(vendor: VendorId): string {
+  return known[vendor].check;
+}
+
 /** The catalog file of a vendor that comes with the service. */
 export function exampleFile(vendor: VendorId): URL {
   return new URL(`examples/${vendor}.yaml`, import.meta.url);

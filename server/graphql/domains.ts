@@ -4,6 +4,7 @@ import type { CatalogChanges } from '../catalog/changes.ts';
 import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { RouteTester } from '../catalog/test-route.ts';
 import type { UpstreamHealth } from '../catalog/upstream-health.ts';
+import type { VendorSetup } from '../catalog/vendor-setup.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
@@ -29,6 +30,7 @@ export interface Domains {
   catalog: Catalog;
   catalogChanges: CatalogChanges;
   routeTester: RouteTester;
+  vendorSetup: VendorSetup;
   modelMismatches: ModelMismatches;
   /** The state of upstreams in this process. */
   upstreamHealth(): UpstreamHealth[];
@@ -42,5 +44,7 @@ export interface Domains {
   probing: Probing;
   probeAgents: ProbeAgents;
   notices: Notices;
+  /** Whether mails are sent; otherwise each is a file. */
+  sendsMail: boolean;
   webhooks: Webhooks;
 }

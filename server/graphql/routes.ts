@@ -27,7 +27,7 @@ interface RouteCostsView {
   tiers: readonly PriceTier[];
 }
 
-const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').implement({
+export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').implement({
   description: 'What the operator pays on a route, in USD per 1M tokens.',
   authScopes: { operator: true },
   fields: (t) => ({
@@ -101,7 +101,7 @@ builder.prismaNode('Route', {
   }),
 });
 
-const RouteTestType = builder.objectRef<RouteTest>('RouteTest').implement({
+export const RouteTestType = builder.objectRef<RouteTest>('RouteTest').implement({
   description: 'What became of a test request.',
   authScopes: { operator: true },
   fields: (t) => ({

@@ -8,6 +8,7 @@ import type { Pool } from 'pg';
 import { type Accounts, createAccounts } from '../../server/accounts/accounts.ts';
 import { prepareDatabase } from '../../server/admin/prepare.ts';
 import { type App, createApp } from '../../server/app/app.ts';
+import type { Vendor } from '../../server/catalog/vendors.ts';
 import { createKeys, type Keys, type KeyTerms } from '../../server/keys/keys.ts';
 import { loadConfig } from '../../server/runtime/config.ts';
 import type { ServerLimits } from '../../server/runtime/http-server.ts';
@@ -51,6 +52,8 @@ export interface TestAppOptions {
   simulator?: SimulatorSettings;
   /** The catalog file, as it is to be for a simulator at this address; without it the first start seeds models. */
   catalog?: (simulatorUrl: string) => string;
+  /** The vendors that operators choose from, as a simulator at this address plays them. */
+  vendors?: (simulatorUrl: string) => Promise<readonly Vendor[]>;
   /** How patient the HTTP server is. */
   serverLimits?: ServerLimits;
   /** Out of reach unless given: a machine that runs many tests at once is late all the time. */
@@ -73,7 +76,7 @@ export function secretKeyOf(app: TestApp): Buffer {
 
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const { env = {}, simulator: settings = {}, catalog, serverLimits, beside, scheduled = false } = options;
-  const { overloadLagMs = Number.POSITIVE_INFINITY } = options;
+  const { overloadLagMs = Number.POSITIVE_INFINITY, vendors } = options;
   const dataDir = createDirectory('steyg-app-');
   const database: Pick<TestDatabase, 'url' | 'pool'> & Partial<TestDatabase> =
     beside === undefined ? await createDatabase() : { url: beside.databaseUrl, pool: beside.pool };
@@ -115,6 +118,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     simulatorUrl: simulator.url,
     log,
     ...(serverLimits === undefined ? {} : { serverLimits }),
+    ...(vendors === undefined ? {} : { vendors: () => vendors(simulator.url) }),
     admissionLimitMs: 20_000,
     scheduled,
     prepare: async () => void (await prepareDatabase({ config, databaseUrl: database.url, secretKey, log })),

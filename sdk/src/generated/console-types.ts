@@ -11,6 +11,18 @@ export type AccountStatus =
   /** An operator has stopped the account. */
   | 'SUSPENDED';
 
+/** A vendor, its key and the models to sell. */
+export type AddVendorInput = {
+  /** On the list prices, such as `15%`. A model that is sold already keeps its price. */
+  markup: string;
+  /** Their `modelId`s. */
+  models: Array<string>;
+  /** Its key, in place of those it has: write-only. Left out: it has one. */
+  secret?: string | null | undefined;
+  /** Which vendor. */
+  vendorId: string;
+};
+
 /** What to tell everybody. Texts are plain: they are shown as they are. */
 export type AnnounceInput = {
   /** In English; line breaks make paragraphs. */
@@ -441,6 +453,23 @@ export type ServiceState =
   | 'NO_DATA'
   /** It answers. */
   | 'UP';
+
+/** A step of setting the service up. */
+export type SetupStep =
+  /** Orders name the bank account of the business. */
+  | 'BANK_ACCOUNT'
+  /** A bank provider has told of a transfer. */
+  | 'BANK_WEBHOOK'
+  /** A plan is on sale. */
+  | 'PLAN'
+  /** The service has an address that others reach, over https. */
+  | 'PUBLIC_ADDRESS'
+  /** The operator who asks signs in with a one-time code. */
+  | 'SECOND_FACTOR'
+  /** Mails are sent, not written to files. */
+  | 'SMTP'
+  /** A model is on sale that runs at a vendor, not at the simulator. */
+  | 'VENDOR';
 
 /** What a new person tells. */
 export type SignUpInput = {
@@ -988,6 +1017,10 @@ export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { cr
 
 export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } };
 
+export type VendorFragment = { keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> };
+
+export type VendorModelFragment = { contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } };
+
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
   after?: string | null | undefined;
@@ -1279,6 +1312,38 @@ export type OpenAccountMutation = { openAccount:
     | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+   };
+
+export type VendorsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type VendorsQuery = { operator: { vendors: Array<{ keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> }> } };
+
+export type SetupQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SetupQuery = { operator: { setup: Array<{ done: boolean, step: SetupStep }> } };
+
+export type TestVendorKeyMutationVariables = Exact<{
+  secret: string;
+  vendorId: string;
+}>;
+
+
+export type TestVendorKeyMutation = { testVendorKey:
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'RouteTest', latencyMs: number, ok: boolean, problem: string | null, status: number | null }
+   };
+
+export type AddVendorMutationVariables = Exact<{
+  input: AddVendorInput;
+}>;
+
+
+export type AddVendorMutation = { addVendor:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Vendor', keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> }
    };
 
 export type SetOperatorMutationVariables = Exact<{

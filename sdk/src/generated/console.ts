@@ -16,6 +16,8 @@ import type {
   AccountQueryVariables,
   AddUpstreamKeyMutation,
   AddUpstreamKeyMutationVariables,
+  AddVendorMutation,
+  AddVendorMutationVariables,
   AnnounceMutation,
   AnnounceMutationVariables,
   AuditLogQuery,
@@ -184,6 +186,8 @@ import type {
   SetRoutesMutationVariables,
   SetUpstreamEnabledMutation,
   SetUpstreamEnabledMutationVariables,
+  SetupQuery,
+  SetupQueryVariables,
   ShopQuery,
   ShopQueryVariables,
   ShortfallsQuery,
@@ -198,6 +202,8 @@ import type {
   SignUpMutationVariables,
   TestRouteMutation,
   TestRouteMutationVariables,
+  TestVendorKeyMutation,
+  TestVendorKeyMutationVariables,
   TransferProposalsQuery,
   TransferProposalsQueryVariables,
   UndoTransferMatchMutation,
@@ -218,6 +224,8 @@ import type {
   UsageQueryVariables,
   VendorProfilesQuery,
   VendorProfilesQueryVariables,
+  VendorsQuery,
+  VendorsQueryVariables,
   VerifyEmailMutation,
   VerifyEmailMutationVariables,
   WebhookEventsQuery,
@@ -361,6 +369,18 @@ export type EndGrantAnswer = EndGrantMutation['endGrant'];
 
 /** What `openAccount` answers. */
 export type OpenAccountAnswer = OpenAccountMutation['openAccount'];
+
+/** What `vendors` answers. */
+export type VendorsAnswer = VendorsQuery['operator']['vendors'];
+
+/** What `setup` answers. */
+export type SetupAnswer = SetupQuery['operator']['setup'];
+
+/** What `testVendorKey` answers. */
+export type TestVendorKeyAnswer = TestVendorKeyMutation['testVendorKey'];
+
+/** What `addVendor` answers. */
+export type AddVendorAnswer = AddVendorMutation['addVendor'];
 
 /** What `setOperator` answers. */
 export type SetOperatorAnswer = SetOperatorMutation['setOperator'];
@@ -983,6 +1003,42 @@ export interface ConsoleOperator {
    * ```
    */
   openAccount(variables: OpenAccountMutationVariables, options?: RequestOptions): Pending<OpenAccountAnswer>;
+  /**
+   * The vendors that the service knows.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.vendors();
+   * ```
+   */
+  vendors(variables?: VendorsQueryVariables, options?: RequestOptions): Pending<VendorsAnswer>;
+  /**
+   * What the service needs before customers can pay for it, in the order of doing it.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.setup();
+   * ```
+   */
+  setup(variables?: SetupQueryVariables, options?: RequestOptions): Pending<SetupAnswer>;
+  /**
+   * Tries a key at a vendor, free of charge. It is stored nowhere.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.testVendorKey({ secret: secret, vendorId: 'vendorId' });
+   * ```
+   */
+  testVendorKey(variables: TestVendorKeyMutationVariables, options?: RequestOptions): Pending<TestVendorKeyAnswer>;
+  /**
+   * Puts models of a vendor on sale: upstreams, key, models, prices with a markup and routes, all or nothing.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.addVendor({ input: { markup: 'markup', models: ['models'], vendorId: 'vendorId' } });
+   * ```
+   */
+  addVendor(variables: AddVendorMutationVariables, options?: RequestOptions): Pending<AddVendorAnswer>;
   /**
    * Makes a person who has signed up an operator, or takes that away. What moves money asks them for a one-time code.
    *

@@ -67,6 +67,8 @@ const uptimeDay = 'fragment UptimeDay on UptimeDay{date uptime{...Uptime}}';
 const uptimePoint = 'fragment UptimePoint on UptimePoint{at uptime{...Uptime}}';
 const usageRow = 'fragment UsageRow on UsageRow{charged cost failures keyId model outcome requests start tokens{...Tokens}}';
 const user = 'fragment User on User{createdAt email emailVerified id locale name operator secondFactor}';
+const vendor = 'fragment Vendor on Vendor{keys models{...VendorModel}name source sourceDate vendorId}';
+const vendorModel = 'fragment VendorModel on VendorModel{contextWindow costs{...RouteCosts}displayName maxOutputTokens modelId routeId}';
 const vendorProfile = 'fragment VendorProfile on VendorProfile{displayName endpoints{baseUrl features protocol}keyVariable profile quirks{source what}}';
 const viewer = 'fragment Viewer on Viewer{accounts{id name status}scopes sessions{...Session}user{...User}}';
 const webhookAttempt = 'fragment WebhookAttempt on WebhookAttempt{createdAt durationMs problem status}';
@@ -122,6 +124,10 @@ export const documents = {
   giveGrant: 'mutation giveGrant($input:GiveGrantInput!){giveGrant(input:$input){__typename ...GrantGiven ...Problem}}' + grant + grantGiven + problem,
   endGrant: 'mutation endGrant($input:EndGrantInput!){endGrant(input:$input){__typename ...GrantEnded ...Problem}}' + grant + grantEnded + problem,
   openAccount: 'mutation openAccount($input:OpenAccountInput!){openAccount(input:$input){__typename ...Account ...Problem}}' + account + budget + grant + problem,
+  vendors: 'query vendors{operator{vendors{...Vendor}}}' + priceTier + routeCosts + vendor + vendorModel,
+  setup: 'query setup{operator{setup{done step}}}',
+  testVendorKey: 'mutation testVendorKey($secret:String!$vendorId:String!){testVendorKey(secret:$secret vendorId:$vendorId){__typename ...RouteTest ...Problem}}' + problem + routeTest,
+  addVendor: 'mutation addVendor($input:AddVendorInput!){addVendor(input:$input){__typename ...Vendor ...Problem}}' + priceTier + problem + routeCosts + vendor + vendorModel,
   setOperator: 'mutation setOperator($email:String!$operator:Boolean!){setOperator(email:$email operator:$operator){__typename ...on User{id email name}...Problem}}' + problem,
   setAccountStatus: 'mutation setAccountStatus($accountId:ID!$status:AccountStatus!){setAccountStatus(accountId:$accountId status:$status){__typename ...Account ...Problem}}' + account + budget + grant + problem,
   saveModel: 'mutation saveModel($input:SaveModelInput!){saveModel(input:$input){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceTier + priceVersion + problem + route + routeCosts,

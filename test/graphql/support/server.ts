@@ -10,6 +10,8 @@ import { createCatalog } from '../../../server/catalog/catalog.ts';
 import { createCatalogChanges } from '../../../server/catalog/changes.ts';
 import { createModelMismatches } from '../../../server/catalog/model-mismatches.ts';
 import { createRouteTester } from '../../../server/catalog/test-route.ts';
+import { createVendorSetup } from '../../../server/catalog/vendor-setup.ts';
+import { readVendors } from '../../../server/catalog/vendors.ts';
 import { formatUsd } from '../../../server/core/money.ts';
 import { openPool } from '../../../server/database/pool.ts';
 import { createPrisma } from '../../../server/database/prisma.ts';
@@ -124,6 +126,7 @@ export async function createControlPlane(
       catalog: createCatalog({ pool }),
       catalogChanges: createCatalogChanges({ pool, seal, allowPrivate: false }),
       routeTester,
+      vendorSetup: createVendorSetup({ pool, seal, routeTester, vendors: readVendors }),
       modelMismatches: createModelMismatches({ pool, log }),
       upstreamHealth: () => [],
       downloads,
@@ -139,6 +142,7 @@ export async function createControlPlane(
         tokens: { create: () => createSecret('agent'), parse: parseAgentToken },
       }),
       notices,
+      sendsMail: false,
       webhooks,
     },
     production: options.production ?? false,
