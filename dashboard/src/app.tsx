@@ -51,6 +51,7 @@ const personPages: readonly (readonly [string, ComponentType])[] = [
 ];
 
 const operatorPages: readonly (readonly [string, ComponentType])[] = [
+  [pages.operator, lazy(() => import('./pages/operator/home.tsx'))],
   [pages.operatorAccounts, lazy(() => import('./pages/operator/accounts.tsx'))],
   [pages.operatorAccount, lazy(() => import('./pages/operator/account.tsx'))],
   [pages.operatorCatalog, lazy(() => import('./pages/operator/catalog.tsx'))],
@@ -127,7 +128,7 @@ const routes = (list: readonly (readonly [string, ComponentType])[]) =>
 function ForNobody() {
   const [path] = useLocation();
   const search = globalThis.location.search;
-  const known = [...accountPages, ...personPages, ...operatorPages, [pages.operator] as const].map(([page]) => page);
+  const known = [...accountPages, ...personPages, ...operatorPages].map(([page]) => page);
   return (
     <PublicFrame>
       <Switch>
@@ -165,13 +166,8 @@ function ForPerson() {
               </Route>
             ))
           : null}
-        {person.operator ? (
-          <Route path={pages.operator}>
-            <Redirect to={pages.operatorAccounts} replace />
-          </Route>
-        ) : null}
         <Route path={pages.signIn}>
-          <Redirect to={nextPage(globalThis.location.search)} replace />
+          <Redirect to={nextPage(globalThis.location.search, person.operator ? pages.operator : pages.home)} replace />
         </Route>
         <Route path={pages.signUp}>
           <Redirect to={pages.start} replace />

@@ -51,7 +51,7 @@ export function signInFor(next: string): string {
 }
 
 /** The page after a sign-in: always one of this site, whatever a link contains (open redirect). */
-export function nextPage(search: string): string {
-  const next = new URLSearchParams(search).get('next') ?? pages.home;
-  return /^\/(?![/\\])/.test(next) ? next : pages.home;
+export function nextPage(search: string, home: string = pages.home): string {
+  const next = new URLSearchParams(search).get('next') ?? home;
+  return /^\/(?![/\\])/.test(next) ? next : home;
 }

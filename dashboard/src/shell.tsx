@@ -1,11 +1,11 @@
 import { onlineManager } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Choice } from './components/field.tsx';
 import { Icon, type IconName } from './components/icon.tsx';
 import { Banner } from './components/states.tsx';
 import { useAsk, useChange } from './data.tsx';
-import { useLanguage } from './language/language.tsx';
+import { OperatorLanguageProvider, useLanguage } from './language/language.tsx';
 import type { Texts } from './language/texts.ts';
 import { pages } from './pages.ts';
 import { useForget, useMaybeSession, useSession } from './session.tsx';
@@ -44,21 +44,45 @@ const groups: readonly { title: NavName; items: readonly (readonly [string, NavN
   },
 ];
 
-const operatorGroup = {
-  title: 'operator',
-  items: [
-    [pages.operatorAccounts, 'operatorAccounts', 'people'],
-    [pages.operatorCatalog, 'operatorCatalog', 'models'],
-    [pages.operatorUpstreams, 'operatorUpstreams', 'plug'],
-    [pages.operatorPlans, 'operatorPlans', 'wallet'],
-    [pages.operatorOrders, 'operatorOrders', 'activity'],
-    [pages.operatorTransfers, 'operatorTransfers', 'wallet'],
-    [pages.operatorRevenue, 'operatorRevenue', 'activity'],
-    [pages.operatorUptime, 'operatorUptime', 'bell'],
-    [pages.operatorAudit, 'operatorAudit', 'shield'],
-    [pages.operatorBooks, 'operatorBooks', 'check'],
-  ],
-} as const;
+interface Section {
+  name: NavName;
+  icon: IconName;
+  /** Its pages; the first one is where the entry leads. */
+  pages: readonly (readonly [string, NavName])[];
+}
+
+/** The operator's workspace: one entry for each part of the business, with its pages as tabs. */
+const operatorSections: readonly Section[] = [
+  { name: 'operatorHome', icon: 'overview', pages: [[pages.operator, 'operatorHome']] },
+  { name: 'operatorAccounts', icon: 'people', pages: [[pages.operatorAccounts, 'operatorAccounts']] },
+  {
+    name: 'operatorPayments',
+    icon: 'wallet',
+    pages: [
+      [pages.operatorTransfers, 'operatorTransfers'],
+      [pages.operatorOrders, 'operatorOrders'],
+      [pages.operatorPlans, 'operatorPlans'],
+    ],
+  },
+  {
+    name: 'models',
+    icon: 'models',
+    pages: [
+      [pages.operatorCatalog, 'operatorCatalog'],
+      [pages.operatorUpstreams, 'operatorUpstreams'],
+    ],
+  },
+  {
+    name: 'operatorRevenue',
+    icon: 'activity',
+    pages: [
+      [pages.operatorRevenue, 'operatorRevenue'],
+      [pages.operatorBooks, 'operatorBooks'],
+    ],
+  },
+  { name: 'operatorUptime', icon: 'bell', pages: [[pages.operatorUptime, 'operatorUptime']] },
+  { name: 'operatorAudit', icon: 'shield', pages: [[pages.operatorAudit, 'operatorAudit']] },
+];
 
 function Logo() {
   return (
@@ -192,6 +216,7 @@ export function Shell({ children }: { children: ReactNode }) {
     return () => removeEventListener('keydown', onKey);
   }, [open]);
   const shown = account === null ? groups.slice(2) : groups;
+  const atWork = person.operator && path.startsWith(pages.operator);
   return (
     <div className="shell">
       <SkipLink />
@@ -214,9 +239,11 @@ export function Shell({ children }: { children: ReactNode }) {
         <Link href={pages.home} className="side-logo" aria-label={`Steyg: ${t.nav.overview}`}>
           <Logo />
         </Link>
-        <AccountChoice />
+        {person.operator ? <Workspaces atWork={atWork} /> : null}
+        {atWork ? <SearchButton /> : <AccountChoice />}
         <nav aria-label={t.nav.main}>
-          {[...shown, ...(person.operator ? [operatorGroup] : [])].map(({ title, items }) => (
+          {atWork ? <OperatorNav path={path} /> : null}
+          {(atWork ? [] : shown).map(({ title, items }) => (
             <div key={title} className="nav-group">
               <h2 id={`nav-${title}`}>{t.nav[title]}</h2>
               <ul aria-labelledby={`nav-${title}`}>
@@ -254,7 +281,8 @@ export function Shell({ children }: { children: ReactNode }) {
         <Offline />
         <Demonstration />
         {account?.status === 'SUSPENDED' ? <Banner tone="bad">{t.common.suspended}</Banner> : null}
-        {path.startsWith(pages.operator) && person.operator && !person.secondFactor ? (
+        {atWork ? <SectionTabs path={path} /> : null}
+        {atWork && !person.secondFactor ? (
           <Banner
             tone="warn"
             action={
@@ -266,15 +294,100 @@ export function Shell({ children }: { children: ReactNode }) {
             {t.security.operatorFirst}
           </Banner>
         ) : null}
-        {account === null ? null : <BudgetBanner accountId={account.id} path={path} />}
+        {account === null || atWork ? null : <BudgetBanner accountId={account.id} path={path} />}
         {children}
       </main>
     </div>
   );
 }
 
+/** The way between the two workspaces: the business, and the operator's own account. */
+function Workspaces({ atWork }: { atWork: boolean }) {
+  const { t } = useLanguage();
+  return (
+    <nav className="workspaces" aria-label={t.nav.workspaces}>
+      <Link href={pages.operator} aria-current={atWork ? 'true' : undefined}>
+        {t.nav.operator}
+      </Link>
+      <Link href={pages.home} aria-current={atWork ? undefined : 'true'}>
+        {t.nav.account}
+      </Link>
+    </nav>
+  );
+}
+
+function sectionOf(path: string): Section | undefined {
+  return operatorSections.find((section) => section.pages.some(([href]) => isHere(path, href)));
+}
+
+function OperatorNav({ path }: { path: string }) {
+  const { t } = useLanguage();
+  const here = sectionOf(path);
+  return (
+    <div className="nav-group">
+      <ul aria-label={t.nav.operator}>
+        {operatorSections.map((section) => (
+          <li key={section.name}>
+            <Link href={section.pages[0]?.[0] ?? pages.operator} aria-current={section === here ? 'page' : undefined}>
+              <Icon name={section.icon} />
+              {t.nav[section.name]}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function SectionTabs({ path }: { path: string }) {
+  const { t } = useLanguage();
+  const section = sectionOf(path);
+  if (section === undefined || section.pages.length < 2) return null;
+  return (
+    <nav className="tabs" aria-label={t.nav[section.name]}>
+      {section.pages.map(([href, name]) => (
+        <Link key={href} href={href} aria-current={isHere(path, href) ? 'page' : undefined}>
+          {t.nav[name]}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+/** Loaded at its first use. */
+const Palette = lazy(() => import('./components/palette.tsx'));
+
+/** Opens the search over everything, also by ⌘K or Ctrl K. */
+function SearchButton() {
+  const { t } = useLanguage();
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      setOpen(true);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <>
+      <button type="button" className="button small" aria-keyshortcuts="Meta+K Control+K" onClick={() => setOpen(true)}>
+        {t.nav.search} <kbd aria-hidden="true">⌘K</kbd>
+      </button>
+      {open ? (
+        <Suspense fallback={null}>
+          <OperatorLanguageProvider>
+            <Palette onClose={() => setOpen(false)} />
+          </OperatorLanguageProvider>
+        </Suspense>
+      ) : null}
+    </>
+  );
+}
+
 function isHere(path: string, href: string): boolean {
-  return href === pages.home ? path === href : path === href || path.startsWith(`${href}/`);
+  return href === pages.home || href === pages.operator ? path === href : path === href || path.startsWith(`${href}/`);
 }
 
 /** A banner on every page without its own hint: nothing works without budget. */

@@ -114,8 +114,7 @@ export function usageQuery(args: UsageArguments) {
   const { from, to, period, by, model, keyId, outcomes, timeZone, first, after } = args;
   const limit = first ?? maxRows;
   if (limit < 1 || limit > maxRows) throw badInput('first', `first must be between 1 and ${maxRows}.`);
-  const zone = timeZone ?? 'UTC';
-  if (!isTimeZone(zone)) throw badZone();
+  const zone = checkZone(timeZone ?? 'UTC');
   checkRange({ from, to }, 'to');
   const span = (to ?? new Date()).getTime() - (from ?? new Date(0)).getTime();
   if (period === 'hour' && span > maxHourlyRange)
@@ -140,6 +139,12 @@ export function usageQuery(args: UsageArguments) {
 }
 
 const badZone = () => badInput('timeZone', 'timeZone is the name of a zone, such as Asia/Ho_Chi_Minh.');
+
+/** The zone, or an `InputError` for a name that is none. */
+export function checkZone(zone: string): string {
+  if (!isTimeZone(zone)) throw badZone();
+  return zone;
+}
 
 /** Refuses malformed names at once; the database, which computes with the zone, decides on the rest (`usagePage`). */
 function isTimeZone(name: string): boolean {

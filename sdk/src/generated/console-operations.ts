@@ -86,6 +86,8 @@ export const consoleOperations = {
     endAnnouncement: { kind: 'mutation', path: 'endAnnouncement' },
     accountOverview: { kind: 'query', path: 'operator.account' },
     accountEntries: { kind: 'query', path: 'operator.account.ledger', pages: 'edges' },
+    business: { kind: 'query', path: 'operator.business' },
+    search: { kind: 'query', path: 'operator.search' },
   },
   orders: {
     shop: { kind: 'query', path: 'shop' },

@@ -443,6 +443,21 @@ export type SaveUpstreamInput = {
   upstreamId: string;
 };
 
+/** What was found. */
+export type SearchHitKind =
+  /** A customer. */
+  | 'ACCOUNT'
+  /** An API key. */
+  | 'KEY'
+  /** A model of the catalog. */
+  | 'MODEL'
+  /** An order. */
+  | 'ORDER'
+  /** A finished request. */
+  | 'REQUEST'
+  /** A bank transfer. */
+  | 'TRANSFER';
+
 /** How a model, or the whole service, does. */
 export type ServiceState =
   /** Some ways to reach it fail. */
@@ -1631,6 +1646,20 @@ export type AccountEntriesQueryVariables = Exact<{
 
 
 export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, limits: { day: string | null, lifetime: string | null, month: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+
+export type BusinessQueryVariables = Exact<{
+  timeZone?: string | null | undefined;
+}>;
+
+
+export type BusinessQuery = { operator: { business: { modelMismatches: number, newAccounts: number, openIncidents: number, vndThisMonth: string, vndToday: string, waitingSince: string | null, waitingTransfers: number, failingUpstreams: Array<{ id: string, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null }> } } };
+
+export type SearchQueryVariables = Exact<{
+  text: string;
+}>;
+
+
+export type SearchQuery = { operator: { search: Array<{ accountId: string | null, detail: string, id: string, kind: SearchHitKind, title: string }> } };
 
 export type ShopQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -28,6 +28,8 @@ import type {
   BudgetChangedSubscriptionVariables,
   BudgetQuery,
   BudgetQueryVariables,
+  BusinessQuery,
+  BusinessQueryVariables,
   CancelOrderMutation,
   CancelOrderMutationVariables,
   CatalogQuery,
@@ -168,6 +170,8 @@ import type {
   SaveUpstreamMutationVariables,
   SearchOrdersQuery,
   SearchOrdersQueryVariables,
+  SearchQuery,
+  SearchQueryVariables,
   SendTestWebhookMutation,
   SendTestWebhookMutationVariables,
   ServiceStatusQuery,
@@ -456,6 +460,12 @@ export type AccountOverviewAnswer = AccountOverviewQuery['operator']['account'];
 
 /** What `accountEntries` answers. */
 export type AccountEntriesAnswer = Below<AccountEntriesQuery['operator']['account'], 'ledger'>;
+
+/** What `business` answers. */
+export type BusinessAnswer = BusinessQuery['operator']['business'];
+
+/** What `search` answers. */
+export type SearchAnswer = SearchQuery['operator']['search'];
 
 /** What `shop` answers. */
 export type ShopAnswer = ShopQuery['shop'];
@@ -1264,6 +1274,24 @@ export interface ConsoleOperator {
    * ```
    */
   accountEntries(variables: AccountEntriesQueryVariables, options?: RequestOptions): Paged<AccountEntriesAnswer>;
+  /**
+   * How the business is doing, and what waits for a person.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.business();
+   * ```
+   */
+  business(variables?: BusinessQueryVariables, options?: RequestOptions): Pending<BusinessAnswer>;
+  /**
+   * Customers, orders, transfers, keys, models and requests that a text may mean; a few of each.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.search({ text: 'text' });
+   * ```
+   */
+  search(variables: SearchQueryVariables, options?: RequestOptions): Pending<SearchAnswer>;
 }
 
 /** Operations on orders. */

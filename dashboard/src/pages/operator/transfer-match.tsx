@@ -163,8 +163,16 @@ function OrderChoice({ transfer, onChoose }: { transfer: WaitingTransfer; onChoo
                     </>
                   ),
                 },
-                { head: t.order.made, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-                { head: t.order.status, cell: ({ status }) => <OrderBadge status={status} /> },
+                {
+                  head: t.order.made,
+                  cell: ({ createdAt, status }) => (
+                    <>
+                      <Moment at={createdAt} />
+                      <br />
+                      <OrderBadge status={status} />
+                    </>
+                  ),
+                },
                 {
                   head: t.common.actions,
                   silentHead: true,
