@@ -15,14 +15,9 @@ type Hit = NonNullable<SearchAnswer>[number];
 const minLength = 2;
 
 function addressOf({ kind, title, accountId }: Hit): string {
-  switch (kind) {
-    case 'MODEL':
-      return pathTo(pages.operatorModel, { modelId: title });
-    case 'TRANSFER':
-      return pages.operatorTransfers;
-    default:
-      return accountId === null ? pages.operatorAccounts : pathTo(pages.operatorAccount, { id: accountId });
-  }
+  if (kind === 'MODEL') return pathTo(pages.operatorModel, { modelId: title });
+  if (kind === 'TRANSFER') return pages.operatorTransfers;
+  return accountId === null ? pages.operatorAccounts : pathTo(pages.operatorAccount, { id: accountId });
 }
 
 export default function Palette({ onClose }: { onClose: () => void }) {
