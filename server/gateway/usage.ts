@@ -128,10 +128,11 @@ export function registerUsageRoutes(app: FastifyInstance, { pool, keys, refusals
 
   app.get('/v1/key', { config }, async (request, response) => {
     const { accountId, keyId } = principalOf(request);
-    const [key, spends, grants] = await Promise.all([
+    const [key, spends, grants, week] = await Promise.all([
       keys.find(keyId),
       readKeySpend(pool, accountId),
       listGrants(pool, accountId),
+      readUsage(pool, { accountId, keyId, period: null, byModel: false, byKey: false, from: startOfWeek(), limit: 1 }),
     ]);
     if (key === null) throw new RefusalError(refusals.invalidApiKey());
     const spend = spends.find((record) => record.keyId === keyId);
@@ -146,12 +147,14 @@ export function registerUsageRoutes(app: FastifyInstance, { pool, keys, refusals
         label: key.name,
         usage: toNumber(spend?.lifetime ?? 0n),
         usage_daily: toNumber(spend?.today ?? 0n),
+        usage_weekly: toNumber(week.items[0]?.charged ?? 0n),
         usage_monthly: toNumber(spend?.thisMonth ?? 0n),
         limit: limit === null ? null : toNumber(limit),
         limit_remaining: limit === null ? null : toNumber(limit > spent ? limit - spent : 0n),
         limit_reset: period,
         is_free_tier: grants.every((grant) => grant.kind === 'trial'),
         expires_at: key.expiresAt?.toISOString() ?? null,
+        ...notOffered,
       },
     });
   });
@@ -163,6 +166,28 @@ export function registerUsageRoutes(app: FastifyInstance, { pool, keys, refusals
       .headers(requestIdHeaders(request.id))
       .send({ data: { total_credits: toNumber(granted - expired), total_usage: toNumber(charged) } });
   });
+}
+
+/** What OpenRouter's client library (1.3) demands of a key, and what this service has nothing of. */
+const notOffered = {
+  allowed_data_regions: [],
+  byok_usage: 0,
+  byok_usage_daily: 0,
+  byok_usage_weekly: 0,
+  byok_usage_monthly: 0,
+  creator_user_id: null,
+  free_model_daily_requests: { limit: 0, used: 0, remaining: 0 },
+  include_byok_in_limit: false,
+  is_management_key: false,
+  is_provisioning_key: false,
+  organization_id: null,
+  rate_limit: { requests: -1, interval: '10s', note: 'Not in use; limits are told with each refusal.' },
+  workspace_id: null,
+};
+
+/** Monday, 00:00 UTC. */
+function startOfWeek(now = new Date()): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() - ((now.getUTCDay() + 6) % 7)));
 }
 
 /** USD as a JSON number for OpenRouter's clients; `/v1/usage` has the exact string. */

@@ -1,6 +1,7 @@
 /** The published coding agents, with their versions, settings and bounds of requests. */
 
 import type { Protocol } from './gateway.ts';
+import type { Connection } from './readme.ts';
 
 /** Maximum requests to the server for one prompt of a person. */
 export interface Bounds {
@@ -15,12 +16,30 @@ export interface Bounds {
 
 /** A published program that writes code, and how it is used without a person. */
 export interface Agent {
-  /** As in the headings of README.md. */
+  /** What `--only` names. */
+  id: string;
+  /** As in the headings of README.md, where there is no recipe. */
   name: string;
   /** On npm. */
   package: string;
   version: string;
   command: string;
+  /** Of a library: the file in `programs` that uses it. */
+  program?: string;
+  /** Other programs that it starts. */
+  starts?: readonly { package: string; version: string; command: string }[];
+  /** How it is connected, where README.md leaves that to the vendor's pages. `YOUR_KEY` stands for the key in files. */
+  recipe?: Connection;
+  /** It offers the vendor's search with every request, which a model must have a price for. */
+  offersSearch?: true;
+  /** It shows people what a refusal says. */
+  showsRefusals: boolean;
+  /** What it says of a wrong key in place of what the refusal says. */
+  saysOfWrongKey?: string;
+  /** It hides that a wrong key is not to be tried again, and what it starts goes on for minutes, with growing pauses. */
+  retriesWrongKey?: true;
+  /** What is spent within one answer, in USD, where its own cap on answers is small; 0.04 otherwise. */
+  dryUsd?: string;
   /** What it speaks when it is connected as README.md says. */
   protocol: Protocol;
   /** What README.md has for the shell: settings for every start, or a command that is run once. */
@@ -47,7 +66,9 @@ export const cutWindowMs = 20_000;
 // `x-should-retry`) sends many times more.
 export const agents: readonly Agent[] = [
   {
+    id: 'claude',
     name: 'Claude Code',
+    showsRefusals: true,
     package: '@anthropic-ai/claude-code',
     version: '2.1.329',
     command: 'claude',
@@ -62,7 +83,9 @@ export const agents: readonly Agent[] = [
     bounds: { runsDry: 4, usedUp: 1, wrongKey: 1, unknownModel: 6, cut: 8 },
   },
   {
+    id: 'codex',
     name: 'Codex',
+    showsRefusals: true,
     package: '@openai/codex',
     version: '0.169.0',
     command: 'codex',
@@ -83,7 +106,9 @@ export const agents: readonly Agent[] = [
     bounds: { runsDry: 6, usedUp: 6, wrongKey: 6, unknownModel: 1, cut: 6 },
   },
   {
+    id: 'opencode',
     name: 'opencode',
+    showsRefusals: true,
     package: 'opencode-ai',
     version: '1.18.33',
     command: 'opencode',
@@ -98,7 +123,9 @@ export const agents: readonly Agent[] = [
     bounds: { runsDry: 4, usedUp: 2, wrongKey: 2, unknownModel: 2, cut: 7 },
   },
   {
+    id: 'qwen',
     name: 'Qwen Code',
+    showsRefusals: true,
     package: '@qwen-code/qwen-code',
     version: '0.24.4',
     command: 'qwen',
@@ -112,7 +139,9 @@ export const agents: readonly Agent[] = [
     bounds: { runsDry: 4, usedUp: 1, wrongKey: 1, unknownModel: 1, cut: 5 },
   },
   {
+    id: 'cline',
     name: 'Cline',
+    showsRefusals: true,
     package: 'cline',
     version: '3.0.65',
     command: 'cline',
@@ -123,5 +152,240 @@ export const agents: readonly Agent[] = [
     write: (path, content) => `[[tool editor ${JSON.stringify({ path, new_text: content })}]]`,
     silence: {},
     bounds: { runsDry: 4, usedUp: 1, wrongKey: 1, unknownModel: 1, cut: 2 },
+  },
+  {
+    id: 'cline-anthropic',
+    name: 'Cline (Anthropic)',
+    showsRefusals: true,
+    package: 'cline',
+    version: '3.0.65',
+    command: 'cline',
+    protocol: 'messages',
+    offersSearch: true,
+    dryUsd: '0.015',
+    // Its command line takes no address for this provider; its own file of settings does.
+    recipe: {
+      shell: '',
+      files: new Map([
+        [
+          '.cline/data/settings/providers.json',
+          JSON.stringify({
+            version: 1,
+            lastUsedProvider: 'anthropic',
+            modes: {},
+            providers: {
+              anthropic: {
+                settings: {
+                  provider: 'anthropic',
+                  apiKey: 'YOUR_KEY',
+                  model: 'sim-large',
+                  baseUrl: 'http://127.0.0.1:8787/api/v1',
+                },
+                updatedAt: '2026-01-01T00:00:00.000Z',
+                tokenSource: 'manual',
+              },
+            },
+          }),
+        ],
+      ]),
+    },
+    shell: 'settings',
+    ask: (prompt, { model, key }) => ['-P', 'anthropic', '-m', model, '-k', key, prompt],
+    goOn: null,
+    write: (path, content) => `[[tool editor ${JSON.stringify({ path, new_text: content })}]]`,
+    silence: {},
+    bounds: { runsDry: 4, usedUp: 1, wrongKey: 1, unknownModel: 1, cut: 2 },
+  },
+  {
+    id: 'continue',
+    name: 'Continue',
+    showsRefusals: true,
+    package: '@continuedev/cli',
+    version: '1.5.47',
+    command: 'cn',
+    protocol: 'chat-completions',
+    recipe: {
+      shell: '',
+      files: new Map([
+        [
+          '.continue/config.yaml',
+          `name: steyg
+version: 1.0.0
+schema: v1
+models:
+  - name: steyg
+    provider: openai
+    model: sim-large
+    apiBase: http://127.0.0.1:8787/api/v1
+    apiKey: YOUR_KEY
+`,
+        ],
+      ]),
+    },
+    shell: 'settings',
+    ask: (prompt) => ['--auto', '-p', prompt],
+    goOn: (prompt) => ['--auto', '--resume', '-p', prompt],
+    write: (path, content) => `[[tool Write ${JSON.stringify({ filepath: path, content })}]]`,
+    silence: { env: { CONTINUE_TELEMETRY_ENABLED: '0' } },
+    bounds: { runsDry: 4, usedUp: 1, wrongKey: 1, unknownModel: 1, cut: 8 },
+  },
+  {
+    id: 'pi',
+    name: 'pi',
+    showsRefusals: true,
+    package: '@earendil-works/pi-coding-agent',
+    // Later ones name a dependency that is not published.
+    version: '0.87.1',
+    command: 'pi',
+    protocol: 'chat-completions',
+    recipe: {
+      shell: '',
+      files: new Map([
+        [
+          '.pi/agent/models.json',
+          JSON.stringify({
+            providers: {
+              steyg: {
+                baseUrl: 'http://127.0.0.1:8787/api/v1',
+                api: 'openai-completions',
+                apiKey: '$KEY',
+                models: [{ id: 'sim-large' }],
+              },
+            },
+          }),
+        ],
+      ]),
+    },
+    shell: 'settings',
+    ask: (prompt, { model }) => ['--offline', '--provider', 'steyg', '--model', model, '-p', prompt],
+    goOn: (prompt) => ['--offline', '-c', '-p', prompt],
+    write: (path, content) => `[[tool write ${JSON.stringify({ path, content })}]]`,
+    silence: { env: { PI_OFFLINE: '1' } },
+    bounds: { runsDry: 4, usedUp: 1, wrongKey: 1, unknownModel: 1, cut: 3 },
+  },
+  {
+    id: 'copilot',
+    name: 'GitHub Copilot CLI',
+    showsRefusals: true,
+    saysOfWrongKey: 'Authentication failed with provider',
+    package: '@github/copilot',
+    version: '1.0.102',
+    command: 'copilot',
+    protocol: 'chat-completions',
+    recipe: {
+      shell: `export COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:8787/api/v1
+export COPILOT_PROVIDER_API_KEY=$KEY
+export COPILOT_MODEL=sim-large
+`,
+      files: new Map(),
+    },
+    shell: 'settings',
+    ask: (prompt) => ['--allow-all-tools', '-p', prompt],
+    goOn: (prompt) => ['--allow-all-tools', '--continue', '-p', prompt],
+    write: (path, content) => `[[tool create ${JSON.stringify({ path, file_text: content })}]]`,
+    silence: { env: { COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false' } },
+    bounds: { runsDry: 4, usedUp: 1, wrongKey: 1, unknownModel: 1, cut: 8 },
+  },
+  {
+    id: 'ccr',
+    name: 'claude-code-router',
+    showsRefusals: true,
+    retriesWrongKey: true,
+    package: '@musistudio/claude-code-router',
+    // The next one names a dependency that is not published.
+    version: '2.0.0',
+    command: 'ccr',
+    starts: [{ package: '@anthropic-ai/claude-code', version: '2.1.329', command: 'claude' }],
+    protocol: 'chat-completions',
+    recipe: {
+      shell: '',
+      files: new Map([
+        [
+          '.claude-code-router/config.json',
+          JSON.stringify({
+            LOG: false,
+            NON_INTERACTIVE_MODE: true,
+            Providers: [
+              {
+                name: 'steyg',
+                api_base_url: 'http://127.0.0.1:8787/api/v1/chat/completions',
+                api_key: 'YOUR_KEY',
+                models: ['sim-large'],
+              },
+            ],
+            Router: { default: 'steyg,sim-large' },
+          }),
+        ],
+      ]),
+    },
+    shell: 'settings',
+    ask: (prompt) => ['code', '-p', prompt, '--allowedTools', 'Write'],
+    goOn: (prompt) => ['code', '-p', prompt, '-c'],
+    write: (path, content) => `[[tool Write ${JSON.stringify({ file_path: path, content })}]]`,
+    silence: { env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' } },
+    bounds: { runsDry: 4, usedUp: 1, wrongKey: 8, unknownModel: 6, cut: 8 },
+  },
+  {
+    id: 'agent-sdk',
+    name: 'Claude Agent SDK',
+    showsRefusals: true,
+    package: '@anthropic-ai/claude-agent-sdk',
+    version: '0.3.330',
+    command: 'node',
+    program: 'agent-sdk.ts',
+    protocol: 'messages',
+    recipe: {
+      shell: 'export BASE_URL=http://127.0.0.1:8787/api MODEL=sim-large\n',
+      files: new Map(),
+    },
+    shell: 'settings',
+    ask: (prompt) => [prompt],
+    goOn: (prompt) => [prompt, 'continue'],
+    write: (path, content) => `[[tool Write ${JSON.stringify({ file_path: path, content })}]]`,
+    silence: {},
+    bounds: { runsDry: 4, usedUp: 1, wrongKey: 1, unknownModel: 6, cut: 8 },
+  },
+  ...(['responses', 'chat-completions'] as const).map(
+    (protocol): Agent => ({
+      id: `openai-agents-${protocol}`,
+      name: `OpenAI Agents (${protocol})`,
+      showsRefusals: true,
+      package: '@openai/agents',
+      version: '0.20.0',
+      command: 'node',
+      program: 'openai-agents.ts',
+      protocol,
+      recipe: {
+        shell: `export BASE_URL=http://127.0.0.1:8787/api/v1 MODEL=sim-large API=${protocol}\n`,
+        files: new Map(),
+      },
+      shell: 'settings',
+      ask: (prompt) => [prompt],
+      goOn: null,
+      write: (path, content) => `[[tool write_file ${JSON.stringify({ path, content })}]]`,
+      silence: {},
+      bounds: { runsDry: 2, usedUp: 1, wrongKey: 1, unknownModel: 1, cut: 3 },
+    }),
+  ),
+  {
+    id: 'openrouter',
+    name: "OpenRouter's SDK",
+    // It takes a refusal for malformed whose `code` is no number, and says only that.
+    showsRefusals: false,
+    package: '@openrouter/sdk',
+    version: '1.3.19',
+    command: 'node',
+    program: 'openrouter-sdk.ts',
+    protocol: 'chat-completions',
+    recipe: {
+      shell: 'export BASE_URL=http://127.0.0.1:8787/api/v1 MODEL=sim-large\n',
+      files: new Map(),
+    },
+    shell: 'settings',
+    ask: (prompt) => [prompt],
+    goOn: null,
+    write: (path, content) => `[[tool write_file ${JSON.stringify({ path, content })}]]`,
+    silence: {},
+    bounds: { runsDry: 1, usedUp: 1, wrongKey: 1, unknownModel: 1, cut: 1 },
   },
 ];

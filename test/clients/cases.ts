@@ -2,8 +2,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cutWindowMs } from './agents.ts';
-import { type Customer, type Entry, models, type Protocol } from './gateway.ts';
+import { type Agent, cutWindowMs } from './agents.ts';
+import { type Customer, type Entry, models, type Protocol, searchingModel } from './gateway.ts';
 import type { Asked, Lane } from './lane.ts';
 import type { Call } from './tap.ts';
 
@@ -32,19 +32,26 @@ export function casesOf(lane: Lane): Case[] {
   const special: Partial<Record<string, Case[]>> = {
     'Claude Code': [apiKeyHeader, tokenCounts, longContextSuffix, modelDiscovery, toolSearch],
     Codex: [vendorSearch],
+    'Cline (Anthropic)': [withoutSearchPrice],
+    "OpenRouter's SDK": [otherCalls],
   };
   return [...turns, budget, cutStream, wrongKey, unknownModel, ...(special[lane.agent.name] ?? [])];
 }
 
 /** A model that the agent is offered in its own protocol. */
 function nativeModel({ agent }: Lane): string {
-  return models[agent.protocol];
+  return modelOn(agent, agent.protocol);
+}
+
+/** The model on an upstream that the agent can be used with as it is. */
+function modelOn({ offersSearch, protocol }: Agent, upstream: Protocol): string {
+  return offersSearch === true && upstream === protocol ? searchingModel : models[upstream];
 }
 
 /** The agent's tool writes a file, its result goes back, and the conversation goes on in a new process. */
 async function* turnWithTool(lane: Lane, upstream: Protocol): AsyncGenerator<Finding> {
   const { agent, gateway } = lane;
-  const model = models[upstream];
+  const model = modelOn(agent, upstream);
   const { email, key } = await gateway.customer('1');
   const directory = await lane.workplace();
   const how = upstream === agent.protocol ? 'as it is' : `as ${upstream}`;
@@ -92,7 +99,7 @@ async function* budget(lane: Lane): AsyncGenerator<Finding> {
   const { agent, gateway } = lane;
   const model = nativeModel(lane);
   // Enough for the context of any of these agents and for some of the answer.
-  const { email, key } = await gateway.customer('0.04');
+  const { email, key } = await gateway.customer(agent.dryUsd ?? '0.04');
   const dry = await lane.ask({ prompt: '[[len 20000]]', key, model });
   const check = checking('budget ends in mid-answer', dry);
   check.ends();
@@ -108,7 +115,7 @@ async function* budget(lane: Lane): AsyncGenerator<Finding> {
   const used = await lane.ask({ prompt: 'Say hello to me.', key, model });
   const refused = checking('budget used up', used);
   refused.fails();
-  refused.prints(`top up at ${gateway.url}/topup`);
+  if (agent.showsRefusals) refused.prints(`top up at ${gateway.url}/topup`);
   refused.answers(402);
   refused.atMost(agent.bounds.usedUp);
   yield refused.finding();
@@ -146,10 +153,22 @@ async function* cutStream(lane: Lane): AsyncGenerator<Finding> {
 async function* wrongKey(lane: Lane): AsyncGenerator<Finding> {
   const { key } = await lane.gateway.customer('1');
   const wrong = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
-  const asked = await lane.ask({ prompt: 'Say hello to me.', key: wrong, model: nativeModel(lane) });
-  const check = checking('wrong key', asked);
+  const { retriesWrongKey = false } = lane.agent;
+  const asked = await lane.ask({
+    prompt: 'Say hello to me.',
+    key: wrong,
+    model: nativeModel(lane),
+    ...(retriesWrongKey ? { windowMs: cutWindowMs } : {}),
+  });
+  const check = checking(`wrong key${retriesWrongKey ? ` for ${cutWindowMs / 1_000} s` : ''}`, asked);
+  if (retriesWrongKey) {
+    check.answers(401);
+    check.atMost(lane.agent.bounds.wrongKey);
+    yield check.finding();
+    return;
+  }
   check.fails();
-  check.prints('Invalid API key');
+  if (lane.agent.showsRefusals) check.prints(lane.agent.saysOfWrongKey ?? 'Invalid API key');
   check.answers(401);
   check.atMost(lane.agent.bounds.wrongKey);
   yield check.finding();
@@ -160,7 +179,7 @@ async function* unknownModel(lane: Lane): AsyncGenerator<Finding> {
   const asked = await lane.ask({ prompt: 'Say hello to me.', key, model: 'no-such-model' });
   const check = checking('unknown model', asked);
   check.fails();
-  check.prints('Requested model no-such-model is not available in the service');
+  if (lane.agent.showsRefusals) check.prints('Requested model no-such-model is not available in the service');
   check.atMost(lane.agent.bounds.unknownModel);
   await check.ledger(lane, email, (entries) => {
     check.that(!entries.some(({ model }) => model === 'no-such-model'), 'it is in the ledger');
@@ -271,6 +290,31 @@ async function* vendorSearch(lane: Lane): AsyncGenerator<Finding> {
       check.exitsWell();
       check.prints('went well');
     }
+    yield check.finding();
+  }
+}
+
+/** Cline's provider for Anthropic offers the vendor's search with every request, for which this model has no price. */
+async function* withoutSearchPrice(lane: Lane): AsyncGenerator<Finding> {
+  const { key } = await lane.gateway.customer('1');
+  const asked = await lane.ask({ prompt: 'Say hello to me.', key, model: models.messages });
+  const check = checking('a search without a price', asked);
+  check.fails();
+  check.prints('"web_search" is not available for this model here');
+  check.answers(400);
+  check.atMost(1);
+  yield check.finding();
+}
+
+/** The calls of OpenRouter's SDK that a gateway has an answer to: models, a whole answer, credits and the key. */
+async function* otherCalls(lane: Lane): AsyncGenerator<Finding> {
+  for (const model of Object.values(models)) {
+    const { key } = await lane.gateway.customer('1');
+    const asked = await lane.ask({ prompt: '', key, model, env: { WHAT: 'calls' } });
+    const check = checking(`its other calls, ${model}`, asked);
+    check.exitsWell();
+    check.prints('"whole":"whole","credits":1,"usage":"number"');
+    for (const id of Object.values(models)) check.prints(`"${id}"`);
     yield check.finding();
   }
 }

@@ -23,6 +23,9 @@ export type Protocol = keyof typeof models;
 const others = ['sim-medium', 'sim-small'];
 
 // One price for all, so that one amount of budget means the same to every tool.
+/** The model on messages with a price for searches: some agents offer the vendor's search with every request. */
+export const searchingModel = 'on-messages-searching';
+
 const catalog = `
 upstreams:
   - { id: messages, protocol: messages, baseUrl: simulator, features: { effort: true } }
@@ -32,13 +35,14 @@ models:
 ${[
   ...Object.entries(models).map(([protocol, id]) => describe(id, [protocol])),
   ...others.map((id) => describe(id, ['messages', 'chat-completions'])),
+  describe(searchingModel, ['messages'], 'web_search'),
 ].join('\n')}
 `;
 
-function describe(id: string, upstreams: string[]): string {
+function describe(id: string, upstreams: string[], allow = ''): string {
   const routes = upstreams.map((upstream) => `{ upstream: ${upstream}, model: sim-large }`);
   return `  - { id: ${id}, displayName: ${id}, family: simulated, contextWindow: 200000, maxOutputTokens: 64000,
-      capabilities: [tools, vision, thinking, caching], prices: { input: "1", cacheHit: "0.1", output: "5" },
+      capabilities: [tools, vision, thinking, caching], allow: [${allow}], prices: { input: "1", cacheHit: "0.1", output: "5" },
       routes: [${routes.join(', ')}] }`;
 }
 

@@ -9,22 +9,31 @@ import { run } from './process.ts';
 /** Below `node_modules`, so that neither git nor the linters see it and a fresh checkout starts without it. */
 const cache = fileURLToPath(new URL('../../node_modules/.cache/steyg-clients', import.meta.url));
 
-export type Installed = { kind: 'installed'; commands: string } | { kind: 'unavailable'; reason: string };
+/** `commands` is a directory for PATH, `modules` what programs import from. */
+export type Installed =
+  | { kind: 'installed'; commands: string; modules: string }
+  | { kind: 'unavailable'; reason: string };
 
-/** Installs one exact version of a package by itself, unless an earlier run has. `commands` is a directory for PATH. */
-export async function install(name: string, version: string, command: string): Promise<Installed> {
+export interface Package {
+  package: string;
+  version: string;
+}
+
+/** Installs one exact version of a package by itself, unless an earlier run has. `command`: null for a library. */
+export async function install({ package: name, version }: Package, command: string | null): Promise<Installed> {
   const directory = join(cache, `${name.replace('/', '+')}@${version}`);
   const commands = join(directory, 'node_modules', '.bin');
   if (!existsSync(directory)) {
-    const problem = await installInto(directory, `${name}@${version}`);
+    const problem = await installInto(directory, `${name}@${version}`, command === null);
     if (problem !== null) return { kind: 'unavailable', reason: problem };
   }
   const manifest = JSON.parse(await readFile(join(directory, 'node_modules', name, 'package.json'), 'utf8')) as {
     version: string;
   };
   if (manifest.version !== version) return { kind: 'unavailable', reason: `${manifest.version} was installed instead` };
-  if (!existsSync(join(commands, command))) return { kind: 'unavailable', reason: `it brings no command ${command}` };
-  return { kind: 'installed', commands };
+  if (command !== null && !existsSync(join(commands, command)))
+    return { kind: 'unavailable', reason: `it brings no command ${command}` };
+  return { kind: 'installed', commands, modules: join(directory, 'node_modules') };
 }
 
 /** The newest published version of a package, as npm says; the sentence why it is not known otherwise. */
@@ -41,14 +50,23 @@ export async function newestVersion(name: string): Promise<{ version: string } |
   return { reason: stderr.trim().split('\n')[0] || 'npm does not say which version is the newest' };
 }
 
-async function installInto(directory: string, spec: string): Promise<string | null> {
+/** Libraries need no scripts of their own, and one of them calls its vendor from its script. */
+async function installInto(directory: string, spec: string, isLibrary: boolean): Promise<string | null> {
   await mkdir(cache, { recursive: true });
   const fresh = await mkdtemp(join(cache, 'installing-'));
   // Without a manifest npm would walk up and install into this repository.
   await writeFile(join(fresh, 'package.json'), '{"private":true}\n');
   const { code, timedOut, stderr } = await run({
     command: 'npm',
-    args: ['install', '--no-audit', '--no-fund', '--no-save', '--loglevel=error', spec],
+    args: [
+      'install',
+      ...(isLibrary ? ['--ignore-scripts'] : []),
+      '--no-audit',
+      '--no-fund',
+      '--no-save',
+      '--loglevel=error',
+      spec,
+    ],
     cwd: fresh,
     env: { ...inherited(), PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
     timeoutMs: 150_000,

@@ -1,6 +1,6 @@
 /** One coding agent in an isolated home directory, with its traffic recorded. */
 
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { Agent } from './agents.ts';
@@ -47,8 +47,10 @@ export interface Lane {
 export interface LaneParts {
   agent: Agent;
   gateway: Gateway;
-  /** Where its program is. */
-  commands: string;
+  /** Directories of its program and of those that it starts, for PATH. */
+  commands: readonly string[];
+  /** What its library is imported from. */
+  modules: string;
   directory: string;
   signal: AbortSignal;
 }
@@ -62,7 +64,8 @@ export async function openLane(parts: LaneParts): Promise<Lane> {
   const tap = await openTap(gateway.url);
   const outside = await openOutside();
   const env = environment(parts, home, outside);
-  const connection = connectionOf(agent.name);
+  const connection = agent.recipe ?? connectionOf(agent.name);
+  const program = agent.program === undefined ? null : await placeProgram(parts, agent.program);
   const files = { ...agent.silence.files, ...Object.fromEntries(connection.files) };
   let isSetUp = false;
 
@@ -94,7 +97,7 @@ export async function openLane(parts: LaneParts): Promise<Lane> {
     async ask(question) {
       const { prompt, key, model, goOn = false, edit = (text) => text } = question;
       const cwd = question.directory ?? (await workplace());
-      const own = { baseUrl: `${tap.url}/api`, model };
+      const own = { baseUrl: `${tap.url}/api`, model, key };
       for (const [path, text] of Object.entries(files)) {
         await mkdir(dirname(join(home, path)), { recursive: true });
         await writeFile(join(home, path), edit(personalise(text, own)));
@@ -106,7 +109,8 @@ export async function openLane(parts: LaneParts): Promise<Lane> {
         isSetUp = true;
       }
       const before = tap.calls.length;
-      const args = goOn && agent.goOn !== null ? agent.goOn(prompt) : agent.ask(prompt, { model, key });
+      const asked = goOn && agent.goOn !== null ? agent.goOn(prompt) : agent.ask(prompt, { model, key });
+      const args = program === null ? asked : [program, ...asked];
       const script = `${agent.shell === 'settings' ? block : ''}\nexec "$@"`;
       const window = new AbortController();
       const watch = setInterval(() => {
@@ -126,6 +130,16 @@ export async function openLane(parts: LaneParts): Promise<Lane> {
   };
 }
 
+/** Puts a program beside the library that it imports: below `node_modules` Node would not take its types off. */
+async function placeProgram({ directory, modules }: LaneParts, name: string): Promise<string> {
+  const place = join(directory, 'program');
+  await mkdir(place);
+  await symlink(modules, join(place, 'node_modules'));
+  await writeFile(join(place, 'package.json'), '{"type":"module"}\n');
+  await copyFile(new URL(`programs/${name}`, import.meta.url), join(place, name));
+  return join(place, name);
+}
+
 /** An empty home, and no way out of this machine. The environment of the caller is not inherited. */
 function environment(
   { agent, commands, directory }: LaneParts,
@@ -134,7 +148,7 @@ function environment(
 ): Record<string, string> {
   const proxies = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
   return {
-    PATH: [commands, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
+    PATH: [...commands, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
     HOME: home,
     XDG_CONFIG_HOME: join(home, '.config'),
     XDG_DATA_HOME: join(home, '.local/share'),

@@ -31,7 +31,10 @@ export function connectionOf(tool: string, readme = readFileSync(readmeFile, 'ut
   return { shell: shell.join(''), files };
 }
 
-/** Replaces what stands for people's own: the address and the model. The key is `$KEY` in the shell. */
-export function personalise(text: string, { baseUrl, model }: { baseUrl: string; model: string }): string {
-  return text.replaceAll(written.baseUrl, baseUrl).replaceAll(written.model, model);
+/** Replaces what stands for people's own: the address, the model, and in files of recipes the key. In the shell it is `$KEY`. */
+export function personalise(
+  text: string,
+  { baseUrl, model, key }: { baseUrl: string; model: string; key: string },
+): string {
+  return text.replaceAll(written.baseUrl, baseUrl).replaceAll(written.model, model).replaceAll('YOUR_KEY', key);
 }

@@ -5,15 +5,16 @@ import { parseArgs } from 'node:util';
 import { type Agent, agents } from './agents.ts';
 import { casesOf } from './cases.ts';
 import { type Gateway, startGateway } from './gateway.ts';
-import { type Installed, install, newestVersion } from './install.ts';
+import { install, newestVersion } from './install.ts';
 import { openLane } from './lane.ts';
 
 /**
- * `npm run test:clients`: published coding agents, installed from npm in exact versions, against a server of their own
- * on loopback. Each is connected by the very blocks of README.md, has an empty home directory and no way out of this
- * machine. Prints a table; exit code 1 if anything does not hold. Not part of CI: it installs 1.5 GB once.
+ * `npm run test:clients`: published coding agents and client libraries, installed from npm in exact versions, against a server
+ * of their own on loopback. Each is connected by the very blocks of README.md, or by its vendor's own recipe, has an empty home
+ * directory and no way out of this machine. Prints a table; exit code 1 if anything does not hold. Not part of CI: it installs
+ * 2.5 GB once.
  *
- *   --only codex,cline   some agents, by command
+ *   --only codex,cline   some agents, by id
  *   --latest             the newest published version of each, in place of the one that the rules were observed with
  *   --verbose            what an agent printed where something did not hold
  */
@@ -31,6 +32,12 @@ const deadlineMs = 900_000;
 /** More of them at once would wait for each other's processors. */
 const lanes = 3;
 
+/** Where an agent is installed. */
+interface Place {
+  commands: string[];
+  modules: string;
+}
+
 interface Row {
   agent: Agent;
   case: string;
@@ -46,12 +53,12 @@ const triedOutside = new Map<Agent, ReadonlySet<string>>();
 let faults: string[] = [];
 
 // Before the clock starts: it takes minutes the first time and nothing afterwards.
-const chosen = agents.filter(({ command }) => options.only?.split(',').includes(command) ?? true);
-const places = new Map<Agent, string>();
+const chosen = agents.filter(({ id }) => options.only?.split(',').includes(id) ?? true);
+const places = new Map<Agent, Place>();
 const versions = new Map<Agent, string>();
 await inLanes(chosen, async (agent) => {
   const installed = await installAgent(agent);
-  if (installed.kind === 'installed') places.set(agent, installed.commands);
+  if (!('reason' in installed)) places.set(agent, installed);
   else add(agent, { case: 'installs', result: 'skipped', detail: installed.reason });
 });
 
@@ -64,7 +71,7 @@ try {
   const gateway = await startGateway(directory);
   try {
     // The slow ones first.
-    await inLanes([...places].reverse(), ([agent, commands]) => tryOut(agent, commands, gateway));
+    await inLanes([...places].reverse(), ([agent, place]) => tryOut(agent, place, gateway));
     faults = await lookAtServer(gateway);
   } finally {
     await gateway.close();
@@ -75,12 +82,20 @@ try {
 }
 report();
 
-/** Installs the agent in the version that this run is about. */
-async function installAgent(agent: Agent): Promise<Installed> {
+/** Installs the agent, and what it starts itself, in the versions that this run is about. */
+async function installAgent(agent: Agent): Promise<Place | { reason: string }> {
   const newest = options.latest ? await newestVersion(agent.package) : { version: agent.version };
-  if ('reason' in newest) return { kind: 'unavailable', reason: newest.reason };
+  if ('reason' in newest) return newest;
   versions.set(agent, newest.version);
-  return install(agent.package, newest.version, agent.command);
+  const own = await install({ package: agent.package, version: newest.version }, agent.program ? null : agent.command);
+  if (own.kind === 'unavailable') return own;
+  const commands = [own.commands];
+  for (const { command, ...other } of agent.starts ?? []) {
+    const installed = await install(other, command);
+    if (installed.kind === 'unavailable') return installed;
+    commands.push(installed.commands);
+  }
+  return { commands, modules: own.modules };
 }
 
 async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
@@ -96,12 +111,12 @@ function add(agent: Agent, row: Partial<Row> & Pick<Row, 'case' | 'result'>): vo
   process.stderr.write(`${agent.name}: ${row.case}: ${row.result}${row.detail ? ` (${row.detail})` : ''}\n`);
 }
 
-async function tryOut(agent: Agent, commands: string, gateway: Gateway): Promise<void> {
+async function tryOut(agent: Agent, place: Place, gateway: Gateway): Promise<void> {
   const lane = await openLane({
     agent,
     gateway,
-    commands,
-    directory: await mkdtemp(join(directory, `${agent.command}-`)),
+    ...place,
+    directory: await mkdtemp(join(directory, `${agent.id}-`)),
     signal: deadline.signal,
   });
   for (const cases of casesOf(lane)) {

@@ -970,6 +970,7 @@ export interface KeyInfo {
     label: string;
     usage: number;
     usage_daily: number;
+    usage_weekly: number;
     usage_monthly: number;
     limit: number | null;
     limit_remaining: number | null;

@@ -569,6 +569,7 @@ export const keyInfo = open({
     label: text,
     usage: z.number(),
     usage_daily: z.number(),
+    usage_weekly: z.number(),
     usage_monthly: z.number(),
     limit: z.number().nullable(),
     limit_remaining: z.number().nullable(),

@@ -21,7 +21,6 @@ export function createChatStreamWriter({ facts, context, notes }: AnswerContext)
     object: 'chat.completion.chunk',
     created: context.createdAt,
     model: context.catalogModel,
-    system_fingerprint: null,
   };
   const noUsageYet = facts.includeUsage ? { usage: null } : {};
   let calls = 0;

@@ -222,7 +222,6 @@ const chatHead = {
   object: 'chat.completion.chunk',
   created: 1_700_000_000,
   model: 'cat-1',
-  system_fingerprint: null,
 };
 const chunk = (member: Record<string, unknown>, finish_reason: string | null = null) => ({
   ...chatHead,
