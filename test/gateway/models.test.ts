@@ -254,6 +254,19 @@ describe('the account looks at its own figures', () => {
     expect((await get(app, `/v1/usage?request_id=${id}`, own.secret)).status).toBe(200);
     expect((await get(app, `/v1/usage?request_id=${id}`, customer.secret)).status).toBe(404);
 
+    const { data: about } = (await (await get(app, '/v1/key', own.secret)).json()) as { data: Record<string, unknown> };
+    expect(about['usage_weekly']).toBe(about['usage_daily']);
+    // Members without which OpenRouter's client library takes the answer for malformed.
+    expect(Object.keys(about)).toEqual(
+      expect.arrayContaining([
+        'allowed_data_regions',
+        'byok_usage',
+        'free_model_daily_requests',
+        'rate_limit',
+        'workspace_id',
+      ]),
+    );
+
     const poor = await app.customer({ usd: '0' });
     for (const path of ['/v1/usage', '/v1/key', '/v1/credits', '/v1/models']) {
       expect((await get(app, path, poor.secret)).status).toBe(200);
