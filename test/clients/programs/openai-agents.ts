@@ -46,7 +46,8 @@ try {
     tools: [write],
   });
   const stream = await runner.run(agent, process.argv[2] ?? '', { stream: true });
-  for await (const _event of stream);
+  const events = stream[Symbol.asyncIterator]();
+  for (let next = await events.next(); next.done !== true; next = await events.next());
   await stream.completed;
   process.stdout.write(`${stream.finalOutput ?? ''}\n`);
 } catch (error) {
