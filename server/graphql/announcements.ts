@@ -3,6 +3,7 @@ import type { Announcement } from '../uptime/announcements.ts';
 import { decodeUuid, encodeId } from './access.ts';
 import { builder } from './builder.ts';
 import { InputError, NotFoundError, refuseInput } from './errors.ts';
+import { StatusUpdateType } from './status-updates.ts';
 
 /** Announcements: the operator's messages on the status page. */
 
@@ -28,6 +29,7 @@ export const AnnouncementType = builder.objectRef<Announcement>('Announcement').
     modelIds: t.exposeStringList('models', { description: 'Catalog ids that it is about; empty: the whole service.' }),
     startsAt: t.expose('startsAt', { type: 'DateTime', description: 'When it begins.' }),
     endsAt: t.expose('endsAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: not known yet.' }),
+    updates: t.expose('updates', { type: [StatusUpdateType], description: 'What was said since, the oldest first.' }),
   }),
 });
 

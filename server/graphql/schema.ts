@@ -36,6 +36,8 @@ import './search.ts';
 import './transfer-corrections.ts';
 import './transfers.ts';
 import './uptime.ts';
+import './probing.ts';
+import './status-updates.ts';
 import './announcements.ts';
 import './notices.ts';
 import './webhooks.ts';

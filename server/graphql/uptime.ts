@@ -1,4 +1,7 @@
+import { isOperator } from '../people/principal.ts';
 import type { Impact } from '../uptime/incidents.ts';
+import { type RequestTally, requestRatio } from '../uptime/passive.ts';
+import type { Absence } from '../uptime/presence.ts';
 import type { ProbeMode, ProbeResult } from '../uptime/probe.ts';
 import {
   addTallies,
@@ -6,6 +9,7 @@ import {
   type Incident,
   type ModelStatus,
   meanLatencyMs,
+  type Observer,
   type State,
   type StatusReport,
   type Tally,
@@ -19,6 +23,7 @@ import type { GraphqlContext } from './context.ts';
 import { badInput } from './errors.ts';
 import { forwardPage } from './paging.ts';
 import { ProtocolType } from './protocol.ts';
+import { StatusUpdateType } from './status-updates.ts';
 
 /** Uptime: the public results of probes. */
 
@@ -64,6 +69,9 @@ const TallyType = builder.objectRef<Tally>('Uptime').implement({
     up: t.exposeInt('up', { description: 'Probes that were answered.' }),
     down: t.exposeInt('down', { description: 'Probes that were not.' }),
     noData: t.exposeInt('noData', { description: 'Probes that say nothing.' }),
+    maintenance: t.exposeInt('maintenance', {
+      description: 'Probes in announced maintenance, which are part of no figure.',
+    }),
     ratio: t.float({
       nullable: true,
       description: 'up / (up + down), cut to five decimals; null without data.',
@@ -111,6 +119,54 @@ const WayType = builder.objectRef<WayStatus>('ProbedWay').implement({
   }),
 });
 
+const RequestShareType = builder.objectRef<RequestTally>('RequestShare').implement({
+  description: 'How customers’ own requests by one protocol ended in the last 24 hours.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    protocol: t.expose('protocol', { type: ProtocolType, description: 'Which protocol.' }),
+    succeeded: t.float({
+      nullable: true,
+      description: 'The share that succeeded; null: there were few.',
+      resolve: (tally) => requestRatio([tally]),
+    }),
+    count: t.int({
+      nullable: true,
+      description: 'How many there were; only operators see it.',
+      resolve: ({ succeeded, failed }, _args, { principal }) => (isOperator(principal) ? succeeded + failed : null),
+    }),
+  }),
+});
+
+const ObserverType = builder.objectRef<Observer>('UptimeObserver').implement({
+  description: 'A machine that measures the service.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    agent: t.boolean({
+      description: 'Whether it is an agent elsewhere; else the service measures itself, through its public address.',
+      resolve: ({ kind }) => kind === 'agent',
+    }),
+    name: t.exposeString('name', { description: 'Its name; empty for the service.' }),
+    region: t.exposeString('region', { description: 'Where it stands; empty for the service.' }),
+    measuredAt: t.expose('measuredAt', { type: 'DateTime', description: 'When its last probe was sent.' }),
+  }),
+});
+
+const AbsenceType = builder.objectRef<Absence>('ServiceAbsence').implement({
+  description: 'A time in which the service itself was not running.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    from: t.expose('from', { type: 'DateTime', description: 'When it was last alive.' }),
+    to: t.expose('to', { type: 'DateTime', description: 'When it was alive again.' }),
+  }),
+});
+
+const CauseType = builder.enumType('IncidentCause', {
+  description: 'Why probes of a model failed, where it was not the model.',
+  values: {
+    SERVICE: { value: 'service', description: 'The service itself was away or could not be reached.' },
+  } as const,
+});
+
 const ModelStatusType = builder.objectRef<ModelStatus>('ModelStatus').implement({
   description: 'How a model does, and did.',
   authScopes: { public: true },
@@ -119,6 +175,26 @@ const ModelStatusType = builder.objectRef<ModelStatus>('ModelStatus').implement(
     displayName: t.exposeString('displayName', { description: 'What people read.' }),
     simulated: t.exposeBoolean('simulated', { description: 'Whether it runs on the built-in simulator.' }),
     state: t.expose('state', { type: StateType, description: 'How it does now.' }),
+    measuredSince: t.expose('measuredSince', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'When the first probe with data was sent: figures of longer spans are figures since then. Null: never.',
+    }),
+    everyMinutes: t.exposeInt('everyMinutes', {
+      nullable: true,
+      description: 'Minutes between two rounds of probes; 0: it is not probed; null: not known yet.',
+    }),
+    requestsSucceeded: t.float({
+      nullable: true,
+      description: 'The share of customers’ own requests of the last 24 hours that succeeded; null: there were few.',
+      resolve: ({ requests }) => requestRatio(requests),
+    }),
+    requests: t.field({
+      type: [RequestShareType],
+      description: 'The same by protocol.',
+      resolve: ({ requests }) => requests,
+    }),
     ways: t.expose('ways', { type: [WayType], description: 'The newest probe of each way to reach it.' }),
     last24Hours: t.expose('last24Hours', { type: TallyType, description: 'Probes of the last 24 hours.' }),
     last7Days: t.field({
@@ -152,6 +228,15 @@ const IncidentType = builder.objectRef<Incident>('Incident').implement({
     modelId: t.exposeString('model', { description: 'Catalog id.' }),
     impact: t.expose('impact', { type: ImpactType, description: 'The worst of it.' }),
     affected: t.exposeStringList('affected', { description: 'Every way that failed: `protocol/mode`.' }),
+    cause: t.expose('cause', {
+      type: CauseType,
+      nullable: true,
+      description: 'Why, where it was not the model; null: the model failed.',
+    }),
+    updates: t.expose('updates', {
+      type: [StatusUpdateType],
+      description: 'What was said in its course, the oldest first.',
+    }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When the first failing probe was sent.' }),
     endedAt: t.expose('endedAt', {
       type: 'DateTime',
@@ -167,6 +252,16 @@ const StatusType = builder.objectRef<StatusReport>('ServiceStatus').implement({
   fields: (t) => ({
     generatedAt: t.expose('generatedAt', { type: 'DateTime', description: 'As of when.' }),
     state: t.expose('state', { type: StateType, description: 'How the service as a whole does.' }),
+    measuredSince: t.expose('measuredSince', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the first probe with data was sent; null: none was.',
+    }),
+    observers: t.expose('observers', { type: [ObserverType], description: 'Who measured in the last two days.' }),
+    absences: t.expose('absences', {
+      type: [AbsenceType],
+      description: 'When the service itself was not running in the last 90 days, the newest first.',
+    }),
     models: t.expose('models', { type: [ModelStatusType], description: 'Every model of the catalog.' }),
     incidents: t.expose('incidents', {
       type: [IncidentType],

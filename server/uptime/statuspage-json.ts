@@ -2,6 +2,7 @@ import type { Announcement } from './announcements.ts';
 import { wayText } from './status-text.ts';
 import { eventsOf, type StatusEvent } from './status-view.ts';
 import { words } from './status-words.ts';
+import type { StatusUpdate, UpdateState } from './updates.ts';
 import type { Incident, ModelStatus, StatusReport } from './uptime.ts';
 
 /**
@@ -37,7 +38,7 @@ export const statuspageDocuments: Readonly<Record<string, (page: StatusPage) => 
 
 type ComponentStatus = 'operational' | 'partial_outage' | 'major_outage' | 'under_maintenance';
 type Impact = 'none' | 'minor' | 'major' | 'critical' | 'maintenance';
-type EventStatus = 'investigating' | 'identified' | 'resolved' | 'scheduled' | 'in_progress' | 'completed';
+type EventStatus = UpdateState | 'scheduled';
 
 interface Component {
   id: string;
@@ -93,7 +94,7 @@ export function statuspageOf(report: StatusReport, url: string): StatusPage {
       event.source === 'measured'
         ? measured(
             event,
-            componentsOf(({ id }) => id === event.incident.model),
+            componentsOf(({ id }) => event.models.includes(id)),
           )
         : announced(
             event,
@@ -127,7 +128,7 @@ function overall({ state, models }: StatusReport, isAnnounced: boolean): StatusP
 }
 
 function componentOf(
-  { id, displayName, createdAt, state }: ModelStatus,
+  { id, displayName, createdAt, measuredSince, state }: ModelStatus,
   { position, isMaintained, changedAt }: { position: number; isMaintained: boolean; changedAt: Date },
 ): Component & Record<string, unknown> {
   const measuredStatus = (
@@ -143,7 +144,8 @@ function componentOf(
     position,
     description: state === 'no_data' ? w.states.no_data : null,
     showcase: true,
-    start_date: createdAt.toISOString().slice(0, 10),
+    // Since when it is measured: what has no measurement has no uptime.
+    start_date: (measuredSince ?? createdAt).toISOString().slice(0, 10),
     group_id: null,
     page_id: pageId,
     group: false,
@@ -175,24 +177,37 @@ interface EventFacts {
 }
 
 function measured(event: Extract<StatusEvent, { source: 'measured' }>, components: Component[]): EventFacts {
-  const { model, impact, affected } = event.incident;
+  const { impact, affected, cause } = event.incident;
   const { id, startedAt, endedAt } = event;
-  const body = `${w.affected}: ${affected.map((way) => wayText(way, w)).join(', ')}.`;
+  const why = cause === null ? '' : `${w.serviceCause}. `;
+  const body = `${why}${w.affected}: ${affected.map((way) => wayText(way, w)).join(', ')}.`;
+  const said = saidSince(event.incident.updates);
+  // A person knows more than `investigating`; only probes say that it is over.
+  const latest = said.findLast(({ status }) => status !== 'resolved')?.status ?? 'investigating';
   return {
     id,
-    name: `${model}: ${w.impacts[impact]}`,
-    status: endedAt === null ? 'investigating' : 'resolved',
+    name: `${event.models.join(', ')}: ${w.impacts[impact]}`,
+    status: endedAt === null ? latest : 'resolved',
     impact: impact === 'major' ? 'major' : 'minor',
     createdAt: startedAt,
     startedAt,
     resolvedAt: endedAt,
     updates: [
-      { status: 'investigating', body, at: startedAt },
+      { status: 'investigating' as const, body, at: startedAt },
+      ...said,
       ...(endedAt === null ? [] : [{ status: 'resolved' as const, body: `${w.over}.`, at: endedAt }]),
-    ],
+    ].toSorted(byTime),
     components,
   };
 }
+
+type Update = EventFacts['updates'][number];
+
+function saidSince(updates: readonly StatusUpdate[]): Update[] {
+  return updates.map(({ state, body, createdAt }) => ({ status: state, body, at: createdAt }));
+}
+
+const byTime = (a: Update, b: Update): number => a.at.getTime() - b.at.getTime();
 
 function announced(event: Extract<StatusEvent, { source: 'announced' }>, components: Component[]): EventFacts {
   const { kind, title, body } = event.announcement;
@@ -203,10 +218,12 @@ function announced(event: Extract<StatusEvent, { source: 'announced' }>, compone
     : (['identified', 'identified', 'resolved'] as const);
   const resolvedAt = phase === 'over' ? endedAt : null;
   const announcedFirst = isPlanned && createdAt < startedAt;
+  const said = saidSince(event.announcement.updates);
+  const status = { planned, open, over }[phase];
   return {
     id,
     name: title,
-    status: { planned, open, over }[phase],
+    status: phase === 'open' ? (said.at(-1)?.status ?? status) : status,
     impact: isPlanned ? 'maintenance' : 'minor',
     createdAt,
     startedAt,
@@ -214,8 +231,12 @@ function announced(event: Extract<StatusEvent, { source: 'announced' }>, compone
     updates: [
       ...(announcedFirst ? [{ status: planned, body, at: createdAt }] : []),
       ...(phase === 'planned' ? [] : [{ status: open, body, at: startedAt }]),
-      ...(resolvedAt === null ? [] : [{ status: over, body: `${w.over}.`, at: resolvedAt }]),
-    ],
+      ...said,
+      // A person's last words stand for the end.
+      ...(resolvedAt === null || said.at(-1)?.status === over
+        ? []
+        : [{ status: over, body: `${w.over}.`, at: resolvedAt }]),
+    ].toSorted(byTime),
     components,
     ...(isPlanned ? { planned: { from: startedAt, until: endedAt } } : {}),
   };
@@ -236,8 +257,9 @@ function eventOf(facts: EventFacts, url: string): Event & Record<string, unknown
     shortlink: url,
     started_at: startedAt.toISOString(),
     page_id: pageId,
-    incident_updates: updates.toReversed().map((update) => ({
-      id: `${id}-${update.status}`,
+    incident_updates: updates.toReversed().map((update, index) => ({
+      // Stable: later updates come before it in this list.
+      id: `${id}-${updates.length - index}-${update.status}`,
       status: update.status,
       body: update.body,
       incident_id: id,

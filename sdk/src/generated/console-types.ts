@@ -11,6 +11,20 @@ export type AccountStatus =
   /** An operator has stopped the account. */
   | 'SUSPENDED';
 
+/** What to say. Either `incidentId` or `announcementId` is given. */
+export type AddStatusUpdateInput = {
+  /** The announcement that it is about. */
+  announcementId?: string | null | undefined;
+  /** In English; line breaks make paragraphs. */
+  body: string;
+  /** In Vietnamese. */
+  bodyVi?: string | null | undefined;
+  /** The measured incident that it is about. */
+  incidentId?: string | null | undefined;
+  /** How far it has come. */
+  state: StatusUpdateState;
+};
+
 /** A vendor, its key and the models to sell. */
 export type AddVendorInput = {
   /** On the list prices, such as `15%`. A model that is sold already keeps its price. */
@@ -94,6 +108,14 @@ export type CreateOrderInput = {
   upgrades?: string | null | undefined;
 };
 
+/** A machine that is to measure the service. */
+export type CreateProbeAgentInput = {
+  /** Its name, shown on the status page. */
+  name: string;
+  /** Where it stands, e.g. `Hanoi`; shown on the status page. */
+  region: string;
+};
+
 /** A new endpoint. */
 export type CreateWebhookEndpointInput = {
   /** Whose; left out: your only or oldest account. */
@@ -140,6 +162,11 @@ export type GrantKind =
   | 'REFUND'
   /** The budget that a new account starts with. */
   | 'TRIAL';
+
+/** Why probes of a model failed, where it was not the model. */
+export type IncidentCause =
+  /** The service itself was away or could not be reached. */
+  | 'SERVICE';
 
 /** How much of a model an incident touches. */
 export type IncidentImpact =
@@ -423,6 +450,16 @@ export type SavePlanInput = {
   validDays?: number | null | undefined;
 };
 
+/** Pace and budget of the probes of one model, or of all. */
+export type SaveProbingInput = {
+  /** Minutes between two rounds, at most 1440. Of a model: 0: it is not probed; null: as all models. */
+  everyMinutes?: number | null | undefined;
+  /** Catalog id; left out: all models without settings of their own. */
+  modelId?: string | null | undefined;
+  /** What a month may cost. Of a model: null: it has no budget of its own. */
+  monthlyBudget?: string | null | undefined;
+};
+
 /** An upstream, new or known. */
 export type SaveUpstreamInput = {
   /** https; without `/v1` for messages, with it for the others. A private address is refused. */
@@ -507,6 +544,23 @@ export type SpendLimitsInput = {
   /** In one calendar month (UTC). */
   month?: string | null | undefined;
 };
+
+/** How far an incident, or maintenance, has come. */
+export type StatusUpdateState =
+  /** Of maintenance: it is over, and its window with it. */
+  | 'COMPLETED'
+  /** Of an incident: its cause is known. */
+  | 'IDENTIFIED'
+  /** Of an incident: its cause is looked for. */
+  | 'INVESTIGATING'
+  /** Of maintenance: it is under way. */
+  | 'IN_PROGRESS'
+  /** Of an incident: it is mended, and watched. */
+  | 'MONITORING'
+  /** Of an incident: it is over. Ends an announced one. */
+  | 'RESOLVED'
+  /** Of maintenance: its result is checked. */
+  | 'VERIFYING';
 
 /** What an access token may do. */
 export type TokenScope =
@@ -892,7 +946,7 @@ export type AccessTokenFragment = { createdAt: string, deletedAt: string | null,
 
 export type AccountFragment = { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } };
 
-export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null };
+export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
 export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, outcome: string, requestId: string, upstream: string, usageSource: string };
 
@@ -928,7 +982,7 @@ export type GrantGivenFragment = { givenBefore: boolean, grant: { amount: string
 
 export type HoldFragment = { accountId: string, amount: string, heldAt: string, keyId: string, requestId: string };
 
-export type IncidentFragment = { affected: Array<string>, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string };
+export type IncidentFragment = { affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
 export type InvitationFragment = { createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole };
 
@@ -942,7 +996,21 @@ export type ModelFragment = { agentStepsFor5Usd: number | null, capabilities: Ar
 
 export type ModelMismatchFragment = { asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string };
 
-export type ModelStatusFragment = { displayName: string, modelId: string, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> };
+export type ModelStatusFragment = { displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> };
+
+export type ModelProbingFragment = { askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null };
+
+export type ProbeAgentFragment = { createdAt: string, id: string, last4: string, lastSeenAt: string | null, measuredAt: string | null, name: string, region: string, revokedAt: string | null };
+
+export type ProbingFragment = { everyMinutes: number, monthlyBudget: string, observers: number, spentThisMonth: string, models: Array<{ askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null }> };
+
+export type RequestShareFragment = { count: number | null, protocol: Protocol, succeeded: number | null };
+
+export type ServiceAbsenceFragment = { from: string, to: string };
+
+export type StatusUpdateFragment = { body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState };
+
+export type UptimeObserverFragment = { agent: boolean, measuredAt: string, name: string, region: string };
 
 export type NoticeFragment = { clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean };
 
@@ -986,7 +1054,7 @@ export type RouteTestFragment = { latencyMs: number, ok: boolean, problem: strin
 
 export type SecondFactorSetupFragment = { backupCodes: Array<string>, uri: string };
 
-export type ServiceStatusFragment = { generatedAt: string, state: ServiceState, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null }>, incidents: Array<{ affected: Array<string>, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string }>, models: Array<{ displayName: string, modelId: string, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }> };
+export type ServiceStatusFragment = { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> };
 
 export type SessionFragment = { createdAt: string, current: boolean, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null };
 
@@ -1008,11 +1076,11 @@ export type UpstreamHealthFragment = { consecutiveFailures: number, ejected: boo
 
 export type UpstreamKeyFragment = { createdAt: string, enabled: boolean, id: string, last4: string };
 
-export type UptimeFragment = { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number };
+export type UptimeFragment = { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number };
 
-export type UptimeDayFragment = { date: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } };
+export type UptimeDayFragment = { date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } };
 
-export type UptimePointFragment = { at: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } };
+export type UptimePointFragment = { at: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } };
 
 export type UsageRowFragment = { charged: string, cost: string, failures: string, keyId: string | null, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
@@ -1610,13 +1678,60 @@ export type SavePlanMutation = { savePlan:
     | { __typename: 'Plan', budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }
    };
 
+export type ProbingQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ProbingQuery = { operator: { probeAgents: Array<{ createdAt: string, id: string, last4: string, lastSeenAt: string | null, measuredAt: string | null, name: string, region: string, revokedAt: string | null }>, probing: { everyMinutes: number, monthlyBudget: string, observers: number, spentThisMonth: string, models: Array<{ askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null }> } } };
+
+export type CreateProbeAgentMutationVariables = Exact<{
+  input: CreateProbeAgentInput;
+}>;
+
+
+export type CreateProbeAgentMutation = { createProbeAgent:
+    | { __typename: 'CreatedProbeAgent', token: string, probeAgent: { createdAt: string, id: string, last4: string, lastSeenAt: string | null, measuredAt: string | null, name: string, region: string, revokedAt: string | null } }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+   };
+
+export type RevokeProbeAgentMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type RevokeProbeAgentMutation = { revokeProbeAgent:
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'ProbeAgent', createdAt: string, id: string, last4: string, lastSeenAt: string | null, measuredAt: string | null, name: string, region: string, revokedAt: string | null }
+   };
+
+export type SaveProbingMutationVariables = Exact<{
+  input: SaveProbingInput;
+}>;
+
+
+export type SaveProbingMutation = { saveProbing:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Probing', everyMinutes: number, monthlyBudget: string, observers: number, spentThisMonth: string, models: Array<{ askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null }> }
+   };
+
+export type AddStatusUpdateMutationVariables = Exact<{
+  input: AddStatusUpdateInput;
+}>;
+
+
+export type AddStatusUpdateMutation = { addStatusUpdate:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'StatusUpdate', body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }
+   };
+
 export type AnnounceMutationVariables = Exact<{
   input: AnnounceInput;
 }>;
 
 
 export type AnnounceMutation = { announce:
-    | { __typename: 'Announcement', body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null }
+    | { __typename: 'Announcement', body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
    };
 
@@ -1626,7 +1741,7 @@ export type EndAnnouncementMutationVariables = Exact<{
 
 
 export type EndAnnouncementMutation = { endAnnouncement:
-    | { __typename: 'Announcement', body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null }
+    | { __typename: 'Announcement', body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 
@@ -1944,7 +2059,7 @@ export type RevokeOtherSessionsMutation = { revokeOtherSessions: number };
 export type ServiceStatusQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServiceStatusQuery = { status: { generatedAt: string, state: ServiceState, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null }>, incidents: Array<{ affected: Array<string>, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string }>, models: Array<{ displayName: string, modelId: string, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number }, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }> } };
+export type ServiceStatusQuery = { status: { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> } };
 
 export type UptimeQueryVariables = Exact<{
   by: UptimeUnit;
@@ -1956,7 +2071,7 @@ export type UptimeQueryVariables = Exact<{
 }>;
 
 
-export type UptimeQuery = { uptime: Array<{ at: string, uptime: { down: number, latencyMs: number | null, noData: number, ratio: number | null, up: number } }> };
+export type UptimeQuery = { uptime: Array<{ at: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }> };
 
 export type ListIncidentsQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -1965,7 +2080,7 @@ export type ListIncidentsQueryVariables = Exact<{
 }>;
 
 
-export type ListIncidentsQuery = { incidents: { edges: Array<{ cursor: string, node: { affected: Array<string>, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+export type ListIncidentsQuery = { incidents: { edges: Array<{ cursor: string, node: { affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type WebhookEventsQueryVariables = Exact<{ [key: string]: never; }>;
 

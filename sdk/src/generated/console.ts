@@ -14,6 +14,8 @@ import type {
   AccountOverviewQueryVariables,
   AccountQuery,
   AccountQueryVariables,
+  AddStatusUpdateMutation,
+  AddStatusUpdateMutationVariables,
   AddUpstreamKeyMutation,
   AddUpstreamKeyMutationVariables,
   AddVendorMutation,
@@ -52,6 +54,8 @@ import type {
   CreateLedgerDownloadMutationVariables,
   CreateOrderMutation,
   CreateOrderMutationVariables,
+  CreateProbeAgentMutation,
+  CreateProbeAgentMutationVariables,
   CreateWebhookEndpointMutation,
   CreateWebhookEndpointMutationVariables,
   CreditTransferMutation,
@@ -134,6 +138,8 @@ import type {
   OrderStatusSubscriptionVariables,
   PlansQuery,
   PlansQueryVariables,
+  ProbingQuery,
+  ProbingQueryVariables,
   ReceiptQuery,
   ReceiptQueryVariables,
   RecordTransferMutation,
@@ -156,6 +162,8 @@ import type {
   RevokeInvitationMutationVariables,
   RevokeOtherSessionsMutation,
   RevokeOtherSessionsMutationVariables,
+  RevokeProbeAgentMutation,
+  RevokeProbeAgentMutationVariables,
   RevokeSessionMutation,
   RevokeSessionMutationVariables,
   RotateKeyMutation,
@@ -166,6 +174,8 @@ import type {
   SaveModelMutationVariables,
   SavePlanMutation,
   SavePlanMutationVariables,
+  SaveProbingMutation,
+  SaveProbingMutationVariables,
   SaveUpstreamMutation,
   SaveUpstreamMutationVariables,
   SearchOrdersQuery,
@@ -448,6 +458,21 @@ export type CloseTransferReviewAnswer = CloseTransferReviewMutation['closeTransf
 
 /** What `savePlan` answers. */
 export type SavePlanAnswer = SavePlanMutation['savePlan'];
+
+/** What `probing` answers. */
+export type ProbingAnswer = ProbingQuery['operator'];
+
+/** What `createProbeAgent` answers. */
+export type CreateProbeAgentAnswer = CreateProbeAgentMutation['createProbeAgent'];
+
+/** What `revokeProbeAgent` answers. */
+export type RevokeProbeAgentAnswer = RevokeProbeAgentMutation['revokeProbeAgent'];
+
+/** What `saveProbing` answers. */
+export type SaveProbingAnswer = SaveProbingMutation['saveProbing'];
+
+/** What `addStatusUpdate` answers. */
+export type AddStatusUpdateAnswer = AddStatusUpdateMutation['addStatusUpdate'];
 
 /** What `announce` answers. */
 export type AnnounceAnswer = AnnounceMutation['announce'];
@@ -1238,6 +1263,51 @@ export interface ConsoleOperator {
    * ```
    */
   savePlan(variables: SavePlanMutationVariables, options?: RequestOptions): Pending<SavePlanAnswer>;
+  /**
+   * The operator’s side.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.probing();
+   * ```
+   */
+  probing(variables?: ProbingQueryVariables, options?: RequestOptions): Pending<ProbingAnswer>;
+  /**
+   * Lets a machine elsewhere measure the service: makes its token.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.createProbeAgent({ input: { name: 'name', region: 'region' } });
+   * ```
+   */
+  createProbeAgent(variables: CreateProbeAgentMutationVariables, options?: RequestOptions): Pending<CreateProbeAgentAnswer>;
+  /**
+   * Refuses the token of an agent from now on. What it measured stays.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.revokeProbeAgent({ id: id });
+   * ```
+   */
+  revokeProbeAgent(variables: RevokeProbeAgentMutationVariables, options?: RequestOptions): Pending<RevokeProbeAgentAnswer>;
+  /**
+   * Sets pace and budget of probes, of one model or of all.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.saveProbing({ input: {} });
+   * ```
+   */
+  saveProbing(variables: SaveProbingMutationVariables, options?: RequestOptions): Pending<SaveProbingAnswer>;
+  /**
+   * Says something in the course of an incident or of maintenance. A measured incident ends when probes say so; an announcement ends with RESOLVED or COMPLETED.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.addStatusUpdate({ input: { body: 'body', state: 'COMPLETED' } });
+   * ```
+   */
+  addStatusUpdate(variables: AddStatusUpdateMutationVariables, options?: RequestOptions): Pending<AddStatusUpdateAnswer>;
   /**
    * Tells everybody something on the status page.
    *
