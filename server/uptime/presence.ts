@@ -120,7 +120,10 @@ async function recordAway(client: ClientBase, { from, to }: { from: Date; to: Da
 function momentsOf(from: number, to: number, everyMs: number): { at: number; weight: number }[] {
   const stepMs = to - from > fineMs ? Math.max(hourMs, everyMs) : everyMs;
   const weight = Math.max(1, Math.round(stepMs / everyMs));
-  return Array.from({ length: Math.max(1, Math.round((to - from) / stepMs)) }, (_, i) => ({ at: from + i * stepMs, weight }));
+  return Array.from({ length: Math.max(1, Math.round((to - from) / stepMs)) }, (_, i) => ({
+    at: from + i * stepMs,
+    weight,
+  }));
 }
 
 export interface Absence {
