@@ -155,6 +155,7 @@ export const en = {
     example: 'A first request',
     exampleOf: 'A first request: {protocol}',
     measured: '{state}. Availability over the last {days} days: {uptime}',
+    measuredSince: '{state}. Availability since {since}: {uptime}',
     states: {
       UP: 'All models answer',
       DEGRADED: 'Some models do not answer as they should',

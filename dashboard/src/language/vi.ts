@@ -158,6 +158,7 @@ export const vi: Texts = {
     example: 'Yêu cầu đầu tiên',
     exampleOf: 'Yêu cầu đầu tiên: {protocol}',
     measured: '{state}. Tỷ lệ trả lời trong {days} ngày qua: {uptime}',
+    measuredSince: '{state}. Tỷ lệ trả lời từ {since}: {uptime}',
     states: {
       UP: 'Mọi model đều hoạt động',
       DEGRADED: 'Một số model không hoạt động bình thường',

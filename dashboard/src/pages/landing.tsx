@@ -197,7 +197,12 @@ function Measured({ status }: { status: Status }) {
   if (answered === 0) return <>{state}</>;
   // Cut, never rounded up: 99.99 % must not read as 100 %.
   const share = Math.floor((up / answered) * 10_000) / 10_000;
-  return <>{fill(t.landing.measured, { state, days: String(measuredDays), uptime: format.percent(share, 2) })}</>;
+  const uptime = format.percent(share, 2);
+  const { measuredSince } = status;
+  // A figure of 30 days only where measuring goes back so far.
+  if (measuredSince !== null && Date.now() - Date.parse(measuredSince) < measuredDays * 86_400_000)
+    return <>{fill(t.landing.measuredSince, { state, since: format.dateTime(measuredSince), uptime })}</>;
+  return <>{fill(t.landing.measured, { state, days: String(measuredDays), uptime })}</>;
 }
 
 function Plans() {

@@ -15,6 +15,8 @@ import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import type { OperatorTexts, Texts } from '../../language/texts.ts';
+import { Measuring } from './probing.tsx';
+import { UpdateDialog, type UpdateSubject, Updates } from './status-update.tsx';
 
 type Status = NonNullable<ServiceStatusAnswer>;
 type ModelStatus = Status['models'][number];
@@ -44,13 +46,33 @@ export default function Uptime() {
         {(found) => (
           <>
             <Announcements status={found} />
+            <Measured status={found} />
             <ModelTable models={found.models} />
           </>
         )}
       </Loaded>
       <Incidents />
+      <Measuring />
       {announcing ? <AnnounceDialog models={status.data?.models ?? []} onClose={() => setAnnouncing(false)} /> : null}
     </Page>
+  );
+}
+
+/** Since when, from where, and when the service itself was not running. */
+function Measured({ status: { measuredSince, observers, absences } }: { status: Status }) {
+  const { t, format } = useOperatorLanguage();
+  if (measuredSince === null) return null;
+  const from = observers.map(({ agent, name, region }) => (agent ? `${name} (${region})` : t.operator.itself));
+  return (
+    <p className="hint">
+      {fill(t.operator.measuredSince, { since: format.dateTime(measuredSince) })}
+      {from.length === 0 ? '' : ` · ${fill(t.operator.measuredFrom, { observers: format.list(from) })}`}
+      {absences.slice(0, 3).map(({ from: began, to }) => (
+        <span key={began} className="note">
+          {fill(t.operator.away, { from: format.dateTime(began), to: format.dateTime(to) })}
+        </span>
+      ))}
+    </p>
   );
 }
 
@@ -58,6 +80,7 @@ function Announcements({ status }: { status: Status }) {
   const { t, format, locale } = useOperatorLanguage();
   const say = useSay();
   const failure = useFailureToast();
+  const [subject, setSubject] = useState<UpdateSubject | null>(null);
   const end = useChange({
     change: (steyg, id: string) => steyg.console.operator.endAnnouncement({ id }),
     refresh: [statusKey],
@@ -84,14 +107,33 @@ function Announcements({ status }: { status: Status }) {
                   {item.endsAt === null ? '' : ` – ${format.dateTime(item.endsAt)}`}
                   {item.modelIds.length === 0 ? '' : ` · ${format.list(item.modelIds)}`}
                 </p>
+                <Updates updates={item.updates} />
               </div>
-              <Button small busy={end.isPending} onClick={() => end.mutate(item.id, failure)}>
-                {t.operator.endAnnouncement}
-              </Button>
+              <div className="actions">
+                {item.kind === 'INFO' ? null : (
+                  <Button
+                    small
+                    onClick={() =>
+                      setSubject({
+                        kind: 'announcement',
+                        id: item.id,
+                        title: item.title,
+                        isMaintenance: item.kind === 'MAINTENANCE',
+                      })
+                    }
+                  >
+                    {t.operator.addUpdate}
+                  </Button>
+                )}
+                <Button small busy={end.isPending} onClick={() => end.mutate(item.id, failure)}>
+                  {t.operator.endAnnouncement}
+                </Button>
+              </div>
             </li>
           ))}
         </ul>
       )}
+      {subject === null ? null : <UpdateDialog subject={subject} onClose={() => setSubject(null)} />}
     </Card>
   );
 }
@@ -127,7 +169,36 @@ function ModelTable({ models }: { models: readonly ModelStatus[] }) {
             },
             { head: t.ranges.day, figure: true, cell: ({ last24Hours }) => ratio(last24Hours) },
             { head: t.ranges.week, figure: true, cell: ({ last7Days }) => ratio(last7Days) },
-            { head: t.ranges.quarter, figure: true, cell: ({ last90Days }) => ratio(last90Days) },
+            {
+              head: t.operator.sinceHead,
+              figure: true,
+              // A figure of 90 days only where measuring goes back so far.
+              cell: ({ last90Days, measuredSince }) => (
+                <>
+                  {ratio(last90Days)}
+                  {measuredSince === null ? null : (
+                    <span className="note">
+                      {fill(t.operator.figureSince, { since: format.date(laterOf(measuredSince)) })}
+                    </span>
+                  )}
+                </>
+              ),
+            },
+            {
+              head: t.operator.requestsSucceeded,
+              figure: true,
+              cell: ({ requestsSucceeded, requests }) => (
+                <>
+                  {requestsSucceeded === null ? t.operator.noData : format.percent(requestsSucceeded, 2)}
+                  {requests.map(({ protocol, count, succeeded }) => (
+                    <span key={protocol} className="note">
+                      {t.protocols[protocol]}: {succeeded === null ? t.operator.noData : format.percent(succeeded, 2)}
+                      {count === null ? '' : ` / ${format.number(count)}`}
+                    </span>
+                  ))}
+                </>
+              ),
+            },
             {
               head: t.operator.ways,
               cell: ({ ways }) =>
@@ -151,8 +222,16 @@ function ModelTable({ models }: { models: readonly ModelStatus[] }) {
   );
 }
 
+const maxSpanMs = 90 * 86_400_000;
+
+/** When the figure of 90 days begins: 90 days ago, or when measuring did. */
+function laterOf(measuredSince: string): Date {
+  return new Date(Math.max(Date.parse(measuredSince), Date.now() - maxSpanMs));
+}
+
 function Incidents() {
   const { t, format } = useOperatorLanguage();
+  const [subject, setSubject] = useState<UpdateSubject | null>(null);
   const incidents = usePages({
     key: ['incidents'],
     ask: (steyg, after, signal) => steyg.console.status.listIncidents({ after, first: 20 }, { signal }),
@@ -173,8 +252,12 @@ function Incidents() {
                 { head: t.models.model, names: true, cell: ({ modelId }) => <code>{modelId}</code> },
                 {
                   head: t.operator.impact,
-                  cell: ({ impact }) => (
-                    <Badge tone={impact === 'MAJOR' ? 'bad' : 'warn'}>{t.operator.impacts[impact]}</Badge>
+                  cell: ({ impact, cause, updates }) => (
+                    <>
+                      <Badge tone={impact === 'MAJOR' ? 'bad' : 'warn'}>{t.operator.impacts[impact]}</Badge>
+                      {cause === null ? null : <span className="note">{t.operator.serviceCause}</span>}
+                      <Updates updates={updates} />
+                    </>
                   ),
                 },
                 {
@@ -186,12 +269,25 @@ function Incidents() {
                   head: t.operator.ended,
                   cell: ({ endedAt }) => (endedAt === null ? t.operator.goesOn : <Moment at={endedAt} />),
                 },
+                {
+                  head: t.operator.addUpdate,
+                  cell: ({ id, modelId }) => (
+                    <Button
+                      small
+                      aria-label={`${t.operator.addUpdate}: ${modelId}`}
+                      onClick={() => setSubject({ kind: 'incident', id, title: modelId, isMaintenance: false })}
+                    >
+                      {t.operator.addUpdate}
+                    </Button>
+                  ),
+                },
               ]}
             />
           )
         }
       </Loaded>
       <More query={incidents} />
+      {subject === null ? null : <UpdateDialog subject={subject} onClose={() => setSubject(null)} />}
     </Card>
   );
 }
