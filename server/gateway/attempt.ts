@@ -378,6 +378,7 @@ class Attempt {
     const now = performance.now();
     const drainMs = this.call.sent ? this.drainMsAt(now) : 0;
     if (this.hasEnded()) return;
+    this.brake?.clientLeft();
     this.drainUntil = now + drainMs;
     this.happen(drainMs > 0 ? 'left_to_drain' : 'left');
   }

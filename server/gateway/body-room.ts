@@ -1,6 +1,6 @@
 /**
  * Bounds the bytes of request bodies in memory, per account and in total. A body is read before the request is
- * admitted, and stays in memory until the answer has ended.
+ * admitted, and stays in memory until no further try can need it: at the latest until the answer has ended.
  *
  * Only received bytes count, not announced ones. An account may keep as many bytes as are still free in total, so that
  * n accounts at their limit leave the next one an equal share (dynamic thresholds, as switches share one buffer among

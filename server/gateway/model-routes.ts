@@ -36,6 +36,8 @@ declare module 'fastify' {
     receivedAt: number;
     /** Counts received bytes of the body; returns the refusal when there is no room for them. */
     takeRoom: ((bytes: number) => RefusalError | null) | null;
+    /** Returns the room of the body: its memory is freed. */
+    giveRoom: (() => void) | null;
   }
   interface FastifyContextConfig {
     /** The protocol whose envelope a route speaks. */
@@ -105,6 +107,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
   app.decorateRequest('receivedAt', 0);
   app.removeAllContentTypeParsers();
   app.decorateRequest('takeRoom', null);
+  app.decorateRequest('giveRoom', null);
   const budget = createLoopBudget();
   app.addContentTypeParser('application/json', (request: FastifyRequest, payload: Readable) =>
     readIncomingBody({
@@ -155,8 +158,13 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
     if (principal === null) return;
     const { accountId } = principal;
     let taken = 0;
-    // A body's room is returned when its answer has ended.
-    response.raw.once('close', () => room.give(accountId, taken));
+    const give = (): void => {
+      room.give(accountId, taken);
+      taken = 0;
+    };
+    // At the latest when its answer has ended.
+    response.raw.once('close', give);
+    request.giveRoom = give;
     request.takeRoom = (bytes) => {
       if (taken + bytes > bodyLimitBytes) return new RefusalError(refusals.requestTooLarge(bodyLimitBytes));
       const full = room.take(accountId, bytes);
@@ -237,7 +245,7 @@ export function registerModelRoutes(app: FastifyInstance, { relay, metrics, time
           protocol,
           principal,
           requestId: request.id,
-          bytes: createRequestBytes(takeBody(request)),
+          bytes: createRequestBytes(takeBody(request), () => request.giveRoom?.()),
           rawHeaders: request.raw.rawHeaders,
           version: protocol === 'messages' ? String(request.headers['anthropic-version']) : undefined,
           client,

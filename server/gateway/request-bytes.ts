@@ -25,10 +25,14 @@ export interface LentBody {
 
 const empty = Buffer.alloc(0);
 
-/** Takes ownership of `raw`: no other code may use it afterwards. */
-export function createRequestBytes(raw: Buffer): RequestBytes {
+/**
+ * Takes ownership of `raw`: no other code may use it afterwards. `onFreed` is called when the memory is freed, or at
+ * the disposal of the garbage collector.
+ */
+export function createRequestBytes(raw: Buffer, onFreed: () => void = () => undefined): RequestBytes {
   const holders: { body: Uint8Array }[] = [];
   let lent = 0;
+  let released = false;
   const owner: { -readonly [K in keyof RequestBytes]: RequestBytes[K] } = {
     raw,
     lend(holder) {
@@ -40,8 +44,10 @@ export function createRequestBytes(raw: Buffer): RequestBytes {
           return holder.body;
         },
         taken() {
-          if (isRead) lent -= 1;
+          if (!isRead) return;
           isRead = false;
+          lent -= 1;
+          if (released && lent === 0) onFreed();
         },
       };
     },
@@ -51,6 +57,8 @@ export function createRequestBytes(raw: Buffer): RequestBytes {
       for (const holder of holders) holder.body = empty;
       holders.length = 0;
       owner.raw = empty;
+      released = true;
+      if (lent === 0) onFreed();
     },
   };
   return owner;

@@ -86,7 +86,7 @@ export function createRouteTries({
     const speed = reasoningSpeed(facts.reasoning, request.model, upstream.protocol);
     let brake: Brake | null = null;
     /** Charged only where the catalog entry states how fast the model reasons. */
-    const hidden = (): number => (speed?.stated === true ? (brake?.hiddenTokens ?? 0) : 0);
+    const hidden = (): number => (speed?.stated === true ? (brake?.awaitedTokens ?? 0) : 0);
     // Cache warming generates no output that could be cut off, and only its answer reports the usage.
     const ownDrainMs = facts.maxTokens === 0 || upstream.onDisconnect === 'drain' ? drainMs : 0;
     call.client.more =

@@ -76,6 +76,10 @@ export interface Brake {
   readonly waiting: boolean;
   /** Tokens of reasoning that the stream has not shown, as of the last check. */
   readonly hiddenTokens: number;
+  /** Those that may be charged without a report: after the client left, no more than it had waited for. */
+  readonly awaitedTokens: number;
+  /** The client left; what follows is read for the report alone. */
+  clientLeft(): void;
   /** To be called once when the stream is over. */
   close(): void;
 }
@@ -87,6 +91,8 @@ export function createBrake(parts: BrakeParts): Brake {
 class SpendBrake implements Brake {
   waiting = false;
   hiddenTokens = 0;
+  /** Hidden tokens when the client left. */
+  private leftAt = Number.POSITIVE_INFINITY;
   private readonly parts: BrakeParts;
   private reserved: PicoUsd;
   /** Free money of the account at the ledger's last answer, less this stream's extensions since. */
@@ -147,6 +153,14 @@ class SpendBrake implements Brake {
     }
     this.waiting = this.spent >= this.reserved;
     this.ask(output, now);
+  }
+
+  get awaitedTokens(): number {
+    return Math.min(this.hiddenTokens, this.leftAt);
+  }
+
+  clientLeft(): void {
+    this.leftAt = Math.min(this.leftAt, this.hiddenTokens);
   }
 
   close(): void {

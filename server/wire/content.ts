@@ -94,10 +94,22 @@ function addGate(walk: Walk, kind: Gate['kind'], name: string, path: Path, more:
   gates.push({ kind, name, problem, ...(more.translationDrops === true ? { translationDrops: true } : {}) });
 }
 
+const gatesOf = (protocol: Protocol): readonly (readonly [string, MemberGate])[] =>
+  Object.entries(memberTables[protocol].members).flatMap(([member, { gate }]) =>
+    gate === undefined ? [] : [[member, gate] as const],
+  );
+
+/** Listed once: the table has every member that is known, and this is asked for every request. */
+const gatedMembers: Readonly<Record<Protocol, ReturnType<typeof gatesOf>>> = {
+  messages: gatesOf('messages'),
+  'chat-completions': gatesOf('chat-completions'),
+  responses: gatesOf('responses'),
+};
+
 function readMemberGates(walk: Walk, root: JsonNode, protocol: Protocol): void {
-  for (const [member, { gate }] of Object.entries(memberTables[protocol].members)) {
+  for (const [member, gate] of gatedMembers[protocol]) {
     const node = root.members.get(member);
-    if (gate === undefined || node === undefined || isOff(walk.body, node, gate)) continue;
+    if (node === undefined || isOff(walk.body, node, gate)) continue;
     addGate(walk, gate.kind, gate.name ?? member, { parent: null, key: member }, gate);
   }
 }

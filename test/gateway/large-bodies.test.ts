@@ -175,7 +175,10 @@ describe('the body of a request', () => {
     for (const isTaken of [true, false]) {
       const raw = Buffer.alloc(100_000, 'x');
       const own = Buffer.alloc(100_000, 'y');
-      const owner = createRequestBytes(raw);
+      let freed = 0;
+      const owner = createRequestBytes(raw, () => {
+        freed += 1;
+      });
       // Natively a try may send the very bytes that came.
       const [first, second] = [{ body: raw as Uint8Array }, { body: own as Uint8Array }];
       const [firstLent, secondLent] = [owner.lend(first), owner.lend(second)];
@@ -186,6 +189,10 @@ describe('the body of a request', () => {
       owner.release();
       expect([raw.length, own.length]).toEqual(isTaken ? [0, 0] : [100_000, 100_000]);
       expect([owner.raw, first.body, second.body].map(({ length }) => length)).toEqual([0, 0, 0]);
+      // The room of the body is returned when the memory is, not only at the end of the answer.
+      expect(freed).toBe(isTaken ? 1 : 0);
+      secondLent.taken();
+      expect(freed).toBe(1);
     }
   });
 });

@@ -78,3 +78,18 @@ it('where it is not learnt, the stated speed is charged, marked as an estimate',
   expect(Number(row?.['output'])).toBeGreaterThanOrEqual(50);
   expect(row?.['charged']).toBe(row?.['cost']);
 });
+
+it('the silence after it was left is not charged', async () => {
+  const began = performance.now();
+  const customer = await leaveAfter(2_000);
+  const waitedMs = performance.now() - began;
+  // Drained for the vendor's figure, which never comes.
+  await delay(6_000);
+  expect(hungUp).toBe(false);
+  answering?.destroy();
+  const [row] = await settled(app, customer);
+  expect(row).toMatchObject({ outcome: 'client_closed', usage_source: 'estimated' });
+  // Fifty a second of what the client waited, and not three hundred more.
+  expect(Number(row?.['output'])).toBeLessThanOrEqual((waitedMs / 1_000) * 50);
+  expect(Number(row?.['output'])).toBeGreaterThan(0);
+});

@@ -113,7 +113,14 @@ function play(
     usageSoFar: () => ({ input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1 }),
     brake(stop) {
       seen.stopBrake = () => stop('budget');
-      return { check: () => undefined, waiting: false, hiddenTokens: 0, close: () => undefined };
+      return {
+        check: () => undefined,
+        waiting: false,
+        hiddenTokens: 0,
+        awaitedTokens: 0,
+        clientLeft: () => undefined,
+        close: () => undefined,
+      };
     },
     shutdown,
     ...more,
@@ -205,7 +212,14 @@ describe('a stream', () => {
   });
 
   it('that waits for the ledger keeps what comes, holds the upstream back late, and goes on in order', async () => {
-    const brake = { check: () => undefined as void, waiting: false, hiddenTokens: 0, close: () => undefined };
+    const brake = {
+      check: () => undefined as void,
+      waiting: false,
+      hiddenTokens: 0,
+      awaitedTokens: 0,
+      clientLeft: () => undefined,
+      close: () => undefined,
+    };
     let resume = (): void => undefined;
     const played = play({
       brake(_stop, goOn) {
@@ -237,7 +251,14 @@ describe('a stream', () => {
   });
 
   it('that waits for the ledger relays nothing more once the budget ends it', async () => {
-    const brake = { check: () => undefined as void, waiting: false, hiddenTokens: 0, close: () => undefined };
+    const brake = {
+      check: () => undefined as void,
+      waiting: false,
+      hiddenTokens: 0,
+      awaitedTokens: 0,
+      clientLeft: () => undefined,
+      close: () => undefined,
+    };
     let stop = (): void => undefined;
     const played = play({
       brake(end) {
@@ -317,6 +338,8 @@ describe('a client that leaves', () => {
       brake: (stop) => ({
         waiting: false,
         hiddenTokens: 0,
+        awaitedTokens: 0,
+        clientLeft: () => undefined,
         check() {
           checks += 1;
           if (checks > 1) stop('budget');
@@ -335,7 +358,14 @@ describe('a client that leaves', () => {
 
   it('is drained for half a minute when the model has reasoned out of sight', async () => {
     const hiding = (hiddenTokens: number) => ({
-      brake: () => ({ check: () => undefined, waiting: false, hiddenTokens, close: () => undefined }),
+      brake: () => ({
+        check: () => undefined,
+        waiting: false,
+        hiddenTokens,
+        awaitedTokens: hiddenTokens,
+        clientLeft: () => undefined,
+        close: () => undefined,
+      }),
     });
     const shown = play(hiding(0));
     shown.sent();
