@@ -118,7 +118,8 @@ export function registerCountTokens(
     if (answer.status === 200) return answer;
     // The vendor's error about the request itself is passed to the customer.
     if (answer.status !== 400 && answer.status !== 413) return null;
-    if (troubleOf(answer.status, readVendorError(answer.body), target.route.upstreamModel) !== null) return null;
+    const { upstream, upstreamModel } = target.route;
+    if (troubleOf(answer.status, readVendorError(answer.body), upstreamModel, upstream.profile) !== null) return null;
     return nativeError(answer.status, bytesWithoutSecret(target.key?.secret ?? null, answer.body), id);
   };
 

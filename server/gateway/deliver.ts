@@ -54,7 +54,13 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       if (!('kind' in result)) return result;
 
       share.discard();
-      const failure = judge(result, { exchange, refusals, requestId: call.requestId, upstreamModel });
+      const failure = judge(result, {
+        exchange,
+        refusals,
+        requestId: call.requestId,
+        upstreamModel,
+        profile: upstream.profile,
+      });
       reportFailure(call, target, result, failure);
       const noConnection = result.kind === 'fault' && result.fault === 'connect';
       const next =

@@ -1,4 +1,5 @@
 import type { UpstreamVerdict } from '../catalog/upstream-health.ts';
+import type { ProfileId } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { errorEnvelope } from '../wire/envelope.ts';
 import type { WireError, WireExchange } from '../wire/protocol.ts';
@@ -19,7 +20,7 @@ export interface UpstreamFailure {
   /** Reported to the router. */
   verdict: UpstreamVerdict;
   /** Trouble that the operator has to fix. */
-  trouble?: Exclude<VendorTrouble, 'content'>;
+  trouble?: Exclude<VendorTrouble, 'content' | 'request'>;
   /** Seconds the upstream asked to wait, at most 60. */
   retryAfterS?: number;
   /** The upstream's error about the request, passed to the client unchanged. */
@@ -82,7 +83,7 @@ function judgeStatus(status: number, retryAfterS: number | undefined, refusals: 
 }
 
 /** A vendor's trouble, whatever its status is. */
-function judgeTrouble(trouble: VendorTrouble, refusals: Refusals): UpstreamFailure {
+function judgeTrouble(trouble: Exclude<VendorTrouble, 'request'>, refusals: Refusals): UpstreamFailure {
   switch (trouble) {
     case 'key':
       return { ...failed(refusals.upstreamError()), verdict: 'unauthorized', trouble };
@@ -101,6 +102,8 @@ export interface JudgeContext {
   requestId: string;
   /** The name of the model at the upstream. */
   upstreamModel: string;
+  /** The upstream's vendor, where it is known. */
+  profile: ProfileId | null;
 }
 
 interface ErrorAnswer {
@@ -111,11 +114,13 @@ interface ErrorAnswer {
   retryAfterS: number | undefined;
 }
 
-function judgeAnswer(answer: ErrorAnswer, { refusals, upstreamModel }: JudgeContext): UpstreamFailure {
-  const trouble = troubleOf(answer.status, answer.error, upstreamModel);
-  if (trouble !== null) return judgeTrouble(trouble, refusals);
-  if (!requestFaults.has(answer.status)) return judgeStatus(answer.status, answer.retryAfterS, refusals);
-  const passthrough = answer.passthrough();
+function judgeAnswer(answer: ErrorAnswer, { refusals, upstreamModel, profile }: JudgeContext): UpstreamFailure {
+  const trouble = troubleOf(answer.status, answer.error, upstreamModel, profile);
+  if (trouble !== null && trouble !== 'request') return judgeTrouble(trouble, refusals);
+  const isRequestFault = trouble === 'request' || requestFaults.has(answer.status);
+  if (!isRequestFault) return judgeStatus(answer.status, answer.retryAfterS, refusals);
+  const relayed = answer.passthrough();
+  const passthrough = relayed !== null && trouble === 'request' ? { ...relayed, status: 400 } : relayed;
   if (passthrough !== null) return requestFault(passthrough, refusals);
   // An intermediary refused (a proxy's page about a large body, for example): another route may accept the request, and
   // if none does, the client should not repeat it unchanged.

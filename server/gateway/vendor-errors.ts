@@ -1,6 +1,9 @@
+import { profileOf } from '../catalog/profiles/profiles.ts';
+import type { ProfileId } from '../core/profile.ts';
+
 /**
  * Vendor errors whose HTTP status is misleading: trouble with the operator's key, funds or model names as a 400 or 429,
- * and refused content as a 403.
+ * refused content as a 403, and faults of the request as a 500.
  *
  * A wording is matched from its beginning and never inside a sentence, because vendors quote customers' text.
  */
@@ -13,7 +16,9 @@ export type VendorTrouble =
   /** The vendor does not know the catalog's name for the model. */
   | 'model'
   /** The vendor's moderation refused the customer's content. */
-  | 'content';
+  | 'content'
+  /** The request cannot be served there as it is, which clients have to be told. */
+  | 'request';
 
 /** A vendor's error, normalised from its different shapes. */
 export interface ReportedError {
@@ -169,16 +174,39 @@ export const vendorWordings: readonly Wording[] = [
     message: /^(?:ValidationException: )?Invocation of model ID (\S+) with on-demand throughput/,
     source: 'https://github.com/Laisky/one-api/issues/77',
   },
+  {
+    vendor: 'llama.cpp',
+    statuses: [500],
+    means: 'request',
+    message: /^(?:.*\n)*.*System message must be at the beginning/,
+    source: 'https://github.com/ggml-org/llama.cpp/issues/27367',
+  },
+  {
+    vendor: 'Ollama',
+    statuses: [500],
+    means: 'request',
+    message: /^system message must be at the beginning/,
+    source: 'https://github.com/ollama/ollama/issues/17774',
+  },
 ];
 
 /** Statuses that may be misleading. */
 const ambiguous: ReadonlySet<number> = new Set(vendorWordings.flatMap(({ statuses }) => statuses));
 
-/** The real trouble of an error answer. `upstreamModel`: our name for the model. Null: as its status says. */
-export function troubleOf(status: number, error: ReportedError | null, upstreamModel: string): VendorTrouble | null {
+/**
+ * The real trouble of an error answer. `upstreamModel`: our name for the model. `profile`: the upstream's vendor, whose wordings
+ * alone can be meant; null: any vendor's. Null: as its status says.
+ */
+export function troubleOf(
+  status: number,
+  error: ReportedError | null,
+  upstreamModel: string,
+  profile: ProfileId | null,
+): VendorTrouble | null {
   if (error === null || !ambiguous.has(status)) return null;
-  const found = vendorWordings.find(({ statuses, code, message }) => {
-    if (!statuses.includes(status)) return false;
+  const own = profileOf(profile)?.wordings ?? [];
+  const found = vendorWordings.find(({ vendor, statuses, code, message }) => {
+    if (!statuses.includes(status) || (own.length > 0 && !own.includes(vendor))) return false;
     if (code !== undefined) return error.codes.includes(code);
     const match = message?.exec(error.message) ?? null;
     return match !== null && (match[1] === undefined || match[1] === upstreamModel);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { vendorProfiles } from '../../server/catalog/profiles/profiles.ts';
 import type { Protocol } from '../../server/core/protocol.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
-import { everyProtocol, type ProtocolCase, send, settled } from './support.ts';
+import { everyProtocol, type ProtocolCase, protocols, send, settled } from './support.ts';
 
 /**
  * Clients of every protocol at every vendor. The simulator refuses what the vendor refuses: a refusal of its own would be one
@@ -402,6 +402,24 @@ describe.each(endpoints)('$profile over $upstream', (endpoint) => {
     expect(app.simulator.requests()).toHaveLength(asked.length - refused.length);
   });
 });
+
+test.each(['llama.cpp', 'ollama', 'vllm'])(
+  '%s: what its template refuses is the request’s fault, not an outage',
+  async (profile) => {
+    const own = await app.customer();
+    const messages = [user('hi'), { role: 'system', content: 'Be kind.' }, user('ping')];
+    const more = { model: `${profile}-chat-completions`, messages };
+    for (let time = 0; time < 6; time += 1) {
+      const response = await send(app, protocols.chat, { secret: own.secret, more });
+      expect([response.status, await response.text()]).toEqual([
+        400,
+        expect.stringMatching(/system message must be at the beginning/i),
+      ]);
+    }
+    const fine = await send(app, protocols.chat, { secret: own.secret, more: { ...more, messages: [user('ping')] } });
+    expect(fine.status).toBe(200);
+  },
+);
 
 test('every answer was charged by what the vendor reported, and none of its counts was doubted', async () => {
   const rows = await settled(app, customer);

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ProfileId } from '../../server/core/profile.ts';
 import { readVendorError, troubleOf, vendorWordings } from '../../server/gateway/vendor-errors.ts';
 import { settled } from '../gateway/support.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -256,19 +257,52 @@ describe.each(recorded.map((one, index) => ({ ...one, index })))('$name', ({ mea
     // What rests is asked after its siblings.
     const asked = (calls.get(index) ?? 0) - before;
     expect(asked).toBeLessThanOrEqual(isContent ? 2 : 1);
-    expect(troubleOf(status, readVendorError(Buffer.from(JSON.stringify(body))), vendorModel)).toBe(means);
+    expect(troubleOf(status, readVendorError(Buffer.from(JSON.stringify(body))), vendorModel, null)).toBe(means);
+  });
+});
+
+/** Faults of the request that a vendor words as its own. */
+const requestFaults: { profile: ProfileId; status: number; body: unknown }[] = [
+  {
+    profile: 'llama.cpp',
+    status: 500,
+    body: { error: { code: 500, message: 'System message must be at the beginning.', type: 'server_error' } },
+  },
+  {
+    profile: 'ollama',
+    status: 500,
+    body: { error: { message: 'system message must be at the beginning', type: 'api_error', param: null, code: null } },
+  },
+];
+
+describe('a vendor that is known', () => {
+  it.each(requestFaults)(
+    '$profile: a fault of the request is one, whatever its status',
+    ({ profile, status, body }) => {
+      const error = readVendorError(Buffer.from(JSON.stringify(body)));
+      expect(troubleOf(status, error, vendorModel, profile)).toBe('request');
+      expect(troubleOf(status, error, vendorModel, 'anthropic')).toBeNull();
+    },
+  );
+
+  it('is not taken at another vendor’s word', () => {
+    const error = readVendorError(Buffer.from(JSON.stringify(anthropic('This organization has been disabled.'))));
+    expect(troubleOf(400, error, vendorModel, 'anthropic')).toBe('key');
+    // It passes on what other vendors say.
+    expect(troubleOf(400, error, vendorModel, 'openrouter')).toBe('key');
+    expect(troubleOf(400, error, vendorModel, 'xai')).toBeNull();
   });
 });
 
 describe('the table of wordings', () => {
   it('has a recorded answer for each of its rows, and a public source', () => {
     const unused = vendorWordings.filter((wording) => {
-      const only = (one: Recorded): boolean => {
+      const only = (one: Pick<Recorded, 'body'>): boolean => {
         const error = readVendorError(Buffer.from(JSON.stringify(one.body)));
         const says = wording.message?.test(error?.message ?? '') ?? false;
         return says || (wording.code !== undefined && error?.codes.includes(wording.code) === true);
       };
-      return !recorded.some(only) || !wording.source.startsWith('https://');
+      return ![...recorded, ...requestFaults].some(only) || !wording.source.startsWith('https://');
     });
     expect(unused).toEqual([]);
   });
@@ -283,12 +317,12 @@ describe('the table of wordings', () => {
     ],
     ['a prompt that is too long', 400, anthropic('prompt is too long: 209000 tokens > 200000 maximum')],
   ])('does not take %s for the operator’s trouble', (_name, status, body) => {
-    expect(troubleOf(status, readVendorError(Buffer.from(JSON.stringify(body))), vendorModel)).toBeNull();
+    expect(troubleOf(status, readVendorError(Buffer.from(JSON.stringify(body))), vendorModel, null)).toBeNull();
   });
 
   it('takes no body for an error that is none', () => {
     for (const body of ['', '<h1>400</h1>', '[]', 'null', '"text"', '[[{"error":1}]]']) {
-      expect(troubleOf(400, readVendorError(Buffer.from(body)), vendorModel)).toBeNull();
+      expect(troubleOf(400, readVendorError(Buffer.from(body)), vendorModel, null)).toBeNull();
     }
   });
 });

@@ -8,7 +8,7 @@ export const llamaCpp: VendorProfile = {
     'chat-completions': { baseUrl: null, features: { systemRole: 'hoist', effort: 'named', toolChoice: 'required' } },
   },
   keyVariable: null,
-  wordings: [],
+  wordings: ['llama.cpp'],
   quirks: [
     {
       what: 'a tool choice that is an object counts as `auto`; `required` binds',

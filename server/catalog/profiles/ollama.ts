@@ -17,7 +17,7 @@ export const ollama: VendorProfile = {
     },
   },
   keyVariable: null,
-  wordings: [],
+  wordings: ['Ollama'],
   quirks: [
     {
       what: '`max_completion_tokens` is ignored',
