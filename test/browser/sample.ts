@@ -242,6 +242,10 @@ async function measureThePast(pool: Pool): Promise<void> {
      FROM ${ways}, generate_series(1, 23) AS ago ON CONFLICT DO NOTHING`,
   );
   await pool.query(
+    `INSERT INTO model_probing (model, measured_since) SELECT model, min(day) FROM uptime_day GROUP BY model
+     ON CONFLICT (model) DO UPDATE SET measured_since = excluded.measured_since`,
+  );
+  await pool.query(
     `INSERT INTO incident (id, model, impact, affected, started_at, opened_at, ended_at)
      SELECT gen_random_uuid(), model, impact, affected, at, at + interval '6 minutes', at + lasted
      FROM (VALUES ('sim-large', 'major', ARRAY['messages/stream', 'messages/plain', 'chat-completions/stream'], now() - interval '12 days', interval '7 hours 20 minutes'),

@@ -192,8 +192,11 @@ function ModelTable({ models }: { models: readonly ModelStatus[] }) {
                   {requestsSucceeded === null ? t.operator.noData : format.percent(requestsSucceeded, 2)}
                   {requests.map(({ protocol, count, succeeded }) => (
                     <span key={protocol} className="note">
-                      {t.protocols[protocol]}: {succeeded === null ? t.operator.noData : format.percent(succeeded, 2)}
-                      {count === null ? '' : ` / ${format.number(count)}`}
+                      {t.protocols[protocol]}:{' '}
+                      {[
+                        ...(succeeded === null ? [] : [format.percent(succeeded, 2)]),
+                        ...(count === null ? [] : [format.number(count)]),
+                      ].join(' / ')}
                     </span>
                   ))}
                 </>
