@@ -16,6 +16,14 @@ export interface TierPrices extends AllPrices {
 /** A model's prices of every prompt length. */
 export interface PricesByLength extends AllPrices {
   tiers?: readonly TierPrices[] | null;
+  /** USD for one of what is charged by the piece; null: no price. */
+  perUnit?: UnitAmounts | null;
+}
+
+export interface UnitAmounts {
+  search: string | null;
+  image: string | null;
+  minute: string | null;
 }
 
 /** The prices of a prompt of this length. */

@@ -11,6 +11,8 @@ import { formatPico, parseDecimal } from './internal/usd.ts';
 export interface Receipt {
   usage: Record<`${Pool}_tokens`, Count>;
   prices: Record<Pool, string>;
+  /** What was charged by the piece. */
+  units?: readonly { unit: string; count: Count; price_usd: string; amount_usd: string }[];
   /** The prompt lengths that the prices are for, of a model whose price depends on them. */
   tier?: { above_prompt_tokens: number | null; up_to_prompt_tokens: number | null } | null;
   cost_usd: string;
@@ -20,6 +22,7 @@ export interface Receipt {
 /** The same of the control plane's ledger entries: a line for each kind of token. */
 export interface ReceiptWithLines {
   receipt: readonly { pool: string; tokens: Count; pricePerMillion: string; amount: string }[];
+  units?: readonly { unit: string; count: Count; price: string; amount: string }[];
   tier?: { abovePromptTokens: number | null; upToPromptTokens: number | null } | null;
   cost: string;
   charged: string;
@@ -42,8 +45,15 @@ export interface ReceiptCheck {
   costPico: bigint;
   /** The entry's own cost in whole pico-USD. */
   statedPico: bigint;
-  /** What each kind of token cost, in whole pico-USD. */
-  parts: { input: bigint; cacheHit: bigint; cacheWrite5m: bigint; cacheWrite1h: bigint; output: bigint };
+  /** What each kind of token cost, and what was charged by the piece, in whole pico-USD. */
+  parts: {
+    input: bigint;
+    cacheHit: bigint;
+    cacheWrite5m: bigint;
+    cacheWrite1h: bigint;
+    output: bigint;
+    units: bigint;
+  };
   /** What does not add up, as sentences; empty when all does. */
   problems: string[];
 }
@@ -60,7 +70,8 @@ export interface ReceiptCheck {
  * ```
  */
 export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): ReceiptCheck {
-  const { lines, tier, cost, charged } = 'receipt' in entry ? fromLines(entry as ReceiptWithLines) : fromPools(entry);
+  const { lines, units, tier, cost, charged } =
+    'receipt' in entry ? fromLines(entry as ReceiptWithLines) : fromPools(entry);
   const problems: string[] = [];
   const sums: Record<Pool, bigint> = { input: 0n, cache_hit: 0n, cache_write_5m: 0n, cache_write_1h: 0n, output: 0n };
   for (const { pool, tokens, price, amount } of lines) {
@@ -71,7 +82,15 @@ export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): 
     sums[pool] += part;
   }
   problems.push(...tierProblems(lines, tier));
-  const costPico = Object.values(sums).reduce((sum, part) => sum + part, 0n);
+  let unitsPico = 0n;
+  for (const { unit, count: pieces, price, amount } of units) {
+    const part = count(pieces) * parseDecimal(price, 12);
+    if (parseDecimal(amount, 12) !== part) {
+      problems.push(`${unit} is stated as ${amount} USD and comes to ${formatPico(part)} USD.`);
+    }
+    unitsPico += part;
+  }
+  const costPico = Object.values(sums).reduce((sum, part) => sum + part, unitsPico);
   const statedPico = parseDecimal(cost, 12);
   if (costPico !== statedPico) {
     problems.push(`The cost is stated as ${cost} USD and comes to ${formatPico(costPico)} USD.`);
@@ -80,7 +99,7 @@ export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): 
     problems.push(`${charged} USD were charged for a cost of ${formatPico(costPico)} USD.`);
   }
   const { input, cache_hit: cacheHit, cache_write_5m: cacheWrite5m, cache_write_1h: cacheWrite1h, output } = sums;
-  const parts = { input, cacheHit, cacheWrite5m, cacheWrite1h, output };
+  const parts = { input, cacheHit, cacheWrite5m, cacheWrite1h, output, units: unitsPico };
   return { matches: problems.length === 0, costUsd: formatPico(costPico), costPico, statedPico, parts, problems };
 }
 
@@ -94,9 +113,17 @@ interface Line {
 
 interface Lines {
   lines: Line[];
+  units: UnitLine[];
   tier: Tier | null;
   cost: string;
   charged: string;
+}
+
+interface UnitLine {
+  unit: string;
+  count: Count;
+  price: string;
+  amount: string;
 }
 
 /** A range of prompt lengths; null: no bound. */
@@ -117,20 +144,26 @@ function tierProblems(lines: readonly Line[], tier: Tier | null): string[] {
   return [];
 }
 
-function fromPools({ usage, prices, tier, cost_usd: cost, charged_usd: charged }: Receipt): Lines {
+function fromPools({ usage, prices, units = [], tier, cost_usd: cost, charged_usd: charged }: Receipt): Lines {
   const lines = pools.map((pool) => ({ pool, tokens: usage[`${pool}_tokens`], price: prices[pool], amount: null }));
   const range = tier ? { above: tier.above_prompt_tokens, upTo: tier.up_to_prompt_tokens } : null;
-  return { lines, tier: range, cost, charged };
+  const pieces = units.map(({ unit, count: n, price_usd: price, amount_usd: amount }) => ({
+    unit,
+    count: n,
+    price,
+    amount,
+  }));
+  return { lines, units: pieces, tier: range, cost, charged };
 }
 
-function fromLines({ receipt, tier, cost, charged }: ReceiptWithLines): Lines {
+function fromLines({ receipt, units = [], tier, cost, charged }: ReceiptWithLines): Lines {
   const lines = receipt.map(({ pool: name, tokens, pricePerMillion: price, amount }) => {
     const pool = pools.find((each) => each.replaceAll('_', '') === name.toLowerCase());
     if (pool === undefined) throw new RangeError(`${JSON.stringify(name)} is no kind of token that has a price.`);
     return { pool, tokens, price, amount };
   });
   const range = tier ? { above: tier.abovePromptTokens, upTo: tier.upToPromptTokens } : null;
-  return { lines, tier: range, cost, charged };
+  return { lines, units: [...units], tier: range, cost, charged };
 }
 
 /** USD per 1,000,000 tokens as pico-USD per token. */

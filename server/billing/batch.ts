@@ -1,6 +1,6 @@
 import { MAX_PICO, type PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { cost, type FrozenPrice } from '../core/price.ts';
+import { entryCost, type FrozenPrice } from '../core/price.ts';
 import type { TokenPools } from '../core/tokens.ts';
 import * as budget from './budget.ts';
 import { advance, common, minus, plus } from './escrow.ts';
@@ -254,7 +254,7 @@ function settle(settlement: Settlement, final: boolean, facts: Facts, book: Book
   const before = book.entry(settlement);
   if (before !== undefined) return { kind: 'settled', settled: { ...before, duplicate: true }, own: null };
   const { accountId, requestId, keyId, promise } = settlement;
-  const owed = cost(settlement.usage, settlement.price);
+  const owed = entryCost(settlement);
   const escrow = promise === undefined ? undefined : book.hold({ accountId, requestId: promise.escrowId });
   const hold = promise === undefined ? book.hold(settlement) : undefined;
   const heldBy = hold ?? escrow;

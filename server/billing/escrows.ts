@@ -1,5 +1,5 @@
 import type { PicoUsd } from '../core/money.ts';
-import { cost } from '../core/price.ts';
+import { entryCost } from '../core/price.ts';
 import type { Facts, Operation, Result } from './batch.ts';
 import type { Part } from './budget.ts';
 import * as rules from './escrow.ts';
@@ -120,7 +120,7 @@ export function createEscrows(parts: EscrowsParts): Escrows {
       if (promised === undefined) return undefined;
       promises.delete(requestId);
       const { open } = promised;
-      const excess = cost(settlement.usage, settlement.price) - rules.sumOf(promised.parts);
+      const excess = entryCost(settlement) - rules.sumOf(promised.parts);
       // Grants whose end may have been changed meanwhile are left to the lane, which reads it.
       if (excess > 0n && !open.closed && open.change === truths.last?.change) {
         promise(promised, excess, truths.aboutNow());

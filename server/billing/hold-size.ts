@@ -14,6 +14,8 @@ export interface RequestSize extends PromptSize {
   answers: number;
   /** A stream can be stopped when its budget is used up; an unstreamed answer cannot. */
   stream: boolean;
+  /** The most searches that the vendor may make for it; left out: none. */
+  searches?: number;
 }
 
 /** Limits of the model, in tokens. */
@@ -42,6 +44,8 @@ export interface HoldSize {
 
 /** Output tokens that a hold reserves at first, and that an extension adds. */
 const stepTokens = 4_096;
+/** Searches that a hold reserves at first; the brake extends it for more. */
+const heldSearches = 4;
 /** Output tokens of the shortest answer that is worth starting a request for. */
 const minAnswerTokens = 16;
 
@@ -61,9 +65,14 @@ export function holdSize(request: RequestSize, model: ModelSize, price: TieredPr
   const likely = pricesAt(price, estimatedInputTokens);
   const inputPrice = dearestInput(prices, request.cacheWrite);
   const allAnswers = BigInt(request.answers) * prices.output;
-  const target = input * inputPrice + BigInt(Math.min(cap, stepTokens)) * allAnswers;
+  const searches = request.searches ?? 0;
+  const perSearch = price.perUnit?.search ?? 0n;
+  const target =
+    input * inputPrice +
+    BigInt(Math.min(cap, stepTokens)) * allAnswers +
+    BigInt(Math.min(searches, heldSearches)) * perSearch;
   const maxInputTokens = Math.min(request.textBytes + request.mediaTokens, model.contextWindow) * request.contextRuns;
-  const maxContextCost = BigInt(maxInputTokens) * inputPrice;
+  const maxContextCost = BigInt(maxInputTokens) * inputPrice + BigInt(searches) * perSearch;
   const contextFloor = input * likely.cacheHit;
   const floor = contextFloor + BigInt(Math.min(cap, minAnswerTokens)) * likely.output;
   return {

@@ -118,7 +118,8 @@ function invariantsOfAmounts({ written }: Reading): Record<string, string> {
          FULL JOIN posted USING (account_id, request_id)
          WHERE e.charged IS DISTINCT FROM coalesce(posted.amount, 0) OR e.charged > e.cost
             OR e.cost <> e.input * e.price_input + e.cache_hit * e.price_cache_hit + e.cache_write_5m * e.price_cache_write_5m
-                       + e.cache_write_1h * e.price_cache_write_1h + e.output * e.price_output`,
+                       + e.cache_write_1h * e.price_cache_write_1h + e.output * e.price_output
+                       + CASE WHEN e.units IS NULL THEN 0 ELSE coalesce(units_cost(e.units), -1) END`,
 
     // Per account: what was granted, less what was charged and what expired, is what is free or held.
     I5: `WITH granted AS (

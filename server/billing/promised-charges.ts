@@ -179,8 +179,12 @@ function byIds<Row>(of: (row: Row) => string): (a: Row, b: Row) => number {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Null for a line of a spool that is damaged: a pool that is not a whole number. */
-function costOrNull({ usage, price }: Settlement): PicoUsd | null {
+/**
+ * Null for a line of a spool that is damaged (a pool that is not a whole number), and for an entry with units, which the
+ * other lane writes.
+ */
+function costOrNull({ usage, price, units }: Settlement): PicoUsd | null {
+  if (units !== undefined) return null;
   try {
     return cost(usage, price);
   } catch {

@@ -1,5 +1,5 @@
 import type { PicoUsd } from '../core/money.ts';
-import type { TierRange } from '../core/price.ts';
+import { chargedUnits, type TierRange, type UnitLine } from '../core/price.ts';
 import type { EscrowPromise, Settlement } from './types.ts';
 
 /** The lines of a spool file: one settlement each, as JSON, after a header that names the process which writes it. */
@@ -18,6 +18,9 @@ export function encode(settlement: Settlement): string {
       output: String(output),
       ...(tier === undefined ? {} : { tier }),
     },
+    ...(settlement.units === undefined
+      ? {}
+      : { units: settlement.units.map((line) => ({ ...line, price: String(line.price) })) }),
     upstreamCost: settlement.upstreamCost === null ? null : String(settlement.upstreamCost),
     ...(settlement.promise === undefined ? {} : { promise: encodePromise(settlement.promise) }),
   };
@@ -43,6 +46,7 @@ export function decode(line: string): Settlement | 'header' | null {
         output: toPico(price['output']),
         ...(price['tier'] === undefined ? {} : { tier: toTier(price['tier']) }),
       },
+      ...(value['units'] === undefined ? {} : { units: toUnits(value['units']) }),
       upstreamCost: value['upstreamCost'] === null ? null : toPico(value['upstreamCost']),
       ...(value['promise'] === undefined ? {} : { promise: decodePromise(value['promise']) }),
     };
@@ -62,6 +66,18 @@ function decodePromise(value: unknown): EscrowPromise {
     return { grantId: String(part[0]), amount: toPico(part[1]) };
   });
   return { escrowId: String(value['escrowId']), parts };
+}
+
+function toUnits(value: unknown): UnitLine[] {
+  if (!Array.isArray(value)) throw new TypeError('no list of units');
+  return value.map((line: unknown) => {
+    if (!isObject(line)) throw new TypeError('no line of units');
+    const unit = chargedUnits.find((each) => each === line['unit']);
+    const count = line['count'];
+    if (unit === undefined || typeof count !== 'number' || !Number.isSafeInteger(count))
+      throw new TypeError('no line of units');
+    return { unit, count, price: toPico(line['price']) };
+  });
 }
 
 function toTier(value: unknown): TierRange {

@@ -1,6 +1,6 @@
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { EntryPrice, FrozenPrice } from '../core/price.ts';
+import type { EntryPrice, FrozenPrice, UnitLine } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import type { Part } from './budget.ts';
@@ -94,6 +94,8 @@ export interface Settlement extends RequestRef {
   stream: boolean;
   usage: TokenPools;
   price: EntryPrice;
+  /** What is charged by the piece; left out: nothing. */
+  units?: readonly UnitLine[];
   /** Cost of the upstream for the operator; null when the route has no costs. */
   upstreamCost: PicoUsd | null;
   latencyMs: number;

@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { TierRange, UnitPrices } from '../core/price.ts';
+import type { TierRange, UnitLine, UnitPrices } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import type { GrantKind } from './grants.ts';
@@ -271,6 +271,8 @@ export interface LedgerRecord {
   prices: UnitPrices;
   /** The tier by prompt length that the prices are of; null: the price had none. */
   tier: TierRange | null;
+  /** What was charged by the piece. */
+  units: readonly UnitLine[];
   cost: PicoUsd;
   charged: PicoUsd;
   freeAfter: PicoUsd;
@@ -404,6 +406,10 @@ function entryOf(row: Row): LedgerRecord {
       row.tier_above === null && row.tier_up_to === null
         ? null
         : { above: maybeNumber(row.tier_above), upTo: maybeNumber(row.tier_up_to) },
+    units: ((row.units ?? []) as (Omit<UnitLine, 'price'> & { price: number })[]).map((line) => ({
+      ...line,
+      price: BigInt(line.price),
+    })),
     cost: BigInt(row.cost),
     charged: BigInt(row.charged),
     freeAfter: BigInt(row.free_after),

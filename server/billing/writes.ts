@@ -1,3 +1,4 @@
+import type { UnitLine } from '../core/price.ts';
 import type { Changes } from './batch.ts';
 import { pairKey } from './batch.ts';
 import type { Grant } from './budget.ts';
@@ -130,11 +131,17 @@ const entryColumns: BulkColumn<Changes['entries'][number]>[] = [
   ['usage_source', 'text', ({ settlement }) => settlement.usageSource],
   ['stream', 'boolean', ({ settlement }) => settlement.stream],
 ];
-/** Further columns of entries at tiered prices; others have NULL there. */
-const tierColumns: BulkColumn<Changes['entries'][number]>[] = [
+/** Further columns of entries at tiered prices or with units; others have NULL there. */
+const furtherColumns: BulkColumn<Changes['entries'][number]>[] = [
   ['tier_above', 'bigint', ({ settlement }) => settlement.price.tier?.above ?? null],
   ['tier_up_to', 'bigint', ({ settlement }) => settlement.price.tier?.upTo ?? null],
+  ['units', 'jsonb', ({ settlement }) => storedLines(settlement.units)],
 ];
+
+function storedLines(units: readonly UnitLine[] | undefined): string | null {
+  if (units === undefined || units.length === 0) return null;
+  return JSON.stringify(units.map(({ unit, count, price }) => ({ unit, count, price: Number(price) })));
+}
 
 /**
  * Sorted, because two processes may settle the same requests at once (the owner of a spool and its adopter), and
@@ -150,11 +157,13 @@ const insertEntriesInto = (name: string, columns: BulkColumn<Changes['entries'][
   );
 };
 const insertPlainEntries = insertEntriesInto('insert_entries', entryColumns);
-const insertTieredEntries = insertEntriesInto('insert_tiered_entries', [...entryColumns, ...tierColumns]);
+const insertFurtherEntries = insertEntriesInto('insert_further_entries', [...entryColumns, ...furtherColumns]);
 
 function insertEntries(entries: Changes['entries']): Statement {
-  const isTiered = entries.some(({ settlement }) => settlement.price.tier !== undefined);
-  return isTiered ? insertTieredEntries(entries) : insertPlainEntries(entries);
+  const hasFurther = entries.some(
+    ({ settlement: { price, units } }) => price.tier !== undefined || units !== undefined,
+  );
+  return hasFurther ? insertFurtherEntries(entries) : insertPlainEntries(entries);
 }
 
 const insertPostings = bulk<Changes['postings'][number]>(

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { ReasoningEffort } from '../core/effort.ts';
-import { type FrozenPrice, fromStoredTiers, type StoredTier, unitPrices } from '../core/price.ts';
+import { type FrozenPrice, fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices } from '../core/price.ts';
 import { singleFlight } from '../shared/single-flight.ts';
 import type { UnknownMembers } from './model.ts';
 import { clientPrefix } from './model.ts';
@@ -84,6 +84,7 @@ interface Row {
   cacheWrite1h: string | null;
   output: string;
   tiers: StoredTier[];
+  perUnit: Record<string, number>;
   maxPromptTokens: number | null;
   validFrom: string;
 }
@@ -100,7 +101,7 @@ const readModels = `
          m.reasoning_tokens_per_second AS "reasoningTokensPerSecond",
          m.unknown_members AS "unknownMembers", m.created_at AS "createdAt",
          p.id AS "priceId", p.input::text, p.cache_hit::text AS "cacheHit", p.cache_write_5m::text AS "cacheWrite5m",
-         p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.tiers,
+         p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.tiers, p.per_unit AS "perUnit",
          p.max_prompt_tokens AS "maxPromptTokens", p.valid_from AS "validFrom"
   FROM model m JOIN price p ON p.model_id = m.id
   WHERE m.enabled AND (p.valid_from > now() OR p.id = (
@@ -230,6 +231,7 @@ function toPrice(row: Row): CurrentPrice {
       cacheWrite1h: row.cacheWrite1h === null ? null : BigInt(row.cacheWrite1h),
       output: BigInt(row.output),
       tiers: fromStoredTiers(row.tiers),
+      perUnit: fromStoredUnits(row.perUnit),
     }),
     ...(maxPromptTokens === null ? {} : { maxPromptTokens }),
     validFrom: new Date(row.validFrom),

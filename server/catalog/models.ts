@@ -1,6 +1,16 @@
 import type { ClientBase } from 'pg';
-import { formatPrice } from '../core/money.ts';
-import { type CatalogPrice, fromStoredTiers, type PriceTier, type StoredTier, toStoredTiers } from '../core/price.ts';
+import { formatPrice, formatUsd } from '../core/money.ts';
+import {
+  type CatalogPrice,
+  chargedUnits,
+  fromStoredTiers,
+  fromStoredUnits,
+  type PerUnit,
+  type PriceTier,
+  type StoredTier,
+  toStoredTiers,
+  toStoredUnits,
+} from '../core/price.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import type { Model } from './model.ts';
@@ -24,7 +34,7 @@ const modelColumns = `id, display_name AS "displayName", family, context_window 
   reasoning_tokens_per_second AS "reasoningTokensPerSecond",
   unknown_members AS "unknownMembers", enabled`;
 const priceColumns = `id, input, cache_hit AS "cacheHit", cache_write_5m AS "cacheWrite5m",
-  cache_write_1h AS "cacheWrite1h", output, tiers, max_prompt_tokens AS "maxPromptTokens", valid_from AS "validFrom"`;
+  cache_write_1h AS "cacheWrite1h", output, tiers, per_unit AS "perUnit", max_prompt_tokens AS "maxPromptTokens", valid_from AS "validFrom"`;
 
 /** All models, disabled ones too, by id. */
 export async function listModels(client: ClientBase): Promise<Model[]> {
@@ -75,13 +85,17 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
  * another must see the version that the other has written.
  */
 export async function currentPrice(client: ClientBase, modelId: string): Promise<PriceVersion | null> {
-  const { rows } = await client.query<Omit<PriceVersion, 'tiers'> & { tiers: StoredTier[] }>(
+  const { rows } = await client.query<
+    Omit<PriceVersion, 'tiers' | 'perUnit'> & { tiers: StoredTier[]; perUnit: Record<string, number> }
+  >(
     `SELECT ${priceColumns} FROM price WHERE model_id = $1 AND valid_from <= clock_timestamp()
      ORDER BY valid_from DESC, created_at DESC, id DESC LIMIT 1`,
     [modelId],
   );
   const [row] = rows;
-  return row === undefined ? null : { ...row, tiers: fromStoredTiers(row.tiers) };
+  return row === undefined
+    ? null
+    : { ...row, tiers: fromStoredTiers(row.tiers), perUnit: fromStoredUnits(row.perUnit) };
 }
 
 /**
@@ -99,8 +113,8 @@ export async function savePrices(
   // count. Truncated to the column's precision, which would round up into the future.
   await client.query(
     `INSERT INTO price (id, model_id, input, cache_hit, cache_write_5m, cache_write_1h, output, tiers,
-       max_prompt_tokens, valid_from, created_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, greatest($10::timestamptz, this.moment), this.moment
+       max_prompt_tokens, per_unit, valid_from, created_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb, greatest($11::timestamptz, this.moment), this.moment
      FROM (SELECT date_trunc('milliseconds', clock_timestamp()) AS moment) AS this`,
     [
       uuidv7(),
@@ -112,6 +126,7 @@ export async function savePrices(
       prices.output,
       JSON.stringify(toStoredTiers(prices.tiers)),
       prices.maxPromptTokens,
+      JSON.stringify(toStoredUnits(prices.perUnit ?? {})),
       validFrom ?? null,
     ],
   );
@@ -148,7 +163,7 @@ function modelFacts(model: Model): AuditFacts {
 
 /** USD per 1,000,000 tokens, as people know prices. Members that are not set are left out of the audit. */
 function priceFacts(prices: CatalogPrice): AuditFacts {
-  const { tiers, maxPromptTokens } = prices;
+  const { tiers, maxPromptTokens, perUnit = {} } = prices;
   return {
     input: formatPrice(prices.input),
     cacheHit: formatPrice(prices.cacheHit),
@@ -157,7 +172,18 @@ function priceFacts(prices: CatalogPrice): AuditFacts {
     output: formatPrice(prices.output),
     ...(tiers.length === 0 ? {} : { tiers: tiers.map(tierFacts) }),
     ...(maxPromptTokens === null ? {} : { maxPromptTokens }),
+    ...(Object.keys(perUnit).length === 0 ? {} : { perUnit: usdPerUnit(perUnit) }),
   };
+}
+
+/** USD for one of each, in one order. */
+export function usdPerUnit(perUnit: PerUnit): Record<string, string> {
+  return Object.fromEntries(
+    chargedUnits.flatMap((unit) => {
+      const price = perUnit[unit];
+      return price === undefined ? [] : [[unit, formatUsd(price)]];
+    }),
+  );
 }
 
 function tierFacts({ abovePromptTokens, ...prices }: PriceTier): Record<string, string | number> {

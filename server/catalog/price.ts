@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parsePrice } from '../core/money.ts';
-import { MAX_TIERS } from '../core/price.ts';
+import { parsePrice, parseUsd } from '../core/money.ts';
+import { MAX_TIERS, MAX_UNIT_PRICE, type PerUnit } from '../core/price.ts';
 
 /**
  * Validates prices: USD per 1,000,000 tokens, decimal text with at most 6 decimals, at most 10,000. Text avoids
@@ -51,6 +51,35 @@ function completed<Tier extends { input: bigint; cacheWrite5m: bigint | null; ca
   return { ...tier, cacheWrite5m: tier.cacheWrite5m ?? tier.input, cacheWrite1h: tier.cacheWrite1h ?? tier.input };
 }
 
+const unitSentence = 'must be USD for one as text from "0" to "10", such as "0.01"';
+
+const unitPrice = z
+  .string(unitSentence)
+  .transform((text, context) => {
+    const value = parseUsd(text);
+    if (value !== null && value <= MAX_UNIT_PRICE) return value;
+    context.addIssue({ code: 'custom', message: unitSentence, input: text });
+    return z.NEVER;
+  })
+  .nullish();
+
+/** What is charged by the piece, in USD for one. */
+const perUnit = z
+  .strictObject({
+    search: unitPrice.describe('One search that the vendor makes, USD as text.'),
+    image: unitPrice.describe('One image, USD as text.'),
+    minute: unitPrice.describe('One minute, begun ones whole, USD as text.'),
+  })
+  .nullish()
+  .transform((given): PerUnit => {
+    const { search, image, minute } = given ?? {};
+    return {
+      ...(search == null ? {} : { search }),
+      ...(image == null ? {} : { image }),
+      ...(minute == null ? {} : { minute }),
+    };
+  });
+
 const tierShape = z.strictObject({
   abovePromptTokens: promptBound.describe('For prompts of more tokens than this, all pools together.'),
   ...fivePrices,
@@ -75,6 +104,7 @@ export const pricesInput = z
     tiers: tiersOf(tierShape.refine(isHitCheaper, cheaperHit).transform(completed)).describe(
       'Other prices for longer prompts. The whole request is charged at the set that applies, its output included.',
     ),
+    perUnit: perUnit.describe('What is charged by the piece, for what `allow` opens.'),
     maxPromptTokens: promptBound
       .nullish()
       .transform((bound) => bound ?? null)
@@ -96,4 +126,5 @@ export const costsInput = z.strictObject({
   cacheWrite1h: optionalPrice.describe('Cost of context written to the one-hour cache. Left out: as `input`.'),
   output: priceText.describe('Cost of what the model writes.'),
   tiers: tiersOf(tierShape.transform(completed)).describe('Other costs for longer prompts.'),
+  perUnit: perUnit.describe('What the vendor charges by the piece.'),
 });

@@ -1,4 +1,4 @@
-import { fromStoredTiers, type StoredTier, type TieredPrices, unitPrices } from '../core/price.ts';
+import { fromStoredTiers, fromStoredUnits, type StoredTier, type TieredPrices, unitPrices } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { createSeal } from '../shared/seal.ts';
 import { featuresOf } from './features.ts';
@@ -57,6 +57,7 @@ interface RouteRow {
   costCacheWrite1h: string | null;
   costOutput: string | null;
   costTiers: StoredTier[];
+  costPerUnit: Record<string, number>;
 }
 
 /** Columns of the catalog's statement: `RouteRows`. */
@@ -71,7 +72,7 @@ export const readRouteRows = `
     SELECT id, model_id AS model, upstream_id AS "upstreamId", upstream_model AS "upstreamModel", priority, weight,
            cost_input::text AS "costInput", cost_cache_hit::text AS "costCacheHit",
            cost_cache_write_5m::text AS "costCacheWrite5m", cost_cache_write_1h::text AS "costCacheWrite1h",
-           cost_output::text AS "costOutput", cost_tiers AS "costTiers"
+           cost_output::text AS "costOutput", cost_tiers AS "costTiers", cost_per_unit AS "costPerUnit"
     FROM route WHERE enabled ORDER BY id) r) AS routes`;
 
 export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesParts): OpenRoutes {
@@ -142,5 +143,6 @@ function toCosts(row: RouteRow): TieredPrices | null {
     cacheWrite1h: costCacheWrite1h === null ? null : BigInt(costCacheWrite1h),
     output: BigInt(costOutput),
     tiers: fromStoredTiers(row.costTiers),
+    perUnit: fromStoredUnits(row.costPerUnit),
   });
 }

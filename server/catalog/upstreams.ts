@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import { z } from 'zod';
-import { fromStoredTiers, type PriceTier, type StoredTier, toStoredTiers } from '../core/price.ts';
+import {
+  fromStoredTiers,
+  fromStoredUnits,
+  type PerUnit,
+  type PriceTier,
+  type StoredTier,
+  toStoredTiers,
+  toStoredUnits,
+} from '../core/price.ts';
 import { type ProfileId, profileIds } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
@@ -9,7 +17,7 @@ import { textProblem } from '../shared/plain-text.ts';
 import { type AddressProblem, checkBaseUrl } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
 import { type FeaturesInput, featuresInput } from './features.ts';
-import type { Change } from './models.ts';
+import { type Change, usdPerUnit } from './models.ts';
 import { profileOf } from './profiles/profiles.ts';
 
 /**
@@ -121,6 +129,7 @@ export interface RouteCosts {
   output: bigint;
   /** Other costs for longer prompts, rising; empty: none. */
   tiers: readonly PriceTier[];
+  perUnit?: PerUnit;
 }
 
 export const upstreamModelInput = z.string('must be text').superRefine((text, context) => {
@@ -284,15 +293,17 @@ interface RouteRow {
   costCacheWrite1h: bigint | null;
   costOutput: bigint | null;
   costTiers: StoredTier[];
+  costPerUnit: Record<string, number>;
 }
 
 const routeColumns = `model_id AS "modelId", upstream_id AS "upstreamId", upstream_model AS "upstreamModel", priority,
   weight, enabled, cost_input AS "costInput", cost_cache_hit AS "costCacheHit", cost_cache_write_5m AS "costCacheWrite5m",
   cost_cache_write_1h AS "costCacheWrite1h", cost_output AS "costOutput",
-  cost_tiers AS "costTiers"`;
+  cost_tiers AS "costTiers", cost_per_unit AS "costPerUnit"`;
 
 function toRoute(row: RouteRow): Route {
-  const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, costTiers, ...route } = row;
+  const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, costTiers, costPerUnit, ...route } =
+    row;
   // The first three are either all present or all absent.
   const costs =
     costInput === null || costCacheHit === null || costOutput === null
@@ -304,6 +315,7 @@ function toRoute(row: RouteRow): Route {
           cacheWrite1h: costCacheWrite1h,
           output: costOutput,
           tiers: fromStoredTiers(costTiers),
+          perUnit: fromStoredUnits(costPerUnit),
         };
   return { ...route, costs };
 }
@@ -356,13 +368,13 @@ async function writeRoute(client: ClientBase, route: Route): Promise<void> {
   const { costs } = route;
   await client.query(
     `INSERT INTO route (id, model_id, upstream_id, upstream_model, priority, weight, enabled,
-       cost_input, cost_cache_hit, cost_cache_write_5m, cost_cache_write_1h, cost_output, cost_tiers)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb)
+       cost_input, cost_cache_hit, cost_cache_write_5m, cost_cache_write_1h, cost_output, cost_tiers, cost_per_unit)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb)
      ON CONFLICT (model_id, upstream_id, upstream_model) DO UPDATE SET priority = excluded.priority,
        weight = excluded.weight, enabled = excluded.enabled, cost_input = excluded.cost_input,
        cost_cache_hit = excluded.cost_cache_hit, cost_cache_write_5m = excluded.cost_cache_write_5m,
        cost_cache_write_1h = excluded.cost_cache_write_1h, cost_output = excluded.cost_output,
-       cost_tiers = excluded.cost_tiers`,
+       cost_tiers = excluded.cost_tiers, cost_per_unit = excluded.cost_per_unit`,
     [
       randomUUID(),
       route.modelId,
@@ -377,6 +389,7 @@ async function writeRoute(client: ClientBase, route: Route): Promise<void> {
       costs?.cacheWrite1h ?? null,
       costs?.output ?? null,
       JSON.stringify(toStoredTiers(costs?.tiers ?? [])),
+      JSON.stringify(toStoredUnits(costs?.perUnit ?? {})),
     ],
   );
 }
@@ -393,8 +406,12 @@ function routeFacts({ upstreamId, upstreamModel, priority, weight, enabled, cost
   return { upstreamId, upstreamModel, priority, weight, enabled, costs: costs && costFacts(costs) };
 }
 
-function costFacts({ tiers, ...costs }: RouteCosts): AuditFacts {
-  return { ...costs, ...(tiers.length === 0 ? {} : { tiers: tiers.map((tier) => ({ ...tier })) }) };
+function costFacts({ tiers, perUnit = {}, ...costs }: RouteCosts): AuditFacts {
+  return {
+    ...costs,
+    ...(Object.keys(perUnit).length === 0 ? {} : { perUnit: usdPerUnit(perUnit) }),
+    ...(tiers.length === 0 ? {} : { tiers: tiers.map((tier) => ({ ...tier })) }),
+  };
 }
 
 /** Facts are built in one member order, so that equal facts have equal JSON. */

@@ -18,10 +18,34 @@ export interface PriceTier extends UnitPrices {
   abovePromptTokens: number;
 }
 
+/** What vendors charge by the piece. */
+export const chargedUnits = ['search', 'image', 'minute'] as const;
+export type ChargedUnit = (typeof chargedUnits)[number];
+
+/** Pico-USD for one of each; a unit that is left out has no price. */
+export type PerUnit = Partial<Record<ChargedUnit, PicoUsd>>;
+
+/** How many of each unit one request used. */
+export type UnitCounts = Partial<Record<ChargedUnit, number>>;
+
+/** Units of one kind in a ledger entry: so many, each at this price. */
+export interface UnitLine {
+  unit: ChargedUnit;
+  /** 1 to `MAX_UNITS`. */
+  count: number;
+  price: PicoUsd;
+}
+
+/** The most units of one kind in an entry, and the highest price of one: 10 USD. The database holds the same bounds. */
+export const MAX_UNITS = 100_000;
+export const MAX_UNIT_PRICE: PicoUsd = 10_000_000_000_000n;
+
 /** Prices that may depend on the length of the prompt. */
 export interface TieredPrices extends UnitPrices {
   /** Rising by `abovePromptTokens`, at most `MAX_TIERS`. Left out: one set of prices for every prompt. */
   tiers?: readonly PriceTier[];
+  /** Left out: nothing has a price by the piece. */
+  perUnit?: PerUnit;
 }
 
 /** The price version that a request was admitted at. It stays the request's price however the catalog changes. */
@@ -58,6 +82,7 @@ export interface CatalogPrice {
   tiers: readonly PriceTier[];
   /** As in `FrozenPrice`; null: none. */
   maxPromptTokens: number | null;
+  perUnit?: PerUnit;
 }
 
 /** The most tiers of one price version; the database holds the same bound. */
@@ -65,9 +90,9 @@ export const MAX_TIERS = 4;
 
 /** Completes a catalog price: a cache write without a price is new context, so it costs the input price. */
 export function unitPrices(
-  price: Pick<CatalogPrice, keyof UnitPrices> & Partial<Pick<CatalogPrice, 'tiers'>>,
+  price: Pick<CatalogPrice, keyof UnitPrices> & Partial<Pick<CatalogPrice, 'tiers' | 'perUnit'>>,
 ): TieredPrices {
-  const { tiers = [] } = price;
+  const { tiers = [], perUnit = {} } = price;
   return {
     input: price.input,
     cacheHit: price.cacheHit,
@@ -75,6 +100,7 @@ export function unitPrices(
     cacheWrite1h: price.cacheWrite1h ?? price.input,
     output: price.output,
     ...(tiers.length === 0 ? {} : { tiers }),
+    ...(Object.keys(perUnit).length === 0 ? {} : { perUnit }),
   };
 }
 
@@ -138,6 +164,38 @@ export function cost(pools: TokenPools, prices: UnitPrices): PicoUsd {
 /** Cost of the pools at the set of prices for a prompt of their length. */
 export function tieredCost(pools: TokenPools, price: TieredPrices): PicoUsd {
   return cost(pools, price.tiers === undefined ? price : pricesAt(price, promptTokens(pools)));
+}
+
+/** The lines of an entry for what a request used. A unit without a price costs nothing and is kept nevertheless. */
+export function unitLines(counts: UnitCounts, perUnit: PerUnit = {}): UnitLine[] {
+  return chargedUnits.flatMap((unit) => {
+    const count = Math.min(counts[unit] ?? 0, MAX_UNITS);
+    return count > 0 ? [{ unit, count, price: perUnit[unit] ?? 0n }] : [];
+  });
+}
+
+export function unitCost(lines: readonly UnitLine[]): PicoUsd {
+  return lines.reduce((sum, { count, price }) => sum + BigInt(count) * price, 0n);
+}
+
+/** Cost of a ledger entry: its tokens and its units. */
+export function entryCost(entry: { usage: TokenPools; price: UnitPrices; units?: readonly UnitLine[] }): PicoUsd {
+  const { usage, price, units } = entry;
+  return units === undefined ? cost(usage, price) : cost(usage, price) + unitCost(units);
+}
+
+/** Prices by the piece as the database stores them: JSON numbers hold them exactly up to `MAX_UNIT_PRICE`. */
+export function toStoredUnits(perUnit: PerUnit): Record<string, number> {
+  return Object.fromEntries(Object.entries(perUnit).map(([unit, price]) => [unit, Number(price)]));
+}
+
+export function fromStoredUnits(stored: Partial<Record<ChargedUnit, number>>): PerUnit {
+  const perUnit: PerUnit = {};
+  for (const unit of chargedUnits) {
+    const price = stored[unit];
+    if (price !== undefined) perUnit[unit] = BigInt(price);
+  }
+  return perUnit;
 }
 
 /** Tiers as the database stores them: whole pico-USD per token, which JSON numbers hold exactly up to `MAX_PRICE`. */

@@ -48,6 +48,8 @@ export interface ReportedUsage {
   outputBytes: number;
   /** Pieces of generated content seen: a lower bound on output tokens. */
   outputPieces: number;
+  /** Searches that the vendor made for the answer; left out: none. */
+  searches?: number;
   /** `model` as the upstream reported it; null when it did not. */
   model: string | null;
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
+import { usdPerUnit } from '../catalog/models.ts';
 import { formatPrice } from '../core/money.ts';
 import type { UnitPrices } from '../core/price.ts';
 import { requestIdHeaders } from '../runtime/http.ts';
@@ -96,6 +97,7 @@ export function presentModel(model: CatalogModel): Record<string, unknown> {
         above_prompt_tokens: tier.abovePromptTokens,
         ...usdPerMillion(tier),
       })),
+      per_unit: usdPerUnit(price.perUnit ?? {}),
       max_prompt_tokens: price.maxPromptTokens ?? null,
     },
   };

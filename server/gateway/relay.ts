@@ -1,6 +1,6 @@
 import type { Admitted, Ledger } from '../billing/ledger.ts';
 import { formatUsd } from '../core/money.ts';
-import { cost as costOf } from '../core/price.ts';
+import { entryCost } from '../core/price.ts';
 import { describeError } from '../runtime/http.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { RequestEnds } from '../uptime/passive.ts';
@@ -70,7 +70,7 @@ function createSettler({
           ? null
           : (call.client.firstByteAt ?? now) - call.receivedAt,
     });
-    const cost = costOf(settlement.usage, settlement.price);
+    const cost = entryCost(settlement);
     await new Promise<void>((written) => {
       ledger.settle(settlement, written).catch((error: unknown) => {
         // The settlement is on disk or set aside, and the ledger has logged why. This line names the request.

@@ -1,7 +1,16 @@
 import type { FrozenPrice, Settlement } from '../billing/ledger.ts';
 import type { RouteRecord } from '../catalog/route.ts';
+import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { entryPrice, tieredCost } from '../core/price.ts';
+import {
+  entryPrice,
+  type TieredPrices,
+  tieredCost,
+  type UnitCounts,
+  type UnitLine,
+  unitCost,
+  unitLines,
+} from '../core/price.ts';
 import { type ReportedUsage, type TokenPools, type UsageSource } from '../core/tokens.ts';
 import { estimateInput, usageSoFar } from '../metering/estimate.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
@@ -11,6 +20,12 @@ export interface Metered {
   usage: TokenPools;
   usageSource: UsageSource;
   outcome: Outcome;
+  /** What the vendor charges by the piece; left out: nothing. */
+  units?: UnitCounts;
+}
+
+function unitsOf({ searches }: ReportedUsage): Pick<Metered, 'units'> {
+  return searches === undefined ? {} : { units: { search: searches } };
 }
 
 const nothing: TokenPools = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
@@ -31,9 +46,15 @@ export function meterWhole(
   outcome: 'completed' | 'client_closed',
 ): Metered {
   if (account.usage !== null && !account.partial)
-    return { usage: account.usage, usageSource: account.clamped ? 'clamped' : 'reported', outcome };
+    return {
+      usage: account.usage,
+      usageSource: account.clamped ? 'clamped' : 'reported',
+      outcome,
+      ...unitsOf(account),
+    };
   const { usage, estimated } = usageSoFar(account, facts, contextWindow, 'input');
-  return { usage, usageSource: estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial', outcome };
+  const usageSource = estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial';
+  return { usage, usageSource, outcome, ...unitsOf(account) };
 }
 
 /**
@@ -62,7 +83,8 @@ export function meterStream(
     ours ? 'cache_hit' : 'input',
     ours ? 0 : hiddenTokens,
   );
-  return { usage, usageSource: estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial', outcome: ending };
+  const usageSource = estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial';
+  return { usage, usageSource, outcome: ending, ...unitsOf(account) };
 }
 
 /**
@@ -95,6 +117,7 @@ export function toSettlement(parts: SettlementParts): Settlement {
   const { route, facts, metered } = parts;
   const { usage } = metered;
   const { costs } = route;
+  const units = metered.units === undefined ? [] : unitLines(metered.units, parts.price.perUnit);
   return {
     accountId: parts.accountId,
     keyId: parts.keyId,
@@ -105,10 +128,19 @@ export function toSettlement(parts: SettlementParts): Settlement {
     stream: facts.stream,
     usage,
     price: entryPrice(parts.price, usage),
-    upstreamCost: costs === null ? null : tieredCost(usage, costs),
+    ...(units.length === 0 ? {} : { units }),
+    upstreamCost: costs === null ? null : upstreamCostOf(usage, units, costs),
     latencyMs: Math.round(parts.latencyMs),
     timeToFirstByteMs: parts.timeToFirstByteMs === null ? null : Math.round(parts.timeToFirstByteMs),
     outcome: metered.outcome,
     usageSource: metered.usageSource,
   };
+}
+
+/** What the operator pays; null where the route does not say what a unit costs that was used. */
+function upstreamCostOf(usage: TokenPools, units: readonly UnitLine[], costs: TieredPrices): PicoUsd | null {
+  const { perUnit = {} } = costs;
+  if (units.some(({ unit }) => perUnit[unit] === undefined)) return null;
+  const lines = units.map((line) => ({ ...line, price: perUnit[line.unit] ?? 0n }));
+  return tieredCost(usage, costs) + unitCost(lines);
 }

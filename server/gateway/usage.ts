@@ -266,6 +266,12 @@ function presentEntry(entry: LedgerRecord): Record<string, unknown> {
       output: formatPrice(prices.output),
     },
     tier: entry.tier === null ? null : { above_prompt_tokens: entry.tier.above, up_to_prompt_tokens: entry.tier.upTo },
+    units: entry.units.map(({ unit, count, price }) => ({
+      unit,
+      count,
+      price_usd: formatUsd(price),
+      amount_usd: formatUsd(BigInt(count) * price),
+    })),
     cost_usd: formatUsd(entry.cost),
     charged_usd: formatUsd(entry.charged),
     latency_ms: entry.latencyMs,

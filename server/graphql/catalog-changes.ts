@@ -1,5 +1,5 @@
 import type { CatalogOutcome } from '../catalog/changes.ts';
-import type { UnitPrices } from '../core/price.ts';
+import type { PerUnit, UnitPrices } from '../core/price.ts';
 import { decodeId } from './access.ts';
 import { builder } from './builder.ts';
 import { InputError, NotFoundError } from './errors.ts';
@@ -39,6 +39,41 @@ export function given(input: object): Record<string, unknown> {
 
 export const price = (picoPerToken: bigint) => picoPerToken * 1_000_000n;
 export const optionalPrice = (picoPerToken: bigint | null) => (picoPerToken === null ? null : price(picoPerToken));
+
+/** Prices by the piece, of a model or of a route. */
+export const UnitPricesType = builder.objectRef<PerUnit>('UnitPrices').implement({
+  description: 'What is charged by the piece, in USD for one; null: it has no price.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    search: t.field({
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'One search that the vendor makes.',
+      resolve: ({ search }) => search ?? null,
+    }),
+    image: t.field({
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'One image.',
+      resolve: ({ image }) => image ?? null,
+    }),
+    minute: t.field({
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'One minute; begun ones count whole.',
+      resolve: ({ minute }) => minute ?? null,
+    }),
+  }),
+});
+
+const UnitPricesInput = builder.inputType('UnitPricesInput', {
+  description: 'What is charged by the piece, in USD for one as decimal strings; what is left out has no price.',
+  fields: (t) => ({
+    search: t.string({ description: 'One search that the vendor makes.' }),
+    image: t.string({ description: 'One image.' }),
+    minute: t.string({ description: 'One minute; begun ones count whole.' }),
+  }),
+});
 
 const PriceTierInput = builder.inputType('PriceTierInput', {
   description: 'Prices for longer prompts, in USD per 1M tokens: the whole request is charged at them.',
@@ -100,6 +135,7 @@ export const PricesInput = builder.inputType('PricesInput', {
     cacheWrite1h: t.string({ description: 'Written to the one-hour cache; left out: as new context.' }),
     output: t.string({ required: true, description: 'What the model writes.' }),
     tiers: t.field({ type: [PriceTierInput], description: 'Other prices for longer prompts; left out: none.' }),
+    perUnit: t.field({ type: UnitPricesInput, description: 'What is charged by the piece; left out: nothing.' }),
     maxPromptTokens: t.int({
       description:
         'The longest prompt that these prices are for. A request whose prompt may be longer, by its bytes, is refused; left out: whatever the upstream takes. Not for what a route costs.',

@@ -1,4 +1,4 @@
-import { fromStoredTiers, type StoredTier } from '../core/price.ts';
+import { fromStoredTiers, fromStoredUnits, type StoredTier } from '../core/price.ts';
 import { actorOf, isOperator } from '../people/principal.ts';
 import { noSuchId } from './access.ts';
 import { builder } from './builder.ts';
@@ -11,6 +11,7 @@ import {
   PriceTierType,
   price,
   throwCatalogRefusal,
+  UnitPricesType,
 } from './catalog-changes.ts';
 import { OperatorType } from './operator.ts';
 
@@ -101,6 +102,12 @@ builder.prismaObject('Price', {
       description: 'Other prices for longer prompts, rising.',
       select: { tiers: true },
       resolve: (row) => fromStoredTiers(row.tiers as unknown as StoredTier[]),
+    }),
+    perUnit: t.field({
+      type: UnitPricesType,
+      description: 'What is charged by the piece.',
+      select: { perUnit: true },
+      resolve: (row) => fromStoredUnits(row.perUnit as Record<string, number>),
     }),
     maxPromptTokens: t.exposeInt('maxPromptTokens', {
       nullable: true,

@@ -4,6 +4,7 @@ import { type PriceTier, pricesAt, type TieredPrices } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { listPlans, type Plan } from '../plans/plans.ts';
 import { builder } from './builder.ts';
+import { UnitPricesType } from './catalog-changes.ts';
 import type { GraphqlContext } from './context.ts';
 import { ProtocolType } from './protocol.ts';
 
@@ -227,6 +228,11 @@ builder.node(ModelType, {
       description: 'Other prices for longer prompts, rising by the length from which they count; empty: none.',
       complexity: { field: 1, multiplier: 2 },
       resolve: ({ price }) => [...(price.tiers ?? [])],
+    }),
+    perUnit: t.field({
+      type: UnitPricesType,
+      description: 'What is charged by the piece, beside the tokens.',
+      resolve: ({ price }) => price.perUnit ?? {},
     }),
     maxPromptTokens: t.int({
       nullable: true,

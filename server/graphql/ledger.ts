@@ -9,7 +9,7 @@ import {
   readLedger,
 } from '../billing/usage.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { TierRange, UnitPrices } from '../core/price.ts';
+import type { TierRange, UnitLine, UnitPrices } from '../core/price.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import { abilitiesOn, isOperator } from '../people/principal.ts';
 import { isRequestId } from '../runtime/http.ts';
@@ -111,6 +111,24 @@ const ReceiptLineType = builder.objectRef<ReceiptLine>('ReceiptLine').implement(
   }),
 });
 
+const UnitLineType = builder.objectRef<UnitLine>('UnitLine').implement({
+  description: 'What was charged by the piece: count x price = amount.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    unit: t.exposeString('unit', { description: '`search`, `image` or `minute`.' }),
+    count: t.exposeInt('count', { description: 'How many.' }),
+    price: t.expose('price', {
+      type: 'UsdAmount',
+      description: 'Price of one at the moment the request was admitted.',
+    }),
+    amount: t.field({
+      type: 'UsdAmount',
+      description: 'count x price.',
+      resolve: ({ count, price }) => BigInt(count) * price,
+    }),
+  }),
+});
+
 const PromptTierType = builder.objectRef<TierRange>('PromptTier').implement({
   description: 'A range of prompt lengths that has prices of its own: all tokens of the prompt, whatever their pool.',
   authScopes: { public: true },
@@ -168,8 +186,13 @@ builder.node(LedgerEntryType, {
     usageSource: t.expose('usageSource', { type: UsageSourceType, description: 'Where the token counts come from.' }),
     receipt: t.field({
       type: [ReceiptLineType],
-      description: 'How the cost comes about: the amounts add up to `cost`.',
+      description: 'How the cost comes about: the amounts add up to `cost`, together with those of `units`.',
       resolve: ({ usage, prices }) => receiptOf(usage, prices),
+    }),
+    units: t.field({
+      type: [UnitLineType],
+      description: 'What was charged by the piece, beside the tokens.',
+      resolve: ({ units }) => [...units],
     }),
     tier: t.field({
       type: PromptTierType,

@@ -1,5 +1,5 @@
 import type { RouteTest } from '../catalog/test-route.ts';
-import { fromStoredTiers, type PriceTier, type StoredTier } from '../core/price.ts';
+import { fromStoredTiers, fromStoredUnits, type PerUnit, type PriceTier, type StoredTier } from '../core/price.ts';
 import { actorOf, isOperator } from '../people/principal.ts';
 import { decodeUuid, noSuchId } from './access.ts';
 import { builder } from './builder.ts';
@@ -12,6 +12,7 @@ import {
   PriceTierType,
   price,
   throwCatalogRefusal,
+  UnitPricesType,
 } from './catalog-changes.ts';
 import { CatalogEntryType } from './catalog-entries.ts';
 import { NotFoundError } from './errors.ts';
@@ -25,6 +26,7 @@ interface RouteCostsView {
   cacheWrite1h: bigint | null;
   output: bigint;
   tiers: readonly PriceTier[];
+  perUnit: PerUnit;
 }
 
 export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').implement({
@@ -59,6 +61,11 @@ export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').im
       description: 'Other costs for longer prompts, rising.',
       resolve: ({ tiers }) => [...tiers],
     }),
+    perUnit: t.field({
+      type: UnitPricesType,
+      description: 'What the vendor charges by the piece.',
+      resolve: ({ perUnit }) => perUnit,
+    }),
   }),
 });
 
@@ -85,8 +92,9 @@ builder.prismaNode('Route', {
         costCacheWrite1h: true,
         costOutput: true,
         costTiers: true,
+        costPerUnit: true,
       },
-      resolve: ({ costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, costTiers }) =>
+      resolve: ({ costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, costTiers, costPerUnit }) =>
         costInput === null || costCacheHit === null || costOutput === null
           ? null
           : {
@@ -96,6 +104,7 @@ builder.prismaNode('Route', {
               cacheWrite1h: costCacheWrite1h,
               output: costOutput,
               tiers: fromStoredTiers(costTiers as unknown as StoredTier[]),
+              perUnit: fromStoredUnits(costPerUnit as Record<string, number>),
             },
     }),
   }),

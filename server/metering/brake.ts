@@ -185,7 +185,9 @@ class SpendBrake implements Brake {
     const { usage } = withinBounds(account, bounds);
     if (usage !== null && prices.tiers !== undefined) this.prices = pricesAt(prices, promptTokens(usage));
     const pools = usage ?? { ...noTokens, cacheHit: estimatedInputTokens };
-    return cost({ ...pools, output }, this.prices);
+    const tokens = cost({ ...pools, output }, this.prices);
+    const { searches } = account;
+    return searches === undefined ? tokens : tokens + BigInt(searches) * (prices.perUnit?.search ?? 0n);
   }
 
   /** Cost of the rest of the answer beyond the hold; negative when the hold covers it. */

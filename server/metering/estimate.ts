@@ -70,6 +70,13 @@ export function contextRuns(facts: Gated, allowed: ReadonlySet<string>): number 
   return runsVendorTools(facts, allowed) ? windowsWithVendorTools : 1;
 }
 
+/** The most searches that the vendor may make for a request: as many as it may read its context. */
+export function maxSearches({ gates }: Gated, allowed: ReadonlySet<string>): number {
+  const maySearch =
+    allowed.has('web_search') && gates.some(({ kind, name }) => kind === 'price' && name === 'web_search');
+  return maySearch ? windowsWithVendorTools : 0;
+}
+
 /** A bound on the prompt's tokens, as the hold was sized by. */
 export function promptBoundOf(
   facts: RequestMeasure & Gated,

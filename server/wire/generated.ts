@@ -6,6 +6,8 @@ import type { JsonNode } from './json.ts';
 export interface Generated {
   bytes: number;
   pieces: number;
+  /** Searches that the vendor made, where they are items of the answer. */
+  searches?: number;
 }
 
 /** A string that is not empty. */

@@ -7,7 +7,7 @@ import { type JsonLimits, type JsonNode, type Shape, textOf, tryScanJson, valueO
 import { readSkeleton, splicePieces } from './large-reply.ts';
 import { createNativeStream, type StreamProtocol } from './native-stream.ts';
 import { type RequestFacts, UnreadableReply, type Wire, type WireContext, type WireExchange } from './protocol.ts';
-import { countedAs, reportedAs, type UsageReading } from './usage.ts';
+import { countedAs, reportedAs, searchesIn, type UsageReading } from './usage.ts';
 
 /** The wire of a route whose upstream speaks the client's own protocol: bytes pass, `model` is spliced, usage is read. */
 
@@ -28,7 +28,7 @@ export interface ReplyProtocol {
   list: string;
   /** What the protocol calls that list or its owner, in the sentence about an answer that lacks it. */
   noun: string;
-  countItem(generated: Generated, item: JsonNode): void;
+  countItem(generated: Generated, item: JsonNode, data: Uint8Array): void;
   usage(root: JsonNode): JsonNode | null | undefined;
   readUsage(reported: unknown): UsageReading | null;
 }
@@ -90,7 +90,7 @@ function readReply(
   }
   const generated: Generated = { bytes: 0, pieces: 0 };
   countText(generated, content);
-  for (const item of content?.items ?? []) countItem(generated, item);
+  for (const item of content?.items ?? []) countItem(generated, item, body);
   const reported = usage(root);
   const found = reported?.kind === 'object' ? readUsage(valueOf(body, reported)) : null;
   const reading = countedAs(found, context.features.cachedTokens);
@@ -99,6 +99,7 @@ function readReply(
     edits: answerModelEdits(model, context),
     account: {
       ...reportedAs(reading, facts.cacheWrite),
+      ...searchesIn(reading, generated),
       outputBytes: generated.bytes,
       outputPieces: generated.pieces,
       model: textOf(body, model),

@@ -20,6 +20,8 @@ export interface UsageReading {
   clamped: boolean;
   /** The object says nothing about the output yet; what it says about the input stands. */
   outputMissing: boolean;
+  /** Searches that the vendor made, as it says; left out: it says of none. */
+  searches?: number;
   /** The reading for an upstream that is known to count so; absent where that changes nothing. */
   counting?: (cached: CachedTokens) => UsageReading | null;
 }
@@ -39,7 +41,7 @@ export function countedAs(reading: UsageReading | null, cached: CachedTokens): U
 export function reportedAs(
   reading: UsageReading | null,
   asked: CacheWrite,
-): Pick<ReportedUsage, 'usage' | 'clamped' | 'partial'> {
+): Pick<ReportedUsage, 'usage' | 'clamped' | 'partial' | 'searches'> {
   if (reading === null) return { usage: null, clamped: false, partial: false };
   const { usage, unsplitWrites, clamped, outputMissing } = reading;
   const long = asked === '1h' ? unsplitWrites : 0;
@@ -48,7 +50,21 @@ export function reportedAs(
     cacheWrite5m: usage.cacheWrite5m - long,
     cacheWrite1h: Math.min(usage.cacheWrite1h + long, MAX_POOL_TOKENS),
   };
-  return { usage: pools, clamped, partial: outputMissing };
+  return {
+    usage: pools,
+    clamped,
+    partial: outputMissing,
+    ...(reading.searches === undefined ? {} : { searches: reading.searches }),
+  };
+}
+
+/** Searches of an answer, by its usage or by its items, whichever counts more. */
+export function searchesIn(
+  reading: UsageReading | null,
+  { searches = 0 }: { searches?: number },
+): Pick<ReportedUsage, 'searches'> {
+  const most = Math.max(reading?.searches ?? 0, searches);
+  return most === 0 ? {} : { searches: most };
 }
 
 /** Counts of one usage object, before they become pools; null where the object has no such number. */
@@ -104,6 +120,23 @@ function readText(text: string): number {
   return text.trim() === '' ? Number.NaN : Number(text);
 }
 
+/**
+ * Searches that the vendor charges for, where a usage object counts them: Anthropic and OpenRouter
+ * (`server_tool_use.web_search_requests`), Perplexity (`num_search_queries`), xAI (`num_sources_used`, and by tool in
+ * `server_side_tool_usage_details`). https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool,
+ * https://openrouter.ai/docs/features/web-search, https://docs.perplexity.ai, https://docs.x.ai/docs/guides/live-search
+ */
+function searchesOf(counter: Counter, usage: Members): { searches?: number } {
+  const searches = firstCount(
+    counter,
+    membersOf(usage['server_tool_use'])['web_search_requests'],
+    membersOf(usage['server_side_tool_usage_details'])['web_search_calls'],
+    usage['num_search_queries'],
+    usage['num_sources_used'],
+  );
+  return searches === null || searches === 0 ? {} : { searches };
+}
+
 /** The first of several places that holds a count. */
 function firstCount(counter: Counter, ...places: unknown[]): number | null {
   for (const place of places) {
@@ -126,6 +159,7 @@ function firstCount(counter: Counter, ...places: unknown[]): number | null {
 export function createMessagesUsage() {
   const counts: Counts = emptyCounts();
   let clamped = false;
+  let searches = 0;
 
   return {
     /** Takes the `usage` member of `message_start`, `message_delta` or a whole answer. */
@@ -133,6 +167,8 @@ export function createMessagesUsage() {
       const counter = createCounter();
       const next = messagesCounts(counter, membersOf(reported));
       merge(counts, next);
+      // A counter of the whole answer so far.
+      searches = Math.max(searches, searchesOf(counter, membersOf(reported)).searches ?? 0);
       clamped ||= counter.clamped;
     },
     /** The pools so far; null while nothing is known about the input. */
@@ -144,7 +180,13 @@ export function createMessagesUsage() {
       if (input === null) counter.flag();
       const { unsplitWrites, ...writes } = splitWrites(counter, counts);
       const usage = { ...writes, input: input ?? 0, cacheHit: cacheHit ?? 0, output: output ?? 0 };
-      return { usage, unsplitWrites, clamped: clamped || counter.clamped, outputMissing: output === null };
+      return {
+        usage,
+        unsplitWrites,
+        clamped: clamped || counter.clamped,
+        outputMissing: output === null,
+        ...(searches === 0 ? {} : { searches }),
+      };
     },
   };
 }
@@ -266,6 +308,7 @@ export function readChatUsage(reported: unknown): UsageReading | null {
       usage['cache_creation_input_tokens'],
     ),
     cacheWriteLong: longWrites(counter, prompt),
+    searches: searchesOf(counter, usage),
   });
 }
 
@@ -283,6 +326,7 @@ export function readResponsesUsage(reported: unknown): UsageReading | null {
     cacheHit: firstCount(counter, input['cached_tokens'], usage['cache_read_input_tokens']),
     cacheWrite: firstCount(counter, input['cache_write_tokens'], usage['cache_creation_input_tokens']),
     cacheWriteLong: longWrites(counter, input),
+    searches: searchesOf(counter, usage),
   });
 }
 
@@ -308,6 +352,7 @@ interface InclusiveCounts {
   cacheHit: number | null;
   cacheWrite: number | null;
   cacheWriteLong: number | null;
+  searches: { searches?: number };
 }
 
 function inclusive(counter: Counter, counts: InclusiveCounts, cachedTokens: CachedTokens = null): UsageReading | null {
@@ -329,6 +374,7 @@ function inclusive(counter: Counter, counts: InclusiveCounts, cachedTokens: Cach
   const input = exclusive ? prompt : Math.max(prompt - cachedPart(prompt, cacheHit, cacheWrite, cachedTokens), 0);
   return {
     unsplitWrites: counts.cacheWriteLong === null ? cacheWrite : 0,
+    ...counts.searches,
     usage: {
       input: counter.bound(input),
       cacheHit,

@@ -213,13 +213,13 @@ models:
     contextWindow: 5
     maxOutputTokens: 5
     prices:
-      { input: "0.0375", cacheHit: "0.000001", output: "10000", cacheWrite5m: "0", cacheWrite1h: "1", maxPromptTokens: 900000,
+      { input: "0.0375", cacheHit: "0.000001", output: "10000", cacheWrite5m: "0", cacheWrite1h: "1", maxPromptTokens: 900000, perUnit: { search: "0.01" },
         tiers: [{ abovePromptTokens: 200000, input: "2", cacheHit: "1", output: "3" }] }
     allow: [web_search]
     capabilities: [tools]
     efforts: [high, none, low]
     routes:
-      - { upstream: sim, model: "x: y", priority: 3, weight: 4, costs: { input: "1", cacheHit: "1", output: "2", tiers: [{ abovePromptTokens: 7, input: "1", cacheHit: "1", output: "3" }] } }
+      - { upstream: sim, model: "x: y", priority: 3, weight: 4, costs: { input: "1", cacheHit: "1", output: "2", perUnit: { image: "0.04" }, tiers: [{ abovePromptTokens: 7, input: "1", cacheHit: "1", output: "3" }] } }
     enabled: false
 plans:
   - { id: monthly, name: Monthly, priceVnd: 1, budgetUsd: "0.000000000001", validDays: 30 }

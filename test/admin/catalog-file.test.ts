@@ -83,6 +83,7 @@ test('a whole file', () => {
           output: 15_000_000n,
           tiers: [],
           maxPromptTokens: null,
+          perUnit: {},
         },
         routes: [
           {

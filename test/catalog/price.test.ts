@@ -67,6 +67,7 @@ describe('the prices of a model', () => {
       output: 15_000_000n,
       tiers: [],
       maxPromptTokens: null,
+      perUnit: {},
     });
     expect(pricesInput.parse({ ...prices, cacheWrite5m: '3.75', cacheWrite1h: '6' })).toMatchObject({
       cacheWrite5m: 3_750_000n,
@@ -105,7 +106,15 @@ describe('the prices of a model', () => {
     expect(pricesInput.safeParse({ ...prices, tiers: [flat] }).success).toBe(false);
   });
 
+  test('by the piece are USD for one, exact to the pico-USD', () => {
+    const { perUnit } = pricesInput.parse({ ...prices, perUnit: { search: '0.01', minute: '0.000000000001' } });
+    expect(perUnit).toEqual({ search: 10_000_000_000n, minute: 1n });
+  });
+
   test.each([
+    ['a unit that is not known', { ...prices, perUnit: { smile: '1' } }],
+    ['a unit above 10 USD', { ...prices, perUnit: { search: '10.000000000001' } }],
+    ['a unit as a number', { ...prices, perUnit: { search: 0.01 } }],
     ['a tier without a bound', { ...prices, tiers: [{ ...tier, abovePromptTokens: undefined }] }],
     ['a tier from the first token', { ...prices, tiers: [{ ...tier, abovePromptTokens: 0 }] }],
     ['half a token', { ...prices, tiers: [{ ...tier, abovePromptTokens: 0.5 }] }],

@@ -42,6 +42,12 @@ function all(names: string[], value: bigint): Row {
 /** A tier as the database stores it. */
 const tier = { abovePromptTokens: 5, input: 10, cacheHit: 1, cacheWrite5m: 10, cacheWrite1h: 10, output: 50 };
 
+/** Units of an entry as the database stores them; without changes, three searches at 7 pico-USD. */
+function units(...changes: object[]): string {
+  const lines = changes.length === 0 ? [{}] : changes;
+  return JSON.stringify(lines.map((change) => ({ unit: 'search', count: 3, price: 7, ...change })));
+}
+
 const huge = 9_000_000_000_000_000_000n;
 
 // For each CHECK, rows that it alone has to stop.
@@ -102,10 +108,25 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
     { cost: 772n, charged: 772n },
     { output: 12n },
     { price_cache_hit: 2n },
+    { units: units() },
   ],
   // The prompt of the row has 17 tokens.
   ['ledger_entry', 'ledger_tier', { tier_above: 17n }, { tier_above: 0n }],
   ['ledger_entry', 'ledger_tier_end', { tier_up_to: 16n }, { tier_up_to: 0n }],
+  [
+    'ledger_entry',
+    'ledger_units',
+    { units: '{}' },
+    { units: '[]' },
+    { units: '[1]' },
+    { units: units({ unit: 'smile' }) },
+    { units: units({ count: 0 }) },
+    { units: units({ count: 100_001 }) },
+    { units: units({ count: 1.5 }) },
+    { units: units({ price: -1 }) },
+    { units: units({ price: 10_000_000_000_001 }) },
+    { units: units({}, {}) },
+  ],
   ['ledger_entry', 'ledger_charge', { charged: 774n }, { charged: 772n }, { charged: -1n, free_after: 0n }],
   ['ledger_entry', 'ledger_free', { free_after: -1n }],
   ['ledger_entry', 'ledger_upstream_cost', { upstream_cost: -1n }],
@@ -144,6 +165,18 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
     { tiers: JSON.stringify([1, 2, 3, 4, 5].map((abovePromptTokens) => ({ ...tier, abovePromptTokens }))) },
   ],
   ['price', 'price_max_prompt', { max_prompt_tokens: 0 }, { max_prompt_tokens: 100_000_001 }],
+  [
+    'price',
+    'price_per_unit',
+    { per_unit: '[]' },
+    { per_unit: '{"smile": 1}' },
+    { per_unit: '{"search": -1}' },
+    { per_unit: '{"search": 0.5}' },
+    { per_unit: '{"search": "1"}' },
+    { per_unit: '{"search": null}' },
+    { per_unit: '{"search": 10000000000001}' },
+  ],
+  ['route', 'route_cost_per_unit', { cost_per_unit: '[]' }, { cost_per_unit: '{"search": 1}' }],
   ['route', 'route_cost_tiers', { cost_tiers: '[1]' }, { cost_tiers: JSON.stringify([tier]) }],
   ['model', 'model_sizes', { context_window: 0 }, { max_output_tokens: 0 }, { context_window: 100_000_001 }],
   ['model', 'model_efforts', { efforts: ['huge'] }, { efforts: ['low', 'High'] }],
@@ -259,6 +292,8 @@ describe('CHECKs', () => {
     ['api_key', { limit_day: null, limit_month: 5n }],
     ['ledger_entry', { upstream_cost: null, time_to_first_byte_ms: null }],
     ['ledger_entry', { charged: 1n, free_after: 0n }],
+    ['ledger_entry', { units: units(), cost: 773n + 21n, charged: 773n + 21n }],
+    ['price', { per_unit: '{"search": 10000000000000, "image": 0}' }],
     ['ledger_entry', { tier_above: 16n, tier_up_to: 17n }],
     ['price', { tiers: JSON.stringify([tier, { ...tier, abovePromptTokens: 6, output: 10_000_000_000 }]) }],
     ['ledger_entry', dearest()],

@@ -33,6 +33,7 @@ describe('a receipt', () => {
         cacheWrite5m: 0n,
         cacheWrite1h: 0n,
         output: 60_000_000_000n,
+        units: 0n,
       },
       problems: [],
     });
@@ -93,6 +94,17 @@ describe('a receipt', () => {
     const swapped = [line('input', '2', '3', '0.000007'), line('cacheWrite1h', '1', '6', '0.000005')];
     expect(verifyReceipt({ ...entry, receipt: swapped }).problems).toHaveLength(2);
     expect(() => verifyReceipt({ ...entry, receipt: [line('extras', '1', '1', '0')] })).toThrow(RangeError);
+  });
+
+  it('has what was charged by the piece, line by line', () => {
+    const units = [{ unit: 'search', count: 3, price_usd: '0.01', amount_usd: '0.03' }];
+    const entry = { ...receipt({ input_tokens: 1 }, '0.030003'), units };
+    expect(verifyReceipt(entry)).toMatchObject({ matches: true, parts: { units: 30_000_000_000n } });
+    expect(verifyReceipt({ ...entry, units: [] }).matches).toBe(false);
+    const dearer = units.map((line) => ({ ...line, amount_usd: '0.04' }));
+    expect(verifyReceipt({ ...entry, units: dearer }).problems).toEqual([
+      'search is stated as 0.04 USD and comes to 0.03 USD.',
+    ]);
   });
 
   it('of any tokens and prices matches its own recomputation and no other', () => {

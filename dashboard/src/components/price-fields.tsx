@@ -1,7 +1,7 @@
 import { fill } from '../language/fill.ts';
 import { useOperatorLanguage } from '../language/language.tsx';
 import { isUsd } from '../money.ts';
-import type { AllPrices, PricesByLength, TierPrices } from '../preview.ts';
+import type { AllPrices, PricesByLength, TierPrices, UnitAmounts } from '../preview.ts';
 import { Button } from './button.tsx';
 import { TextField } from './field.tsx';
 
@@ -14,6 +14,10 @@ interface SetDraft {
   cacheWrite1h: string;
 }
 
+/** What can be charged by the piece. */
+const units = ['search', 'image', 'minute'] as const;
+type Unit = (typeof units)[number];
+
 interface TierDraft extends SetDraft {
   abovePromptTokens: string;
 }
@@ -21,6 +25,8 @@ interface TierDraft extends SetDraft {
 /** Prices of every prompt length as typed. */
 export interface PriceDraft extends SetDraft {
   tiers: readonly TierDraft[];
+  /** USD for one, empty: no price. */
+  perUnit: Record<Unit, string>;
   /** Empty: whatever the upstream takes. */
   maxPromptTokens: string;
 }
@@ -28,11 +34,17 @@ export interface PriceDraft extends SetDraft {
 /** The prices of a draft. */
 export interface DraftedPrices extends AllPrices {
   tiers: TierPrices[];
+  perUnit: UnitAmounts;
   maxPromptTokens: number | null;
 }
 
 const emptySet: SetDraft = { input: '', cacheHit: '', output: '', cacheWrite5m: '', cacheWrite1h: '' };
-export const emptyPrices: PriceDraft = { ...emptySet, tiers: [], maxPromptTokens: '' };
+export const emptyPrices: PriceDraft = {
+  ...emptySet,
+  tiers: [],
+  perUnit: { search: '', image: '', minute: '' },
+  maxPromptTokens: '',
+};
 
 const kinds = ['input', 'cacheHit', 'output', 'cacheWrite5m', 'cacheWrite1h'] as const;
 const optional: ReadonlySet<string> = new Set(['cacheWrite5m', 'cacheWrite1h']);
@@ -45,6 +57,11 @@ export function draftOfPrices(prices: (PricesByLength & { maxPromptTokens?: numb
       ...draftOfSet(tier),
       abovePromptTokens: String(tier.abovePromptTokens),
     })),
+    perUnit: {
+      search: prices.perUnit?.search ?? '',
+      image: prices.perUnit?.image ?? '',
+      minute: prices.perUnit?.minute ?? '',
+    },
     maxPromptTokens: prices.maxPromptTokens == null ? '' : String(prices.maxPromptTokens),
   };
 }
@@ -70,7 +87,10 @@ export function pricesOf(draft: PriceDraft): DraftedPrices | null {
     if (set === null || !isCount(tier.abovePromptTokens)) return null;
     tiers.push({ ...set, abovePromptTokens: Number(tier.abovePromptTokens) });
   }
-  return { ...prices, tiers, maxPromptTokens: maxPromptTokens === '' ? null : Number(maxPromptTokens) };
+  if (!units.every((unit) => draft.perUnit[unit] === '' || isUsd(draft.perUnit[unit]))) return null;
+  const one = (unit: Unit) => (draft.perUnit[unit] === '' ? null : draft.perUnit[unit].trim());
+  const perUnit = { search: one('search'), image: one('image'), minute: one('minute') };
+  return { ...prices, tiers, perUnit, maxPromptTokens: maxPromptTokens === '' ? null : Number(maxPromptTokens) };
 }
 
 /** What a route costs: as `pricesOf`, without the longest prompt, which only a model's own prices have. */
@@ -145,6 +165,18 @@ export function PriceFields({
           {t.operator.addTier}
         </Button>
       ) : null}
+      <div className="fields">
+        {units.map((unit) => (
+          <TextField
+            key={unit}
+            label={t.operator.perUnit[unit]}
+            inputMode="decimal"
+            value={draft.perUnit[unit]}
+            onChange={(value) => onChange({ ...draft, perUnit: { ...draft.perUnit, [unit]: value } })}
+            error={draft.perUnit[unit] === '' || isUsd(draft.perUnit[unit]) ? undefined : t.problems.price}
+          />
+        ))}
+      </div>
       {required ? (
         <TextField
           label={t.operator.maxPromptTokens}

@@ -444,6 +444,7 @@ export const en = {
     streamed: 'Streaming',
     whole: 'Non-streaming',
     source: 'Token counts',
+    units: { search: 'Searches', image: 'Images', minute: 'Minutes' },
     margin: 'margin',
     unknownCost: 'cost unknown',
     tier: 'Prices for prompts',

@@ -70,6 +70,7 @@ export const operatorEn = {
   maxPromptTokens: 'Longest prompt that has a price',
   maxPromptTokensHint:
     'A prompt that may have more tokens, by its bytes, is refused. Empty: whatever the upstream takes.',
+  perUnit: { search: 'USD for one search', image: 'USD for one image', minute: 'USD for one minute' },
   removeTier: 'Remove the prices for longer prompts {n}',
   tierLine: 'above {n}: {prices}',
   tierNumber: 'Longer prompts {n}',

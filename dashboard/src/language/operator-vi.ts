@@ -66,6 +66,7 @@ export const operatorVi: OperatorTexts = {
   unknown: 'không rõ',
   unknownCharged: 'Đã trừ, chưa rõ chi phí',
   unknownRequests: 'chưa rõ với {n} yêu cầu',
+  perUnit: { search: 'USD cho một lượt tìm kiếm', image: 'USD cho một hình ảnh', minute: 'USD cho một phút' },
   maxPromptLine: 'tối đa {n} token của prompt',
   maxPromptTokens: 'Prompt dài nhất có giá',
   maxPromptTokensHint:

@@ -445,6 +445,7 @@ export const vi: Texts = {
     streamed: 'Stream',
     whole: 'Không stream',
     source: 'Số token',
+    units: { search: 'Lượt tìm kiếm', image: 'Hình ảnh', minute: 'Phút' },
     margin: 'biên lợi nhuận',
     unknownCost: 'không rõ chi phí',
     tier: 'Giá cho prompt',

@@ -34,9 +34,10 @@ export default function EntryPage() {
 
 function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
   const { t, format } = useLanguage();
-  const sum = addUsd(entry.receipt.map(({ amount }) => amount));
+  const sum = addUsd([...entry.receipt, ...entry.units].map(({ amount }) => amount));
   const addsUp = parseUsd(sum) === parseUsd(entry.cost);
   const pools = t.entry.pools as Record<string, string>;
+  const unitNames = t.entry.units as Record<string, string>;
   return (
     <>
       <dl className="figures">
@@ -91,6 +92,11 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
           ]}
         />
         <dl className="sums">
+          {entry.units.map(({ unit, count, price, amount }) => (
+            <Fact key={unit} name={unitNames[unit] ?? unit}>
+              {`${format.number(count)} × ${format.usdExact(price)} = ${format.usdExact(amount)}`}
+            </Fact>
+          ))}
           {entry.tier === null ? null : <Fact name={t.entry.tier}>{tierText(entry.tier, t, format.number)}</Fact>}
           <Fact name={t.activity.cost}>{format.usdExact(entry.cost)}</Fact>
           <Fact name={t.activity.charged}>{format.usdExact(entry.charged)}</Fact>

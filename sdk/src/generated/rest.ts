@@ -792,6 +792,25 @@ export interface Model {
       output: string;
       [member: string]: unknown;
     }[];
+    /** USD for one of what is charged by the piece; what is left out has no price. */
+    per_unit: {
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      search?: string | undefined;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      image?: string | undefined;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      minute?: string | undefined;
+      [member: string]: unknown;
+    };
     /** The longest prompt that has a price: a request whose prompt may be longer, by its bytes, is refused. */
     max_prompt_tokens: number | null;
     [member: string]: unknown;
@@ -932,6 +951,22 @@ export interface LedgerEntry {
     output: string;
     [member: string]: unknown;
   };
+  /** What was charged by the piece, beside the tokens; empty: nothing. */
+  units: {
+    unit: 'search' | 'image' | 'minute';
+    count: number;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    price_usd: string;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    amount_usd: string;
+    [member: string]: unknown;
+  }[];
   /** The prompt lengths that these prices are for; null: the model had one set of prices. */
   tier: {
     above_prompt_tokens: number | null;

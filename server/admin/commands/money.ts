@@ -73,6 +73,9 @@ function presentEntry(entry: LedgerRecord) {
     ...(entry.tier === null
       ? {}
       : { tier: { abovePromptTokens: entry.tier.above, upToPromptTokens: entry.tier.upTo } }),
+    ...(entry.units.length === 0
+      ? {}
+      : { units: entry.units.map((line) => ({ ...line, price: formatUsd(line.price) })) }),
     cost: formatUsd(entry.cost),
     charged: formatUsd(entry.charged),
     latencyMs: entry.latencyMs,

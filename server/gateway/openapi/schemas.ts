@@ -470,6 +470,9 @@ export const model = open({
       description:
         'Other prices for longer prompts, rising: above so many prompt tokens the whole request is charged at them.',
     }),
+    per_unit: open({ search: usd.optional(), image: usd.optional(), minute: usd.optional() }).meta({
+      description: 'USD for one of what is charged by the piece; what is left out has no price.',
+    }),
     max_prompt_tokens: z.int().nullable().meta({
       description:
         'The longest prompt that has a price: a request whose prompt may be longer, by its bytes, is refused.',
@@ -535,6 +538,9 @@ export const ledgerEntry = open({
   prices: open(fivePrices).meta({
     description: 'USD per 1,000,000 tokens at the moment of the request.',
   }),
+  units: z
+    .array(open({ unit: z.enum(['search', 'image', 'minute']), count: z.int(), price_usd: usd, amount_usd: usd }))
+    .meta({ description: 'What was charged by the piece, beside the tokens; empty: nothing.' }),
   tier: open({ above_prompt_tokens: z.int().nullable(), up_to_prompt_tokens: z.int().nullable() })
     .nullable()
     .meta({ description: 'The prompt lengths that these prices are for; null: the model had one set of prices.' }),

@@ -40,9 +40,22 @@ const itemShape = shape({
   summary: listOf(shape({ text: leaf })),
   arguments: leaf,
   input: leaf,
+  action: shape({ type: leaf }),
 });
 
-function countItem(generated: Generated, item: JsonNode): void {
+/**
+ * A search is an item of the answer; opening a page that it found and looking in it are not charged.
+ * https://developers.openai.com/api/docs/guides/tools-web-search
+ */
+function countSearch(generated: Generated, data: Uint8Array, item: JsonNode): void {
+  if (textOf(data, item.members.get('type')) !== 'web_search_call') return;
+  const action = textOf(data, item.members.get('action')?.members.get('type'));
+  if (action === 'open_page' || action === 'find_in_page' || action === 'find') return;
+  generated.searches = (generated.searches ?? 0) + 1;
+}
+
+function countItem(generated: Generated, item: JsonNode, data: Uint8Array): void {
+  countSearch(generated, data, item);
   for (const part of [...(item.members.get('content')?.items ?? []), ...(item.members.get('summary')?.items ?? [])]) {
     countText(generated, part.members.get('text') ?? part.members.get('refusal'));
   }
@@ -128,6 +141,7 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
       });
     } else if (type === 'response.output_item.done' && item !== undefined) {
       openItems.delete(index);
+      countSearch(progress, data, item);
       doneItems.set(index, data.toString('utf8', item.start, item.end));
     } else if (type === 'response.content_part.added') {
       const partType = textOf(data, root.members.get('part')?.members.get('type'));

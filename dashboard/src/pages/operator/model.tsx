@@ -223,11 +223,16 @@ function samePrices(a: DraftedPrices, b: PricesByLength & { maxPromptTokens: num
   return (
     sameSet(a, b) &&
     a.maxPromptTokens === b.maxPromptTokens &&
+    (['search', 'image', 'minute'] as const).every((unit) => sameAmount(a.perUnit[unit], b.perUnit?.[unit] ?? null)) &&
     a.tiers.length === theirs.length &&
     a.tiers.every((tier) =>
       theirs.some((other) => other.abovePromptTokens === tier.abovePromptTokens && sameSet(tier, other)),
     )
   );
+}
+
+function sameAmount(a: string | null, b: string | null): boolean {
+  return a === null || b === null ? a === b : parseUsd(a) === parseUsd(b);
 }
 
 function sameSet(a: AllPrices, b: AllPrices): boolean {
