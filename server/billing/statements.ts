@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { fromStoredTiers, fromStoredUnits, type StoredTier, type UnitLine, unitPrices } from '../core/price.ts';
+import { fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices } from '../core/price.ts';
 import type { Facts, Hold, KeyTruth, ModelTruth, Operation } from './batch.ts';
 import { pairKey } from './batch.ts';
 import type { Grant } from './budget.ts';

@@ -26,7 +26,7 @@ interface RouteCostsView {
   cacheWrite1h: bigint | null;
   output: bigint;
   tiers: readonly PriceTier[];
-  perUnit: PerUnit;
+  perUnit?: PerUnit;
 }
 
 export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').implement({
@@ -64,7 +64,7 @@ export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').im
     perUnit: t.field({
       type: UnitPricesType,
       description: 'What the vendor charges by the piece.',
-      resolve: ({ perUnit }) => perUnit,
+      resolve: ({ perUnit }) => perUnit ?? {},
     }),
   }),
 });

@@ -100,7 +100,7 @@ describe('a hold', () => {
       });
     // Not streamed, so covered: 16 searches at 0.01 USD are more than the budget.
     const two = await Promise.all([asked(offers.messages), asked(offers.messages)]);
-    expect(two.map(({ status }) => status).sort()).toEqual([200, 429]);
+    expect(new Set(two.map(({ status }) => status))).toEqual(new Set([200, 429]));
     await Promise.all(two.map((answer) => answer.text()));
     await settled(app, customer);
     const free = await Promise.all([asked({}), asked({})]);

@@ -2,7 +2,7 @@
 
 const accessToken = 'fragment AccessToken on AccessToken{createdAt deletedAt expiresAt id last4 lastUsedAt name prefix scopes}';
 const account = 'fragment Account on Account{budget{...Budget}createdAt email id name status}';
-const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi}';
+const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
 const anomaly = 'fragment Anomaly on Anomaly{accountId cost createdAt model outcome requestId upstream usageSource}';
 const apiKey = 'fragment ApiKey on ApiKey{createdAt deletedAt expiresAt id last4 limits{...SpendLimits}models name prefix replaces requestsPerMinute spend{...KeySpend}status}';
 const auditEntry = 'fragment AuditEntry on AuditEntry{action actor after before createdAt id subject}';
@@ -20,7 +20,7 @@ const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free h
 const grantEnded = 'fragment GrantEnded on GrantEnded{grant{...Grant}held taken}';
 const grantGiven = 'fragment GrantGiven on GrantGiven{givenBefore grant{...Grant}}';
 const hold = 'fragment Hold on Hold{accountId amount heldAt keyId requestId}';
-const incident = 'fragment Incident on Incident{affected endedAt id impact modelId startedAt}';
+const incident = 'fragment Incident on Incident{affected cause endedAt id impact modelId startedAt updates{...StatusUpdate}}';
 const invitation = 'fragment Invitation on Invitation{createdAt email expiresAt id role}';
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth today}';
 const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
@@ -30,7 +30,8 @@ const member = 'fragment Member on Member{createdAt email id name role}';
 const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities efforts contextWindow displayName family id input{...TokenPrice}markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols perUnit{...UnitPrices}output{...TokenPrice}pricedSince priceTiers{...ModelPriceTier}protocols simulated}';
 const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt closedBy count firstSeenAt id lastRequestId lastSeenAt model reported upstream}';
 const modelPriceTier = 'fragment ModelPriceTier on ModelPriceTier{abovePromptTokens cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}input{...TokenPrice}output{...TokenPrice}}';
-const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displayName last7Days{...Uptime}last24Hours{...Uptime}last30Days{...Uptime}last90Days{...Uptime}modelId simulated state ways{...ProbedWay}}';
+const modelProbing = 'fragment ModelProbing on ModelProbing{askedMinutes askedMonthlyCost effectiveMinutes everyMinutes measured modelId monthlyBudget monthlyCost monthlyUpstreamCost}';
+const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displayName everyMinutes last7Days{...Uptime}last24Hours{...Uptime}last30Days{...Uptime}last90Days{...Uptime}measuredSince modelId requests{...RequestShare}requestsSucceeded simulated state ways{...ProbedWay}}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt facts id kind mailed}';
 const noticeSettings = 'fragment NoticeSettings on NoticeSettings{lowBalance mail}';
 const order = 'fragment Order on Order{budget createdAt expiresAt id memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
@@ -40,21 +41,26 @@ const paymentInstructions = 'fragment PaymentInstructions on PaymentInstructions
 const plan = 'fragment Plan on Plan{budget id name onSale planId priceVnd validDays vndPerUsd}';
 const priceTier = 'fragment PriceTier on PriceTier{abovePromptTokens cacheHit cacheWrite1h cacheWrite5m input output}';
 const priceVersion = 'fragment PriceVersion on PriceVersion{cacheHit cacheWrite1h cacheWrite5m createdAt id input maxPromptTokens output perUnit{...UnitPrices}tiers{...PriceTier}validFrom}';
+const probeAgent = 'fragment ProbeAgent on ProbeAgent{createdAt id last4 lastSeenAt measuredAt name region revokedAt}';
 const probedWay = 'fragment ProbedWay on ProbedWay{checkedAt latencyMs mode outcome protocol reason timeToFirstByteMs}';
+const probing = 'fragment Probing on Probing{everyMinutes models{...ModelProbing}monthlyBudget observers spentThisMonth}';
 const problem = 'fragment Problem on Error{code message ...on BusyError{retryAfterSeconds}...on InputError{problems{message path}}...on TooManyAttemptsError{retryAfterSeconds}}';
 const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToPromptTokens}';
 const receipt = 'fragment Receipt on Receipt{accountEmail accountName budget issuedAt number payments{...OrderPayment}planName priceVnd receivedVnd}';
 const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
+const requestShare = 'fragment RequestShare on RequestShare{count protocol succeeded}';
 const revenueRow = 'fragment RevenueRow on RevenueRow{charged cost failures knownMargin margin model requests shortfall start tokens{...Tokens}unknownCharged unknownRequests upstreamCost}';
 const route = 'fragment Route on Route{costs{...RouteCosts}enabled entry{displayName id modelId}id priority upstream{id protocol simulated upstreamId}upstreamModel weight}';
 const routeCosts = 'fragment RouteCosts on RouteCosts{cacheHit cacheWrite1h cacheWrite5m input output perUnit{...UnitPrices}tiers{...PriceTier}}';
 const routeTest = 'fragment RouteTest on RouteTest{latencyMs ok problem status}';
 const secondFactorSetup = 'fragment SecondFactorSetup on SecondFactorSetup{backupCodes uri}';
-const serviceStatus = 'fragment ServiceStatus on ServiceStatus{announcements{...Announcement}generatedAt incidents{...Incident}models{...ModelStatus}state}';
+const serviceAbsence = 'fragment ServiceAbsence on ServiceAbsence{from to}';
+const serviceStatus = 'fragment ServiceStatus on ServiceStatus{absences{...ServiceAbsence}announcements{...Announcement}generatedAt incidents{...Incident}measuredSince models{...ModelStatus}observers{...UptimeObserver}state}';
 const session = 'fragment Session on Session{createdAt current expiresAt id ipAddress lastUsedAt userAgent}';
 const shortfall = 'fragment Shortfall on Shortfall{accountId charged cost createdAt missing model requestId}';
 const signedIn = 'fragment SignedIn on SignedIn{secondFactorRequired}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month}';
+const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
 const tokenPrice = 'fragment TokenPrice on TokenPrice{usdPerMillion vndPerMillionAtBest vndPerMillionAtStarter}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
 const transferProposal = 'fragment TransferProposal on TransferProposal{differences order{...MatchableOrder}reason}';
@@ -64,11 +70,14 @@ const unitPrices = 'fragment UnitPrices on UnitPrices{image minute search}';
 const upstream = 'fragment Upstream on Upstream{baseUrl enabled features health{...UpstreamHealth}id keys{...UpstreamKey}onDisconnect profile protocol routes{...Route}simulated upstreamId}';
 const upstreamHealth = 'fragment UpstreamHealth on UpstreamHealth{consecutiveFailures ejected restingKeys}';
 const upstreamKey = 'fragment UpstreamKey on UpstreamKey{createdAt enabled id last4}';
-const uptime = 'fragment Uptime on Uptime{down latencyMs noData ratio up}';
+const uptime = 'fragment Uptime on Uptime{down latencyMs maintenance noData ratio up}';
 const uptimeDay = 'fragment UptimeDay on UptimeDay{date uptime{...Uptime}}';
+const uptimeObserver = 'fragment UptimeObserver on UptimeObserver{agent measuredAt name region}';
 const uptimePoint = 'fragment UptimePoint on UptimePoint{at uptime{...Uptime}}';
 const usageRow = 'fragment UsageRow on UsageRow{charged cost failures keyId model outcome requests start tokens{...Tokens}}';
 const user = 'fragment User on User{createdAt email emailVerified id locale name operator secondFactor}';
+const vendor = 'fragment Vendor on Vendor{keys models{...VendorModel}name source sourceDate vendorId}';
+const vendorModel = 'fragment VendorModel on VendorModel{contextWindow costs{...RouteCosts}displayName maxOutputTokens modelId routeId}';
 const vendorProfile = 'fragment VendorProfile on VendorProfile{displayName endpoints{baseUrl features protocol}keyVariable profile quirks{source what}}';
 const viewer = 'fragment Viewer on Viewer{accounts{id name status}scopes sessions{...Session}user{...User}}';
 const webhookAttempt = 'fragment WebhookAttempt on WebhookAttempt{createdAt durationMs problem status}';
@@ -124,6 +133,10 @@ export const documents = {
   giveGrant: 'mutation giveGrant($input:GiveGrantInput!){giveGrant(input:$input){__typename ...GrantGiven ...Problem}}' + grant + grantGiven + problem,
   endGrant: 'mutation endGrant($input:EndGrantInput!){endGrant(input:$input){__typename ...GrantEnded ...Problem}}' + grant + grantEnded + problem,
   openAccount: 'mutation openAccount($input:OpenAccountInput!){openAccount(input:$input){__typename ...Account ...Problem}}' + account + budget + grant + problem,
+  vendors: 'query vendors{operator{vendors{...Vendor}}}' + priceTier + routeCosts + unitPrices + vendor + vendorModel,
+  setup: 'query setup{operator{setup{done step}}}',
+  testVendorKey: 'mutation testVendorKey($secret:String!$vendorId:String!){testVendorKey(secret:$secret vendorId:$vendorId){__typename ...RouteTest ...Problem}}' + problem + routeTest,
+  addVendor: 'mutation addVendor($input:AddVendorInput!){addVendor(input:$input){__typename ...Vendor ...Problem}}' + priceTier + problem + routeCosts + unitPrices + vendor + vendorModel,
   setOperator: 'mutation setOperator($email:String!$operator:Boolean!){setOperator(email:$email operator:$operator){__typename ...on User{id email name}...Problem}}' + problem,
   setAccountStatus: 'mutation setAccountStatus($accountId:ID!$status:AccountStatus!){setAccountStatus(accountId:$accountId status:$status){__typename ...Account ...Problem}}' + account + budget + grant + problem,
   saveModel: 'mutation saveModel($input:SaveModelInput!){saveModel(input:$input){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceTier + priceVersion + problem + route + routeCosts + unitPrices,
@@ -145,10 +158,17 @@ export const documents = {
   recordTransfer: 'mutation recordTransfer($input:RecordTransferInput!){recordTransfer(input:$input){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
   closeTransferReview: 'mutation closeTransferReview($note:String!$transferId:ID!){closeTransferReview(note:$note transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
   savePlan: 'mutation savePlan($input:SavePlanInput!){savePlan(input:$input){__typename ...Plan ...Problem}}' + plan + problem,
-  announce: 'mutation announce($input:AnnounceInput!){announce(input:$input){__typename ...Announcement ...Problem}}' + announcement + problem,
-  endAnnouncement: 'mutation endAnnouncement($id:ID!){endAnnouncement(id:$id){__typename ...Announcement ...Problem}}' + announcement + problem,
+  probing: 'query probing{operator{probeAgents{...ProbeAgent}probing{...Probing}}}' + modelProbing + probeAgent + probing,
+  createProbeAgent: 'mutation createProbeAgent($input:CreateProbeAgentInput!){createProbeAgent(input:$input){__typename ...on CreatedProbeAgent{probeAgent{...ProbeAgent}token}...Problem}}' + probeAgent + problem,
+  revokeProbeAgent: 'mutation revokeProbeAgent($id:ID!){revokeProbeAgent(id:$id){__typename ...ProbeAgent ...Problem}}' + probeAgent + problem,
+  saveProbing: 'mutation saveProbing($input:SaveProbingInput!){saveProbing(input:$input){__typename ...Probing ...Problem}}' + modelProbing + probing + problem,
+  addStatusUpdate: 'mutation addStatusUpdate($input:AddStatusUpdateInput!){addStatusUpdate(input:$input){__typename ...Problem ...StatusUpdate}}' + problem + statusUpdate,
+  announce: 'mutation announce($input:AnnounceInput!){announce(input:$input){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate,
+  endAnnouncement: 'mutation endAnnouncement($id:ID!){endAnnouncement(id:$id){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate,
   accountOverview: 'query accountOverview($id:ID!){operator{account(id:$id){members{...Member}keys(deleted:true first:100){edges{node{...ApiKey}}}orders(first:20){edges{node{budget createdAt id memo planName priceVnd status}}}}}}' + apiKey + keySpend + member + spendLimits,
   accountEntries: 'query accountEntries($after:String$filter:LedgerFilter$first:Int$id:ID!){operator{account(id:$id){ledger(after:$after filter:$filter first:$first){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + promptTier + receiptLine + spendLimits + tokens + unitLine,
+  business: 'query business($timeZone:String){operator{business(timeZone:$timeZone){failingUpstreams{health{...UpstreamHealth}id upstreamId}modelMismatches newAccounts openIncidents vndThisMonth vndToday waitingSince waitingTransfers}}}' + upstreamHealth,
+  search: 'query search($text:String!){operator{search(text:$text){accountId detail id kind title}}}',
   shop: 'query shop{shop{open demonstration}}',
   plans: 'query plans($all:Boolean){plans(all:$all){...Plan}}' + plan,
   order: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + order + orderPayment + paymentInstructions,
@@ -175,9 +195,9 @@ export const documents = {
   renewBackupCodes: 'mutation renewBackupCodes($password:String!){renewBackupCodes(password:$password){__typename ...BackupCodes ...Problem}}' + backupCodes + problem,
   revokeSession: 'mutation revokeSession($id:ID!){revokeSession(id:$id){__typename ...Done ...Problem}}' + done + problem,
   revokeOtherSessions: 'mutation revokeOtherSessions{revokeOtherSessions}',
-  serviceStatus: 'query serviceStatus{status{...ServiceStatus}}' + announcement + incident + modelStatus + probedWay + serviceStatus + uptime + uptimeDay,
+  serviceStatus: 'query serviceStatus{status{...ServiceStatus}}' + announcement + incident + modelStatus + probedWay + requestShare + serviceAbsence + serviceStatus + statusUpdate + uptime + uptimeDay + uptimeObserver,
   uptime: 'query uptime($by:UptimeUnit!$from:DateTime!$mode:ProbeMode$modelId:String!$protocol:Protocol$to:DateTime!){uptime(by:$by from:$from mode:$mode modelId:$modelId protocol:$protocol to:$to){...UptimePoint}}' + uptime + uptimePoint,
-  listIncidents: 'query listIncidents($after:String$first:Int$modelId:String){incidents(after:$after first:$first modelId:$modelId){edges{cursor node{...Incident}}pageInfo{...PageInfo}}}' + incident + pageInfo,
+  listIncidents: 'query listIncidents($after:String$first:Int$modelId:String){incidents(after:$after first:$first modelId:$modelId){edges{cursor node{...Incident}}pageInfo{...PageInfo}}}' + incident + pageInfo + statusUpdate,
   webhookEvents: 'query webhookEvents{webhookEvents}',
   listEndpoints: 'query listEndpoints($accountId:ID){account(id:$accountId){webhookEndpoints{...WebhookEndpoint}}}' + webhookEndpoint,
   createWebhookEndpoint: 'mutation createWebhookEndpoint($input:CreateWebhookEndpointInput!){createWebhookEndpoint(input:$input){__typename ...WebhookEndpointWithSecret ...Problem}}' + problem + webhookEndpoint + webhookEndpointWithSecret,
