@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Protocol } from '../../server/core/protocol.ts';
 import { scanBody } from '../../server/wire/body.ts';
+import { UnreadableReply } from '../../server/wire/protocol.ts';
 import { wireFor } from '../../server/wire/wires.ts';
-import { contextWith } from './fixtures.ts';
+import { exchange } from './dialogue/support.ts';
+import { contextWith, opened } from './fixtures.ts';
 
 /** What is too large to be translated in one piece is refused before it is parsed; a native route takes it. */
 
@@ -62,4 +64,42 @@ test('a body with more members than any protocol has is refused', () => {
   const members = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`x${index}`, 1]));
   const raw = Buffer.from(JSON.stringify({ model: 'cat-1', max_tokens: 10, messages: [user], ...members }));
   expect(scanBody(raw, 'messages')).toMatchObject({ ok: false, problem: { message: expect.stringContaining('4000') } });
+});
+
+describe('a whole answer that is too large to be translated in one piece', () => {
+  const toMessages = exchange({ client: 'messages', upstream: 'chat-completions' });
+  const toResponses = exchange({ client: 'responses', upstream: 'chat-completions' });
+  const saying = (message: Record<string, unknown>) => ({ choices: [{ index: 0, finish_reason: 'stop', message }] });
+  const calling = (count: number) =>
+    saying({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: listOf(count) } }] });
+  const ofValues = (count: number) => ({ ...saying({ content: 'x' }), more: Array.from({ length: count }, () => 1) });
+
+  test.each([
+    ['its bytes', saying({ content: 'x'.repeat(9_000_000) }), saying({ content: 'x'.repeat(4_000_000) })],
+    ['its values', ofValues(60_000), ofValues(30_000)],
+  ])('is refused for %s, and a smaller one is not', (_what, large, small) => {
+    for (const { reply } of [toMessages, toResponses]) {
+      expect(() => reply(large)).toThrow(UnreadableReply);
+      expect(reply(small).body.length).toBeGreaterThan(0);
+    }
+  });
+
+  test('is refused for the values in arguments where the client gets them parsed', () => {
+    expect(() => toMessages.reply(calling(60_000))).toThrow(UnreadableReply);
+    expect(toMessages.reply(calling(30_000)).body.length).toBeGreaterThan(0);
+    expect(toResponses.reply(calling(60_000)).body.length).toBeGreaterThan(0);
+  });
+
+  test('one that comes in pieces lets others go on between reading and writing it', async () => {
+    const raw = Buffer.from(JSON.stringify({ model: 'cat-1', max_tokens: 10, messages: [user] }));
+    const scan = scanBody(raw, 'messages');
+    if (!scan.ok) throw new Error(scan.problem.message);
+    const { replyInPieces } = opened(wireFor('messages', 'chat-completions').request(raw, scan.facts, contextWith()));
+    let pauses = 0;
+    const answer = Buffer.from(JSON.stringify(saying({ content: 'x'.repeat(2_000_000) })));
+    await replyInPieces([answer], async () => {
+      pauses += 1;
+    });
+    expect(pauses).toBe(2);
+  });
 });

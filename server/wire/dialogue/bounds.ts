@@ -1,12 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { countValues, type JsonLimits } from '../json.ts';
-import type { RequestFacts } from '../protocol.ts';
+import { type RequestFacts, UnreadableReply } from '../protocol.ts';
+import type { AnswerBlock } from './answer.ts';
 import type { Dialogue } from './dialogue.ts';
 import { Untranslatable } from './refusal.ts';
 
 /**
- * Bounds of a request that is translated: it is parsed, rebuilt and written in one synchronous piece, which must not hold
- * up other requests for more than 200 ms. A native route, which passes bytes, takes more.
+ * Bounds of what is translated, requests and whole answers: they are parsed, rebuilt and written in synchronous pieces, which
+ * must not hold up other requests for more than 200 ms. A native route, which passes bytes, takes more.
  */
 
 /**
@@ -35,6 +36,27 @@ export function boundArguments({ turns }: Dialogue, bodyWeight: number): void {
       if (part.kind === 'call' && !part.custom) weight = bounded(weight + weightOf(Buffer.from(part.arguments)));
     }
   }
+}
+
+/**
+ * Refuses a whole answer that weighs more, before anything of it is parsed. The longest answers of models have a tenth of
+ * the bytes. Returns what it weighs.
+ */
+export function boundReply(raw: Uint8Array): number {
+  return boundedReply(raw.length > MAX_WEIGHT ? raw.length : raw.length + weightOf(raw));
+}
+
+/** Refuses an answer whose calls have arguments that weigh too much beside the answer: a Messages client gets them parsed. */
+export function boundReplyArguments(blocks: readonly AnswerBlock[], replyWeight: number): void {
+  let weight = replyWeight;
+  for (const block of blocks) {
+    if (block.kind === 'call') weight = boundedReply(weight + weightOf(Buffer.from(block.arguments)));
+  }
+}
+
+function boundedReply(weight: number): number {
+  if (weight <= MAX_WEIGHT) return weight;
+  throw new UnreadableReply('The answer is too large to be translated.');
 }
 
 /** Arguments that no parser may be given; they are counted as nothing, and stay text. */

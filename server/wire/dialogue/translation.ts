@@ -21,7 +21,7 @@ import {
   type ToolCall,
   type WholeAnswer,
 } from './answer.ts';
-import { boundArguments, boundBody } from './bounds.ts';
+import { boundArguments, boundBody, boundReply, boundReplyArguments } from './bounds.ts';
 import type { WriterInput } from './context.ts';
 import type { Dialogue } from './dialogue.ts';
 import { translateError } from './errors.ts';
@@ -36,11 +36,8 @@ import { offeredOptionalTools } from './vendor-tools.ts';
 
 /** The wire for a client and an upstream that speak different protocols, from what each of the two can do. */
 
-/**
- * The largest answer that is translated. It is parsed and written in one piece of work, during which the event loop
- * stands still: some ten milliseconds a megabyte.
- */
-const maxReplyBytes = 16 * 1_048_576;
+/** Answers with more bytes weigh too much to be translated, whatever they hold. */
+const maxReplyBytes = 8 * 1_048_576;
 
 /** What a protocol can do where the client speaks it. */
 export interface ClientSide {
@@ -120,10 +117,12 @@ function translatedExchange(pair: Pair, body: Uint8Array, answer: AnswerContext)
     path: upstreamPaths[upstream],
     droppedTools: notes.droppedTools,
     maxReplyBytes,
-    reply: (bytes) => translateReply(pair, bytes, answer),
+    reply: (bytes) => writeReply(pair, readReply(pair, bytes, answer), answer),
     async replyInPieces(pieces, pause) {
       await pause();
-      const { body: translated, account } = translateReply(pair, Buffer.concat(pieces), answer);
+      const read = readReply(pair, Buffer.concat(pieces), answer);
+      await pause();
+      const { body: translated, account } = writeReply(pair, read, answer);
       return { pieces: [translated], account };
     },
     stream: () =>
@@ -139,8 +138,14 @@ function translatedExchange(pair: Pair, body: Uint8Array, answer: AnswerContext)
   };
 }
 
-function translateReply({ clientSide, upstreamSide }: Pair, bytes: Uint8Array, prepared: AnswerContext): WireReply {
-  const answer = readAnswer(upstreamSide, bytes, prepared.context);
+function readReply({ client, upstreamSide }: Pair, bytes: Uint8Array, { context }: AnswerContext): WholeAnswer {
+  const weight = boundReply(bytes);
+  const answer = readAnswer(upstreamSide, bytes, context);
+  if (client === 'messages') boundReplyArguments(answer.blocks, weight);
+  return answer;
+}
+
+function writeReply({ clientSide }: Pair, answer: WholeAnswer, prepared: AnswerContext): WireReply {
   const named = namedCalls(answer.blocks);
   if (named === null) throw new UnreadableReply('The model called a tool without naming it.');
   const isCalling = named.some(({ kind }) => kind === 'call');
