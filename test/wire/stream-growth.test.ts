@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Protocol } from '../../server/core/protocol.ts';
+import { bytes, exchange } from './dialogue/support.ts';
+import { exchangeWith } from './fixtures.ts';
+import { createWorkMeter, type WorkMeter } from './work-meter.ts';
+
+/** The work for a stream grows with its length, whatever it is made of, natively and translated to every other protocol. */
+
+const protocols: readonly Protocol[] = ['messages', 'chat-completions', 'responses'];
+
+/** With twice as many parts, what is added doubles where work grows in proportion; with their square it is four times as much. */
+const maxGrowth = 2 ** 1.2;
+
+type Event = Record<string, unknown>;
+
+/** Parts of an answer, `count` of them, as the events that come between its beginning and its end. */
+const kinds: Record<Protocol, Record<string, (count: number) => Event[]>> = {
+  'chat-completions': {
+    'pieces of text': (count) => range(count, () => chunk({ content: 'some words' })),
+    'pieces of reasoning': (count) => range(count, () => chunk({ reasoning_content: 'some words' })),
+    'reasoning and text by turns': (count) =>
+      range(count, (at) => chunk(at % 2 === 0 ? { reasoning_content: 'a' } : { content: 'b' })),
+    'calls, one after the other': (count) => range(count, (at) => chunk({ tool_calls: [callAt(at, '{"x":1}')] })),
+    'calls with one id': (count) => range(count, (at) => chunk({ tool_calls: [{ ...callAt(at, '{}'), id: 'same' }] })),
+    'calls without an index': (count) =>
+      range(count, (at) => chunk({ tool_calls: [{ ...callAt(at, '{}'), index: undefined }] })),
+    'calls in one chunk': (count) => [chunk({ tool_calls: range(count, (at) => callAt(at, '{}')) })],
+    'calls without a name': (count) =>
+      range(count, (at) =>
+        chunk({ content: 'a', tool_calls: [{ index: at, id: `c${at}`, function: { arguments: '{' } }] }),
+      ),
+    'calls whose arguments are mixed': (count) => [
+      ...range(count, (at) => chunk({ tool_calls: [callAt(at, '{"x"')] })),
+      ...range(count, (at) => chunk({ tool_calls: [{ index: at, function: { arguments: ':1}' } }] })),
+    ],
+    'pieces of arguments': (count) => [
+      chunk({ tool_calls: [callAt(0, '{"x":[0')] }),
+      ...range(count, () => chunk({ tool_calls: [{ index: 0, function: { arguments: ',1' } }] })),
+      chunk({ tool_calls: [{ index: 0, function: { arguments: ']}' } }] }),
+    ],
+    'parts of content in one chunk': (count) => [chunk({ content: range(count, () => ({ type: 'text', text: 'a' })) })],
+    annotations: (count) =>
+      range(count, () => chunk({ annotations: [{ type: 'url_citation', url_citation: { url: 'a' } }] })),
+  },
+  messages: {
+    'blocks of text': (count) => range(count, (at) => textBlock(at)).flat(),
+    'pieces of text': (count) => [
+      started(0, { type: 'text', text: '' }),
+      ...range(count, () => delta(0, { type: 'text_delta', text: 'some words' })),
+      stopped(0),
+    ],
+    'blocks of thinking': (count) => range(count, (at) => thinkingBlock(at)).flat(),
+    calls: (count) => range(count, (at) => toolBlock(at)).flat(),
+    'calls that never end': (count) => range(count, (at) => toolBlock(at).slice(0, 2)).flat(),
+    'pieces of arguments': (count) => [
+      started(0, { type: 'tool_use', id: 'c', name: 'f', input: {} }),
+      delta(0, { type: 'input_json_delta', partial_json: '{"x":[0' }),
+      ...range(count, () => delta(0, { type: 'input_json_delta', partial_json: ',1' })),
+      delta(0, { type: 'input_json_delta', partial_json: ']}' }),
+      stopped(0),
+    ],
+    citations: (count) => [
+      started(0, { type: 'text', text: '' }),
+      ...range(count, () => delta(0, { type: 'citations_delta', citation: { type: 'web_search_result_location' } })),
+      stopped(0),
+    ],
+    pings: (count) => range(count, () => ({ type: 'ping' })),
+  },
+  responses: {
+    'items of text': (count) => range(count, (at) => textItem(at)).flat(),
+    'pieces of text': (count) => [
+      itemAdded(0, { type: 'message', role: 'assistant', content: [] }),
+      ...range(count, () => ({
+        type: 'response.output_text.delta',
+        output_index: 0,
+        content_index: 0,
+        delta: 'words',
+      })),
+    ],
+    'parts of one item': (count) => [
+      itemAdded(0, { type: 'message', role: 'assistant', content: [] }),
+      ...range(count, (at) => [
+        {
+          type: 'response.content_part.added',
+          output_index: 0,
+          content_index: at,
+          part: { type: 'output_text', text: '' },
+        },
+        { type: 'response.output_text.delta', output_index: 0, content_index: at, delta: 'words' },
+      ]).flat(),
+    ],
+    'parts of a summary': (count) =>
+      range(count, (at) => ({
+        type: 'response.reasoning_summary_text.delta',
+        output_index: 0,
+        summary_index: at,
+        delta: 'a',
+      })),
+    calls: (count) => range(count, (at) => callItem(at)).flat(),
+    'calls that never end': (count) => range(count, (at) => callItem(at).slice(0, 2)).flat(),
+    annotations: (count) => [
+      itemAdded(0, { type: 'message', role: 'assistant', content: [] }),
+      ...range(count, (at) => ({
+        type: 'response.output_text.annotation.added',
+        output_index: 0,
+        annotation_index: at,
+        annotation: { type: 'url_citation', url: 'a' },
+      })),
+    ],
+  },
+};
+
+function range<T>(count: number, make: (at: number) => T): T[] {
+  return Array.from({ length: count }, (_, at) => make(at));
+}
+
+const chunk = (found: Event): Event => ({ choices: [{ index: 0, delta: found, finish_reason: null }] });
+const callAt = (index: number, json: string): Event => ({
+  index,
+  id: `c${index}`,
+  function: { name: 'f', arguments: json },
+});
+const started = (index: number, content_block: Event): Event => ({ type: 'content_block_start', index, content_block });
+const delta = (index: number, found: Event): Event => ({ type: 'content_block_delta', index, delta: found });
+const stopped = (index: number): Event => ({ type: 'content_block_stop', index });
+const textBlock = (at: number): Event[] => [
+  started(at, { type: 'text', text: '' }),
+  delta(at, { type: 'text_delta', text: 'a' }),
+  stopped(at),
+];
+const thinkingBlock = (at: number): Event[] => [
+  started(at, { type: 'thinking', thinking: '' }),
+  delta(at, { type: 'thinking_delta', thinking: 'a' }),
+  stopped(at),
+];
+const toolBlock = (at: number): Event[] => [
+  started(at, { type: 'tool_use', id: `c${at}`, name: 'f', input: {} }),
+  delta(at, { type: 'input_json_delta', partial_json: '{"x":1}' }),
+  stopped(at),
+];
+const itemAdded = (output_index: number, item: Event): Event => ({
+  type: 'response.output_item.added',
+  output_index,
+  item,
+});
+const textItem = (output_index: number): Event[] => {
+  const content = [{ type: 'output_text', text: 'a' }];
+  return [
+    itemAdded(output_index, { type: 'message', role: 'assistant', content: [] }),
+    { type: 'response.output_text.delta', output_index, content_index: 0, delta: 'a' },
+    { type: 'response.output_item.done', output_index, item: { type: 'message', role: 'assistant', content } },
+  ];
+};
+const callItem = (output_index: number): Event[] => {
+  const call = { type: 'function_call', call_id: `c${output_index}`, name: 'f' };
+  return [
+    itemAdded(output_index, { ...call, arguments: '' }),
+    { type: 'response.function_call_arguments.delta', output_index, delta: '{"x":1}' },
+    { type: 'response.output_item.done', output_index, item: { ...call, arguments: '{"x":1}' } },
+  ];
+};
+
+const around: Record<Protocol, [Event, Event[]]> = {
+  'chat-completions': [
+    chunk({ role: 'assistant', content: '' }),
+    [{ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }],
+  ],
+  messages: [
+    { type: 'message_start', message: { usage: { input_tokens: 1, output_tokens: 1 } } },
+    [
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } },
+      { type: 'message_stop' },
+    ],
+  ],
+  responses: [
+    { type: 'response.created', response: { status: 'in_progress', output: [] } },
+    [{ type: 'response.completed', response: { status: 'completed', output: [], usage: {} } }],
+  ],
+};
+
+/** One piece for each event, as a network hands them on. */
+function piecesOf(protocol: Protocol, events: Event[]): Uint8Array[] {
+  const [begin, end] = around[protocol];
+  const named = (event: Event) => (protocol === 'chat-completions' ? '' : `event: ${String(event['type'])}\n`);
+  const all = [begin, ...events, ...end].map((event) => bytes(`${named(event)}data: ${JSON.stringify(event)}\n\n`));
+  return protocol === 'chat-completions' ? [...all, bytes('data: [DONE]\n\n')] : all;
+}
+
+let meter: WorkMeter;
+beforeAll(() => {
+  meter = createWorkMeter();
+});
+afterAll(() => meter.close());
+
+/** Most that is done with one stream: relayed to its end, or ended by the gateway where all has come but the end. */
+const endings = ['to its end', 'until the budget ends it'] as const;
+
+describe.each(protocols)('the work for a stream of an upstream of %s grows with its length:', (upstream) => {
+  describe.each(protocols)('for clients of %s', (client) => {
+    test.each(Object.entries(kinds[upstream]))('%s', (_kind, make) => {
+      for (const ending of endings) {
+        const [one = 0, two = 0, four = 0] = [60, 120, 240].map((count) => {
+          const pieces = piecesOf(upstream, make(count));
+          const members = { stream: true };
+          const { stream } =
+            client === upstream ? exchangeWith(client, members) : exchange({ client, upstream }, members);
+          const opened = stream();
+          return meter.measure(() => {
+            const last = ending === 'to its end' ? pieces.length : pieces.length - around[upstream][1].length;
+            for (const piece of pieces.slice(0, last)) {
+              opened.write(piece);
+              opened.account();
+            }
+            if (ending === 'to its end') opened.end();
+            else opened.stop({ reason: 'budget' });
+          });
+        });
+        expect(four - two, `${ending}: ${one}, ${two}, ${four}`).toBeLessThanOrEqual(maxGrowth * (two - one) + 200);
+      }
+    });
+  });
+});
