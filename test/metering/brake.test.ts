@@ -56,6 +56,42 @@ function open(more: Partial<BrakeParts> = {}) {
   };
 }
 
+describe('the brake of a request at tiered prices', () => {
+  const first = { input: 1n, cacheHit: 1n, cacheWrite5m: 1n, cacheWrite1h: 1n, output: 10n };
+  const prices = { ...first, tiers: [{ ...first, output: 30n, abovePromptTokens: 20 }] };
+  const reported = (input: number) => ({ input, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 });
+
+  it('counts at the dearest prices that the prompt can reach, until its length is reported', () => {
+    const { brake, asked } = open({ prices, promptBound: 21 });
+    // 27 tokens at 30 are four fifths of the hold of 1,000; at 10 they would be a quarter.
+    brake.check(account(4 * 27), 0);
+    expect(asked).toEqual([122_880n]);
+  });
+
+  it('counts at the first prices where the prompt cannot be longer', () => {
+    const { brake, asked } = open({ prices, promptBound: 20 });
+    brake.check(account(4 * 27), 0);
+    expect(asked).toEqual([]);
+  });
+
+  it('counts at the prices of the reported length', () => {
+    const shorter = open({ prices, promptBound: 50 });
+    shorter.brake.check({ ...account(4 * 27), usage: reported(20) }, 0);
+    expect(shorter.asked).toEqual([]);
+    const longer = open({ prices, promptBound: 50 });
+    longer.brake.check({ ...account(4 * 27), usage: reported(21) }, 0);
+    expect(longer.asked).toEqual([122_880n]);
+  });
+
+  it('counts searches at their own price', () => {
+    const { brake, asked } = open({ prices: { ...first, perUnit: { search: 400n } } });
+    brake.check({ ...account(4), searches: 1 }, 0);
+    expect(asked).toEqual([]);
+    brake.check({ ...account(4 * 60), searches: 2 }, 0);
+    expect(asked).toEqual([400n + 40_960n]);
+  });
+});
+
 describe('the spend brake', () => {
   it('does not believe an upstream that claims more than its model can take', async () => {
     const { brake, asked, seen } = open();
