@@ -355,7 +355,9 @@ function readToolChoice(
   );
   return {
     // A group is allowed by its own name.
-    tools: tools.filter(({ name, own }) => allowed.has(own?.name ?? name) || allowed.has(own?.namespace ?? undefined)),
+    tools: tools.filter(({ name, own = { name, namespace: null } }) =>
+      own.namespace === null ? allowed.has(own.name) : allowed.has(own.name) || allowed.has(own.namespace),
+    ),
     toolChoice: { kind: mode === 'required' ? 'any' : 'auto', at },
   };
 }
