@@ -847,8 +847,8 @@ export interface UsageReport {
      */
     charged_usd: string;
     /**
-     * USD as a decimal string, at most 12 decimals.
-     * @example "4.805"
+     * USD as a decimal string. Reserved by running requests, and in advance for busy keys until two seconds after their last one: it is returned when another request needs it.
+     * @example "0.25"
      */
     held_usd: string;
     /**
@@ -1040,8 +1040,8 @@ export interface MessagesError {
      */
     balance_usd?: string | undefined;
     /**
-     * USD as a decimal string, at most 12 decimals.
-     * @example "4.805"
+     * USD as a decimal string. Reserved by running requests, and in advance for busy keys until two seconds after their last one: it is returned when another request needs it.
+     * @example "0.25"
      */
     held_usd?: string | undefined;
     /**
@@ -1079,8 +1079,8 @@ export interface OpenAiError {
      */
     balance_usd?: string | undefined;
     /**
-     * USD as a decimal string, at most 12 decimals.
-     * @example "4.805"
+     * USD as a decimal string. Reserved by running requests, and in advance for busy keys until two seconds after their last one: it is returned when another request needs it.
+     * @example "0.25"
      */
     held_usd?: string | undefined;
     /**

@@ -423,6 +423,13 @@ export const responsesEvent = z
 
 const usd = z.string().meta({ description: 'USD as a decimal string, at most 12 decimals.', examples: ['4.805'] });
 
+/** Held money may be in an escrow: see `billing/ESCROW.md`. */
+const heldUsd = usd.meta({
+  description:
+    'USD as a decimal string. Reserved by running requests, and in advance for busy keys until two seconds after their last one: it is returned when another request needs it.',
+  examples: ['0.25'],
+});
+
 const fivePrices = { input: usd, cache_hit: usd, cache_write_5m: usd, cache_write_1h: usd, output: usd };
 
 export const model = open({
@@ -492,7 +499,7 @@ export const modelList = open({
 
 export const usageReport = open({
   object: z.literal('usage'),
-  balance: open({ granted_usd: usd, charged_usd: usd, held_usd: usd, expired_usd: usd, free_usd: usd }),
+  balance: open({ granted_usd: usd, charged_usd: usd, held_usd: heldUsd, expired_usd: usd, free_usd: usd }),
   grants: z.array(
     open({
       id: text,
@@ -593,7 +600,7 @@ export const credits = open({ data: open({ total_credits: z.number(), total_usag
 /** Figures of a refusal for lack of budget, or at a key's own limit. */
 const figures = {
   balance_usd: usd.optional(),
-  held_usd: usd.optional(),
+  held_usd: heldUsd.optional(),
   required_usd: usd.optional(),
   affordable_max_tokens: z.int().optional(),
   limit_period: text.optional(),
