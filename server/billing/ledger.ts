@@ -100,7 +100,7 @@ const defaultAdmissionLimitMs = 1_000;
 /** Two lanes and the witness keep one each; balances and call-ins borrow one. */
 const minConnections = 4;
 /** Distance of the batches of settlements that their promises pay for. */
-const settlementsEveryMs = 10;
+const settlementsEveryMs = 25;
 
 export function createLedger(parts: LedgerParts): Ledger {
   const { pool, processId, spool, holdLeaseMs, log, metrics, admissionLimitMs = defaultAdmissionLimitMs } = parts;

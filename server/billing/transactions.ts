@@ -69,11 +69,11 @@ export function createTransactions({ processId, lease, metrics, escrows }: Trans
   const perform = async (
     connection: KeptConnection,
     asked: readonly Operation[],
-    careful: boolean,
+    { careful, renews }: { careful: boolean; renews: boolean },
   ): Promise<Result[]> => {
     const client = await connection.open();
     try {
-      const renewal = lease.due();
+      const renewal = renews ? lease.due() : null;
       const prologue = renewal === null ? [] : [renewal.statement];
       const operations = escrows().prepare(asked);
       if (operations.length === 0) await flight(client, renewal === null ? [ping()] : prologue);
@@ -94,17 +94,14 @@ export function createTransactions({ processId, lease, metrics, escrows }: Trans
   ): Promise<ReadonlyMap<PromisedCharge, Result> | null> => {
     const client = await connection.open();
     try {
-      const renewal = lease.due();
-      const prologue = renewal === null ? [begin()] : [begin(), renewal.statement];
-      const statements = [...prologue, ...additionStatements(additions), commit()];
+      const statements = [begin(), ...additionStatements(additions), commit()];
       const answers = await flight(client, statements);
       if (answers.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was not committed');
       for (const accountId of additions.accounts) touched.add(accountId);
       const charges = additions.charges.map(({ charge }) => charge);
       escrows().charged(charges);
       metrics?.batch?.(charges.length);
-      renewal?.confirmed();
-      return settledBy(additions, freeOf(answers.slice(prologue.length)));
+      return settledBy(additions, freeOf(answers.slice(1)));
     } catch (error) {
       await connection.recover(client, error);
       if (classify(error) === 'outage') throw error;
@@ -113,7 +110,7 @@ export function createTransactions({ processId, lease, metrics, escrows }: Trans
   };
 
   return {
-    perform,
+    perform: (connection, operations, careful) => perform(connection, operations, { careful, renews: true }),
 
     async charge(connection, settlements, careful) {
       const promised = settlements.map((each) => (each.kind === 'settle' ? each.promised : undefined));
@@ -121,7 +118,10 @@ export function createTransactions({ processId, lease, metrics, escrows }: Trans
       const isCovered = !careful && charges.length > 0 && charges.length === settlements.length;
       const additions = isCovered ? additionsOf(charges) : null;
       const results = additions === null ? null : await add(connection, additions);
-      if (results === null) return perform(connection, settlements, careful || additions !== null);
+      if (results === null) {
+        // The lease is left to the other lane: one that waits for an account must not keep its row from the other.
+        return perform(connection, settlements, { careful: careful || additions !== null, renews: false });
+      }
       return charges.map((charge) => results.get(charge)).filter((result) => result !== undefined);
     },
 
