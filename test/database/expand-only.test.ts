@@ -32,6 +32,21 @@ const justified: Record<string, Record<string, string>> = {
     'ALTER TABLE ledger_entry ADD CONSTRAINT ledger_tier_end ':
       'The bound is NULL in what the previous version writes.',
   },
+  '20261122150600_undone_matches': {
+    'DROP TRIGGER append_only ON transfer_match': 'It is replaced by the next statement.',
+    'CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON transfer_match':
+      'It allows one thing more, and the previous version deletes no matches.',
+  },
+  '20261122152800_margins': {
+    'CREATE TRIGGER add_margin': 'It adds up what the previous version writes, too, and refuses nothing.',
+  },
+  '20261122154200_unit_prices': {
+    'ALTER TABLE route ADD CONSTRAINT route_cost_per_unit':
+      'The previous version writes no prices by the piece, and an empty object fulfils it.',
+    'ALTER TABLE ledger_entry DROP CONSTRAINT ledger_cost': 'It is replaced by the next statement.',
+    'ALTER TABLE ledger_entry ADD CONSTRAINT ledger_cost':
+      'The previous version writes no units: for its entries it is the rule as it was.',
+  },
 };
 
 const migrations = await readMigrations();
