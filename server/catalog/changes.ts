@@ -14,6 +14,7 @@ import {
   saveRoutes,
   saveUpstream,
   saveUpstreamKey,
+  type Upstream,
   upstreamInput,
   upstreamModelInput,
 } from './upstreams.ts';
@@ -36,7 +37,7 @@ export interface CatalogChanges {
   switchModel(ask: { modelId: string; enabled: boolean }, actor: string): Promise<CatalogOutcome>;
   /** Adds a price version, valid at once or from a future moment. */
   setPrices(ask: { modelId: string; prices: unknown; validFrom: Date | null }, actor: string): Promise<CatalogOutcome>;
-  /** A new base address drops the upstream's keys, which have to be given again. */
+  /** A new base address drops the upstream's keys, which have to be given again. A profile left out stays as it was. */
   saveUpstream(input: unknown, secret: string | null, actor: string): Promise<CatalogOutcome>;
   switchUpstream(ask: { upstreamId: string; enabled: boolean }, actor: string): Promise<CatalogOutcome>;
   addKey(ask: { upstreamId: string; secret: string }, actor: string): Promise<CatalogOutcome>;
@@ -98,6 +99,7 @@ export function createCatalogChanges(options: { pool: Pool; seal: Seal; allowPri
       if (!parsed.success) return invalid(parsed.error);
       const mistaken = profileProblem(parsed.data);
       if (mistaken !== null) return problem(['profile'], mistaken);
+      const keepsProfile = !Object.hasOwn(Object(input), 'profile');
       if (secret !== null && !isSecret(secret)) return problem(['secret'], 'must be visible ASCII characters');
       return change(async (client) => {
         const before = (await listUpstreams(client)).find(({ id }) => id === parsed.data.id);
@@ -105,7 +107,7 @@ export function createCatalogChanges(options: { pool: Pool; seal: Seal; allowPri
         if (moved && secret === null && (await hasKeys(client, before.id))) {
           return problem(['secret'], 'must be given again, because the address is another one');
         }
-        const made = await saveUpstream(client, parsed.data, actor);
+        const made = await saveUpstream(client, keepsProfile ? withProfileOf(before, parsed.data) : parsed.data, actor);
         if (secret === null) return saved(made);
         const keyed = await saveUpstreamKey(client, seal, { upstreamId: parsed.data.id, secret, actor });
         return saved(made === 'unchanged' ? keyed : made);
@@ -158,6 +160,12 @@ async function hasKeys(client: PoolClient, upstreamId: string): Promise<boolean>
 }
 
 /** `simulator` is not a URL; it is its own origin. */
+/** The upstream with the profile that it has so far, unless its protocol is now one that the vendor does not speak. */
+function withProfileOf(before: Upstream | undefined, next: Upstream): Upstream {
+  const kept = { ...next, profile: before?.profile ?? null };
+  return profileProblem(kept) === null ? kept : next;
+}
+
 function originOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).origin : baseUrl;
 }

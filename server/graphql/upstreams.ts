@@ -168,7 +168,7 @@ const SaveUpstreamInput = builder.inputType('SaveUpstreamInput', {
       description: 'https; without `/v1` for messages, with it for the others. A private address is refused.',
     }),
     onDisconnect: t.field({ type: OnDisconnect, defaultValue: 'abort', description: 'When the client leaves.' }),
-    profile: t.string({ description: 'The vendor, one of `vendorProfiles`; left out or null: none of them.' }),
+    profile: t.string({ description: 'The vendor, one of `vendorProfiles`; null: none of them; left out: as it was.' }),
     features: t.field({ type: FeaturesInput, description: 'What differs from the vendor.' }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it is used.' }),
     secret: t.string({
@@ -187,7 +187,13 @@ builder.mutationFields((t) => ({
     resolve: async (query, _root, { input }, context) => {
       const { upstreamId, secret, profile, features, ...rest } = input;
       const outcome = await context.domains.catalogChanges.saveUpstream(
-        { id: upstreamId, ...given(rest), profile: profile ?? null, features: given(features ?? {}) },
+        {
+          id: upstreamId,
+          ...given(rest),
+          // Clients that do not know of vendors leave the upstream's as it is.
+          ...(profile === undefined ? {} : { profile }),
+          features: given(features ?? {}),
+        },
         secret ?? null,
         actorOf(context.principal),
       );

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRouteTester } from '../../server/catalog/test-route.ts';
+import { profileIds } from '../../server/core/profile.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { savePlan } from '../../server/plans/plans.ts';
 import { createSeal } from '../../server/shared/seal.ts';
@@ -217,6 +218,36 @@ describe('the catalog', () => {
     const path = { ...moved, baseUrl: 'https://api.vendor.example/v2' };
     expect((await operator.send(saveUpstream, { variables: { input: path } })).data).toMatchObject({
       saveUpstream: { baseUrl: 'https://api.vendor.example/v2' },
+    });
+  });
+
+  it('keeps an upstream at its vendor until another one, or none, is named', async () => {
+    const input = { upstreamId: 'played', protocol: 'MESSAGES', baseUrl: 'https://api.vendor.example' };
+    const profileAfter = async (change: Record<string, unknown>) => {
+      const mutation = `mutation ($input: SaveUpstreamInput!) { saveUpstream(input: $input) {
+        ... on Upstream { profile } ... on InputError { problems { path message } } } }`;
+      const { data } = await operator.send(mutation, { variables: { input: { ...input, ...change } } });
+      return (data as { saveUpstream: unknown }).saveUpstream;
+    };
+    expect(await profileAfter({})).toEqual({ profile: null });
+    expect(await profileAfter({ profile: 'anthropic' })).toEqual({ profile: 'anthropic' });
+    expect(await profileAfter({ enabled: false })).toEqual({ profile: 'anthropic' });
+    expect(await profileAfter({ profile: 'groq' })).toEqual({
+      problems: [{ path: ['input', 'profile'], message: expect.stringContaining('speaks chat-completions') }],
+    });
+    expect(await profileAfter({ profile: 'nobody' })).toMatchObject({ problems: [{ path: ['input', 'profile'] }] });
+    expect(await profileAfter({ profile: null })).toEqual({ profile: null });
+    expect(await profileAfter({ profile: 'anthropic' })).toEqual({ profile: 'anthropic' });
+    expect(await profileAfter({ protocol: 'CHAT_COMPLETIONS' })).toEqual({ profile: null });
+  });
+
+  it('lists the vendors that an upstream can be of, and where they are', async () => {
+    const { data } = await operator.send(`{ operator { vendorProfiles { profile endpoints { protocol baseUrl } } } }`);
+    const { vendorProfiles } = (data as { operator: { vendorProfiles: { profile: string }[] } }).operator;
+    expect(vendorProfiles.map(({ profile }) => profile)).toEqual([...profileIds]);
+    expect(vendorProfiles).toContainEqual({
+      profile: 'anthropic',
+      endpoints: [{ protocol: 'MESSAGES', baseUrl: 'https://api.anthropic.com' }],
     });
   });
 

@@ -472,7 +472,7 @@ export type SaveUpstreamInput = {
   features?: UpstreamFeaturesInput | null | undefined;
   /** When the client leaves. */
   onDisconnect?: OnDisconnect | null | undefined;
-  /** The vendor, one of `vendorProfiles`; left out or null: none of them. */
+  /** The vendor, one of `vendorProfiles`; null: none of them; left out: as it was. */
   profile?: string | null | undefined;
   /** What it speaks. */
   protocol: Protocol;
