@@ -73,6 +73,8 @@ const mayImport: Record<string, readonly string[]> = {
   runtime: ['core', 'shared'],
   shared: ['core'],
   core: [],
+  // Runs beside the server, in the container.
+  deploy: [],
 };
 
 function shown(list: readonly Import[]): string[] {
