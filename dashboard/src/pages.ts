@@ -38,6 +38,7 @@ export const pages = {
   operatorUptime: '/operator/uptime',
   operatorAudit: '/operator/audit',
   operatorBooks: '/operator/books',
+  operatorSeller: '/operator/seller',
 } as const;
 
 /** The address of a page with its parameter filled in. */

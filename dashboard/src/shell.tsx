@@ -3,9 +3,10 @@ import { lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalSto
 import { Link, useLocation } from 'wouter';
 import { Choice } from './components/field.tsx';
 import { Icon, type IconName } from './components/icon.tsx';
+import { SellerFoot, useSeller } from './components/seller-foot.tsx';
 import { Banner } from './components/states.tsx';
 import { useAsk, useChange } from './data.tsx';
-import { OperatorLanguageProvider, useLanguage } from './language/language.tsx';
+import { fill, OperatorLanguageProvider, useLanguage } from './language/language.tsx';
 import type { Texts } from './language/texts.ts';
 import { pages } from './pages.ts';
 import { useForget, useMaybeSession, useSession } from './session.tsx';
@@ -82,6 +83,7 @@ const operatorSections: readonly Section[] = [
   },
   { name: 'operatorUptime', icon: 'bell', pages: [[pages.operatorUptime, 'operatorUptime']] },
   { name: 'operatorAudit', icon: 'shield', pages: [[pages.operatorAudit, 'operatorAudit']] },
+  { name: 'operatorSeller', icon: 'settings', pages: [[pages.operatorSeller, 'operatorSeller']] },
 ];
 
 function Logo() {
@@ -174,6 +176,7 @@ export function PublicFrame({ children }: { children: ReactNode }) {
         {children}
       </main>
       <footer className="public-foot">
+        <SellerFoot />
         <Preferences />
       </footer>
     </div>
@@ -280,7 +283,7 @@ export function Shell({ children }: { children: ReactNode }) {
       <main id="content" tabIndex={-1}>
         <Offline />
         <Demonstration />
-        {account?.status === 'SUSPENDED' ? <Banner tone="bad">{t.common.suspended}</Banner> : null}
+        {account?.status === 'SUSPENDED' ? <Suspended /> : null}
         {atWork ? <SectionTabs path={path} /> : null}
         {atWork && !person.secondFactor ? (
           <Banner
@@ -296,8 +299,21 @@ export function Shell({ children }: { children: ReactNode }) {
         ) : null}
         {account === null || atWork ? null : <BudgetBanner accountId={account.id} path={path} />}
         {children}
+        <SellerFoot />
       </main>
     </div>
+  );
+}
+
+/** Says that the account is suspended, and whom to ask. */
+function Suspended() {
+  const { t } = useLanguage();
+  const seller = useSeller();
+  const contact = [seller?.supportEmail, seller?.supportPhone].filter(Boolean).join(' · ');
+  return (
+    <Banner tone="bad">
+      {t.common.suspended} {contact === '' ? null : fill(t.seller.ask, { contact })}
+    </Banner>
   );
 }
 

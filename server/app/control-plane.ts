@@ -25,6 +25,7 @@ import { createPeople } from '../people/people.ts';
 import { registerBankWebhooks } from '../plans/bank-webhooks.ts';
 import { createCasso } from '../plans/casso.ts';
 import { createOrders } from '../plans/orders.ts';
+import { createParties } from '../plans/parties.ts';
 import { createPayos } from '../plans/payos.ts';
 import { createPlans } from '../plans/plans.ts';
 import { createQrPictures } from '../plans/qr-pictures.ts';
@@ -117,6 +118,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const keys = createKeys({ pool });
   const orders = createOrders({ pool, bank: config.bank });
   const qrPictures = createQrPictures();
+  const parties = createParties({ pool });
   const transfers = createTransfers({
     pool,
     accountNumbers: accountNumbersOf(config.bank),
@@ -156,6 +158,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       receiptLinks,
       orders,
       plans: createPlans({ pool }),
+      parties,
       qrPictures,
       transfers,
       ...measuring.domains,
@@ -170,9 +173,16 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     log,
   });
   const limits = createLinkLimits({ isLate });
-  const seller = config.bank?.name ?? 'Steyg';
   await registerPages(app, {
-    receipts: { links: receiptLinks, limits, accounts, orders, transfers, seller },
+    receipts: {
+      links: receiptLinks,
+      limits,
+      accounts,
+      orders,
+      transfers,
+      parties,
+      payee: config.bank?.name ?? 'Steyg',
+    },
     downloads,
     pricing: { pool, catalog, uptime: measuring.domains.uptime, publicUrl },
   });

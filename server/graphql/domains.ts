@@ -10,6 +10,7 @@ import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
 import type { People } from '../people/people.ts';
 import type { Orders } from '../plans/orders.ts';
+import type { Parties } from '../plans/parties.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { QrPictures } from '../plans/qr-pictures.ts';
 import type { Transfers } from '../plans/transfers.ts';
@@ -38,6 +39,7 @@ export interface Domains {
   receiptLinks: ReceiptLinks;
   orders: Orders;
   plans: Plans;
+  parties: Parties;
   qrPictures: QrPictures;
   transfers: Transfers;
   uptime: Uptime;

@@ -28,6 +28,7 @@ import './exceptions.ts';
 import './audit.ts';
 import './business.ts';
 import './model-mismatches.ts';
+import './parties.ts';
 import './plans.ts';
 import './orders.ts';
 import './order-status.ts';

@@ -126,6 +126,41 @@ describe('an order', () => {
     expect((await binh.send(receiptOf, { variables: { id: order.id } })).data?.['receipt']).toBeNull();
   });
 
+  it('that a company pays names both parties on its receipt, and only its own account may say which', async () => {
+    const order = await buy(an);
+    await pay(order.memo);
+    const accountId = await accountOf(an);
+    const save = `mutation ($accountId: ID!, $input: CompanyInput) { saveCompany(accountId: $accountId, input: $input) {
+      __typename ... on Account { company { name taxCode } } ... on InputError { problems { path } } } }`;
+    const input = { name: 'CÔNG TY <ABC>', taxCode: '0312345678', address: 'Quận 1' };
+    const saved = await an.send(save, { variables: { accountId, input } });
+    expect(saved.data?.['saveCompany']).toMatchObject({ company: { name: input.name, taxCode: input.taxCode } });
+    const foreign = await binh.send(save, { variables: { accountId, input } });
+    expect(foreign.data?.['saveCompany']).toMatchObject({ __typename: 'NotFoundError' });
+    const wrong = await an.send(save, { variables: { accountId, input: { ...input, taxCode: 'MST' } } });
+    expect(wrong.data?.['saveCompany']).toMatchObject({ problems: [{ path: ['input', 'taxCode'] }] });
+    await plane.database.pool.query(
+      `INSERT INTO seller (name, tax_code, address, support_email, support_phone, terms_url, privacy_url, refund_url)
+       VALUES ('STEYG JSC', '0398765432', 'Hà Nội', 'help@steyg.example', '', '', '', '')`,
+    );
+    const { data } = await an.send('query ($id: ID!) { order(id: $id) { receiptUrl } }', {
+      variables: { id: order.id },
+    });
+    const url = (data?.['order'] as { receiptUrl: string }).receiptUrl.replace(/^http:\/\/[^/]+/, '');
+    const { body } = await plane.app.inject({ method: 'GET', url: `${url}&lang=vi` });
+    for (const text of [
+      'CÔNG TY &#60;ABC&#62;',
+      'Mã số thuế: 0312345678',
+      'Quận 1',
+      'STEYG JSC',
+      'Mã số thuế: 0398765432',
+      'help@steyg.example',
+    ])
+      expect(body).toContain(text);
+    await plane.database.pool.query('DELETE FROM seller');
+    await an.send(save, { variables: { accountId, input: null } });
+  });
+
   it('that is paid has a receipt to print, behind a link that shows nothing else', async () => {
     const link = async (browser: Browser, id: string): Promise<string | null> => {
       const { data } = await browser.send('query ($id: ID!) { order(id: $id) { receiptUrl } }', { variables: { id } });

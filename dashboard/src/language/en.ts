@@ -78,6 +78,7 @@ export const en = {
     operatorUptime: 'Uptime',
     operatorAudit: 'Audit log',
     operatorBooks: 'Books',
+    operatorSeller: 'Company details',
     pricing: 'Prices',
     status: 'Status',
     reference: 'API reference',
@@ -196,6 +197,20 @@ export const en = {
     openText: 'Every model is measured around the clock, the way a customer calls it.',
     pricesLead: 'You pay for tokens and nothing else: no subscription, no monthly fee.',
     last: 'Try it with your own tool',
+  },
+  company: {
+    title: 'Company on receipts',
+    hint: 'Your receipts name this company. Leave the name empty to buy as a person.',
+    name: 'Company name',
+    address: 'Address',
+    taxCodeHint: '10 digits, 10 and 3 with a hyphen, or 12.',
+  },
+  seller: {
+    terms: 'Terms',
+    privacy: 'Privacy',
+    refund: 'Refunds',
+    taxCode: 'Tax code (MST)',
+    ask: 'Contact {contact}.',
   },
   models: {
     title: 'Models and prices',

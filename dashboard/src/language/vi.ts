@@ -81,6 +81,7 @@ export const vi: Texts = {
     operatorUptime: 'Độ sẵn sàng',
     operatorAudit: 'Nhật ký thay đổi',
     operatorBooks: 'Sổ sách',
+    operatorSeller: 'Thông tin công ty',
     pricing: 'Bảng giá',
     status: 'Trạng thái',
     reference: 'Tài liệu API',
@@ -198,6 +199,20 @@ export const vi: Texts = {
     openText: 'Mỗi model được đo suốt ngày đêm, đúng như cách khách hàng gọi.',
     pricesLead: 'Bạn chỉ trả tiền cho token: không thuê bao, không phí hằng tháng.',
     last: 'Thử ngay với công cụ của bạn',
+  },
+  company: {
+    title: 'Công ty trên biên nhận',
+    hint: 'Biên nhận ghi tên công ty này. Để trống tên nếu mua với tư cách cá nhân.',
+    name: 'Tên công ty',
+    address: 'Địa chỉ',
+    taxCodeHint: '10 số, 10 số và 3 số sau dấu gạch, hoặc 12 số.',
+  },
+  seller: {
+    terms: 'Điều khoản',
+    privacy: 'Quyền riêng tư',
+    refund: 'Hoàn tiền',
+    taxCode: 'Mã số thuế',
+    ask: 'Liên hệ {contact}.',
   },
   models: {
     title: 'Model và giá',

@@ -2,6 +2,7 @@
 
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
+import { CompanyCard } from '../components/company-card.tsx';
 import { TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { NoticeSettingsCard } from '../components/notice-settings.tsx';
@@ -26,6 +27,7 @@ export default function Settings() {
           <Preferences />
           <p className="hint">{t.settings.languageHint}</p>
         </Card>
+        {account === null ? null : <CompanyCard />}
         {account === null ? null : <NoticeSettingsCard />}
       </div>
     </Page>

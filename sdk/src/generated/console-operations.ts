@@ -93,6 +93,7 @@ export const consoleOperations = {
     accountEntries: { kind: 'query', path: 'operator.account.ledger', pages: 'edges' },
     business: { kind: 'query', path: 'operator.business' },
     search: { kind: 'query', path: 'operator.search' },
+    saveSeller: { kind: 'mutation', path: 'saveSeller' },
   },
   orders: {
     shop: { kind: 'query', path: 'shop' },
@@ -103,6 +104,9 @@ export const consoleOperations = {
     createOrder: { kind: 'mutation', path: 'createOrder', idempotencyKey: 'input' },
     cancelOrder: { kind: 'mutation', path: 'cancelOrder' },
     orderStatus: { kind: 'subscription', path: 'orderStatus' },
+    seller: { kind: 'query', path: 'seller' },
+    company: { kind: 'query', path: 'account' },
+    saveCompany: { kind: 'mutation', path: 'saveCompany' },
   },
   people: {
     me: { kind: 'query', path: 'me' },

@@ -66,6 +66,16 @@ export type AnnouncementKind =
   /** Planned work. */
   | 'MAINTENANCE';
 
+/** The company that an account buys for. */
+export type CompanyInput = {
+  /** Its address. */
+  address?: string | null | undefined;
+  /** Its name. */
+  name: string;
+  /** Its tax code (MST): 10 digits, 10 and 3 with a hyphen, or 12. */
+  taxCode?: string | null | undefined;
+};
+
 /** What a new access token is to be. */
 export type CreateAccessTokenInput = {
   /** For which account; left out: your only or oldest one. */
@@ -496,6 +506,26 @@ export type SearchHitKind =
   | 'REQUEST'
   /** A bank transfer. */
   | 'TRANSFER';
+
+/** The seller. What is left out is empty. */
+export type SellerInput = {
+  /** The seller’s address. */
+  address?: string | null | undefined;
+  /** The seller’s name. */
+  name?: string | null | undefined;
+  /** Web address of the privacy policy. */
+  privacyUrl?: string | null | undefined;
+  /** Web address of the refund policy. */
+  refundUrl?: string | null | undefined;
+  /** Where to write for help. */
+  supportEmail?: string | null | undefined;
+  /** Where to call for help. */
+  supportPhone?: string | null | undefined;
+  /** The seller’s tax code (MST). */
+  taxCode?: string | null | undefined;
+  /** Web address of the terms of use. */
+  termsUrl?: string | null | undefined;
+};
 
 /** How a model, or the whole service, does. */
 export type ServiceState =
@@ -1119,6 +1149,8 @@ export type TransferProposalFragment = { differences: number, reason: TransferPr
 export type VendorFragment = { keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> };
 
 export type VendorModelFragment = { contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } };
+
+export type SellerFragment = { address: string, name: string, privacyUrl: string, refundUrl: string, supportEmail: string, supportPhone: string, taxCode: string, termsUrl: string };
 
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1792,6 +1824,16 @@ export type SearchQueryVariables = Exact<{
 
 export type SearchQuery = { operator: { search: Array<{ accountId: string | null, detail: string, id: string, kind: SearchHitKind, title: string }> } };
 
+export type SaveSellerMutationVariables = Exact<{
+  input: SellerInput;
+}>;
+
+
+export type SaveSellerMutation = { saveSeller:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'Seller', address: string, name: string, privacyUrl: string, refundUrl: string, supportEmail: string, supportPhone: string, taxCode: string, termsUrl: string }
+   };
+
 export type ShopQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -1858,6 +1900,31 @@ export type OrderStatusSubscriptionVariables = Exact<{
 
 
 export type OrderStatusSubscription = { orderStatus: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } };
+
+export type SellerQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SellerQuery = { seller: { address: string, name: string, privacyUrl: string, refundUrl: string, supportEmail: string, supportPhone: string, taxCode: string, termsUrl: string } };
+
+export type CompanyQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+}>;
+
+
+export type CompanyQuery = { account: { id: string, company: { address: string, name: string, taxCode: string } | null } | null };
+
+export type SaveCompanyMutationVariables = Exact<{
+  accountId: string;
+  input?: CompanyInput | null | undefined;
+}>;
+
+
+export type SaveCompanyMutation = { saveCompany:
+    | { __typename: 'Account', id: string, company: { address: string, name: string, taxCode: string } | null }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
 
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -44,6 +44,8 @@ import type {
   CloseModelMismatchMutationVariables,
   CloseTransferReviewMutation,
   CloseTransferReviewMutationVariables,
+  CompanyQuery,
+  CompanyQueryVariables,
   ConfirmSecondFactorMutation,
   ConfirmSecondFactorMutationVariables,
   CreateAccessTokenMutation,
@@ -170,18 +172,24 @@ import type {
   RotateKeyMutationVariables,
   RotateWebhookSecretMutation,
   RotateWebhookSecretMutationVariables,
+  SaveCompanyMutation,
+  SaveCompanyMutationVariables,
   SaveModelMutation,
   SaveModelMutationVariables,
   SavePlanMutation,
   SavePlanMutationVariables,
   SaveProbingMutation,
   SaveProbingMutationVariables,
+  SaveSellerMutation,
+  SaveSellerMutationVariables,
   SaveUpstreamMutation,
   SaveUpstreamMutationVariables,
   SearchOrdersQuery,
   SearchOrdersQueryVariables,
   SearchQuery,
   SearchQueryVariables,
+  SellerQuery,
+  SellerQueryVariables,
   SendTestWebhookMutation,
   SendTestWebhookMutationVariables,
   ServiceStatusQuery,
@@ -492,6 +500,9 @@ export type BusinessAnswer = BusinessQuery['operator']['business'];
 /** What `search` answers. */
 export type SearchAnswer = SearchQuery['operator']['search'];
 
+/** What `saveSeller` answers. */
+export type SaveSellerAnswer = SaveSellerMutation['saveSeller'];
+
 /** What `shop` answers. */
 export type ShopAnswer = ShopQuery['shop'];
 
@@ -515,6 +526,15 @@ export type CancelOrderAnswer = CancelOrderMutation['cancelOrder'];
 
 /** What `orderStatus` answers. */
 export type OrderStatusAnswer = OrderStatusSubscription['orderStatus'];
+
+/** What `seller` answers. */
+export type SellerAnswer = SellerQuery['seller'];
+
+/** What `company` answers. */
+export type CompanyAnswer = CompanyQuery['account'];
+
+/** What `saveCompany` answers. */
+export type SaveCompanyAnswer = SaveCompanyMutation['saveCompany'];
 
 /** What `me` answers. */
 export type MeAnswer = MeQuery['me'];
@@ -1362,6 +1382,15 @@ export interface ConsoleOperator {
    * ```
    */
   search(variables: SearchQueryVariables, options?: RequestOptions): Pending<SearchAnswer>;
+  /**
+   * Replaces the seller’s details, which appear on every page and on receipts.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.saveSeller({ input: {} });
+   * ```
+   */
+  saveSeller(variables: SaveSellerMutationVariables, options?: RequestOptions): Pending<SaveSellerAnswer>;
 }
 
 /** Operations on orders. */
@@ -1438,6 +1467,33 @@ export interface ConsoleOrders {
    * ```
    */
   orderStatus(variables: OrderStatusSubscriptionVariables, options?: RequestOptions): Subscription<OrderStatusAnswer>;
+  /**
+   * The seller, and where customers find help and terms.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.seller();
+   * ```
+   */
+  seller(variables?: SellerQueryVariables, options?: RequestOptions): Pending<SellerAnswer>;
+  /**
+   * One of your accounts; null: you have none with this id.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.company();
+   * ```
+   */
+  company(variables?: CompanyQueryVariables, options?: RequestOptions): Pending<CompanyAnswer>;
+  /**
+   * Says for which company an account buys: its receipts name it. Without `input`: for a person.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.saveCompany({ accountId: 'account-id' });
+   * ```
+   */
+  saveCompany(variables: SaveCompanyMutationVariables, options?: RequestOptions): Pending<SaveCompanyAnswer>;
 }
 
 /** Operations on people. */

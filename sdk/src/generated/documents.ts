@@ -54,6 +54,7 @@ const route = 'fragment Route on Route{costs{...RouteCosts}enabled entry{display
 const routeCosts = 'fragment RouteCosts on RouteCosts{cacheHit cacheWrite1h cacheWrite5m input output perUnit{...UnitPrices}tiers{...PriceTier}}';
 const routeTest = 'fragment RouteTest on RouteTest{latencyMs ok problem status}';
 const secondFactorSetup = 'fragment SecondFactorSetup on SecondFactorSetup{backupCodes uri}';
+const seller = 'fragment Seller on Seller{address name privacyUrl refundUrl supportEmail supportPhone taxCode termsUrl}';
 const serviceAbsence = 'fragment ServiceAbsence on ServiceAbsence{from to}';
 const serviceStatus = 'fragment ServiceStatus on ServiceStatus{absences{...ServiceAbsence}announcements{...Announcement}generatedAt incidents{...Incident}measuredSince models{...ModelStatus}observers{...UptimeObserver}state}';
 const session = 'fragment Session on Session{createdAt current expiresAt id ipAddress lastUsedAt userAgent}';
@@ -169,6 +170,7 @@ export const documents = {
   accountEntries: 'query accountEntries($after:String$filter:LedgerFilter$first:Int$id:ID!){operator{account(id:$id){ledger(after:$after filter:$filter first:$first){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + promptTier + receiptLine + spendLimits + tokens + unitLine,
   business: 'query business($timeZone:String){operator{business(timeZone:$timeZone){failingUpstreams{health{...UpstreamHealth}id upstreamId}modelMismatches newAccounts openIncidents vndThisMonth vndToday waitingSince waitingTransfers}}}' + upstreamHealth,
   search: 'query search($text:String!){operator{search(text:$text){accountId detail id kind title}}}',
+  saveSeller: 'mutation saveSeller($input:SellerInput!){saveSeller(input:$input){__typename ...Seller ...Problem}}' + problem + seller,
   shop: 'query shop{shop{open demonstration}}',
   plans: 'query plans($all:Boolean){plans(all:$all){...Plan}}' + plan,
   order: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + order + orderPayment + paymentInstructions,
@@ -177,6 +179,9 @@ export const documents = {
   createOrder: 'mutation createOrder($input:CreateOrderInput!){createOrder(input:$input){__typename ...Order ...Problem}}' + bankAccount + order + orderPayment + paymentInstructions + problem,
   cancelOrder: 'mutation cancelOrder($id:ID!){cancelOrder(id:$id){__typename ...Order ...Problem}}' + bankAccount + order + orderPayment + paymentInstructions + problem,
   orderStatus: 'subscription orderStatus($id:ID!){orderStatus(id:$id){...Order}}' + bankAccount + order + orderPayment + paymentInstructions,
+  seller: 'query seller{seller{...Seller}}' + seller,
+  company: 'query company($accountId:ID){account(id:$accountId){company{address name taxCode}id}}',
+  saveCompany: 'mutation saveCompany($accountId:ID!$input:CompanyInput){saveCompany(accountId:$accountId input:$input){__typename ...on Account{company{address name taxCode}id}...Problem}}' + problem,
   me: 'query me{me{...Viewer}}' + session + user + viewer,
   signUp: 'mutation signUp($input:SignUpInput!){signUp(input:$input){__typename ...Done ...Problem}}' + done + problem,
   resendVerification: 'mutation resendVerification($email:String!){resendVerification(email:$email){__typename ...Done ...Problem}}' + done + problem,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatUsd } from '../../core/money.ts';
 import type { Order } from '../../plans/orders.ts';
+import type { Company, Seller } from '../../plans/parties.ts';
 import type { Transfer } from '../../plans/transfer-rows.ts';
 import { escapeText, type Locale, momentText } from '../../shared/page.ts';
 
@@ -12,8 +13,11 @@ export interface PrintedReceipt {
   account: { name: string; email: string };
   /** The transfers that paid it. */
   payments: readonly Transfer[];
-  /** Whom the money went to. */
-  seller: string;
+  /** The company that the account buys for. */
+  company: Company | null;
+  seller: Seller;
+  /** The owner of the bank account: the seller, unless one is named. */
+  payee: string;
 }
 
 interface Words {
@@ -23,6 +27,7 @@ interface Words {
   issued: string;
   seller: string;
   buyer: string;
+  taxCode: string;
   item: string;
   budget: (usd: string) => string;
   upgrade: string;
@@ -49,6 +54,7 @@ const words: Record<Locale, Words> = {
     issued: 'Paid on',
     seller: 'Paid to',
     buyer: 'Paid by',
+    taxCode: 'Tax code',
     item: 'Item',
     budget: (usd) => `Budget of ${usd} USD for model requests`,
     upgrade: 'upgrade: the difference to the plan before',
@@ -73,6 +79,7 @@ const words: Record<Locale, Words> = {
     issued: 'Ngày thanh toán',
     seller: 'Bên nhận',
     buyer: 'Bên thanh toán',
+    taxCode: 'Mã số thuế',
     item: 'Nội dung',
     budget: (usd) => `Ngân sách ${usd} USD cho các yêu cầu gửi tới mô hình`,
     upgrade: 'nâng cấp: phần chênh lệch so với gói trước',
@@ -93,7 +100,7 @@ const words: Record<Locale, Words> = {
 };
 
 export function receiptPage(receipt: PrintedReceipt, locale: Locale): string {
-  const { order, paidAt, account, payments, seller } = receipt;
+  const { order, paidAt, account, company, payments, seller, payee } = receipt;
   const w = words[locale];
   const other: Locale = locale === 'en' ? 'vi' : 'en';
   const surplusVnd = order.receivedVnd - order.priceVnd;
@@ -118,8 +125,8 @@ export function receiptPage(receipt: PrintedReceipt, locale: Locale): string {
 <dl>
 <div><dt>${w.number}</dt><dd><code>${order.memo}</code></dd></div>
 <div><dt>${w.issued}</dt><dd>${timeText(paidAt, locale)}</dd></div>
-<div><dt>${w.seller}</dt><dd>${escapeText(seller)}</dd></div>
-<div><dt>${w.buyer}</dt><dd>${escapeText(account.name)}<br>${escapeText(account.email)}</dd></div>
+<div><dt>${w.seller}</dt><dd>${partyText([seller.name || payee, taxCodeText(seller.taxCode, w), seller.address, seller.supportEmail, seller.supportPhone])}</dd></div>
+<div><dt>${w.buyer}</dt><dd>${partyText([company?.name ?? account.name, taxCodeText(company?.taxCode ?? '', w), company?.address ?? '', account.email])}</dd></div>
 </dl>
 <table>
 <thead><tr><th scope="col">${w.item}</th><th scope="col" class="sum">${w.price}</th></tr></thead>
@@ -141,6 +148,18 @@ export function receiptPage(receipt: PrintedReceipt, locale: Locale): string {
 </body>
 </html>
 `;
+}
+
+function taxCodeText(code: string, w: Words): string {
+  return code === '' ? '' : `${w.taxCode}: ${code}`;
+}
+
+/** The lines of a party, without those that are not given. */
+function partyText(lines: readonly string[]): string {
+  return lines
+    .filter((line) => line !== '')
+    .map(escapeText)
+    .join('<br>');
 }
 
 const tags: Record<Locale, string> = { en: 'en-US', vi: 'vi-VN' };

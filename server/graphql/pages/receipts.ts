@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Orders } from '../../plans/orders.ts';
+import type { Parties } from '../../plans/parties.ts';
 import type { Transfers } from '../../plans/transfers.ts';
 import { chooseLocale } from '../../shared/page.ts';
 import type { LinkLimits } from './link-limits.ts';
@@ -30,12 +31,13 @@ export interface ReceiptParts {
   accounts: Pick<Accounts, 'find'>;
   orders: Pick<Orders, 'findAny'>;
   transfers: Pick<Transfers, 'ofOrders'>;
-  /** Whom the money went to. */
-  seller: string;
+  parties: Pick<Parties, 'seller' | 'companies'>;
+  /** The owner of the bank account. */
+  payee: string;
 }
 
 export function registerReceipts(app: FastifyInstance, parts: ReceiptParts): void {
-  const { links, limits, accounts, orders, transfers, seller } = parts;
+  const { links, limits, accounts, orders, transfers, parties, payee } = parts;
   app.get<{ Querystring: { grant?: unknown; lang?: unknown } }>(path, async (request, reply) => {
     const refused = limits.refuse(request, reply);
     if (refused !== null) return refused;
@@ -45,10 +47,12 @@ export function registerReceipts(app: FastifyInstance, parts: ReceiptParts): voi
     if (order === null || account === null || order.paidAt === null)
       return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
     const payments = (await transfers.ofOrders([order.id])).get(order.id) ?? [];
+    const [seller, companies] = await Promise.all([parties.seller(), parties.companies([account.id])]);
+    const company = companies.get(account.id) ?? null;
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
     return reply
       .headers({ ...linkHeaders, 'content-security-policy': receiptPolicy, 'content-language': locale })
       .type('text/html; charset=utf-8')
-      .send(receiptPage({ order, paidAt: order.paidAt, account, payments, seller }, locale));
+      .send(receiptPage({ order, paidAt: order.paidAt, account, company, payments, seller, payee }, locale));
   });
 }

@@ -26,6 +26,7 @@ import { createNotices } from '../../../server/notices/notices.ts';
 import { createWebhooks } from '../../../server/notices/webhooks.ts';
 import { createPeople } from '../../../server/people/people.ts';
 import { createOrders } from '../../../server/plans/orders.ts';
+import { createParties } from '../../../server/plans/parties.ts';
 import { createPlans } from '../../../server/plans/plans.ts';
 import { createQrPictures } from '../../../server/plans/qr-pictures.ts';
 import { createTransfers } from '../../../server/plans/transfers.ts';
@@ -100,6 +101,7 @@ export async function createControlPlane(
   const orders = createOrders({ pool, bank: { bin: '970436', account: '0011001234567', name: 'STEYG TEST' } });
   const transfers = createTransfers({ pool, accountNumbers: null });
   const qrPictures = createQrPictures();
+  const parties = createParties({ pool });
   const seal = createSeal({ secretKeys: [secretKey] });
   const routeTester = createRouteTester({ pool, seal, simulatorUrl: null, allowPrivate: false, timeoutMs: 500 });
   const webhooks = createWebhooks({ pool, seal, checkAddress: (url) => checkBaseUrl(url, false) });
@@ -115,7 +117,7 @@ export async function createControlPlane(
   const app = Fastify({ trustProxy: false });
   const limits = createLinkLimits({ isLate: () => false });
   registerDownloads(app, { db: pool, downloads, limits });
-  registerReceipts(app, { links: receiptLinks, limits, accounts, orders, transfers, seller: 'STEYG <TEST>' });
+  registerReceipts(app, { links: receiptLinks, limits, accounts, orders, transfers, parties, payee: 'STEYG <TEST>' });
   await registerGraphql(app, {
     prisma,
     db: pool,
@@ -133,6 +135,7 @@ export async function createControlPlane(
       receiptLinks,
       orders,
       plans: createPlans({ pool }),
+      parties,
       qrPictures,
       transfers,
       uptime: createUptime({ pool }),
