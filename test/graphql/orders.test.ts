@@ -146,7 +146,8 @@ describe('an order', () => {
     const { data } = await an.send('query ($id: ID!) { order(id: $id) { receiptUrl } }', {
       variables: { id: order.id },
     });
-    const url = (data?.['order'] as { receiptUrl: string }).receiptUrl.replace(/^http:\/\/[^/]+/, '');
+    const receipt = data?.['order'] as { receiptUrl: string } | undefined;
+    const url = (receipt?.receiptUrl ?? '').replace(/^http:\/\/[^/]+/, '');
     const { body } = await plane.app.inject({ method: 'GET', url: `${url}&lang=vi` });
     for (const text of [
       'CÔNG TY &#60;ABC&#62;',
