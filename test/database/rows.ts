@@ -150,6 +150,16 @@ export const rows: Record<string, () => Row> = {
     started_at: '2026-11-21T00:00:00Z',
     last_seen_at: '2026-11-21T00:00:01Z',
   }),
+  seller: () => ({
+    name: '',
+    tax_code: '',
+    address: '',
+    support_email: '',
+    support_phone: '',
+    terms_url: '',
+    privacy_url: '',
+    refund_url: '',
+  }),
   probe_settings: () => ({ id: 1 }),
   model_probing: () => ({ model: 'big-1' }),
   status_update: () => ({

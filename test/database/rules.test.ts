@@ -194,6 +194,7 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['purchase_order', 'order_status', { status: 'lost' }],
   ['purchase_order', 'order_amounts', { price_vnd: 0n }, { budget: -1n }, { valid_days: -1 }],
   ['purchase_order', 'order_paid', { status: 'paid' }, { paid_at: '2026-11-21T00:00:00Z' }],
+  ['seller', 'seller_single', { id: false }],
   ['bank_transfer', 'transfer_direction', { direction: 'sideways' }],
   ['bank_transfer', 'transfer_amount', { amount_vnd: -1n }],
   ['invitation', 'invitation_role', { role: 'owner' }],

@@ -136,7 +136,7 @@ describe('an order', () => {
     const saved = await an.send(save, { variables: { accountId, input } });
     expect(saved.data?.['saveCompany']).toMatchObject({ company: { name: input.name, taxCode: input.taxCode } });
     const foreign = await binh.send(save, { variables: { accountId, input } });
-    expect(foreign.data?.['saveCompany']).toMatchObject({ __typename: 'NotFoundError' });
+    expect(foreign.data?.['saveCompany']).toMatchObject({ __typename: 'NotAllowedError' });
     const wrong = await an.send(save, { variables: { accountId, input: { ...input, taxCode: 'MST' } } });
     expect(wrong.data?.['saveCompany']).toMatchObject({ problems: [{ path: ['input', 'taxCode'] }] });
     await plane.database.pool.query(
