@@ -55,7 +55,10 @@ describe('the company of an account', () => {
     const parties = createParties({ pool: database.pool });
     const accounts = ['01a20000-0000-7000-8000-000000000001', '01a20000-0000-7000-8000-000000000002'];
     for (const id of accounts)
-      await database.pool.query('INSERT INTO account (id, name, email) VALUES ($1, $1, $2)', [id, `${id}@example.com`]);
+      await database.pool.query(`INSERT INTO account (id, name, email) VALUES ($1, 'Test', $2)`, [
+        id,
+        `${id}@example.com`,
+      ]);
     const [accountId = ''] = accounts;
     const company = { name: 'CÔNG TY CỔ PHẦN ABC', taxCode: '0312345678-001', address: 'Quận 1, TP. HCM' };
     await parties.saveCompany({ accountId, company, actor: 'user:1' });
