@@ -15,13 +15,31 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** The file with the simulator in place of the vendor. */
+/** The file with the simulator in place of the vendor, which it plays strictly. */
 function played(text: string, simulatorUrl: string): string {
-  return text.replaceAll(
-    /(protocol: (\S+)\n\s+baseUrl: )\S+/g,
-    (_match, before: string, protocol: string) =>
-      `${before}${protocol === 'messages' ? simulatorUrl : `${simulatorUrl}/v1`}`,
+  const { upstreams } = parse(text) as { upstreams: { protocol: string; baseUrl: string; profile: string }[] };
+  const addresses = new Map(
+    upstreams.map(({ protocol, profile, baseUrl }) => [
+      `protocol: ${protocol}\n    baseUrl: ${baseUrl}\n`,
+      `protocol: ${protocol}\n    baseUrl: ${simulatorUrl}/as/${profile}${protocol === 'messages' ? '' : '/v1'}\n`,
+    ]),
   );
+  return [...addresses].reduce((file, [theirs, ours]) => file.replaceAll(theirs, ours), text);
+}
+
+/** The usual first request of a program, with a cap on its answer, over each client protocol. */
+const firstContacts = {
+  'chat/completions': { max_tokens: 64, messages: [{ role: 'user', content: '[[say it works]]' }] },
+  responses: { max_output_tokens: 64, instructions: 'Be brief.', input: '[[say it works]]' },
+};
+
+async function contact(path: keyof typeof firstContacts, model: string, secret: string) {
+  const response = await fetch(`${app.baseUrl}/v1/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, ...firstContacts[path] }),
+  });
+  return { path, status: response.status, text: await response.text() };
 }
 
 async function ask(model: string, secret: string): Promise<{ status: number; text: string }> {
@@ -79,6 +97,10 @@ describe.each(vendorIds)('the example file of %s', (vendor) => {
       expect(entry).toMatchObject({ price_input: costs.input, price_output: costs.output });
       expect(Number(entry?.['cost'])).toBeGreaterThan(0);
       expect(entry?.['upstream_cost']).toBe(entry?.['cost']);
+      for (const path of ['chat/completions', 'responses'] as const) {
+        const first = await contact(path, model.id, secret);
+        expect(first).toEqual({ path, status: 200, text: expect.stringContaining('it works') });
+      }
     }
   });
 });
