@@ -10,6 +10,7 @@ import { readSecretKey, SecretKeyError } from './admin/secret-key.ts';
 import { type App, createApp } from './app/app.ts';
 import { useEmbeddedPostgres } from './database/embedded.ts';
 import { MigrationRefused } from './database/migrate.ts';
+import { PoolerRefused } from './database/pooler.ts';
 import { type Config, ConfigError, loadConfig } from './runtime/config.ts';
 import { checkPort, stopListening } from './runtime/listening.ts';
 import { createLog } from './runtime/log.ts';
@@ -26,6 +27,7 @@ import { createSimulator } from './simulator/simulator.ts';
 interface Boot {
   port: number;
   databaseUrl: string;
+  databaseDirectUrl: string;
   secretKey: string;
   simulatorUrl: string;
   /** Prints the addresses and first-start secrets once the server is ready; only one worker does it. */
@@ -97,6 +99,7 @@ async function run(config: Config, log: Logger, stopping: Stopping, releasePort?
       const boot = (announces: boolean): Boot => ({
         port: config.port,
         databaseUrl: config.databaseUrl ?? embedded?.url ?? '',
+        databaseDirectUrl: config.databaseDirectUrl ?? config.databaseUrl ?? embedded?.url ?? '',
         secretKey: secretKey.toString('base64'),
         simulatorUrl: simulator.url,
         announces,
@@ -124,20 +127,21 @@ async function serve(
   releasePort?: () => Promise<void>,
 ): Promise<void> {
   if (stopping.isRequested) return;
-  const { databaseUrl, simulatorUrl } = boot;
+  const { databaseUrl, databaseDirectUrl, simulatorUrl } = boot;
   const secretKey = Buffer.from(boot.secretKey, 'base64');
   let firstStart: FirstStart | null = null;
   let isShown = false;
   const app = await createApp({
     config,
     databaseUrl,
+    databaseDirectUrl,
     secretKey,
     simulatorUrl,
     log,
     scheduled: true,
     ...(cluster.worker === undefined ? {} : { worker: cluster.worker.id }),
     async prepare() {
-      firstStart = (await prepareDatabase({ config, databaseUrl, secretKey, log })) ?? firstStart;
+      firstStart = (await prepareDatabase({ config, databaseUrl: databaseDirectUrl, secretKey, log })) ?? firstStart;
     },
   });
   let stopConnecting: (() => Promise<void>) | null = null;
@@ -222,6 +226,7 @@ function explain(error: unknown): string {
     error instanceof ConfigError ||
     error instanceof CatalogFileError ||
     error instanceof MigrationRefused ||
+    error instanceof PoolerRefused ||
     error instanceof SecretKeyError ||
     error instanceof WorkerFailed ||
     ['listen', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');

@@ -35,6 +35,8 @@ import { registerHealth } from './health.ts';
 export interface AppParts {
   config: Config;
   databaseUrl: string;
+  /** Sessions of their own for the money lane, the listener and the schedule; absent: `databaseUrl` has them. */
+  databaseDirectUrl?: string;
   /** 32 bytes: seals upstream keys, signs what is signed. */
   secretKey: Buffer;
   /** Where the built-in simulator listens. */
@@ -51,8 +53,6 @@ export interface AppParts {
   worker?: number;
   /** Time-outs of the HTTP server; tests shorten them. */
   serverLimits?: ServerLimits;
-  /** Timeout of admission requests; tests lengthen it, because machines that run many are late. */
-  admissionLimitMs?: number;
   /** The vendors that operators choose from; tests let the simulator play them. */
   vendors?: () => Promise<readonly Vendor[]>;
 }
@@ -83,7 +83,7 @@ interface CloseOptions {
 }
 
 export async function createApp(parts: AppParts): Promise<App> {
-  const { config, log, databaseUrl, secretKey, simulatorUrl } = parts;
+  const { config, log, databaseUrl, databaseDirectUrl = databaseUrl, secretKey, simulatorUrl } = parts;
   // A process of its own; tests load it when they need it.
   if (parts.scheduled) await loadTokenizer();
   const fastify = createHttpServer(log, parts.serverLimits, config.trustedProxies);
@@ -122,6 +122,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const control = await createControlPlane(fastify, {
     ...shared,
     databaseUrl,
+    databaseDirectUrl,
     publicUrl: config.publicUrl,
     secretKey,
     simulatorUrl,
@@ -134,6 +135,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const up = bringUp(
     {
       databaseUrl,
+      databaseDirectUrl,
       catalog,
       ledger,
       keyring,
@@ -182,9 +184,10 @@ const maxBreakOffMs = 5_000;
 
 /** The database's connections and what reads and writes through them. */
 function openStores(parts: AppParts, metrics: Metrics) {
-  const { config, log, databaseUrl, secretKey, simulatorUrl } = parts;
+  const { config, log, databaseUrl, databaseDirectUrl = databaseUrl, secretKey, simulatorUrl } = parts;
   const pool = openPool({
     url: databaseUrl,
+    isShared: databaseUrl !== databaseDirectUrl,
     name: 'app',
     max: 10,
     queryTimeoutMs: 15_000,
@@ -193,7 +196,7 @@ function openStores(parts: AppParts, metrics: Metrics) {
     settings: { statement_timeout: '10s', idle_in_transaction_session_timeout: '5min' },
     log,
   });
-  const lane = openLane({ url: databaseUrl, max: laneConnections, log });
+  const lane = openLane({ url: databaseDirectUrl, max: laneConnections, log });
   const processId = randomUUID();
   const spool = createSpool({ directory: join(config.dataDir, 'spool'), processId, log, metrics });
   const ledger = createLedger({
@@ -203,7 +206,7 @@ function openStores(parts: AppParts, metrics: Metrics) {
     holdLeaseMs: config.holdLeaseMs,
     log,
     metrics,
-    ...(parts.admissionLimitMs === undefined ? {} : { admissionLimitMs: parts.admissionLimitMs }),
+    admissionLimitMs: config.admissionTimeoutMs,
   });
   metrics.gauge('gateway_holds', 'Requests of this process that budget is held for.', () => ledger.holds);
   metrics.gauge('gateway_spool_depth', 'Settlements that the database does not have yet.', () => spool.depth);

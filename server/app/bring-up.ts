@@ -7,6 +7,7 @@ import { startSweep } from '../billing/sweep.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { listen } from '../database/listen.ts';
 import { MigrationRefused } from '../database/migrate.ts';
+import { checkPoolers, PoolerRefused } from '../database/pooler.ts';
 import type { Authenticator } from '../gateway/authenticate.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import { describeError } from '../runtime/http.ts';
@@ -17,6 +18,7 @@ import type { Metrics } from '../runtime/metrics.ts';
  */
 export interface BringUpParts {
   databaseUrl: string;
+  databaseDirectUrl: string;
   /** Migrations, first start, catalog file. */
   prepare(): Promise<void>;
   /** Starts scheduled jobs; null: this process has none. */
@@ -52,6 +54,7 @@ export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
   const late = Promise.withResolvers<true>();
 
   const attempt = async (): Promise<void> => {
+    await checkPoolers({ url: parts.databaseUrl, directUrl: parts.databaseDirectUrl });
     await parts.prepare();
     await parts.catalog.refresh();
     await parts.ledger.start();
@@ -93,15 +96,19 @@ export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
   };
 }
 
-/** A refused migration or a wrong catalog file is not retried: the result would be the same. */
+/** A refused migration, a pooler in a mode that does not fit, or a wrong catalog file is not retried: the result would be the same. */
 function needsPerson(error: unknown): boolean {
-  return error instanceof MigrationRefused || (error instanceof Error && error.name === 'CatalogFileError');
+  return (
+    error instanceof MigrationRefused ||
+    error instanceof PoolerRefused ||
+    (error instanceof Error && error.name === 'CatalogFileError')
+  );
 }
 
 /** Drops what is cached when another process changed it. */
-function listenForChanges({ databaseUrl, keyring, authenticator, catalog, log }: BringUpParts) {
+function listenForChanges({ databaseDirectUrl, keyring, authenticator, catalog, log }: BringUpParts) {
   return listen({
-    url: databaseUrl,
+    url: databaseDirectUrl,
     log,
     onChange(channel) {
       if (channel === 'keys') {

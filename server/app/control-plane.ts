@@ -49,6 +49,7 @@ import { createUptimeParts } from './uptime-parts.ts';
 export interface ControlPlaneParts {
   config: Config;
   databaseUrl: string;
+  databaseDirectUrl: string;
   publicUrl: string;
   secretKey: Buffer;
   simulatorUrl: string;
@@ -74,9 +75,10 @@ const prismaConnections = 5;
 const domainConnections = 6;
 
 /** Connections of the domains' own queries: model traffic has a pool of its own. */
-function openDomainPool(url: string, log: Logger): Pool {
+function openDomainPool(url: string, isShared: boolean, log: Logger): Pool {
   return openPool({
     url,
+    isShared,
     name: 'control',
     max: domainConnections,
     queryTimeoutMs: 15_000,
@@ -88,11 +90,24 @@ function openDomainPool(url: string, log: Logger): Pool {
 }
 
 export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
-  const { config, databaseUrl, publicUrl, secretKey, simulatorUrl, catalog, router, mismatches, isLate, metrics, log } =
-    parts;
+  const {
+    config,
+    databaseUrl,
+    databaseDirectUrl,
+    publicUrl,
+    secretKey,
+    simulatorUrl,
+    catalog,
+    router,
+    mismatches,
+    isLate,
+    metrics,
+    log,
+  } = parts;
   const { sepay, casso, payos, listing } = config.bankProviders;
-  const prisma = createPrisma({ url: databaseUrl, max: prismaConnections, log });
-  const pool = openDomainPool(databaseUrl, log);
+  const isShared = databaseUrl !== databaseDirectUrl;
+  const prisma = createPrisma({ url: databaseUrl, isShared, max: prismaConnections, log });
+  const pool = openDomainPool(databaseUrl, isShared, log);
   const mailer = createMailer({ smtpUrl: config.mail.smtpUrl, from: config.mail.from, dataDir: config.dataDir, log });
   const seal = createSeal({ secretKeys: [secretKey] });
   const people = createPeople({ prisma, pool, mailer, publicUrl, secretKey, log });
@@ -128,7 +143,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   });
   const measuring = createUptimeParts({ pool, accounts, keys, log });
   const schedule = createSchedule({
-    databaseUrl,
+    databaseUrl: databaseDirectUrl,
     publicUrl,
     probes: config.probes,
     ...measuring.rounds,

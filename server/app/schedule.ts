@@ -1,4 +1,5 @@
 import type { MismatchMails } from '../catalog/mismatch-mails.ts';
+import { connecting } from '../database/address.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
 import type { People } from '../people/people.ts';
@@ -67,8 +68,10 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     baseUrl: `${publicUrl}/api`,
     due: probing.due,
   });
+  const { connectionString, stream } = connecting(databaseUrl);
   const jobs = createJobs({
-    databaseUrl,
+    databaseUrl: connectionString,
+    ...(stream === undefined ? {} : { stream }),
     log,
     jobs: [
       // Each model has a pace of its own: a round probes those that are due.

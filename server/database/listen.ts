@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { connecting } from './address.ts';
 import type { DatabaseLog } from './pool.ts';
 
 /** The caches of a process that may become stale. */
@@ -78,7 +79,7 @@ export async function listen(options: {
 
 async function connect(url: string): Promise<Client> {
   const client = new Client({
-    connectionString: url,
+    ...connecting(url),
     application_name: 'steyg listen',
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: connectTimeoutMs,

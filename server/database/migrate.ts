@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
+import { connecting } from './address.ts';
 
 /** The migrations of this version of the server. */
 export const migrationsDirectory: string = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
@@ -164,7 +165,7 @@ function nextPending(migrations: readonly Migration[], records: readonly Recorde
 }
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url, application_name: 'steyg migrate' });
+  const client = new Client({ ...connecting(url), application_name: 'steyg migrate' });
   // A broken connection also fails its running query; without a listener the event would end the process.
   client.on('error', () => {});
   await client.connect();

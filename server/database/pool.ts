@@ -1,6 +1,7 @@
 /** Connection pools: parsers that keep BIGINT exact, session settings, time-outs. */
 
-import { type ClientBase, type CustomTypesConfig, Pool, types } from 'pg';
+import { Client, type ClientBase, type CustomTypesConfig, Pool, type QueryConfig, types } from 'pg';
+import { connecting } from './address.ts';
 
 const bigint = 20;
 const bigintArray = 1016;
@@ -37,10 +38,29 @@ export interface DatabaseLog {
 /** Session settings of every connection, e.g. `{ lock_timeout: '1s' }`. */
 export type SessionSettings = Readonly<Record<string, string>>;
 
+/** A client whose connection others use between its transactions: a statement's name would be unknown, or taken. */
+class SharedClient extends Client {
+  constructor(...given: ConstructorParameters<typeof Client>) {
+    super(...given);
+    const query = this.query.bind(this) as (...all: unknown[]) => unknown;
+    const unnamed = (what: unknown, ...rest: unknown[]): unknown =>
+      query(isNamed(what) ? withoutName(what) : what, ...rest);
+    this.query = unnamed as Client['query'];
+  }
+}
+
+function isNamed(what: unknown): what is QueryConfig {
+  return typeof what === 'object' && what !== null && 'name' in what && 'text' in what && !('submit' in what);
+}
+
+function withoutName({ name: _name, ...rest }: QueryConfig): QueryConfig {
+  return rest;
+}
+
 /**
  * A connection pool. Sessions always run in UTC: Prisma's adapter reads every timestamp as UTC whatever its offset, and
  * months begin in UTC. BIGINT arrives as `bigint`. Settings are sent as a query, because poolers refuse them as
- * connection parameters.
+ * connection parameters; one in transaction mode keeps the time zone for each client, and no other setting.
  */
 export function openPool(options: {
   url: string;
@@ -48,21 +68,24 @@ export function openPool(options: {
   name: string;
   max: number;
   settings?: SessionSettings;
+  /** Whether a pooler may hand the connections on between transactions: then `settings` would be another client's. */
+  isShared?: boolean;
   /** Client-side timeout of a query: the last resort when the network drops everything. */
   queryTimeoutMs?: number;
   /** Timeout of a caller's wait for a connection. */
   connectTimeoutMs?: number;
   log: DatabaseLog;
 }): Pool {
-  const settings = { timezone: 'UTC', ...options.settings };
+  const settings = { timezone: 'UTC', ...(options.isShared === true ? {} : options.settings) };
   const pool = new Pool({
-    connectionString: options.url,
+    ...connecting(options.url),
     application_name: `steyg ${options.name}`,
     max: options.max,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     keepAlive: true,
     ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
     types: bigintTypes,
+    ...(options.isShared === true ? { Client: SharedClient } : {}),
     // The pool waits for the promise and never returns a connection whose settings failed; its types only know `void`.
     onConnect: (client) => applySettings(client, settings) as unknown as void,
   });

@@ -6,7 +6,12 @@ import { type DatabaseLog, openPool } from './pool.ts';
  * The control plane's Prisma client. It has connections of its own, so that a slow page never delays the money lane.
  * `$disconnect()` closes them. Money is never moved through it.
  */
-export function createPrisma(options: { url: string; max: number; log: DatabaseLog }): PrismaClient {
+export function createPrisma(options: {
+  url: string;
+  isShared?: boolean;
+  max: number;
+  log: DatabaseLog;
+}): PrismaClient {
   const pool = openPool({ ...options, name: 'prisma', settings: { statement_timeout: '10s', lock_timeout: '5s' } });
   return new PrismaClient({
     adapter: new PrismaPg(pool, { disposeExternalPool: true }),

@@ -67,6 +67,12 @@ const secretKey = z
   .base64('must be base64')
   .refine((value) => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64');
 
+/** Several hosts are separated by commas, as libpq has it; each must make an address. */
+const databaseUrl = z.string().refine((text) => {
+  const [, scheme = '', hosts = '', rest = ''] = /^(postgres(?:ql)?:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/s.exec(text) ?? [];
+  return scheme !== '' && hosts.split(',').every((host) => URL.canParse(scheme + host + rest));
+}, 'must be a postgresql:// address');
+
 const variables = z.object({
   NODE_ENV: z.string().default('development'),
   HOST: host.default('127.0.0.1'),
@@ -81,7 +87,8 @@ const variables = z.object({
       ),
     )
     .default([]),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// address' }).optional(),
+  DATABASE_URL: databaseUrl.optional(),
+  DATABASE_DIRECT_URL: databaseUrl.optional(),
   DATA_DIR: z.string().default('.data'),
   CATALOG_FILE: z.string().optional(),
   UPSTREAMS_FROM_ENV: flag,
@@ -98,6 +105,7 @@ const variables = z.object({
   ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
   ADMIN_PASSWORD: z.string().min(10, 'must have at least 10 characters').max(1024).optional(),
 
+  ADMISSION_TIMEOUT_MS: milliseconds(1_000),
   HOLD_LEASE_MS: milliseconds(60_000, 200),
   DRAIN_MS: milliseconds(25_000, 0),
   DRAIN_IDLE_MS: milliseconds(5_000, 0),
@@ -163,6 +171,8 @@ export interface Config {
   trustedProxies: readonly string[];
   /** Null: the server runs its own embedded PostgreSQL. */
   databaseUrl: string | null;
+  /** PostgreSQL itself, when `databaseUrl` is a pooler in transaction mode; null: the same. */
+  databaseDirectUrl: string | null;
   dataDir: string;
   catalogFile: string | null;
   upstreamsFromEnv: boolean;
@@ -176,6 +186,8 @@ export interface Config {
   workers: number;
   logLevel: string;
   admin: { email: string | null; password: string | null };
+  /** How long a request may wait until its budget is checked. */
+  admissionTimeoutMs: number;
   holdLeaseMs: number;
   drainMs: number;
   /** How long a stopping process keeps connections that clients may use again. */
@@ -290,6 +302,8 @@ export function loadConfig(
   } else if (parsed.data.NODE_ENV === 'production' && parsed.data.SECRET_KEY === undefined) {
     problems.push('SECRET_KEY: required in production (32 random bytes in base64: `openssl rand -base64 32`)');
   }
+  if (parsed.success && parsed.data.DATABASE_DIRECT_URL !== undefined && parsed.data.DATABASE_URL === undefined)
+    problems.push('DATABASE_DIRECT_URL: DATABASE_URL is required beside it');
   if (parsed.success && parsed.data.NODE_ENV === 'production') problems.push(...bankProblems(parsed.data));
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
 
@@ -301,6 +315,7 @@ export function loadConfig(
     publicUrl: v.PUBLIC_URL ?? urlOf(v.HOST, v.PORT),
     trustedProxies: v.TRUST_PROXY,
     databaseUrl: v.DATABASE_URL ?? null,
+    databaseDirectUrl: v.DATABASE_DIRECT_URL ?? null,
     dataDir: v.DATA_DIR,
     catalogFile: v.CATALOG_FILE ?? null,
     upstreamsFromEnv: v.UPSTREAMS_FROM_ENV,
@@ -311,6 +326,7 @@ export function loadConfig(
     workers: v.WORKERS,
     logLevel: v.LOG_LEVEL,
     admin: { email: v.ADMIN_EMAIL ?? null, password: v.ADMIN_PASSWORD ?? null },
+    admissionTimeoutMs: v.ADMISSION_TIMEOUT_MS,
     holdLeaseMs: v.HOLD_LEASE_MS,
     drainMs: v.DRAIN_MS,
     drainIdleMs: v.DRAIN_IDLE_MS,

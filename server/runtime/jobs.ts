@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { PgBoss } from 'pg-boss';
 import { describeError } from './http.ts';
 
@@ -37,12 +38,14 @@ const closeTimeoutMs = 10_000;
 
 export function createJobs(options: {
   databaseUrl: string;
+  /** Makes the sockets of its connections; absent: plain ones. */
+  stream?: () => Socket;
   jobs: readonly ScheduledJob[];
   log: JobLog;
   /** Maximum delay until a triggered job is noticed. At least half a second. */
   pollSeconds?: number;
 }): Jobs {
-  const { databaseUrl, log, pollSeconds = 2 } = options;
+  const { databaseUrl, stream, log, pollSeconds = 2 } = options;
   const jobs = new Map(options.jobs.map((job) => [job.name, job]));
   const closing = new AbortController();
   let boss: PgBoss | null = null;
@@ -63,6 +66,7 @@ export function createJobs(options: {
     async start() {
       const starting = new PgBoss({
         connectionString: databaseUrl,
+        ...(stream === undefined ? {} : { stream }),
         application_name: 'steyg jobs',
         schema: 'pgboss',
         max: 3,

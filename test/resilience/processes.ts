@@ -19,7 +19,7 @@ export interface Service {
   simulator: Simulator;
   dataDir(name: string): string;
   /** Starts a process, again if the name had one before: it finds what that one left in its directory. */
-  start(name: string, env?: Record<string, string>, port?: number): Promise<ServerProcess>;
+  start(name: string, env?: Record<string, string>, port?: number, folder?: string): Promise<ServerProcess>;
   customer(usd?: string): Promise<Customer>;
   rows(accountIds: readonly string[]): Promise<Map<string, number>>;
   /** Resolves when nothing is reserved any more. */
@@ -45,7 +45,7 @@ export async function startService(databaseUrl: string, settings: SimulatorSetti
     pool,
     simulator,
     dataDir: (name) => join(directory, name),
-    async start(name, env = {}, port) {
+    async start(name, env = {}, port, folder) {
       await mkdir(join(directory, name), { recursive: true });
       const started = await startServer({
         dataDir: join(directory, name),
@@ -61,6 +61,7 @@ export async function startService(databaseUrl: string, settings: SimulatorSetti
           ...env,
         },
         ...(port === undefined ? {} : { port }),
+        ...(folder === undefined ? {} : { folder }),
       });
       processes.push(started);
       return started;

@@ -43,18 +43,13 @@ it('a server of one process and one of two workers are replaced under load: no r
     await pause(500);
   }
   const results = await load.stop();
-  expect(results.filter(({ fault, status }) => fault !== null && status !== 503)).toEqual([]);
-  // A machine that is late may refuse for a moment; a process that stops or starts refuses everything.
-  const refused = results.filter(({ status }) => status === 503);
-  expect(refused.filter(({ fault }) => !fault?.includes('cannot check budgets'))).toEqual([]);
-  expect(refused.length).toBeLessThan(results.length / 5);
+  expect(results.filter(({ fault }) => fault !== null)).toEqual([]);
   expect(load.repeated).toBeGreaterThan(0);
   for (const server of Object.values(servers)) server.signal('SIGTERM');
   for (const server of Object.values(servers)) expect(await server.exited).toBe(0);
   await service.released();
   const rows = await service.rows(customers.map(({ accountId }) => accountId));
-  const answered = results.filter(({ status }) => status === 200).map(({ requestId }) => requestId);
-  expect(new Set(rows.keys())).toEqual(new Set(answered));
+  expect(new Set(rows.keys())).toEqual(new Set(results.map(({ requestId }) => requestId)));
   expect(new Set(rows.values())).toEqual(new Set([1]));
   expect(await service.broken()).toEqual([]);
 });

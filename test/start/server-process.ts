@@ -34,12 +34,19 @@ export interface ServerProcessOptions {
   dataDir: string;
   env?: Record<string, string>;
   port?: number;
+  /** The checkout to start; absent: this one. */
+  folder?: string;
 }
 
-export async function startServer({ dataDir, env = {}, port }: ServerProcessOptions): Promise<ServerProcess> {
+export async function startServer({
+  dataDir,
+  env = {},
+  port,
+  folder = root,
+}: ServerProcessOptions): Promise<ServerProcess> {
   const listensAt = port ?? (await freePort());
   const child = spawn(process.execPath, ['server/main.ts'], {
-    cwd: root,
+    cwd: folder,
     env: { ...surroundings(), PORT: String(listensAt), DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -121,6 +128,7 @@ function surroundings(): Record<string, string> {
     // A machine that runs many tests at once is late all the time, and would refuse requests for it.
     OVERLOAD_LAG_MS: '86400000',
     // The tests keep their connections, which a process that stops waits for.
+    ADMISSION_TIMEOUT_MS: '20000',
     DRAIN_IDLE_MS: '0',
   };
 }

@@ -114,11 +114,11 @@ async function runCommand(command: Command, given: Given, { env }: Terminal): Pr
 }
 
 /** The server's database: the configured one, or the embedded one, which is started if it is not running. */
-async function openDatabase({ databaseUrl, dataDir }: Config) {
+async function openDatabase({ databaseUrl, databaseDirectUrl, dataDir }: Config) {
   const { openPool } = await import('../../database/pool.ts');
   const quiet = { info: () => {}, warn: () => {} };
   const embedded = databaseUrl === null ? await useEmbedded(dataDir, quiet) : null;
-  const url = databaseUrl ?? embedded?.url ?? '';
+  const url = databaseDirectUrl ?? databaseUrl ?? embedded?.url ?? '';
   const pool = openPool({ url, name: 'admin', max: 1, log: quiet });
   return {
     url,
