@@ -1,6 +1,9 @@
+/** Installs released versions of the service in temporary folders. */
+
 import { execFileSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Customer } from '../support/app.ts';
 import { createDirectory } from '../support/directory.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -20,4 +23,19 @@ export function install(commit: string): string {
     });
   execFileSync(process.execPath, ['prisma/generate.ts'], { cwd: directory, stdio: 'ignore' });
   return directory;
+}
+
+/** An account with money and a key, made by the command line of an installed version. */
+export function createCustomer(folder: string, databaseUrl: string, email: string): Customer {
+  const admin = (...args: string[]): Record<string, Record<string, string>> =>
+    JSON.parse(
+      execFileSync(process.execPath, ['server/admin.ts', ...args, '--json'], {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, DATA_DIR: createDirectory('steyg-admin-') },
+      }),
+    );
+  const { account } = admin('account', 'create', '--email', email, '--grant-usd', '1000');
+  const { key } = admin('key', 'create', '--account', email);
+  return { accountId: account?.['id'] ?? '', keyId: key?.['id'] ?? '', secret: key?.['secret'] ?? '' };
 }

@@ -6,7 +6,7 @@ import { type Service, startService } from '../resilience/processes.ts';
 import type { ServerProcess } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type LoadResult, startLoad } from '../support/load.ts';
-import { install } from './install.ts';
+import { createCustomer, install } from './install.ts';
 
 const commits = (process.env['UPGRADE_FROM'] ?? '').split(',').filter((commit) => commit !== '');
 const perSecond = Number(process.env['UPGRADE_PER_SECOND'] ?? 200);
@@ -52,7 +52,7 @@ it.each(commits)('from %s to this version and back, process by process: no reque
 
   await start('left', 'old');
   await start('right', 'old');
-  const customers = await Promise.all([service.customer('1000'), service.customer('1000')]);
+  const customers = ['one', 'other'].map((name) => createCustomer(folder, database.url, `${name}@example.com`));
   const targets = (): string[] => [...inUse].flatMap((side) => serving.get(side)?.server.baseUrl ?? []);
   const load = startLoad({ targets, customers, perSecond });
   const escrows = watchEscrows(service);
