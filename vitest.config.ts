@@ -1,6 +1,14 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
-const left = ['test/browser/**', 'test/clients/**', 'test/bench/**', 'test/hostile/**', 'test/engine/**', 'test/failover/**', 'test/upgrade/**'];
+const left = [
+  'test/browser/**',
+  'test/clients/**',
+  'test/bench/**',
+  'test/hostile/**',
+  'test/engine/**',
+  'test/failover/**',
+  'test/upgrade/**',
+];
 /** Tests of functions without a process, a database or a global state: one worker runs them all in the same modules. */
 const pure = ['test/{core,metering,wire}/**/*.test.ts'];
 
