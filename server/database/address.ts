@@ -42,15 +42,19 @@ class PrimarySocket extends Socket {
     this.#hosts = hosts;
   }
 
+  async #connectToPrimary(): Promise<void> {
+    try {
+      const { host, port } = await findPrimary(this.#hosts);
+      if (!this.destroyed) this.connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
+    } catch (error) {
+      this.destroy(error as Error);
+    }
+  }
+
   override connect(...given: unknown[]): this {
     // The second call is this one's own.
     if (typeof given[0] === 'object') return super.connect(given[0] as SocketConnectOpts);
-    findPrimary(this.#hosts).then(
-      ({ host, port }) => {
-        if (!this.destroyed) this.connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
-      },
-      (error: Error) => this.destroy(error),
-    );
+    void this.#connectToPrimary();
     return this;
   }
 }

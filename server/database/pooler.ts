@@ -54,7 +54,7 @@ async function whatIsKept(url: string): Promise<'session' | 'transaction' | 'sta
       await other.query('BEGIN');
     } catch (error) {
       // A pooler's own error: PostgreSQL never refuses BEGIN.
-      if (/statement pooling/i.test(String((error as Error).message))) return 'statement';
+      if (/statement pooling/i.test((error as Error).message)) return 'statement';
       throw error;
     }
     // The other client now occupies what is free: in transaction mode this may be what the first one had before.

@@ -70,9 +70,9 @@ async function failOver({ synchronous, isBehind }: { synchronous: boolean; isBeh
 /** Polls what the primary shows: whatever it has shown was committed. */
 function watchEntries(node: Node): { stop(): Map<string, Date> } {
   const seen = new Map<string, Date>();
-  let isWatching = true;
+  const watching = new AbortController();
   const watch = async (): Promise<void> => {
-    while (isWatching) {
+    while (!watching.signal.aborted) {
       try {
         const rows = await node.query('SELECT request_id, created_at FROM ledger_entry');
         for (const row of rows) seen.set(String(row['request_id']), row['created_at'] as Date);
@@ -85,10 +85,15 @@ function watchEntries(node: Node): { stop(): Map<string, Date> } {
   void watch();
   return {
     stop() {
-      isWatching = false;
+      watching.abort();
       return seen;
     },
   };
+}
+
+/** A line of figures for the reader of a run. */
+function print(name: string, figures: object): void {
+  process.stdout.write(`${name} ${JSON.stringify(figures)}\n`);
 }
 
 async function settledAndReleased(node: Node): Promise<void> {
@@ -131,7 +136,7 @@ it('synchronous: no settlement is lost, nothing is charged twice, requests fail 
   const { results, servers, seen, killedAt, promotedAt } = await failOver({ synchronous: true, isBehind: false });
   const ledger = await ledgerOf(pair.standby);
   const figures = outage(results);
-  console.log('synchronous', { requests: results.length, ...figures, killedAt, promotedAt, shown: seen.size });
+  print('synchronous', { requests: results.length, ...figures, killedAt, promotedAt, shown: seen.size });
   // What the old primary had shown.
   expect([...seen.keys()].filter((id) => !ledger.includes(id))).toEqual([]);
   // What a client has got whole: its settlement was on disk before its last bytes.
@@ -149,7 +154,7 @@ it('asynchronous: what was committed since the standby stopped receiving can be 
   const { results, seen, cutAt, killedAt, promotedAt } = await failOver({ synchronous: false, isBehind: true });
   const ledger = await ledgerOf(pair.standby);
   const lost = [...seen].filter(([id]) => !ledger.includes(id));
-  console.log('asynchronous', {
+  print('asynchronous', {
     requests: results.length,
     ...outage(results),
     killedAt,

@@ -73,7 +73,7 @@ it.each(commits)('from %s to this version and back, process by process: no reque
     steps.push({ side, to, answered: during.length, failed: faults.length, late: faults.filter(isLate).length });
   }
   const results = await load.stop();
-  console.log(
+  print(
     commit,
     { perSecond, requests: results.length, repeatedConnects: load.repeated, mostEscrows: escrows.stop() },
     steps,
@@ -121,17 +121,24 @@ function isLate({ status, fault }: LoadResult): boolean {
   return status === 503 && fault?.includes('cannot check budgets') === true;
 }
 
+/** A line of figures for the reader of a run. */
+function print(...figures: unknown[]): void {
+  process.stdout.write(`${figures.map((each) => JSON.stringify(each)).join(' ')}\n`);
+}
+
 /** Counts the escrows that exist at once. */
 function watchEscrows({ pool }: Service): { most(): number; stop(): number } {
   let most = 0;
-  const clock = setInterval(() => {
-    pool.query('SELECT count(*)::int AS n FROM hold WHERE escrow').then(
-      ({ rows }) => {
-        most = Math.max(most, rows[0].n);
-      },
+  const count = async (): Promise<void> => {
+    try {
+      const { rows } = await pool.query('SELECT count(*)::int AS n FROM hold WHERE escrow');
+      most = Math.max(most, rows[0].n);
+    } catch {
       // The column is there only after the first migration.
-      () => undefined,
-    );
+    }
+  };
+  const clock = setInterval(() => {
+    void count();
   }, 100);
   return {
     most: () => most,
