@@ -90,20 +90,8 @@ function openDomainPool(url: string, isShared: boolean, log: Logger): Pool {
 }
 
 export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
-  const {
-    config,
-    databaseUrl,
-    databaseDirectUrl,
-    publicUrl,
-    secretKey,
-    simulatorUrl,
-    catalog,
-    router,
-    mismatches,
-    isLate,
-    metrics,
-    log,
-  } = parts;
+  const { config, databaseUrl, databaseDirectUrl, publicUrl, secretKey, simulatorUrl } = parts;
+  const { catalog, router, mismatches, isLate, metrics, log } = parts;
   const { sepay, casso, payos, listing } = config.bankProviders;
   const isShared = databaseUrl !== databaseDirectUrl;
   const prisma = createPrisma({ url: databaseUrl, isShared, max: prismaConnections, log });
