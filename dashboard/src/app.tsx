@@ -56,6 +56,7 @@ const operatorPages: readonly (readonly [string, ComponentType])[] = [
   [pages.operatorAccount, lazy(() => import('./pages/operator/account.tsx'))],
   [pages.operatorCatalog, lazy(() => import('./pages/operator/catalog.tsx'))],
   [pages.operatorModel, lazy(() => import('./pages/operator/model.tsx'))],
+  [pages.operatorVendors, lazy(() => import('./pages/operator/vendors.tsx'))],
   [pages.operatorUpstreams, lazy(() => import('./pages/operator/upstreams.tsx'))],
   [pages.operatorPlans, lazy(() => import('./pages/operator/plans.tsx'))],
   [pages.operatorOrders, lazy(() => import('./pages/operator/orders.tsx'))],

@@ -30,6 +30,7 @@ export const pages = {
   operatorAccount: '/operator/accounts/:id',
   operatorCatalog: '/operator/catalog',
   operatorModel: '/operator/catalog/:modelId',
+  operatorVendors: '/operator/vendors',
   operatorUpstreams: '/operator/upstreams',
   operatorPlans: '/operator/plans',
   operatorOrders: '/operator/orders',

@@ -70,6 +70,7 @@ const operatorSections: readonly Section[] = [
     icon: 'models',
     pages: [
       [pages.operatorCatalog, 'operatorCatalog'],
+      [pages.operatorVendors, 'operatorVendors'],
       [pages.operatorUpstreams, 'operatorUpstreams'],
     ],
   },

@@ -64,11 +64,7 @@ export function placesOf(who: Who, { orderId, accountId, requestId, modelId }: S
   };
   const names = Object.keys(pages) as (keyof typeof pages)[];
   const shown: readonly (keyof typeof pages)[] =
-    who === 'nobody'
-      ? forNobody
-      : who === 'person'
-        ? forPerson
-        : names.filter((name) => name.startsWith('operator') && name !== 'operator');
+    who === 'nobody' ? forNobody : who === 'person' ? forPerson : names.filter((name) => name.startsWith('operator'));
   const places = shown.map((name) => ({
     name: name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
     path: `${pathTo(pages[name], parts[name] ?? {})}${searches[name] ?? ''}`,

@@ -70,6 +70,7 @@ export const en = {
     workspaces: 'Workspaces',
     operatorAccounts: 'Accounts',
     operatorCatalog: 'Catalog',
+    operatorVendors: 'Vendors',
     operatorUpstreams: 'Upstreams',
     operatorPlans: 'Plans',
     operatorOrders: 'Orders',

@@ -383,4 +383,63 @@ export const operatorEn = {
   sinceHead: 'At most 90 days',
   requestsSucceeded: 'Customers’ requests, 24 h',
   serviceCause: 'The service itself could not be reached.',
+  anotherVendor: 'Add another vendor',
+  chooseMarkup: 'Markup',
+  chooseModels: 'Models to sell',
+  chooseVendor: 'Vendor',
+  dearerAbove: 'dearer above {tokens} tokens',
+  isSold: 'on sale',
+  keyIsHere: 'There is a key already: {keys}. A new one replaces it; leave this empty to keep it.',
+  listPrice: 'List price',
+  listedAt: 'Prices are for 1,000,000 tokens, input above output. List prices of {date}:',
+  markup: 'Markup in percent',
+  markupHint:
+    'On the list prices, rounded up to 0.000001 USD per 1,000,000 tokens. A model that is on sale already keeps its price.',
+  markupWrong: 'A number from 0 to 1000.',
+  onSaleNow: { one: '{n} model is on sale.', other: '{n} models are on sale.' },
+  ourPrice: 'Your price',
+  pasteKey: 'Key of {vendor}',
+  sellModels: { one: 'Put {n} model on sale', other: 'Put {n} models on sale' },
+  setupLead: 'What the service needs before customers can pay for it.',
+  setupMissing: { one: '{n} step is missing.', other: '{n} steps are missing.' },
+  tryKey: 'Try the key',
+  tryModels: 'Try the models of {vendor}',
+  tryModelsHint: 'Each test is the smallest request. The vendor charges for it.',
+  vendorsLead: 'Choose a vendor, paste its key, and its models are on sale.',
+  setup: 'Set-up',
+  setupActions: {
+    SECOND_FACTOR: 'Turn on 2FA',
+    VENDOR: 'Add a vendor',
+    PLAN: 'Add a plan',
+  },
+  setupSteps: {
+    SECOND_FACTOR: {
+      title: 'Two-factor sign-in',
+      text: 'Prices, keys and money can only be changed after a one-time code.',
+    },
+    VENDOR: {
+      title: 'First vendor',
+      text: 'At least one model runs at a vendor, not at the simulator.',
+    },
+    PLAN: {
+      title: 'First plan',
+      text: 'Customers buy budget by plan.',
+    },
+    BANK_ACCOUNT: {
+      title: 'Bank account',
+      text: 'Set `BANK_BIN`, `BANK_ACCOUNT` and `BANK_NAME` in the environment of the server and restart it. Until then no transfer can arrive.',
+    },
+    BANK_WEBHOOK: {
+      title: 'Bank webhook',
+      text: 'Set `SEPAY_WEBHOOK_SECRET` (or that of Casso or payOS), enter the address `/webhooks/sepay` there, and send a test: this step is done when the first message has arrived.',
+    },
+    SMTP: {
+      title: 'E-mail',
+      text: 'Set `SMTP_URL` and `MAIL_FROM`. Until then mails are files in `DATA_DIR/mail`, and nobody can confirm an address.',
+    },
+    PUBLIC_ADDRESS: {
+      title: 'Public address',
+      text: 'Set `PUBLIC_URL` to the https address that customers reach. Links, cookies and the settings of tools come from it.',
+    },
+  },
 };

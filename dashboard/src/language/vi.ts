@@ -73,6 +73,7 @@ export const vi: Texts = {
     workspaces: 'Không gian làm việc',
     operatorAccounts: 'Các tài khoản',
     operatorCatalog: 'Danh mục',
+    operatorVendors: 'Nhà cung cấp',
     operatorUpstreams: 'Upstream',
     operatorPlans: 'Các gói',
     operatorOrders: 'Đơn hàng',

@@ -1,13 +1,13 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../components/button.tsx';
 import { ConnectPanel } from '../components/connect-panel.tsx';
 import { TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
-import { Icon } from '../components/icon.tsx';
 import { type NewKey, Secret, useCreateKey } from '../components/new-key.tsx';
 import { Page } from '../components/page.tsx';
 import { Banner, Loaded, LoadingSkeleton } from '../components/states.tsx';
+import { Step } from '../components/step.tsx';
 import { useAsk } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
@@ -28,32 +28,6 @@ export default function Start() {
         <FirstRequestStep keyId={key?.key.id ?? null} />
       </ol>
     </Page>
-  );
-}
-
-function Step({
-  number,
-  title,
-  done,
-  children,
-}: {
-  number: number;
-  title: string;
-  done: boolean;
-  children: ReactNode;
-}) {
-  const { t } = useLanguage();
-  return (
-    <li className={done ? 'step done' : 'step'}>
-      <h2>
-        <span className="step-mark" aria-hidden="true">
-          {done ? <Icon name="check" /> : number}
-        </span>
-        {title}
-        {done ? <span className="sr-only"> ({t.common.done})</span> : null}
-      </h2>
-      {children}
-    </li>
   );
 }
 

@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { collect } from '../../all.ts';
 import { Moment } from '../../components/moment.tsx';
 import { Card, Figure, Page } from '../../components/page.tsx';
+import { Setup } from '../../components/setup.tsx';
 import { Loaded, LoadingSkeleton } from '../../components/states.tsx';
 import { Usd } from '../../components/usd.tsx';
 import { useAsk } from '../../data.tsx';
@@ -32,6 +33,7 @@ export default function OperatorHome() {
           </>
         )}
       </Loaded>
+      <Setup />
     </Page>
   );
 }

@@ -1,0 +1,69 @@
+/** What the service needs before customers can pay for it, and where to do it. */
+
+import type { SetupAnswer } from '@steyg/sdk';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useAsk } from '../data.tsx';
+import { useOperatorLanguage } from '../language/language.tsx';
+import { pages } from '../pages.ts';
+import { Card } from './page.tsx';
+import { Step } from './step.tsx';
+
+type Item = NonNullable<SetupAnswer>[number];
+
+/** The steps that are missing before customers can pay, with the place of each; nothing once all are done. */
+export function Setup() {
+  const { t, count } = useOperatorLanguage();
+  const setup = useAsk({
+    key: ['operator', 'setup'],
+    ask: (steyg, signal) => steyg.console.operator.setup({}, { signal }),
+  });
+  const items = setup.data ?? [];
+  const missing = items.filter(({ done }) => !done).length;
+  if (missing === 0) return null;
+  return (
+    <Card title={t.operator.setup}>
+      <p>
+        {t.operator.setupLead} {count(t.operator.setupMissing, missing)}
+      </p>
+      <ol className="steps">
+        {items.map((item, index) => (
+          <SetupStep key={item.step} item={item} number={index + 1} />
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+/** The pages where steps are done; the others are done in the server's environment, which their texts name. */
+const places = {
+  SECOND_FACTOR: pages.security,
+  VENDOR: pages.operatorVendors,
+  PLAN: pages.operatorPlans,
+} as const;
+
+function hasPlace(step: Item['step']): step is keyof typeof places {
+  return Object.hasOwn(places, step);
+}
+
+function SetupStep({ item: { step, done }, number }: { item: Item; number: number }) {
+  const { t } = useOperatorLanguage();
+  const { title, text } = t.operator.setupSteps[step];
+  return (
+    <Step number={number} title={title} done={done}>
+      <p className={done ? 'hint' : ''}>{marked(text)}</p>
+      {done || !hasPlace(step) ? null : (
+        <p>
+          <Link href={places[step]} className="button primary small">
+            {t.operator.setupActions[step]}
+          </Link>
+        </p>
+      )}
+    </Step>
+  );
+}
+
+/** Names in backticks, such as those of variables, as code. */
+function marked(text: string): ReactNode {
+  return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
+}
