@@ -1,6 +1,7 @@
 import { accountsWith, actorOf, isOperator } from '../people/principal.ts';
 import { decodeUuid, noSuchId } from './access.ts';
 import { builder } from './builder.ts';
+import { containing } from './containing.ts';
 import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from './errors.ts';
 import { OperatorType } from './operator.ts';
 import { besideCursor, cursorRow } from './paging.ts';
@@ -52,10 +53,10 @@ builder.queryField('account', (t) =>
   }),
 );
 
-/** Accounts whose id or address contains or equals a text, in any case. Wildcards of LIKE are escaped. */
+/** Accounts whose id or address contains or equals a text, in any case. */
 function searched(text: string) {
   if (text === '') return {};
-  const part = { contains: text.replaceAll(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const };
+  const part = containing(text);
   const id = decodeUuid('Account', text);
   return { OR: [{ email: part }, { name: part }, ...(id === null ? [] : [{ id }])] };
 }

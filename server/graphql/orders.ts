@@ -7,6 +7,7 @@ import type { Transfer } from '../plans/transfer-rows.ts';
 import { accountFor, checkIdempotencyKey, decodeId, decodeUuid, encodeId, requireAbility } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
+import { containing } from './containing.ts';
 import type { GraphqlContext } from './context.ts';
 import { BusyError, ConflictError, InputError, idempotencyConflict, NotAllowedError, NotFoundError } from './errors.ts';
 import { besideCursor, cursorRow } from './paging.ts';
@@ -269,7 +270,7 @@ builder.queryFields((t) => ({
 
 /** What a person remembers of an order. Prices are written with separators of thousands or without. */
 function searched(text: string) {
-  const contains = { contains: text, mode: 'insensitive' as const };
+  const contains = containing(text);
   const digits = text.replaceAll(/[.,\s₫]|vnd/gi, '');
   return [
     { memo: contains },

@@ -1,6 +1,7 @@
 import { isUuid } from '../shared/uuid.ts';
 import { encodeId } from './access.ts';
 import { builder } from './builder.ts';
+import { containing } from './containing.ts';
 import type { GraphqlContext } from './context.ts';
 import { OperatorType } from './operator.ts';
 
@@ -48,7 +49,7 @@ const HitType = builder.objectRef<Hit>('SearchHit').implement({
 async function search({ prisma, db }: GraphqlContext, asked: string): Promise<Hit[]> {
   const text = asked.trim().slice(0, maxTextLength);
   if (text.length < minTextLength) return [];
-  const contains = { contains: text, mode: 'insensitive' as const };
+  const contains = containing(text);
   const digits = text.replaceAll(/[.,\s₫]|vnd/gi, '');
   const amount = /^[1-9]\d{3,14}$/.test(digits) ? BigInt(digits) : null;
   const newest = { take: perKind, orderBy: { createdAt: 'desc' as const } };
