@@ -15,6 +15,9 @@ export type StartSettings = CatalogSurroundings &
   Pick<FirstStartParts, 'upstreamsFromEnv' | 'admin' | 'production'> & {
     /** The bank account of customers' payments; null: nothing is sold, which is logged. */
     bank?: object | null;
+    /** Null: mails are files. */
+    mail?: { smtpUrl: string | null };
+    publicUrl?: string;
     catalogFile: string | null;
     previousSecretKeys: readonly Buffer[];
   };
@@ -35,6 +38,8 @@ export async function prepareDatabase(options: {
   const { config, databaseUrl, secretKey, log } = options;
   const content = config.catalogFile === null ? null : await readCatalogFile(config.catalogFile, config);
   if (config.bank === null) log.warn({}, 'BANK_BIN, BANK_ACCOUNT and BANK_NAME are not set: no order can be made');
+  const missing = missingSettings(config);
+  if (missing.length > 0) log.warn({ missing }, 'production: these settings are missing before customers can come');
   const applied = await migrate({ url: databaseUrl });
   if (applied.length > 0) log.info({ count: applied.length }, 'applied migrations');
   const { unknown } = await migrateStatus({ url: databaseUrl });
@@ -59,6 +64,16 @@ export async function prepareDatabase(options: {
   } finally {
     await pool.end();
   }
+}
+
+/** The variables that a service in production needs for customers and does not have. */
+function missingSettings({ production = false, bank, mail, publicUrl = '' }: StartSettings): string[] {
+  if (!production) return [];
+  return [
+    ...(publicUrl.startsWith('https://') ? [] : ['PUBLIC_URL']),
+    ...(mail?.smtpUrl == null ? ['SMTP_URL'] : []),
+    ...(bank == null ? ['BANK_BIN', 'BANK_ACCOUNT', 'BANK_NAME'] : []),
+  ];
 }
 
 /** Says what to do about vendors whose keys `UPSTREAMS_FROM_ENV` did not seed, because it seeds an empty database alone. */

@@ -13,7 +13,11 @@ afterEach(() => database.drop());
 
 const secretKey = randomBytes(32);
 
-async function start(keys: Record<string, string>, upstreamsFromEnv = true): Promise<Record<string, unknown>[]> {
+async function start(
+  keys: Record<string, string>,
+  upstreamsFromEnv = true,
+  more: object = {},
+): Promise<Record<string, unknown>[]> {
   const warned: Record<string, unknown>[] = [];
   await prepareDatabase({
     config: {
@@ -23,6 +27,7 @@ async function start(keys: Record<string, string>, upstreamsFromEnv = true): Pro
       previousSecretKeys: [],
       allowPrivateUpstreams: false,
       vendorKey: (name) => keys[name],
+      ...more,
     },
     databaseUrl: database.url,
     secretKey,
@@ -55,5 +60,22 @@ describe('UPSTREAMS_FROM_ENV=1', () => {
 
   test('without any key says which variables it looks for', async () => {
     expect(await start({})).toMatchObject([{ variables: expect.arrayContaining(['ANTHROPIC_API_KEY']) }]);
+  });
+});
+
+describe('in production', () => {
+  const complete = { production: true, bank: {}, mail: { smtpUrl: 'smtps://x' }, publicUrl: 'https://steyg.example' };
+
+  test('the start names each variable that customers need and that is not set', async () => {
+    expect(await start({}, false, complete)).toEqual([]);
+    const bare = { production: true, bank: null, mail: { smtpUrl: null }, publicUrl: 'http://127.0.0.1:8787' };
+    expect((await start({}, false, bare)).flatMap(({ missing }) => missing ?? [])).toEqual([
+      'PUBLIC_URL',
+      'SMTP_URL',
+      'BANK_BIN',
+      'BANK_ACCOUNT',
+      'BANK_NAME',
+    ]);
+    expect(await start({}, false, { ...bare, bank: {}, production: false })).toEqual([]);
   });
 });
