@@ -18,7 +18,7 @@ import type { AdmitAsk, Admitted, Balance, Refused, RequestRef, Settled, Settlem
 import { readBalance } from './usage.ts';
 import { createWitness } from './witness.ts';
 
-export type { EntryPrice, FrozenPrice } from '../core/price.ts';
+export type { FrozenPrice } from '../core/price.ts';
 export type { AdmitAsk, Admitted, Refused, Settled, Settlement } from './types.ts';
 export { Closed, Quarantined };
 
