@@ -34,6 +34,8 @@ const { values: options } = parseArgs({
     /** Measured seconds a case; as long again to warm up. */
     seconds: { type: 'string', default: '5' },
     rows: { type: 'string', default: '2000000' },
+    /** Requests of the memory case, which compares with the first tenth of them. */
+    soak: { type: 'string', default: '1000000' },
     /** Parts of the names of cases, separated by `|`. */
     only: { type: 'string' },
     'no-portkey': { type: 'boolean', default: false },
@@ -176,17 +178,18 @@ async function measureWorkers(upstreamUrl: string, one: Subject): Promise<void> 
   await stop(two.child);
 }
 
-/** Resident memory after 100,000 requests and after a million. Takes minutes, so only when it is asked for by name. */
+/** Resident memory after a tenth of the requests and after all. Takes minutes, so only when it is asked for by name. */
 async function measureMemory(subject: Subject): Promise<void> {
   let sent = 0;
-  for (const until of [100_000, 1_000_000]) {
+  const all = Number(options.soak);
+  for (const until of [all / 10, all]) {
     const load = closedLoop({ body: chatBody(false), connections: 64 });
     let last: Driven | null = null;
     for (; sent < until; sent += last.requests) last = await load(subject);
     if (last === null) continue;
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     const { residentMb } = usageOf(subject.pids());
-    const name = 'memory after a million';
+    const name = `memory after ${all} requests`;
     rows.push({
       case: name,
       subject: `${until} requests`,
