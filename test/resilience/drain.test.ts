@@ -104,7 +104,6 @@ it('two workers: a dead one is replaced, a deleted key counts on both, Ctrl-C re
   await server.ready();
   await reached(() => server.output.includes('is ready at'));
   const customer = await service.customer();
-  const slow = answerToHalfAHead(server);
   /** Requests over connections of their own, until both processes have answered some; their ids. */
   const bothAnswer = async (status: number): Promise<number[]> => {
     const seen = new Set<number>();
@@ -128,6 +127,7 @@ it('two workers: a dead one is replaced, a deleted key counts on both, Ctrl-C re
   await reached(() => server.log.some(({ msg }) => String(msg).includes('a worker ended')));
   const after = await bothAnswer(200);
   expect(after).not.toContain(victim);
+  const slow = answerToHalfAHead(server);
   expect(server.output.match(/is ready at/g)).toHaveLength(1);
   // A scrape meets one of them: its figures must not be taken for those of the other.
   const figures = await (await fetch(`${server.url}/metrics`)).text();
