@@ -1,5 +1,6 @@
 /** The doctor: each fault of a set-up has its finding. */
 
+import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Diagnosis, type DoctorRequest, doctor } from '@steyg/sdk/doctor';
@@ -312,6 +313,17 @@ describe('the environment', () => {
   it('that is right', async () => {
     expect(await told(right())).toEqual([]);
     expect(await told({ OPENAI_BASE_URL: `${app.baseUrl}/v1`, OPENAI_API_BASE: 'x' })).toEqual([]);
+  });
+
+  it('that README.md gives for Claude Code', async () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    const [, block = ''] = /### Claude Code\n\n```sh\n([\s\S]*?)```/.exec(readme) ?? [];
+    const lines = [...block.matchAll(/^export (\w+)="?([^"\n]*)"?$/gm)].map(([, name = '', value = '']) => [
+      name,
+      value.replace('$KEY', customer.secret).replace('http://127.0.0.1:8787/api', app.baseUrl),
+    ]);
+    expect(lines.length).toBeGreaterThan(7);
+    expect(await told(Object.fromEntries(lines) as Record<string, string>)).toEqual([]);
   });
 
   it('that is wrong', async () => {
