@@ -243,6 +243,34 @@ test('no admission waits for settlements whose account somebody else has locked'
   await expectSound(db.pool);
 });
 
+test('an entry keeps the tier of its price, beside entries without one', async () => {
+  const process = await openLedger(db.url);
+  const customer = await addCustomer(db.pool, { budget: '100' });
+  const running = await promised(process, customer, 4);
+  const tiers = [undefined, { above: null, upTo: 200_000 }, undefined, { above: 1, upTo: null }];
+  await Promise.all(
+    running.map((each, index) => {
+      const tier = tiers[index];
+      return process.ledger.settle(tier === undefined ? each : { ...each, price: { ...each.price, tier } });
+    }),
+  );
+  const { rows } = await db.pool.query(
+    'SELECT request_id AS id, tier_above AS above, tier_up_to AS "upTo" FROM ledger_entry WHERE request_id = ANY ($1)',
+    [running.map(({ requestId }) => requestId)],
+  );
+  const found = new Map(
+    rows.map(({ id, above, upTo }) => [id, [above, upTo].map((bound) => (bound === null ? null : Number(bound)))]),
+  );
+  expect(running.map(({ requestId }) => found.get(requestId))).toEqual([
+    [null, null],
+    [null, 200_000],
+    [null, null],
+    [1, null],
+  ]);
+  await process.close();
+  await expectSound(db.pool);
+});
+
 test('settlements of an escrow that was swept are charged once, to what is free', async () => {
   const process = await openLedger(db.url);
   const customer = await addCustomer(db.pool, { budget: '100' });
