@@ -330,6 +330,19 @@ models:
     expect(again.models[2].differs).toEqual(['limits']);
   });
 
+  test('leaves prices by the piece, which a list names otherwise, as they are', async () => {
+    const out = path();
+    await apply(catalog.replace('output: "25" }', 'output: "25", perUnit: { search: "0.01" } }'));
+    const { models } = await admin('catalog', 'diff', modelsDev);
+    expect(models[2].differs).toEqual(['cost', 'loss', 'limits']);
+    await admin('catalog', 'diff', modelsDev, '--out', out);
+    await admin('catalog', 'apply', out);
+    expect((await admin('catalog', 'diff', modelsDev)).models[2]).toMatchObject({
+      cost: { input: '5', perUnit: { search: '0.01' } },
+      differs: ['loss', 'limits'],
+    });
+  });
+
   test('a price of the list that is not known ends it with its name, after what is known', async () => {
     await apply();
     const from = await listWith('claude-opus-4-8', { input_cost_per_token_moonlight: 1e-6 });

@@ -15,6 +15,8 @@ import { pools, type Pool as TokenPool, type VendorPriceList } from './price-lis
 export interface PriceText extends Partial<Record<TokenPool, string>> {
   tiers?: readonly (Partial<Record<TokenPool, string>> & { abovePromptTokens: number })[];
   maxPromptTokens?: number;
+  /** Prices by the piece, which lists name otherwise: they are not compared. */
+  perUnit?: Record<string, string>;
 }
 
 /** One route of one model beside the list. */
@@ -141,7 +143,7 @@ function differences(row: DiffRow, price: CatalogPrice | null, costs: RouteCosts
   if (row.vendor === null) return [];
   if (costs === null) return ['not_listed'];
   const { tiers: listTiers = [], ...listed } = row.list ?? {};
-  const { tiers: ownTiers = [], ...own } = row.cost ?? {};
+  const { tiers: ownTiers = [], perUnit: _pieces, ...own } = row.cost ?? {};
   const otherLimit = ({ ours, list }: { ours: number; list: number | null }) => list !== null && list !== ours;
   return [
     ...(row.cost === null || JSON.stringify(own) !== JSON.stringify(listed) ? (['cost'] as const) : []),
@@ -169,18 +171,28 @@ function proposalOf(
     if (change === undefined) return [];
     const routes = entry.routes.map((route) => {
       const costs = change.costs.get(JSON.stringify([route.upstream, route.model]));
-      return costs === undefined ? route : { ...route, costs: pricesText(costs) };
+      return costs === undefined ? route : { ...route, costs: { ...pricesText(costs), ...keptOf(route.costs) } };
     });
     const [first] = change.costs.values();
     return [
       {
         ...entry,
-        ...(markup === null || first === undefined ? {} : { prices: pricesText(markedUp(first, markup)) }),
+        ...(markup === null || first === undefined
+          ? {}
+          : { prices: { ...pricesText(markedUp(first, markup)), ...keptOf(entry.prices) } }),
         routes,
       },
     ];
   });
   return { models };
+}
+
+/** What a list does not say stays as it is. */
+function keptOf({ perUnit, maxPromptTokens }: PriceText = {}): Pick<PriceText, 'perUnit' | 'maxPromptTokens'> {
+  return {
+    ...(perUnit === undefined ? {} : { perUnit }),
+    ...(maxPromptTokens === undefined ? {} : { maxPromptTokens }),
+  };
 }
 
 const titles: Record<TokenPool, string> = {
