@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../runtime/metrics.ts';
+import { createPieces, piecesPath } from '../runtime/pieces.ts';
 import { isSameSecret } from '../shared/constant-time.ts';
 
-/** The endpoints of load balancers and Prometheus: `/healthz`, `/readyz` and `/metrics`. */
+/** The endpoints of load balancers, Prometheus and `npm run doctor:server`. */
 export interface HealthParts {
   /** Whether this process takes requests. */
   isReady: () => boolean;
@@ -24,6 +26,9 @@ export function registerHealth(app: FastifyInstance, { isReady, metrics, metrics
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, response) =>
     isReady() ? { status: 'ready' } : response.code(503).send({ status: 'not ready' }),
+  );
+  app.get(piecesPath, async (_request, response) =>
+    response.type('text/event-stream').header('cache-control', 'no-store').send(Readable.from(createPieces())),
   );
   app.get('/metrics', async (request, response) => {
     const isAllowed =

@@ -39,6 +39,9 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createDatabase({ migrated: false });
   chmodSync(place, 0o755);
+  // The server of the image runs as another user.
+  const socket = new URL(database.url).searchParams.get('host');
+  if (isRoot && socket !== null) chmodSync(socket, 0o755);
   // Node of the images.
   mkdirSync(join(place, 'bin'));
   copyFileSync(process.execPath, join(place, 'bin/node'));
@@ -46,7 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await database.drop();
   rmSync(place, { recursive: true, force: true });
-});
+}, 600_000);
 
 /** A path of a stage's file system, as it lies on this machine. */
 function inside(stage: string, path: string): string {

@@ -1,0 +1,35 @@
+/** The command that examines a host before it serves, or while it does. */
+
+import { type Command, CommandError } from './command.ts';
+
+export const doctorCommands: readonly Command[] = [
+  {
+    name: 'doctor',
+    usage: '',
+    summary: 'examine this host: Node, files, clock, disk, database, secret, public address, streams, webhooks',
+    options: {},
+    async runAlone({ config }) {
+      const [{ examineHost }, { examineDatabase }, { examineAddresses }] = await Promise.all([
+        import('../doctor/host.ts'),
+        import('../doctor/database.ts'),
+        import('../doctor/address.ts'),
+      ]);
+      const findings = [
+        ...(await examineHost(config)),
+        ...(await examineDatabase(config)),
+        ...(await examineAddresses(config)),
+      ];
+      const width = Math.max(...findings.map(({ subject }) => subject.length));
+      const text = findings
+        .map(({ subject, state, found, advice }) =>
+          [`${state.padEnd(8)}  ${subject.padEnd(width)}  ${found}`, ...(advice === undefined ? [] : [advice])].join(
+            `\n${' '.repeat(width + 12)}`,
+          ),
+        )
+        .join('\n');
+      const bad = findings.filter(({ state }) => state === 'bad');
+      if (bad.length > 0) throw new CommandError('host_unfit', text, { findings });
+      return { json: { findings }, text };
+    },
+  },
+];

@@ -1,0 +1,113 @@
+import { migrateStatus } from '../../database/migrate.ts';
+import { openPool } from '../../database/pool.ts';
+import type { Config } from '../../runtime/config.ts';
+import { type Finding, judge } from './finding.ts';
+
+/** Examines the PostgreSQL of `DATABASE_URL`: version, settings that money depends on, connections, clock, migrations. */
+
+/** Connections to the database that one process holds at most. */
+const connectionsOfProcess = 27;
+const quiet = { info: () => {}, warn: () => {} };
+
+interface Facts {
+  version: string;
+  number: number;
+  fsync: string;
+  pages: string;
+  commit: string;
+  encoding: string;
+  checksums: string;
+  readOnly: string;
+  standby: boolean;
+  connections: number;
+  reserved: number;
+  used: number;
+  /** Seconds since 1970. */
+  clock: number;
+}
+
+const question = `
+  SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+         current_setting('fsync') AS fsync, current_setting('full_page_writes') AS pages,
+         current_setting('synchronous_commit') AS "commit", current_setting('server_encoding') AS encoding,
+         current_setting('data_checksums') AS checksums, current_setting('transaction_read_only') AS "readOnly",
+         pg_is_in_recovery() AS standby, current_setting('max_connections')::int AS connections,
+         current_setting('superuser_reserved_connections')::int AS reserved,
+         (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+           AND application_name NOT LIKE 'steyg %') AS used,
+         extract(epoch FROM clock_timestamp())::float8 AS clock`;
+
+export async function examineDatabase({ databaseUrl, workers }: Config): Promise<Finding[]> {
+  if (databaseUrl === null) return [{ subject: 'database', state: 'skipped', found: 'embedded, in DATA_DIR' }];
+  const pool = openPool({ url: databaseUrl, name: 'doctor', max: 1, log: quiet });
+  try {
+    await pool.query('SELECT 1');
+    const askedAt = Date.now();
+    const { rows } = await pool.query<Facts>(question);
+    const answeredAt = Date.now();
+    const [facts] = rows;
+    if (facts === undefined) throw new Error('no answer');
+    return [
+      ...judgeFacts(facts, workers),
+      judgeClock(facts.clock * 1000, askedAt, answeredAt),
+      await examineMigrations(databaseUrl),
+    ];
+  } catch (error) {
+    const code = String((error as { code?: unknown }).code ?? 'no answer');
+    const advice = 'Look at host, port, user and password of DATABASE_URL, and whether PostgreSQL runs.';
+    return [{ subject: 'database', state: 'bad', found: `cannot be worked with (${code})`, advice }];
+  } finally {
+    await pool.end();
+  }
+}
+
+function judgeFacts(facts: Facts, workers: number): Finding[] {
+  const { fsync, pages, commit, encoding, checksums, readOnly, standby } = facts;
+  const free = facts.connections - facts.reserved - facts.used;
+  const needed = connectionsOfProcess * workers;
+  const isWritable = !standby && readOnly === 'off';
+  return [
+    judge(
+      'database',
+      `PostgreSQL ${facts.version}, ${encoding}${isWritable ? '' : ', read-only'}`,
+      [facts.number >= 150_000, 'bad', 'Use PostgreSQL 15 or newer.'],
+      [encoding === 'UTF8', 'bad', "CREATE DATABASE … ENCODING 'UTF8'."],
+      [isWritable, 'bad', 'This is a standby or read-only: DATABASE_URL must name the primary.'],
+    ),
+    judge(
+      'database safety',
+      `fsync ${fsync}, full_page_writes ${pages}, synchronous_commit ${commit}, data_checksums ${checksums}`,
+      [fsync === 'on' && pages === 'on', 'bad', 'Switch both on: a crash of the machine would break the database.'],
+      [commit !== 'off', 'bad', 'Switch synchronous_commit on: a crash would lose settlements that were acknowledged.'],
+      [checksums === 'on', 'doubtful', 'pg_checksums --enable finds faults of the disk.'],
+    ),
+    judge(
+      'database connections',
+      `${free} of ${facts.connections} for this service, ${needed} for these processes`,
+      [free >= needed, 'bad', 'Raise max_connections, or lower WORKERS.'],
+      [free >= 2 * needed, 'doubtful', 'Not enough for old and new processes beside each other during an update.'],
+    ),
+  ];
+}
+
+/** Both machines' clocks; how long the question took is how far they can seem apart. */
+function judgeClock(theirMs: number, askedAtMs: number, answeredAtMs: number): Finding {
+  const apartMs = Math.max(0, askedAtMs - theirMs, theirMs - answeredAtMs);
+  const advice = 'Set both clocks: expiry of grants, orders and sessions is compared with them.';
+  return judge(
+    'database clock',
+    `${(apartMs / 1000).toFixed(1)} s from this machine’s`,
+    [apartMs <= 30_000, 'bad', advice],
+    [apartMs <= 1_000, 'doubtful', advice],
+  );
+}
+
+async function examineMigrations(url: string): Promise<Finding> {
+  const { applied, pending, changed, failed } = await migrateStatus({ url });
+  return judge(
+    'migrations',
+    `${applied.length} applied, ${pending.length} pending`,
+    [failed.length === 0, 'bad', `Never finished: ${failed.join(', ')}.`],
+    [changed.length === 0, 'bad', `Edited after they were applied: ${changed.join(', ')}.`],
+  );
+}
