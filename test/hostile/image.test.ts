@@ -41,7 +41,10 @@ beforeAll(async () => {
   chmodSync(place, 0o755);
   // The server of the image runs as another user.
   const socket = new URL(database.url).searchParams.get('host');
-  if (isRoot && socket !== null) chmodSync(socket, 0o755);
+  if (isRoot && socket !== null) {
+    chmodSync(socket, 0o755);
+    chmodSync(join(socket, '.s.PGSQL.5432'), 0o777);
+  }
   // Node of the images.
   mkdirSync(join(place, 'bin'));
   copyFileSync(process.execPath, join(place, 'bin/node'));

@@ -132,7 +132,7 @@ async function examineWebhooks({ publicUrl, bankProviders }: Config): Promise<Fi
   if (configured.length === 0) return [{ subject: 'bank webhooks', state: 'skipped', found: 'none is configured' }];
   return Promise.all(
     configured.map(async ([name]) => {
-      const answer = await ask(`${publicUrl}/webhooks/${name}`, 'POST');
+      const answer = await ask(`${publicUrl}/webhooks/${name}`, { method: 'POST', body: '{}' });
       return judge(`webhook ${name}`, answer.said, [
         answer.status === 401 && answer.text.includes('"success":false'),
         'bad',
@@ -152,11 +152,10 @@ interface Answer {
   standIn: string | null;
 }
 
-async function ask(url: string, method = 'GET'): Promise<Answer> {
+async function ask(url: string, init: { method?: 'POST'; body?: string } = {}): Promise<Answer> {
   try {
     const signal = AbortSignal.timeout(answerTimeoutMs);
-    const body = method === 'GET' ? null : '{}';
-    const response = await fetch(url, { method, body, redirect: 'manual', signal });
+    const response = await fetch(url, { ...init, redirect: 'manual', signal });
     let text = '';
     let firstAt = 0;
     let lastAt = 0;

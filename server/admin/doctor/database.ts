@@ -53,7 +53,7 @@ export async function examineDatabase({ databaseUrl, workers }: Config): Promise
       await examineMigrations(databaseUrl),
     ];
   } catch (error) {
-    const code = String((error as { code?: unknown }).code ?? 'no answer');
+    const { code = 'no answer' } = error as { code?: string };
     const advice = 'Look at host, port, user and password of DATABASE_URL, and whether PostgreSQL runs.';
     return [{ subject: 'database', state: 'bad', found: `cannot be worked with (${code})`, advice }];
   } finally {
