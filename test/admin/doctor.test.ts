@@ -6,7 +6,7 @@ import { createServer, type RequestListener, request, type Server } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
-import type { Finding } from '../../server/admin/doctor/finding.ts';
+import type { HostFinding } from '../../server/admin/doctor/finding.ts';
 import { examineNode } from '../../server/admin/doctor/host.ts';
 import { startApp } from '../support/app.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -42,7 +42,7 @@ async function examine(env: Record<string, string>) {
     },
     err: () => {},
   });
-  const json = JSON.parse(out) as { findings?: Finding[]; error?: { findings: Finding[] } };
+  const json = JSON.parse(out) as { findings?: HostFinding[]; error?: { findings: HostFinding[] } };
   const findings = json.findings ?? json.error?.findings ?? [];
   const states = Object.fromEntries(findings.map(({ subject, state }) => [subject, state]));
   return { code, states, said: Object.fromEntries(findings.map(({ subject, found }) => [subject, found])) };

@@ -8,7 +8,7 @@ import type { Config } from '../../runtime/config.ts';
 import { checkPort } from '../../runtime/listening.ts';
 import { createPieces, pieceCount, pieceEveryMs, piecesPath } from '../../runtime/pieces.ts';
 import { isPrivateAddress } from '../../shared/private-addresses.ts';
-import { type Finding, judge } from './finding.ts';
+import { findingOf, type HostFinding } from './finding.ts';
 
 /**
  * Examines the way from `PUBLIC_URL` back to this machine. Where the server runs, it answers; where its port is free, a
@@ -20,7 +20,7 @@ const answerTimeoutMs = 10_000;
 const streamTries = 3;
 const standInHeader = 'x-steyg-doctor';
 
-export async function examineAddresses(config: Config): Promise<Finding[]> {
+export async function examineAddresses(config: Config): Promise<HostFinding[]> {
   const standIn = await takePort(config);
   try {
     const port = await examinePort(config, standIn);
@@ -69,20 +69,20 @@ async function takePort({ host, port }: Config): Promise<StandIn | null> {
   };
 }
 
-async function examinePort({ host, port }: Config, standIn: StandIn | null): Promise<Finding> {
+async function examinePort({ host, port }: Config, standIn: StandIn | null): Promise<HostFinding> {
   if (standIn !== null) return { subject: 'port', state: 'good', found: `${port} is free` };
   const near =
     host === '0.0.0.0' ? '127.0.0.1' : host === '::' || host.includes(':') ? `[${host === '::' ? '::1' : host}]` : host;
   const answer = await ask(`http://${near}:${port}${piecesPath}`);
   const isOurs = answer.text.includes('event: piece');
-  return judge('port', isOurs ? `${port} is the running server’s` : `${port} is taken by another program`, [
+  return findingOf('port', isOurs ? `${port} is the running server’s` : `${port} is taken by another program`, [
     isOurs,
     'bad',
     'Choose another PORT, or end the program that has it.',
   ]);
 }
 
-async function examinePublicAddress({ publicUrl, production }: Config, standIn: string | null): Promise<Finding> {
+async function examinePublicAddress({ publicUrl, production }: Config, standIn: string | null): Promise<HostFinding> {
   const { hostname, protocol } = new URL(publicUrl);
   const name = hostname.replace(/^\[|\]$/g, '');
   const addresses =
@@ -95,7 +95,7 @@ async function examinePublicAddress({ publicUrl, production }: Config, standIn: 
   const answer = await ask(publicUrl + piecesPath);
   const isHere = answer.text.includes('event: piece') && (standIn === null || answer.standIn === standIn);
   const found = `${publicUrl} (${addresses.join(', ') || 'unknown name'}): ${isHere ? 'reaches this machine' : answer.said}`;
-  return judge(
+  return findingOf(
     'public address',
     found,
     [addresses.length > 0, 'bad', 'Enter the name of PUBLIC_URL into the DNS.'],
@@ -109,13 +109,13 @@ async function examinePublicAddress({ publicUrl, production }: Config, standIn: 
   );
 }
 
-async function examineBuffering(publicUrl: string): Promise<Finding> {
+async function examineBuffering(publicUrl: string): Promise<HostFinding> {
   let longestMs = 0;
   for (let turn = 0; turn < streamTries && longestMs < spreadMs / 2; turn += 1) {
     longestMs = Math.max(longestMs, (await ask(publicUrl + piecesPath)).spreadMs);
   }
   const found = `first and last of ${pieceCount} pieces came ${Math.round(longestMs)} ms apart, sent ${spreadMs} ms apart`;
-  return judge('streams', found, [
+  return findingOf('streams', found, [
     longestMs >= spreadMs / 2,
     'bad',
     'A proxy collects answers: switch its buffering off (proxy_buffering off), and compression of text/event-stream.',
@@ -126,14 +126,14 @@ async function examineBuffering(publicUrl: string): Promise<Finding> {
 const spreadMs = (pieceCount - 1) * pieceEveryMs;
 
 /** Banks’ messages come to these addresses: an unsigned one must reach the server, and be refused there. */
-async function examineWebhooks({ publicUrl, bankProviders }: Config): Promise<Finding[]> {
+async function examineWebhooks({ publicUrl, bankProviders }: Config): Promise<HostFinding[]> {
   const { sepay, casso, payos } = bankProviders;
   const configured = Object.entries({ sepay, casso, payos }).filter(([, { secret }]) => secret !== '');
   if (configured.length === 0) return [{ subject: 'bank webhooks', state: 'skipped', found: 'none is configured' }];
   return Promise.all(
     configured.map(async ([name]) => {
       const answer = await ask(`${publicUrl}/webhooks/${name}`, { method: 'POST', body: '{}' });
-      return judge(`webhook ${name}`, answer.said, [
+      return findingOf(`webhook ${name}`, answer.said, [
         answer.status === 401 && answer.text.includes('"success":false'),
         'bad',
         'The proxy must pass POST /webhooks on.',

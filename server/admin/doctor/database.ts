@@ -1,7 +1,7 @@
 import { migrateStatus } from '../../database/migrate.ts';
 import { openPool } from '../../database/pool.ts';
 import type { Config } from '../../runtime/config.ts';
-import { type Finding, judge } from './finding.ts';
+import { findingOf, type HostFinding } from './finding.ts';
 
 /** Examines the PostgreSQL of `DATABASE_URL`: version, settings that money depends on, connections, clock, migrations. */
 
@@ -37,7 +37,7 @@ const question = `
            AND application_name NOT LIKE 'steyg %') AS used,
          extract(epoch FROM clock_timestamp())::float8 AS clock`;
 
-export async function examineDatabase({ databaseUrl, workers }: Config): Promise<Finding[]> {
+export async function examineDatabase({ databaseUrl, workers }: Config): Promise<HostFinding[]> {
   if (databaseUrl === null) return [{ subject: 'database', state: 'skipped', found: 'embedded, in DATA_DIR' }];
   const pool = openPool({ url: databaseUrl, name: 'doctor', max: 1, log: quiet });
   try {
@@ -61,27 +61,27 @@ export async function examineDatabase({ databaseUrl, workers }: Config): Promise
   }
 }
 
-function judgeFacts(facts: Facts, workers: number): Finding[] {
+function judgeFacts(facts: Facts, workers: number): HostFinding[] {
   const { fsync, pages, commit, encoding, checksums, readOnly, standby } = facts;
   const free = facts.connections - facts.reserved - facts.used;
   const needed = connectionsOfProcess * workers;
   const isWritable = !standby && readOnly === 'off';
   return [
-    judge(
+    findingOf(
       'database',
       `PostgreSQL ${facts.version}, ${encoding}${isWritable ? '' : ', read-only'}`,
       [facts.number >= 150_000, 'bad', 'Use PostgreSQL 15 or newer.'],
       [encoding === 'UTF8', 'bad', "CREATE DATABASE … ENCODING 'UTF8'."],
       [isWritable, 'bad', 'This is a standby or read-only: DATABASE_URL must name the primary.'],
     ),
-    judge(
+    findingOf(
       'database safety',
       `fsync ${fsync}, full_page_writes ${pages}, synchronous_commit ${commit}, data_checksums ${checksums}`,
       [fsync === 'on' && pages === 'on', 'bad', 'Switch both on: a crash of the machine would break the database.'],
       [commit !== 'off', 'bad', 'Switch synchronous_commit on: a crash would lose settlements that were acknowledged.'],
       [checksums === 'on', 'doubtful', 'pg_checksums --enable finds faults of the disk.'],
     ),
-    judge(
+    findingOf(
       'database connections',
       `${free} of ${facts.connections} for this service, ${needed} for these processes`,
       [free >= needed, 'bad', 'Raise max_connections, or lower WORKERS.'],
@@ -91,10 +91,10 @@ function judgeFacts(facts: Facts, workers: number): Finding[] {
 }
 
 /** Both machines' clocks; how long the question took is how far they can seem apart. */
-function judgeClock(theirMs: number, askedAtMs: number, answeredAtMs: number): Finding {
+function judgeClock(theirMs: number, askedAtMs: number, answeredAtMs: number): HostFinding {
   const apartMs = Math.max(0, askedAtMs - theirMs, theirMs - answeredAtMs);
   const advice = 'Set both clocks: expiry of grants, orders and sessions is compared with them.';
-  return judge(
+  return findingOf(
     'database clock',
     `${(apartMs / 1000).toFixed(1)} s from this machine’s`,
     [apartMs <= 30_000, 'bad', advice],
@@ -102,9 +102,9 @@ function judgeClock(theirMs: number, askedAtMs: number, answeredAtMs: number): F
   );
 }
 
-async function examineMigrations(url: string): Promise<Finding> {
+async function examineMigrations(url: string): Promise<HostFinding> {
   const { applied, pending, changed, failed } = await migrateStatus({ url });
-  return judge(
+  return findingOf(
     'migrations',
     `${applied.length} applied, ${pending.length} pending`,
     [failed.length === 0, 'bad', `Never finished: ${failed.join(', ')}.`],

@@ -1,6 +1,6 @@
 /** What one examination of the host found, and what an operator can do about it. */
 
-export interface Finding {
+export interface HostFinding {
   /** What was examined, e.g. `disk`. */
   subject: string;
   /** `bad`: the service will not work as promised. `doubtful`: it works, and somebody should look at it. */
@@ -11,11 +11,11 @@ export interface Finding {
 }
 
 /** A finding by whether each demand holds; the first that does not decides. */
-export function judge(
+export function findingOf(
   subject: string,
   found: string,
   ...demands: readonly (readonly [isMet: boolean, otherwise: 'bad' | 'doubtful', advice: string])[]
-): Finding {
+): HostFinding {
   const broken =
     demands.find(([isMet, otherwise]) => !isMet && otherwise === 'bad') ?? demands.find(([isMet]) => !isMet);
   if (broken === undefined) return { subject, state: 'good', found };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Config } from '../../runtime/config.ts';
 import { findDataDirProblem } from '../data-dir.ts';
-import { type Finding, judge } from './finding.ts';
+import { findingOf, type HostFinding } from './finding.ts';
 
 /** Examines the machine: Node, open files, clock, the disk of `DATA_DIR`, the secret key. */
 
@@ -16,7 +16,7 @@ const syncs = 20;
 /** Milliseconds that one write to the spool may take until it is on disk. */
 const slowSyncMs = 20;
 
-export async function examineHost(config: Config): Promise<Finding[]> {
+export async function examineHost(config: Config): Promise<HostFinding[]> {
   return [
     examineNode(process.versions.node),
     await examineOpenFiles(),
@@ -26,18 +26,18 @@ export async function examineHost(config: Config): Promise<Finding[]> {
   ];
 }
 
-export function examineNode(version: string): Finding {
+export function examineNode(version: string): HostFinding {
   const isNew = Number.parseInt(version, 10) >= 24;
-  return judge('node', version, [isNew, 'bad', 'Use Node 24 or newer: node_modules/.bin/node is one.']);
+  return findingOf('node', version, [isNew, 'bad', 'Use Node 24 or newer: node_modules/.bin/node is one.']);
 }
 
-async function examineOpenFiles(): Promise<Finding> {
+async function examineOpenFiles(): Promise<HostFinding> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
   const [, text] = /^Max open files\s+(\d+|unlimited)/m.exec(limits) ?? [];
   if (text === undefined) return { subject: 'open files', state: 'skipped', found: 'only Linux tells' };
   const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
   const advice = `Raise it to 65536 (LimitNOFILE of systemd, ulimits of a container, ulimit -n).`;
-  return judge(
+  return findingOf(
     'open files',
     `${text} at once`,
     [limit >= 1024, 'bad', advice],
@@ -45,15 +45,15 @@ async function examineOpenFiles(): Promise<Finding> {
   );
 }
 
-async function examineClock(): Promise<Finding> {
+async function examineClock(): Promise<HostFinding> {
   const answer = await run('timedatectl', ['show', '--property=NTPSynchronized', '--value']).catch(() => null);
   const said = answer?.stdout.trim() ?? '';
   if (said === '') return { subject: 'clock', state: 'skipped', found: 'no systemd to ask; see `database clock`' };
   const advice = 'Run a time service (systemd-timesyncd, chrony): signatures of banks and one-time codes depend on it.';
-  return judge('clock', said === 'yes' ? 'synchronised' : 'not synchronised', [said === 'yes', 'doubtful', advice]);
+  return findingOf('clock', said === 'yes' ? 'synchronised' : 'not synchronised', [said === 'yes', 'doubtful', advice]);
 }
 
-async function examineDataDir(dataDir: string): Promise<Finding[]> {
+async function examineDataDir(dataDir: string): Promise<HostFinding[]> {
   const problem = await findDataDirProblem(dataDir);
   if (problem !== null) {
     return [{ subject: 'data directory', state: 'bad', found: problem, advice: 'Give it to the user of the server.' }];
@@ -65,18 +65,18 @@ async function examineDataDir(dataDir: string): Promise<Finding[]> {
   const ms = await measureSync(dataDir);
   const room = 'Make room: the spool of settlements is here, and no request is admitted without it.';
   return [
-    judge('data directory', `mode ${rights}`, [
+    findingOf('data directory', `mode ${rights}`, [
       (mode & 0o077) === 0,
       'doubtful',
       'Others can read it: chmod 700 (secrets of the first start and the embedded database are here).',
     ]),
-    judge(
+    findingOf(
       'disk space',
       `${(freeBytes / gigabyte).toFixed(1)} GB free`,
       [freeBytes >= gigabyte / 2, 'bad', room],
       [freeBytes >= 5 * gigabyte, 'doubtful', room],
     ),
-    judge('disk speed', `${ms.toFixed(1)} ms until a write is on disk`, [
+    findingOf('disk speed', `${ms.toFixed(1)} ms until a write is on disk`, [
       ms <= slowSyncMs,
       'doubtful',
       'Each settlement waits for this: use a local disk, not one of the network.',
@@ -103,9 +103,9 @@ async function measureSync(directory: string): Promise<number> {
   }
 }
 
-function examineSecret({ secretKey, previousSecretKeys, production }: Config): Finding {
+function examineSecret({ secretKey, previousSecretKeys, production }: Config): HostFinding {
   const found = secretKey === null ? 'generated in DATA_DIR' : `set, with ${previousSecretKeys.length} previous`;
-  return judge('secret key', found, [
+  return findingOf('secret key', found, [
     secretKey !== null || !production,
     'doubtful',
     'Set SECRET_KEY, and keep it elsewhere too: vendors’ keys do not open without it.',
