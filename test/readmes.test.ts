@@ -2,7 +2,6 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createMetrics } from '../server/runtime/metrics.ts';
 
 /** What can be checked of the pages: the files, links, commands, metrics, tables and variables that they name exist. */
 
@@ -83,16 +82,6 @@ describe('names', () => {
     });
     expect(files.length).toBeGreaterThan(500);
     expect(files.filter((path) => /\b(?:[Ff]aults?|[Cc]hecks?) \d/.test(read(path)))).toEqual([]);
-  });
-
-  it('alerts are about metrics that a process has from its start, or that appear with the first request', async () => {
-    const registered = await createMetrics().registry.metrics();
-    const alerts = /```yaml\n# steyg\.rules\.yml([\s\S]*?)```/.exec(page('server/README.md'))?.[1] ?? '';
-    const named = [...new Set(alerts.match(/\bgateway_[a-z_]+\b/g))];
-    expect(named.length).toBeGreaterThan(3);
-    // Registered by the composition of the app.
-    const composed = ['gateway_ready', 'gateway_spool_depth'];
-    expect(named.filter((name) => !composed.includes(name) && !registered.includes(`# HELP ${name} `))).toEqual([]);
   });
 
   it('all packages have the same licence, and none is published against it', () => {

@@ -162,7 +162,11 @@ it('an image of the Dockerfile serves models, the dashboard and the commands, an
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script type="module"')]);
     const answer = await fetch(`http://127.0.0.1:${port}/api/v1/messages`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'anthropic-version': '2023-06-01',
+      },
       body: JSON.stringify({ model, max_tokens: 64, messages: [{ role: 'user', content: 'ping' }] }),
     });
     expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('"usage"')]);
