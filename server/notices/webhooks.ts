@@ -8,9 +8,8 @@ import { createDeliveries, type DeliveryDeps } from './deliveries.ts';
 import { createEndpoints, type EndpointDeps, type SecretSeal } from './endpoints.ts';
 import { createSender, type SenderDeps } from './sender.ts';
 
-export type { WebhookAttempt, WebhookDelivery } from './deliveries.ts';
+export type { WebhookDelivery } from './deliveries.ts';
 export {
-  type EndpointProblem,
   placeOfWebhookSecret,
   type WebhookEndpoint,
   webhookEvents,
