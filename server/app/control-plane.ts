@@ -177,17 +177,10 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   });
   const limits = createLinkLimits({ isLate });
   await registerPages(app, {
-    receipts: {
-      links: receiptLinks,
-      limits,
-      accounts,
-      orders,
-      transfers,
-      parties,
-      payee: config.bank?.name ?? 'Steyg',
-    },
+    receipts: { links: receiptLinks, limits, accounts, orders, transfers, parties },
     downloads,
     pricing: { pool, catalog, uptime: measuring.domains.uptime, publicUrl },
+    bank: config.bank,
   });
   measuring.registerRoutes(app);
   await registerBankWebhooks(app, {
@@ -257,13 +250,19 @@ function createCatalogWrites({
   };
 }
 
+interface PagesParts {
+  receipts: Omit<ReceiptParts, 'payee' | 'demonstration'>;
+  downloads: LedgerDownloads;
+  pricing: PricingParts;
+  bank: Config['bank'];
+}
+
 /** The pages of the control plane: behind signed links, and public ones. */
-async function registerPages(
-  app: FastifyInstance,
-  { receipts, downloads, pricing }: { receipts: ReceiptParts; downloads: LedgerDownloads; pricing: PricingParts },
-): Promise<void> {
+async function registerPages(app: FastifyInstance, { receipts, downloads, bank, ...parts }: PagesParts): Promise<void> {
+  const demonstration = bank?.isDemonstration === true;
+  const pricing = { ...parts.pricing, demonstration };
   registerDownloads(app, { db: pricing.pool, downloads, limits: receipts.limits });
-  registerReceipts(app, receipts);
+  registerReceipts(app, { ...receipts, payee: bank?.name ?? 'Steyg', demonstration });
   await app.register(async (pages) => {
     registerCompression(pages);
     registerStatus(pages, pricing);

@@ -47,6 +47,16 @@ export function momentText(moment: Date, locale: Locale): string {
   return `${format.format(moment)} (${zone})`;
 }
 
+const demonstrations: Record<Locale, string> = {
+  en: 'Demonstration: bank account and plans are made up. No money is paid.',
+  vi: 'Bản trình diễn: tài khoản ngân hàng và các gói chỉ là ví dụ. Không có tiền thật.',
+};
+
+/** The label of pages while nothing is really sold; empty otherwise. */
+export function demonstrationLabel(locale: Locale, demonstration: boolean): string {
+  return demonstration ? `<p class="card" role="note"><strong>${demonstrations[locale]}</strong></p>` : '';
+}
+
 /** Escapes text for HTML and XML, in elements and in attributes. */
 export function escapeText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -1,4 +1,4 @@
-import { escapeText, type Locale, logo, momentText, pageStyle, policyFor } from '../shared/page.ts';
+import { demonstrationLabel, escapeText, type Locale, logo, momentText, pageStyle, policyFor } from '../shared/page.ts';
 import type { Announcement } from './announcements.ts';
 import { requestRatio } from './passive.ts';
 import type { Absence } from './presence.ts';
@@ -30,12 +30,12 @@ import {
  * The public status page: one HTML document without script, font, picture or any other request, accessible by eye,
  * keyboard and screen reader, in light and dark. Every colour is also expressed in words.
  */
-export function statusPage(report: StatusReport, locale: Locale): string {
+export function statusPage(report: StatusReport, locale: Locale, demonstration = false): string {
   const w = words[locale];
   return document(
     locale,
     w,
-    `<p class="overall ${report.state}"><span class="dot" aria-hidden="true"></span>${w.overall[report.state]}</p>
+    `${demonstrationLabel(locale, demonstration)}<p class="overall ${report.state}"><span class="dot" aria-hidden="true"></span>${w.overall[report.state]}</p>
 <p class="quiet">${w.generated} ${time(report.generatedAt, locale)} · <a href="/status?lang=${locale}">${w.reload}</a></p>
 ${measuring(report, locale, w)}
 ${announcements(report.announcements, report.generatedAt, locale, w)}

@@ -20,6 +20,8 @@ export interface StatusDeps {
   uptime: Pick<Uptime, 'report'>;
   /** The address that feeds name, without a slash at its end. */
   publicUrl: string;
+  /** Whether bank account and plans are made up. */
+  demonstration?: boolean;
   /** How long a report is cached: a page that many people open at once must not query the database each time. */
   freshMs?: number;
   clock?: () => number;
@@ -31,9 +33,9 @@ const tolerableMs = 10 * 60_000;
 
 export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
   const current = remember(deps);
-  const { publicUrl } = deps;
+  const { publicUrl, demonstration = false } = deps;
 
-  const pages = renderOnce(statusPage);
+  const pages = renderOnce((report, locale) => statusPage(report, locale, demonstration));
 
   /** Sends the output of `make` for the report, and 503 while there is none. */
   const answer = async (
@@ -167,7 +169,7 @@ function remember({
   uptime,
   freshMs = defaultFreshMs,
   clock = () => performance.now(),
-}: Omit<StatusDeps, 'publicUrl'>): () => Promise<StatusReport> {
+}: Omit<StatusDeps, 'publicUrl' | 'demonstration'>): () => Promise<StatusReport> {
   let last: { report: StatusReport; at: number } | null = null;
   let asking: Promise<StatusReport> | null = null;
 

@@ -42,6 +42,11 @@ describe('the price page', () => {
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*form-action 'self'/);
   });
 
+  it('says that nothing is really sold while the bank account is made up, as the status page does', async () => {
+    for (const path of ['/pricing', '/status'])
+      expect((await page(path, { 'accept-language': 'vi' })).text).toContain('Bản trình diễn');
+  });
+
   it('is in the reader’s language, unless the address says otherwise', async () => {
     const english = await page('/pricing', { 'accept-language': 'fr, en;q=0.5' });
     const vietnamese = await page('/pricing', { 'accept-language': 'vi-VN,vi;q=0.9,en;q=0.8' });

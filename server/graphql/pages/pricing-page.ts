@@ -3,7 +3,15 @@ import { formatPrice, formatUsd } from '../../core/money.ts';
 import type { UnitPrices } from '../../core/price.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import type { Plan } from '../../plans/plans.ts';
-import { escapeText, type Locale, logo, momentText, pageStyle, policyFor } from '../../shared/page.ts';
+import {
+  demonstrationLabel,
+  escapeText,
+  type Locale,
+  logo,
+  momentText,
+  pageStyle,
+  policyFor,
+} from '../../shared/page.ts';
 import { latencyDays, type ModelLatency, type Percentiles } from '../../uptime/latency.ts';
 import { addTallies, type Tally, uptimeRatio } from '../../uptime/uptime.ts';
 import { agentSteps, planPair, vndPerMillion } from '../catalog.ts';
@@ -34,6 +42,8 @@ export interface PageAddress {
   /** The public address, without a trailing slash. */
   origin: string;
   locale: Locale;
+  /** Whether bank account and plans are made up. */
+  demonstration: boolean;
 }
 
 /** Days that the uptime of a model page is taken from. */
@@ -333,7 +343,10 @@ interface Content {
   indexed: boolean;
 }
 
-function document({ origin, locale }: PageAddress, { path, title, description, body, indexed }: Content): string {
+function document(
+  { origin, locale, demonstration }: PageAddress,
+  { path, title, description, body, indexed }: Content,
+): string {
   const w = pricingWords[locale];
   const other: Locale = locale === 'en' ? 'vi' : 'en';
   const address = (language: Locale) => escapeText(`${origin}${path}?lang=${language}`);
@@ -361,6 +374,7 @@ ${about}
 <body>
 <header><a class="logo" href="/" aria-label="Steyg: ${w.home}">${logo}</a><nav><a href="/pricing?lang=${locale}">${w.pricing}</a> · <a href="/status?lang=${locale}">${w.status}</a> · <a href="/api/docs">${w.reference}</a> · <a href="/sign-up">${w.signUp}</a> · <a href="${escapeText(path)}?lang=${other}" hreflang="${other}" lang="${other}">${pricingWords[other].name}</a></nav></header>
 <main>
+${demonstrationLabel(locale, demonstration)}
 ${body}
 </main>
 </body>

@@ -29,6 +29,8 @@ export interface PricingParts {
   uptime: Pick<Uptime, 'report'>;
   /** The public address, without a trailing slash. */
   publicUrl: string;
+  /** Whether bank account and plans are made up. */
+  demonstration?: boolean;
   /** Milliseconds that a list is shown for: readers must not cost a query each. */
   freshMs?: number;
 }
@@ -64,7 +66,7 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
     page: (list: PriceList, address: PageAddress) => string | null,
   ) => {
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
-    const address = { origin: publicUrl, locale };
+    const address = { origin: publicUrl, locale, demonstration: parts.demonstration === true };
     void reply.type('text/html; charset=utf-8').headers({
       'content-security-policy': pricingPolicy,
       'referrer-policy': 'no-referrer',

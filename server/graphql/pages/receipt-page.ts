@@ -3,7 +3,7 @@ import { formatUsd } from '../../core/money.ts';
 import type { Order } from '../../plans/orders.ts';
 import type { Company, Seller } from '../../plans/parties.ts';
 import type { Transfer } from '../../plans/transfer-rows.ts';
-import { escapeText, type Locale, momentText } from '../../shared/page.ts';
+import { demonstrationLabel, escapeText, type Locale, momentText } from '../../shared/page.ts';
 
 /** The receipt of a paid order: one self-contained HTML document, made for paper. */
 
@@ -18,6 +18,8 @@ export interface PrintedReceipt {
   seller: Seller;
   /** The owner of the bank account: the seller, unless one is named. */
   payee: string;
+  /** Whether the bank account is made up: nothing was paid. */
+  demonstration: boolean;
 }
 
 interface Words {
@@ -100,7 +102,7 @@ const words: Record<Locale, Words> = {
 };
 
 export function receiptPage(receipt: PrintedReceipt, locale: Locale): string {
-  const { order, paidAt, account, company, payments, seller, payee } = receipt;
+  const { order, paidAt, account, company, payments, seller, payee, demonstration } = receipt;
   const w = words[locale];
   const other: Locale = locale === 'en' ? 'vi' : 'en';
   const surplusVnd = order.receivedVnd - order.priceVnd;
@@ -121,6 +123,7 @@ export function receiptPage(receipt: PrintedReceipt, locale: Locale): string {
 <body>
 <nav class="screen"><button type="button" hidden>${w.print}</button> <a hreflang="${other}" lang="${other}">${words[other].language}</a></nav>
 <main>
+${demonstrationLabel(locale, demonstration)}
 <header><p class="brand">Steyg</p><h1>${w.title}</h1><p class="state">${w.paid}</p></header>
 <dl>
 <div><dt>${w.number}</dt><dd><code>${order.memo}</code></dd></div>

@@ -34,10 +34,12 @@ export interface ReceiptParts {
   parties: Pick<Parties, 'seller' | 'companies'>;
   /** The owner of the bank account. */
   payee: string;
+  /** Whether the bank account is made up. */
+  demonstration?: boolean;
 }
 
 export function registerReceipts(app: FastifyInstance, parts: ReceiptParts): void {
-  const { links, limits, accounts, orders, transfers, parties, payee } = parts;
+  const { links, limits, accounts, orders, transfers, parties, payee, demonstration = false } = parts;
   app.get<{ Querystring: { grant?: unknown; lang?: unknown } }>(path, async (request, reply) => {
     const refused = limits.refuse(request, reply);
     if (refused !== null) return refused;
@@ -53,6 +55,8 @@ export function registerReceipts(app: FastifyInstance, parts: ReceiptParts): voi
     return reply
       .headers({ ...linkHeaders, 'content-security-policy': receiptPolicy, 'content-language': locale })
       .type('text/html; charset=utf-8')
-      .send(receiptPage({ order, paidAt: order.paidAt, account, company, payments, seller, payee }, locale));
+      .send(
+        receiptPage({ order, paidAt: order.paidAt, account, company, payments, seller, payee, demonstration }, locale),
+      );
   });
 }
