@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../runtime/metrics.ts';
 import { createPieces, piecesPath } from '../runtime/pieces.ts';
+import { giveFigures, printFigures } from '../runtime/worker-figures.ts';
 import { isSameSecret } from '../shared/constant-time.ts';
 
 /** The endpoints of load balancers, Prometheus and `npm run doctor:server`. */
@@ -23,6 +24,7 @@ function isForwarded(headers: IncomingHttpHeaders): boolean {
 
 export function registerHealth(app: FastifyInstance, { isReady, metrics, metricsToken }: HealthParts): void {
   metrics.gauge('gateway_ready', '1 while this process takes requests, as /readyz says.', () => Number(isReady()));
+  giveFigures(metrics.registry);
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, response) =>
     isReady() ? { status: 'ready' } : response.code(503).send({ status: 'not ready' }),
@@ -36,6 +38,6 @@ export function registerHealth(app: FastifyInstance, { isReady, metrics, metrics
         ? loopback.has(request.socket.remoteAddress ?? '') && !isForwarded(request.headers)
         : isSameSecret(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
     if (!isAllowed) return response.code(401).send({ error: { message: 'A metrics token is required.' } });
-    return response.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+    return response.type(metrics.registry.contentType).send(await printFigures(metrics.registry));
   });
 }

@@ -55,8 +55,8 @@ function figures(labelNames: readonly string[]) {
 }
 
 /**
- * `worker`: the index of this process behind a shared port; null: the only one. A scrape reaches one of them, and
- * figures of different processes under one name would look like counters that run backwards.
+ * `worker`: the index of this process behind a shared port; null: the only one. Figures of different processes under
+ * one name would look like counters that run backwards when one of them is replaced.
  */
 export function createInstruments(worker: number | null): Instruments {
   const registry = new Registry();

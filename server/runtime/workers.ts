@@ -5,6 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { stopListening } from './listening.ts';
 import type { Stopping } from './stopping.ts';
+import { relayFigures } from './worker-figures.ts';
 
 /**
  * Workers: several processes behind one port, with a supervisor that serves no requests. The supervisor alone listens,
@@ -61,6 +62,7 @@ export async function superviseWorkers(parts: WorkersParts): Promise<void> {
     const startedAt = performance.now();
     let isReady = false;
     living.add(worker);
+    relayFigures(worker, living);
     worker.on('message', (message: WorkerMessage) => {
       if (message === 'ready') isReady = true;
       if (message === 'taken') entrance.taken(worker);
