@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { parseArgs } from 'node:util';
+import { migrate } from '../../server/database/migrate.ts';
+import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
+import { protocols } from '../gateway/support.ts';
+import { startService } from '../resilience/processes.ts';
+import { pause, type ServerProcess } from '../start/server-process.ts';
+import type { Customer } from '../support/app.ts';
+import { freePort } from '../support/free-port.ts';
+import { createPostgres } from '../support/postgres.ts';
+
+/**
+ * `npm run soak -- --hours N`: one process that stays and one that is killed each minute, a database that crashes every
+ * five, and clients that finish, leave, read slowly or talk nonsense. It prints what was lost, doubled or overspent, p99
+ * by hour, and the memory of the process that stays. It exits with 1 when money was wrong.
+ */
+
+const { values } = parseArgs({
+  options: { hours: { type: 'string', default: '24' }, clients: { type: 'string', default: '8' } },
+});
+const lengthMs = Number(values.hours) * 3_600_000;
+const killEveryMs = 60_000;
+const crashEveryMs = 300_000;
+const memoryEveryMs = 1_000;
+
+const counts = { finished: 0, refused: 0, broken: 0, left: 0, nonsense: 0, kills: 0, crashes: 0 };
+/** Requests whose answer a client has to its end: each must be in the ledger once. */
+const answered: string[] = [];
+const latencies: number[][] = [];
+const memory: number[] = [];
+
+const postgres = await createPostgres();
+await ensureDatabase(postgres.url('postgres'), 'soak');
+const url = postgres.url('soak');
+await migrate({ url });
+const service = await startService(url);
+const [stayingPort, killedPort] = [await freePort(), await freePort()];
+const staying = await service.start('stays', {}, stayingPort);
+let killed: ServerProcess = await service.start('killed', {}, killedPort);
+await Promise.all([staying.ready(), killed.ready()]);
+const customers = await Promise.all(Array.from({ length: 4 }, () => service.customer('100000')));
+const startedAt = performance.now();
+const isOver = (): boolean => performance.now() - startedAt > lengthMs;
+
+/** One request of one kind; whatever happens to it is counted. */
+async function request(turn: number, port: number, customer: Customer): Promise<void> {
+  const kind = turn % 8;
+  const { path, headers } = { path: protocols.chat.path, headers: { 'content-type': 'application/json' } };
+  const text = kind === 1 ? '[[len 400]][[speed 2000]]' : kind === 2 ? '[[cut 9]][[len 30]]' : '[[len 20]]';
+  const body = {
+    model: 'on-chat-completions',
+    stream: kind < 5,
+    max_tokens: 500,
+    messages: [{ role: 'user', content: text }],
+  };
+  const leaving = new AbortController();
+  const from = performance.now();
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/api${path}`, {
+      method: 'POST',
+      headers: { ...headers, authorization: `Bearer ${customer.secret}` },
+      body: kind === 6 ? '{"model":' : JSON.stringify(body),
+      signal: AbortSignal.any([leaving.signal, AbortSignal.timeout(30_000)]),
+    });
+    if (kind === 1) setTimeout(() => leaving.abort(), 20);
+    let answer = '';
+    for await (const piece of response.body ?? []) {
+      answer += Buffer.from(piece).toString();
+      if (kind === 3) await pause(50);
+    }
+    if (response.status !== 200) counts.refused += 1;
+    else if (kind >= 5 || answer.includes('data: [DONE]')) {
+      counts.finished += 1;
+      answered.push(response.headers.get('request-id') ?? '');
+      if (port === stayingPort && kind !== 3)
+        (latencies[Math.floor((from - startedAt) / 3_600_000)] ??= []).push(performance.now() - from);
+    } else counts.broken += 1;
+  } catch {
+    if (leaving.signal.aborted) counts.left += 1;
+    else counts.broken += 1;
+    await pause(20);
+  }
+}
+
+async function client(index: number): Promise<void> {
+  for (let turn = index; !isOver(); turn += 1) {
+    const customer = customers[turn % customers.length];
+    if (customer !== undefined) await request(turn, turn % 2 === 0 ? stayingPort : killedPort, customer);
+  }
+}
+
+/** Connects and sends what is no HTTP, or half a head, and waits. */
+async function nonsense(): Promise<void> {
+  while (!isOver()) {
+    const socket = connect(stayingPort, '127.0.0.1').on('error', () => undefined);
+    socket.write(counts.nonsense % 2 === 0 ? '\0\0\0\r\n\r\n' : 'POST /api/v1/messages HTTP/1.1\r\nhost: x\r\n');
+    counts.nonsense += 1;
+    await pause(500);
+    socket.destroy();
+  }
+}
+
+/** Does something again and again until the end. */
+async function every(ms: number, work: () => Promise<void>): Promise<void> {
+  for (let next = ms; next < lengthMs; next += ms) {
+    while (performance.now() - startedAt < next && !isOver()) await pause(50);
+    if (!isOver()) await work();
+  }
+}
+
+async function kill(): Promise<void> {
+  await killed.kill();
+  counts.kills += 1;
+  killed = await service.start('killed', {}, killedPort);
+}
+
+async function crash(): Promise<void> {
+  await postgres.stop('immediate');
+  counts.crashes += 1;
+  await pause(1_000);
+  await postgres.start();
+}
+
+async function measure(): Promise<void> {
+  const [, kilobytes = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${staying.pid}/status`, 'utf8')) ?? [];
+  memory.push(Number(kilobytes) / 1024);
+}
+
+function quantile(list: readonly number[], share: number): number {
+  return [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))] ?? Number.NaN;
+}
+
+await Promise.all([
+  ...Array.from({ length: Number(values.clients) }, (_, index) => client(index)),
+  nonsense(),
+  every(killEveryMs, kill),
+  every(crashEveryMs, crash),
+  every(memoryEveryMs, measure),
+]);
+await Promise.all([staying.ready(), killed.ready()]);
+await service.released();
+const rows = await service.rows(customers.map(({ accountId }) => accountId));
+const lost = answered.filter((id) => !rows.has(id)).length;
+const doubled = [...rows.values()].filter((count) => count > 1).length;
+const broken = await service.broken();
+await service.close();
+await postgres.remove();
+
+const quarter = Math.floor(memory.length / 4);
+const [first, last] = [memory.slice(0, quarter), memory.slice(-quarter)].map((part) => quantile(part, 0.5));
+process.stdout.write(
+  [
+    `hours      ${values.hours}`,
+    ...Object.entries(counts).map(([name, count]) => `${name.padEnd(10)} ${count}`),
+    `ledger     ${rows.size} rows, ${lost} lost, ${doubled} doubled`,
+    `invariants ${broken.length === 0 ? 'hold: nothing is overspent' : JSON.stringify(broken)}`,
+    `memory     ${first?.toFixed(0)} MB in the first quarter, ${last?.toFixed(0)} MB in the last`,
+    ...latencies.map((list, hour) => `p99        ${quantile(list, 0.99).toFixed(0)} ms in hour ${hour + 1}`),
+    '',
+  ].join('\n'),
+);
+process.exit(lost + doubled + broken.length === 0 ? 0 : 1);
