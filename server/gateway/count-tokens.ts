@@ -11,7 +11,6 @@ import type { RequestFacts } from '../wire/protocol.ts';
 import { contextTexts } from './count-texts.ts';
 import { type CpuSlices, createCpuShares } from './cpu-shares.ts';
 import { type DispatchFault, dispatch } from './dispatch.ts';
-import { upstreamHeaders } from './headers.ts';
 import { bodyOf, RefusalError } from './model-routes.ts';
 import { problemRefusal, shutGate } from './problem.ts';
 import type { Refusals } from './refusals.ts';
@@ -19,6 +18,7 @@ import { createRequestBytes } from './request-bytes.ts';
 import { bytesWithoutSecret } from './secret.ts';
 import type { Slots } from './slots.ts';
 import { tokenize } from './tokenize.ts';
+import { upstreamHeaders } from './upstream-headers.ts';
 import { readVendorError, troubleOf } from './vendor-errors.ts';
 
 /**

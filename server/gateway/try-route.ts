@@ -7,10 +7,10 @@ import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { AnswerShare } from './answer-room.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import type { ClientCall, ModelRequest, Prepared } from './call.ts';
-import { upstreamHeaders } from './headers.ts';
 import type { Pulse } from './pulse.ts';
 import type { Refusals } from './refusals.ts';
 import { meterStream } from './settle.ts';
+import { upstreamHeaders } from './upstream-headers.ts';
 
 /** One try of a request at one route: the call to the upstream, with the brake on what it may cost. */
 export interface RouteTryParts {
