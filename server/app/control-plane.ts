@@ -253,14 +253,14 @@ function createCatalogWrites({
 interface PagesParts {
   receipts: Omit<ReceiptParts, 'payee' | 'demonstration'>;
   downloads: LedgerDownloads;
-  pricing: PricingParts;
+  pricing: Omit<PricingParts, 'limits'>;
   bank: Config['bank'];
 }
 
 /** The pages of the control plane: behind signed links, and public ones. */
 async function registerPages(app: FastifyInstance, { receipts, downloads, bank, ...parts }: PagesParts): Promise<void> {
   const demonstration = bank?.isDemonstration === true;
-  const pricing = { ...parts.pricing, demonstration };
+  const pricing = { ...parts.pricing, limits: receipts.limits, demonstration };
   registerDownloads(app, { db: pricing.pool, downloads, limits: receipts.limits });
   registerReceipts(app, { ...receipts, payee: bank?.name ?? 'Steyg', demonstration });
   await app.register(async (pages) => {

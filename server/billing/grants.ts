@@ -101,7 +101,8 @@ export type PurchaseUndone =
 
 /**
  * Ends the grant of a purchase that was a mistake, while nothing of it is spent or held. It becomes an adjustment that
- * has ended, so that the same order can be granted again. Must be the last lock of its transaction, as in `endGrant`.
+ * ended when it was made, so that no batch that waits for its lock can still use it, and the same order can be granted
+ * again. Must be the last lock of its transaction, as in `endGrant`.
  */
 export async function undoPurchase(
   db: Queryable,
@@ -119,7 +120,7 @@ export async function undoPurchase(
   if (used.spent > 0n || used.held > 0n) return { kind: 'used', ...used };
   await db.query(
     `UPDATE "grant" SET kind = 'adjustment', source_ref = 'undone:' || id, reason = $3,
-            expires_at = least(expires_at, date_trunc('milliseconds', clock_timestamp()) + interval '1 millisecond')
+            expires_at = least(expires_at, created_at)
      WHERE account_id = $1 AND id = $2`,
     [ref.accountId, grant.id, ref.reason],
   );

@@ -38,7 +38,8 @@ builder.prismaObjectFields(TransferType, (t) => ({
   proposals: t.field({
     type: [ProposalType],
     description: 'Orders that it may pay, the most likely first; empty once it pays one.',
-    complexity: { field: 50, multiplier: 5 },
+    // Looks at thousands of orders: a page of transfers with their proposals is too much.
+    complexity: { field: 2_000, multiplier: 5 },
     resolve: async ({ id }, _args, { db, domains }) => {
       const transfer = await domains.transfers.find(id);
       return transfer === null ? [] : proposeOrders(db, transfer);

@@ -4,7 +4,7 @@ import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { isUuid } from '../shared/uuid.ts';
-import { insertOrder } from './orders.ts';
+import { insertOrder, violates } from './orders.ts';
 import { type OrderStatus, type ReviewReason, refuseAmount } from './payment.ts';
 import { findPlan, type Plan } from './plans.ts';
 import type { ApplyPayment } from './settlement.ts';
@@ -20,47 +20,10 @@ export function createCorrections(pool: Pool, apply: ApplyPayment) {
    */
   async function undoMatch(input: { transferId: string; by: string }): Promise<UndoOutcome> {
     if (!isUuid(input.transferId)) return { kind: 'unknown_transfer' };
-    return repeatedTransaction(pool, async (client): Promise<UndoOutcome> => {
-      const matched = await findTransfer(client, input.transferId);
-      if (matched === null) return { kind: 'unknown_transfer' };
-      const order = matched.orderId === null ? null : await lockOrder(client, matched.orderId);
-      // Read again under the order's lock: another operator may have undone it meanwhile.
-      const match = order === null ? null : await findMatch(client, input.transferId, order.id);
-      if (order === null || match === null) return { kind: 'not_matched' };
-      if (match.matchedBy === 'matcher') return { kind: 'matched_by_memo' };
-      if (await isUpgraded(client, order.id)) return { kind: 'upgraded' };
-      const { rows } = await client.query<{ status: OrderStatus }>(
-        `UPDATE purchase_order SET paid_at = NULL, status = CASE
-           WHEN $2::bigint > 0 THEN 'partial' WHEN $3 THEN 'cancelled' WHEN expires_at > now() THEN 'pending' ELSE 'expired' END
-         WHERE id = $1 RETURNING status`,
-        [order.id, order.receivedVnd - matched.amountVnd, await wasCancelled(client, input.transferId)],
-      );
-      await client.query(
-        `INSERT INTO transfer_unmatch (id, transfer_id, order_id, matched_by, matched_at, undone_by)
-         VALUES ($1, $2, $3, $4, $5, $6)`,
-        [uuidv7(), input.transferId, order.id, match.matchedBy, match.createdAt, input.by],
-      );
-      await client.query('DELETE FROM transfer_match WHERE transfer_id = $1', [input.transferId]);
-      await reopenReview(client, input.transferId);
-      await appendAudit(client, {
-        actor: input.by,
-        action: 'transfer.undo',
-        subject: `transfer:${input.transferId}`,
-        before: { orderId: order.id, orderStatus: order.status, amountVnd: matched.amountVnd },
-        after: { orderStatus: rows[0]?.status ?? null },
-      });
-      if (order.status !== 'paid') return { kind: 'undone', orderId: order.id };
-      // The last lock: from here on nothing of the grant can be held.
-      const grant = await undoPurchase(client, {
-        accountId: order.accountId,
-        sourceRef: `order:${order.id}`,
-        reason: 'its transfer was matched by mistake',
-      });
-      if (grant.kind === 'used') throw new UndoRefused({ spent: grant.spent, held: grant.held });
-      if (grant.kind === 'unknown_grant') throw new Error('a paid order has no grant');
-      return { kind: 'undone', orderId: order.id };
-    }).catch((error: unknown): UndoOutcome => {
+    return repeatedTransaction(pool, (client) => undo(client, input)).catch((error: unknown): UndoOutcome => {
       if (error instanceof UndoRefused) return { kind: 'used', ...error.used };
+      // Another upgrade of the same order has taken its place meanwhile.
+      if (violates(error, 'purchase_order_upgrade')) return { kind: 'upgraded' };
       throw error;
     });
   }
@@ -83,6 +46,8 @@ export function createCorrections(pool: Pool, apply: ApplyPayment) {
       if (transfer.orderId !== null) return { kind: 'already_matched', orderId: transfer.orderId };
       const refused = refuseAmount(transfer);
       if (refused !== null) return { kind: 'not_payable', reason: refused };
+      // The evidence of a movement that was told before is no second money.
+      if (transfer.review?.reason === 'repeated') return { kind: 'not_payable', reason: 'repeated' };
       const plan = await findPlan(client, input.planId);
       if (plan === null) return { kind: 'unknown_plan' };
       const terms = creditTerms(transfer.amountVnd, plan);
@@ -118,6 +83,92 @@ export function createCorrections(pool: Pool, apply: ApplyPayment) {
   }
 
   return { undoMatch, creditAccount };
+}
+
+async function undo(client: ClientBase, { transferId, by }: { transferId: string; by: string }): Promise<UndoOutcome> {
+  const matched = await findTransfer(client, transferId);
+  if (matched === null) return { kind: 'unknown_transfer' };
+  const accountId = matched.orderId === null ? null : await accountOfOrder(client, matched.orderId);
+  if (matched.orderId === null || accountId === null) return { kind: 'not_matched' };
+  // Purchases of an account are serialised: no upgrade of this order begins meanwhile.
+  await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.order:' || $1, 0))`, [accountId]);
+  const order = await lockOrder(client, matched.orderId);
+  // Read again under the order's lock: another operator may have undone it meanwhile.
+  const match = order === null ? null : await findMatch(client, transferId, order.id);
+  if (order === null || match === null) return { kind: 'not_matched' };
+  if (match.matchedBy === 'matcher') return { kind: 'matched_by_memo' };
+  const remaining = order.receivedVnd - matched.amountVnd;
+  // Other transfers pay the order: its grant stays.
+  const staysPaid = order.status === 'paid' && remaining >= order.priceVnd;
+  if (!staysPaid && (await isUpgraded(client, order.id))) return { kind: 'upgraded' };
+  const status = staysPaid ? 'paid' : await reopenOrder(client, { orderId: order.id, transferId, remaining });
+  await client.query(
+    `INSERT INTO transfer_unmatch (id, transfer_id, order_id, matched_by, matched_at, undone_by)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [uuidv7(), transferId, order.id, match.matchedBy, match.createdAt, by],
+  );
+  await client.query('DELETE FROM transfer_match WHERE transfer_id = $1', [transferId]);
+  await reopenReview(client, transferId);
+  await correctSurplus(client, { orderId: order.id, surplusVnd: staysPaid ? remaining - order.priceVnd : 0n });
+  await appendAudit(client, {
+    actor: by,
+    action: 'transfer.undo',
+    subject: `transfer:${transferId}`,
+    before: { orderId: order.id, orderStatus: order.status, amountVnd: matched.amountVnd },
+    after: { orderStatus: status },
+  });
+  if (staysPaid || order.status !== 'paid') return { kind: 'undone', orderId: order.id };
+  // The last lock: from here on nothing of the grant can be held.
+  const grant = await undoPurchase(client, {
+    accountId: order.accountId,
+    sourceRef: `order:${order.id}`,
+    reason: 'its transfer was matched by mistake',
+  });
+  if (grant.kind === 'used') throw new UndoRefused({ spent: grant.spent, held: grant.held });
+  if (grant.kind === 'unknown_grant') throw new Error('a paid order has no grant');
+  return { kind: 'undone', orderId: order.id };
+}
+
+async function accountOfOrder(client: ClientBase, orderId: string): Promise<string | null> {
+  const { rows } = await client.query<{ accountId: string }>(
+    'SELECT account_id AS "accountId" FROM purchase_order WHERE id = $1',
+    [orderId],
+  );
+  return rows[0]?.accountId ?? null;
+}
+
+/** Lets an order wait for its money again, or expire; returns its status. */
+async function reopenOrder(
+  client: ClientBase,
+  { orderId, transferId, remaining }: { orderId: string; transferId: string; remaining: bigint },
+): Promise<OrderStatus> {
+  const { rows } = await client.query<{ status: OrderStatus }>(
+    `UPDATE purchase_order SET paid_at = NULL, status = CASE
+       WHEN $2::bigint > 0 AND (expires_at > now() OR upgrades IS NULL) THEN 'partial'
+       WHEN $2::bigint = 0 AND $3 THEN 'cancelled'
+       WHEN $2::bigint = 0 AND expires_at > now() THEN 'pending'
+       ELSE 'expired' END
+     WHERE id = $1 RETURNING status`,
+    [orderId, remaining, await wasCancelled(client, transferId)],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('a locked order is missing');
+  return row.status;
+}
+
+/** Surpluses of an order's other transfers, after one was taken away: what is left of them, or none. */
+async function correctSurplus(
+  client: ClientBase,
+  { orderId, surplusVnd }: { orderId: string; surplusVnd: bigint },
+): Promise<void> {
+  await client.query(
+    `UPDATE transfer_review SET surplus_vnd = CASE WHEN $2::bigint > 0 THEN least(surplus_vnd, $2) ELSE surplus_vnd END,
+            closed_at = CASE WHEN $2::bigint > 0 THEN closed_at ELSE now() END,
+            closed_by = CASE WHEN $2::bigint > 0 THEN closed_by ELSE 'matcher' END,
+            note = CASE WHEN $2::bigint > 0 THEN note ELSE 'another transfer of the order was taken away' END
+     WHERE order_id = $1 AND reason = 'surplus' AND closed_at IS NULL`,
+    [orderId, surplusVnd],
+  );
 }
 
 /** The budget for an amount at a plan's price of a USD, cut to whole cents; valid as long as the plan's. */

@@ -27,6 +27,13 @@ export interface Seller {
   refundUrl: string;
 }
 
+/** Whom a receipt names. */
+export interface OrderParties {
+  seller: Seller;
+  /** Null: a person. */
+  company: Company | null;
+}
+
 const emptySeller: Seller = {
   name: '',
   taxCode: '',
@@ -99,15 +106,25 @@ export function createParties({ pool }: { pool: Pool }) {
       });
     },
 
-    /** The companies of accounts, by account. */
-    async companies(accountIds: readonly string[]): Promise<Map<string, Company>> {
-      const { rows } = await pool.query<Company & { accountId: string }>(
-        `SELECT account_id AS "accountId", name, tax_code AS "taxCode", address FROM account_company
-         WHERE account_id = ANY ($1::uuid[])`,
-        [accountIds],
+    /**
+     * The parties on an order's receipt: as they were when it was paid. A party that was not given then is taken as it is
+     * now, so that a company can be added afterwards, and not exchanged.
+     */
+    async ofOrder({ id, accountId }: { id: string; accountId: string }): Promise<OrderParties> {
+      const { rows } = await pool.query<{ seller: Company | null; company: Company | null }>(
+        'SELECT seller, company FROM order_parties WHERE order_id = $1',
+        [id],
       );
-      return new Map(rows.map(({ accountId, ...company }) => [accountId, company]));
+      const [kept] = rows;
+      const [seller, companies] = await Promise.all([readSeller(pool), readCompanies(pool, [accountId])]);
+      return {
+        seller: { ...seller, ...(kept?.seller ?? {}) },
+        company: kept?.company ?? companies.get(accountId) ?? null,
+      };
     },
+
+    /** The companies of accounts, by account. */
+    companies: (accountIds: readonly string[]) => readCompanies(pool, accountIds),
 
     /** Replaces the company of an account; null removes it. */
     async saveCompany(ask: { accountId: string; company: Company | null; actor: string }): Promise<SaveCompanyOutcome> {
@@ -133,6 +150,15 @@ export function createParties({ pool }: { pool: Pool }) {
       });
     },
   };
+}
+
+async function readCompanies(pool: Pool, accountIds: readonly string[]): Promise<Map<string, Company>> {
+  const { rows } = await pool.query<Company & { accountId: string }>(
+    `SELECT account_id AS "accountId", name, tax_code AS "taxCode", address FROM account_company
+     WHERE account_id = ANY ($1::uuid[])`,
+    [accountIds],
+  );
+  return new Map(rows.map(({ accountId, ...company }) => [accountId, company]));
 }
 
 export type Parties = ReturnType<typeof createParties>;

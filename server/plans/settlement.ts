@@ -42,6 +42,15 @@ export function createSettlement({ giveGrant = addGrant, onOrderMoved }: Settlem
          RETURNING now() + make_interval(days => valid_days) AS "expiresAt"`,
         [order.id],
       );
+      // An order that is paid again after an undone match keeps the parties of its first payment.
+      await client.query(
+        `INSERT INTO order_parties (order_id, seller, company)
+         SELECT $1, (SELECT jsonb_build_object('name', s.name, 'taxCode', s.tax_code, 'address', s.address) FROM seller s),
+                (SELECT jsonb_build_object('name', c.name, 'taxCode', c.tax_code, 'address', c.address)
+                 FROM account_company c WHERE c.account_id = $2)
+         ON CONFLICT (order_id) DO NOTHING`,
+        [order.id, order.accountId],
+      );
       await giveGrant(client, {
         accountId: order.accountId,
         kind: 'purchase',

@@ -35,6 +35,8 @@ export function registerCompression(scope: FastifyInstance): void {
 
   scope.addHook('onSend', async (request, reply, payload) => {
     if (typeof payload !== 'string' || payload.length < minLength) return payload;
+    // What caches may not keep is one reader's alone: a text that is new each time would cost its compression each time.
+    if (!String(reply.getHeader('cache-control') ?? '').startsWith('public')) return payload;
     addVary(reply.getHeader('vary'), (vary) => void reply.header('vary', vary));
     const encoding = acceptedEncoding(request.headers['accept-encoding']);
     if (encoding === null) return payload;

@@ -158,6 +158,15 @@ describe('an order', () => {
       'help@steyg.example',
     ])
       expect(body).toContain(text);
+    // Another company afterwards changes no receipt of before.
+    const kept = await buy(an);
+    await pay(kept.memo);
+    await an.send(save, { variables: { accountId, input: { ...input, name: 'CÔNG TY KHÁC' } } });
+    const second = await an.send('query ($id: ID!) { order(id: $id) { receiptUrl } }', { variables: { id: kept.id } });
+    const address = (second.data?.['order'] as { receiptUrl: string } | undefined)?.receiptUrl ?? '';
+    const later = await plane.app.inject({ method: 'GET', url: address.replace(/^http:\/\/[^/]+/, '') });
+    expect(later.body).toContain('CÔNG TY &#60;ABC&#62;');
+    expect(later.body).not.toContain('CÔNG TY KHÁC');
     await plane.database.pool.query('DELETE FROM seller');
     await an.send(save, { variables: { accountId, input: null } });
   });

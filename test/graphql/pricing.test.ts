@@ -136,6 +136,18 @@ describe('search engines', () => {
   });
 });
 
+describe('searches', () => {
+  it('are neither kept nor compressed, and limited for a network', async () => {
+    const { headers } = await page('/pricing?q=sim', { 'accept-encoding': 'br' });
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('content-encoding')).toBeNull();
+    const blank = await page('/pricing?q=%20%09%20');
+    expect(blank.headers.get('cache-control')).toMatch(/^public/);
+    const answers = await Promise.all(Array.from({ length: 90 }, () => page('/pricing?q=sim')));
+    expect(answers.some(({ status }) => status === 429)).toBe(true);
+  });
+});
+
 describe('weight', () => {
   it.each(['/pricing', '/status', '/api/docs', '/api/openapi.json'])(
     '%s is compressed as the reader takes it',

@@ -8,7 +8,11 @@ export function registerOpenApi(app: FastifyInstance, baseUrl: string): void {
   const page = referencePage(document);
   const text = JSON.stringify(document);
   app.get('/api/openapi.json', async (_request, response) =>
-    response.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(text),
+    response
+      .type('application/json; charset=utf-8')
+      .header('access-control-allow-origin', '*')
+      .header('cache-control', 'public, max-age=300')
+      .send(text),
   );
   for (const path of ['/api/docs', '/api/docs/']) {
     app.get(path, async (_request, response) =>

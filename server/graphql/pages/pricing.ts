@@ -6,6 +6,7 @@ import { describeError } from '../../runtime/http.ts';
 import { chooseLocale } from '../../shared/page.ts';
 import { readLatencies } from '../../uptime/latency.ts';
 import type { Uptime } from '../../uptime/uptime.ts';
+import type { LinkLimits } from './link-limits.ts';
 import {
   comparisonPage,
   measuredDays,
@@ -29,6 +30,8 @@ export interface PricingParts {
   uptime: Pick<Uptime, 'report'>;
   /** The public address, without a trailing slash. */
   publicUrl: string;
+  /** Limits of searches and comparisons, which are made for each request. */
+  limits: LinkLimits;
   /** Whether bank account and plans are made up. */
   demonstration?: boolean;
   /** Milliseconds that a list is shown for: readers must not cost a query each. */
@@ -64,6 +67,7 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
     request: FastifyRequest<{ Querystring: Asked }>,
     reply: FastifyReply,
     page: (list: PriceList, address: PageAddress) => string | null,
+    caching = 'public, max-age=30',
   ) => {
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
     const address = { origin: publicUrl, locale, demonstration: parts.demonstration === true };
@@ -83,18 +87,24 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
     }
     const html = page(list, address);
     if (html === null) return reply.code(404).send(pricingProblemPage('notFound', address));
-    return reply.header('cache-control', 'public, max-age=30').send(html);
+    return reply.header('cache-control', caching).send(html);
   };
 
-  app.get<{ Querystring: Asked }>('/pricing', (request, reply) =>
-    send(request, reply, (list, address) => {
-      const { q, compare } = request.query;
-      const ids = [compare].flat().filter((id) => typeof id === 'string');
+  const whole = renderOnce((list, address) => pricingPage(list, address));
+
+  app.get<{ Querystring: Asked }>('/pricing', (request, reply) => {
+    const { q, compare } = request.query;
+    const search = typeof q === 'string' ? q.slice(0, maxSearchLength).trim() : '';
+    const ids = [compare].flat().filter((id) => typeof id === 'string');
+    if (search === '' && ids.length === 0) return send(request, reply, whole);
+    const refused = parts.limits.refuse(request, reply);
+    if (refused !== null) return refused;
+    const page = (list: PriceList, address: PageAddress) => {
       const compared = list.models.filter(({ model }) => ids.includes(model.id)).slice(0, maxCompared);
-      if (compared.length > 0) return comparisonPage(compared, address);
-      return pricingPage(list, address, typeof q === 'string' ? q.slice(0, maxSearchLength) : '');
-    }),
-  );
+      return compared.length > 0 ? comparisonPage(compared, address) : pricingPage(list, address, search);
+    };
+    return send(request, reply, page, 'no-store');
+  });
 
   // Catalog ids may contain slashes.
   app.get<{ Querystring: Asked; Params: { '*': string } }>('/pricing/*', (request, reply) =>
@@ -140,6 +150,20 @@ async function readPriceList({ pool, catalog, uptime }: PricingParts): Promise<P
       days: days.get(model.id) ?? [],
       latency: latencies.get(model.id) ?? null,
     })),
+  };
+}
+
+/** Renders a page once for each list and language. */
+function renderOnce(
+  render: (list: PriceList, address: PageAddress) => string,
+): (list: PriceList, address: PageAddress) => string {
+  const rendered = new WeakMap<PriceList, Map<string, string>>();
+  return (list, address) => {
+    const pages = rendered.get(list) ?? new Map<string, string>();
+    rendered.set(list, pages);
+    const page = pages.get(address.locale) ?? render(list, address);
+    pages.set(address.locale, page);
+    return page;
   };
 }
 

@@ -31,7 +31,7 @@ export interface ReceiptParts {
   accounts: Pick<Accounts, 'find'>;
   orders: Pick<Orders, 'findAny'>;
   transfers: Pick<Transfers, 'ofOrders'>;
-  parties: Pick<Parties, 'seller' | 'companies'>;
+  parties: Pick<Parties, 'ofOrder'>;
   /** The owner of the bank account. */
   payee: string;
   /** Whether the bank account is made up. */
@@ -49,8 +49,7 @@ export function registerReceipts(app: FastifyInstance, parts: ReceiptParts): voi
     if (order === null || account === null || order.paidAt === null)
       return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
     const payments = (await transfers.ofOrders([order.id])).get(order.id) ?? [];
-    const [seller, companies] = await Promise.all([parties.seller(), parties.companies([account.id])]);
-    const company = companies.get(account.id) ?? null;
+    const { seller, company } = await parties.ofOrder(order);
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
     return reply
       .headers({ ...linkHeaders, 'content-security-policy': receiptPolicy, 'content-language': locale })
