@@ -118,7 +118,7 @@ export function createParties({ pool }: { pool: Pool }) {
       const [kept] = rows;
       const [seller, companies] = await Promise.all([readSeller(pool), readCompanies(pool, [accountId])]);
       return {
-        seller: { ...seller, ...(kept?.seller ?? {}) },
+        seller: { ...seller, ...kept?.seller },
         company: kept?.company ?? companies.get(accountId) ?? null,
       };
     },

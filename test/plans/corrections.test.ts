@@ -77,6 +77,7 @@ describe('the shortcut past orders that cannot resemble a text', () => {
       return Math.floor((seed / 2_147_483_648) * below);
     };
     const letter = () => letters.charAt(next(letters.length));
+    const passedBy: { code: string; text: string }[] = [];
     for (let round = 0; round < 3_000; round++) {
       const code = `SY${Array.from({ length: 7 }, letter).join('')}`;
       let written = code;
@@ -86,9 +87,9 @@ describe('the shortcut past orders that cannot resemble a text', () => {
         written = written.slice(0, at) + middle + written.slice(at + 1);
       }
       const text = `CK${written}CAMON`;
-      if (differencesWithin(code, text) <= 2)
-        expect({ code, text, may: mayResemble(code, text) }).toMatchObject({ may: true });
+      if (differencesWithin(code, text) <= 2 && !mayResemble(code, text)) passedBy.push({ code, text });
     }
+    expect(passedBy).toEqual([]);
   });
 });
 
