@@ -1,6 +1,9 @@
 /** Public price lists: read exactly, in both formats, and refused where a member may be a price that is not known. */
 
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseExactJson, scaled, wholeOf } from '../../server/admin/price-list/decimal.ts';
@@ -233,4 +236,46 @@ test.each([
 test('a file that is not there, and an address in the clear, are refused', async () => {
   await expect(readPriceList('/nowhere.json', { allowPlain: false })).rejects.toThrow(/ENOENT/);
   await expect(readPriceList('http://example.com/api.json', { allowPlain: false })).rejects.toThrow(/https/);
+});
+
+describe('a list from an address', () => {
+  async function readFrom(answer: RequestListener, limits: { maxBytes?: number; timeoutMs?: number } = {}) {
+    const server = createServer(answer).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      return await readPriceList(`http://127.0.0.1:${port}/list.json`, { allowPlain: true, ...limits });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  test.each([301, 302, 303, 307, 308])(
+    'that redirects with %s is refused, and nothing else is asked',
+    async (status) => {
+      const asked: (string | undefined)[] = [];
+      const reading = readFrom((request, response) => {
+        asked.push(request.url);
+        if (request.url === '/other.json') response.end(lists.LiteLLM);
+        else response.writeHead(status, { location: '/other.json' }).end();
+      });
+      await expect(reading).rejects.toThrow(`redirects (${status}), which is not followed`);
+      expect(asked).toEqual(['/list.json']);
+    },
+  );
+
+  test('is read up to a size and a time', async () => {
+    const size = Buffer.byteLength(lists.LiteLLM);
+    const whole: RequestListener = (_request, response) => response.end(lists.LiteLLM);
+    expect((await readFrom(whole, { maxBytes: size })).format).toBe('LiteLLM');
+    await expect(readFrom(whole, { maxBytes: size - 1 })).rejects.toThrow('longer than');
+    const stuck: RequestListener = (_request, response) => response.write('{');
+    await expect(readFrom(stuck, { timeoutMs: 100 })).rejects.toThrow('did not send the list within 0.1 s');
+  });
+
+  test('and a file, too, has a greatest size', async () => {
+    const path = new URL('price-list/litellm.json', import.meta.url).pathname;
+    await expect(readPriceList(path, { allowPlain: false, maxBytes: 100 })).rejects.toThrow('longer than');
+  });
 });
