@@ -44,16 +44,16 @@ export const catalogCommands: readonly Command[] = [
     summary: 'print the catalog in the shape of a catalog file, without keys',
     options: {},
     async run({ pool }) {
-      const [{ exportCatalog }, { stringify }, { transaction }] = await Promise.all([
+      const [{ exportCatalog }, { catalogText }, { transaction }] = await Promise.all([
         import('../catalog-export.ts'),
-        import('yaml'),
+        import('../catalog-text.ts'),
         import('../../database/lane.ts'),
       ]);
       const { catalog, unpriced } = await transaction(pool, exportCatalog);
-      const missing = unpriced.length === 0 ? '' : `# Left out, because they have no price: ${unpriced.join(', ')}\n`;
+      const missing = unpriced.map((model) => `Left out, because it has no price: ${model}`);
       // Standard output carries the file's content alone, for programs; this goes to the operator.
-      if (missing !== '') process.stderr.write(missing.slice(2));
-      return { json: catalog, text: `${missing}${stringify(catalog, { lineWidth: 0 }).trimEnd()}` };
+      for (const line of missing) process.stderr.write(`${line}\n`);
+      return { json: catalog, text: catalogText(missing, catalog).trimEnd() };
     },
   },
   {
@@ -64,9 +64,10 @@ export const catalogCommands: readonly Command[] = [
     options: { map: 'text', markup: 'text', out: 'text' },
     words: 1,
     async run({ config, pool }, given) {
-      const [{ diffCatalog, diffText }, { readVendors }, { transaction }] = await Promise.all([
+      const [{ diffCatalog, diffText }, { readVendors }, { catalogText }, { transaction }] = await Promise.all([
         import('../price-list/diff.ts'),
         import('../../catalog/vendors.ts'),
+        import('../catalog-text.ts'),
         import('../../database/lane.ts'),
       ]);
       const markup = given.text('markup') === undefined ? null : await markupOf(given);
@@ -76,8 +77,8 @@ export const catalogCommands: readonly Command[] = [
       const { rows, faults, proposal } = await transaction(pool, (client) =>
         diffCatalog(client, { list, vendors, vendorOf, markup }),
       );
-      refuseUnknownPrices(faults, diffText(rows), { models: rows });
-      const out = await writeOut(given, proposal);
+      await refuseUnknownPrices(faults, diffText(rows), { models: rows });
+      const out = await writeOut(given, () => catalogText([], proposal));
       const written = out === null ? '' : `\n\n${out}: apply it with \`catalog apply ${out}\`; nothing was changed`;
       return { json: { models: rows, out }, text: `${diffText(rows)}${written}` };
     },
@@ -90,11 +91,10 @@ export const catalogCommands: readonly Command[] = [
     options: { vendor: 'text', markup: 'text', models: 'text', out: 'text' },
     words: 1,
     async runAlone({ config }, given) {
-      const [{ catalogOfList }, { readVendors, vendorIds }, { catalogInput }, { stringify }] = await Promise.all([
+      const [{ catalogOfList }, { readVendors, vendorIds }, { catalogText }] = await Promise.all([
         import('../price-list/catalog-of-list.ts'),
         import('../../catalog/vendors.ts'),
-        import('../catalog-content.ts'),
-        import('yaml'),
+        import('../catalog-text.ts'),
       ]);
       const vendor = (await readVendors()).find(({ id }) => id === given.required('vendor'));
       if (vendor === undefined)
@@ -108,24 +108,23 @@ export const catalogCommands: readonly Command[] = [
         only: given.list('models') ?? null,
         source: { address, date: new Date().toISOString().slice(0, 10) },
       });
-      refuseUnknownPrices(imported.faults, '', {});
+      await refuseUnknownPrices(imported.faults, '', {});
       if (imported.models.length === 0) {
         throw new CommandError('nothing_to_import', `The list has no model of ${vendor.name} that can be sold`);
       }
-      // What is written must be what `catalog apply` takes.
-      catalogInput({ allowPrivate: false }).parse(imported.catalog);
+      await refuseUnusable(imported.catalog);
       const { leftOut, notes, models } = imported;
       const head = [
-        `# ${vendor.name} by ${address}, with a markup of ${given.required('markup')}. Costs are the list prices; prices are rounded up`,
-        '# to 0.000001 USD per 1M tokens.',
-        ...notes.map(({ model, note }) => `# ${model}: ${note}`),
-        ...leftOut.map(({ model, reason }) => `# Left out: ${model}: ${reason}`),
-      ].join('\n');
-      const out = await writeOut(given, imported.catalog, head);
-      const file = `${head}\n${stringify(imported.catalog, { lineWidth: 0 }).trimEnd()}`;
+        `${vendor.name} by ${address}, with a markup of ${given.required('markup')}. Costs are the list prices; prices are rounded up`,
+        'to 0.000001 USD per 1M tokens.',
+        ...notes.map(({ model, note }) => `${model}: ${note}`),
+        ...leftOut.map(({ model, reason }) => `Left out: ${model}: ${reason}`),
+      ];
+      const file = catalogText(head, imported.catalog);
+      const out = await writeOut(given, () => file);
       return {
         json: { catalog: imported.catalog, leftOut, notes, out },
-        text: out === null ? file : `${out}: ${models.length} models; apply it with \`catalog apply ${out}\``,
+        text: out === null ? file.trimEnd() : `${out}: ${models.length} models; apply it with \`catalog apply ${out}\``,
       };
     },
   },
@@ -172,10 +171,27 @@ async function vendorsOf(given: Given): Promise<ReadonlyMap<string, VendorId>> {
   );
 }
 
+/** What is written must be what `catalog apply` takes; names of a list may have characters that a catalog refuses. */
+async function refuseUnusable(catalog: Record<string, unknown>): Promise<void> {
+  const { catalogInput } = await import('../catalog-content.ts');
+  const { error } = catalogInput({ allowPrivate: false }).safeParse(catalog);
+  if (error === undefined) return;
+  const faults = error.issues.map(({ path, message }) => ({ at: path.join('.'), message }));
+  const lines = faults.map(({ at, message }) => `  ${at} ${message}`);
+  throw new CommandError('invalid_price_list', `The price list makes no catalog file:\n${lines.join('\n')}`, {
+    faults,
+  });
+}
+
 /** A price that is not known might be the dearest: nothing of such a list is used. */
-function refuseUnknownPrices(faults: readonly UnknownPrice[], shown: string, details: Record<string, unknown>): void {
+async function refuseUnknownPrices(
+  faults: readonly UnknownPrice[],
+  shown: string,
+  details: Record<string, unknown>,
+): Promise<void> {
   if (faults.length === 0) return;
-  const lines = faults.map(({ model, field, message }) => `  ${model}  ${field} ${message}`);
+  const { plainLine } = await import('../catalog-text.ts');
+  const lines = faults.map(({ model, field, message }) => `  ${plainLine(`${model}  ${field} ${message}`)}`);
   const sentence = `The price list has members that may be prices and are not known:\n${lines.join('\n')}`;
   throw new CommandError('unknown_price_fields', shown === '' ? sentence : `${shown}\n\n${sentence}`, {
     faults,
@@ -183,13 +199,14 @@ function refuseUnknownPrices(faults: readonly UnknownPrice[], shown: string, det
   });
 }
 
-/** Writes `--out`, and never over a file that is there. Null: it was not asked for. */
-async function writeOut(given: Given, catalog: Record<string, unknown>, head = ''): Promise<string | null> {
+/** Writes `--out`, and never over a file that exists. Null: it was not asked for. */
+async function writeOut(given: Given, text: () => string): Promise<string | null> {
   const out = given.text('out');
   if (out === undefined) return null;
-  const [{ writeFile }, { stringify }] = await Promise.all([import('node:fs/promises'), import('yaml')]);
+  const { writeFile } = await import('node:fs/promises');
+  const content = text();
   try {
-    await writeFile(out, `${head === '' ? '' : `${head}\n`}${stringify(catalog, { lineWidth: 0 })}`, { flag: 'wx' });
+    await writeFile(out, content, { flag: 'wx' });
     return out;
   } catch (error) {
     throw new CommandError('unwritable', `${out} cannot be written (${(error as NodeJS.ErrnoException).code ?? ''})`);
