@@ -42,7 +42,7 @@ export async function newestVersion(name: string): Promise<{ version: string } |
     command: 'npm',
     args: ['view', name, 'version', '--loglevel=error'],
     cwd: dirname(fileURLToPath(import.meta.url)),
-    env: { ...inherited(), PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
+    env: installerEnvironment(process.env),
     timeoutMs: 60_000,
   });
   const version = stdout.trim();
@@ -68,7 +68,7 @@ async function installInto(directory: string, spec: string, isLibrary: boolean):
       spec,
     ],
     cwd: fresh,
-    env: { ...inherited(), PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
+    env: installerEnvironment(process.env),
     timeoutMs: 150_000,
   });
   if (code === 0) {
@@ -80,8 +80,16 @@ async function installInto(directory: string, spec: string, isLibrary: boolean):
   return stderr.trim().split('\n').slice(0, 2).join(' ') || 'npm install failed';
 }
 
-/** npm's own settings (registry, proxies, its cache) are inherited from the environment. */
-function inherited(): Record<string, string> {
-  const entries = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_lifecycle'));
-  return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));
+/** npm's settings (registry, cache), in capitals too, and the way through a proxy. */
+const inherited = /^(HOME|PATH|npm_config_.*|(https?|all|no)_proxy)$/i;
+
+/**
+ * The environment of npm and of the packages' install scripts, which are others' programs: nothing of the caller's but
+ * what an installation needs, so no vendor's key and no token. This Node is the first on the path.
+ */
+export function installerEnvironment(caller: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const passed = Object.entries(caller).flatMap(([name, value]) =>
+    value !== undefined && inherited.test(name) ? [[name, value]] : [],
+  );
+  return { ...Object.fromEntries(passed), PATH: `${dirname(process.execPath)}:${caller['PATH'] ?? ''}` };
 }
