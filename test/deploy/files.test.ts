@@ -125,6 +125,11 @@ interface PodSpec {
   volumes: { name: string; secret?: { secretName: string } }[];
 }
 
+interface VolumeClaim {
+  metadata: { name: string };
+  spec: { accessModes: string[]; resources: { requests: { storage: string } } };
+}
+
 interface Manifest {
   kind: string;
   metadata: { name: string; namespace: string };
@@ -134,6 +139,9 @@ interface Manifest {
     selector: { matchLabels: object };
     maxUnavailable: number;
     replicas: number;
+    serviceName?: string;
+    clusterIP?: string;
+    volumeClaimTemplates?: VolumeClaim[];
   };
 }
 
@@ -145,8 +153,9 @@ describe('kubernetes.yaml', () => {
     if (found === undefined) throw new Error(`no ${kind}`);
     return found;
   };
-  const pods = [of('Deployment'), of('Job')].map(({ spec }) => spec.template.spec);
-  const [server] = of('Deployment').spec.template.spec.containers;
+  const pods = [of('StatefulSet'), of('Job')].map(({ spec }) => spec.template.spec);
+  const [server] = of('StatefulSet').spec.template.spec.containers;
+  const claims = of('StatefulSet').spec.volumeClaimTemplates ?? [];
 
   it('is YAML without faults, in one namespace', () => {
     expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
@@ -172,7 +181,7 @@ describe('kubernetes.yaml', () => {
   });
 
   it('runs as a user without rights, and mounts what it names', () => {
-    for (const { securityContext, containers, volumes } of pods) {
+    for (const [index, { securityContext, containers, volumes }] of pods.entries()) {
       expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65_532 });
       for (const container of containers) {
         expect(container.securityContext).toEqual({
@@ -180,9 +189,18 @@ describe('kubernetes.yaml', () => {
           readOnlyRootFilesystem: true,
           capabilities: { drop: ['ALL'] },
         });
-        expect(container.volumeMounts.map(({ name }) => name)).toEqual(volumes.map(({ name }) => name));
+        const claimed = index === 0 ? claims.map(({ metadata }) => metadata.name) : [];
+        const named = [...volumes.map(({ name }) => name), ...claimed];
+        expect(container.volumeMounts.map(({ name }) => name).sort()).toEqual(named.sort());
       }
     }
+  });
+
+  it('keeps the spool of a pod that is deleted, for the next pod of its name', () => {
+    const data = server?.volumeMounts.find(({ mountPath }) => mountPath === variablesOf(image)['DATA_DIR']);
+    const claim = claims.find(({ metadata }) => metadata.name === data?.name);
+    expect(claim?.spec.accessModes).toEqual(['ReadWriteOnce']);
+    expect(pods[0]?.volumes.map(({ name }) => name)).not.toContain(data?.name);
   });
 
   it('has secrets as files only, and variables that the server reads', () => {
@@ -202,11 +220,38 @@ describe('kubernetes.yaml', () => {
   });
 
   it('keeps the service up while nodes are drained', () => {
-    const labels = of('Deployment').spec.template.metadata?.labels;
-    expect(of('Deployment').spec.selector.matchLabels).toEqual(labels);
+    const labels = of('StatefulSet').spec.template.metadata?.labels;
+    expect(of('StatefulSet').spec.selector.matchLabels).toEqual(labels);
     expect(of('PodDisruptionBudget').spec.selector.matchLabels).toEqual(labels);
-    expect(of('Service').spec.selector).toEqual(labels);
-    expect(of('PodDisruptionBudget').spec.maxUnavailable).toBeLessThan(of('Deployment').spec.replicas);
+    const services = manifests.filter(({ kind }) => kind === 'Service');
+    expect(services.map(({ spec }) => spec.selector)).toEqual([labels, labels]);
+    expect(services.filter(({ spec }) => spec.clusterIP === 'None').map(({ metadata }) => metadata.name)).toEqual([
+      of('StatefulSet').spec.serviceName,
+    ]);
+    expect(of('PodDisruptionBudget').spec.maxUnavailable).toBeLessThan(of('StatefulSet').spec.replicas);
+  });
+});
+
+describe('files with secrets', () => {
+  const isIgnored = (path: string): boolean =>
+    spawnSync('git', ['check-ignore', '--quiet', '--no-index', path], { cwd: root }).status === 0;
+  const { secrets } = parse(deploy('compose.yaml')) as { secrets: Record<string, { file: string }> };
+  const toKubernetes = [...deploy('kubernetes.yaml').matchAll(/--from-file=(\S+)/g)].map(([, file = '']) => file);
+  const told = [
+    ...Object.values(secrets).map(({ file }) => `server/deploy/${file}`),
+    ...toKubernetes.map((file) => `server/deploy/${file}`),
+    ...[...read('server/CONFIGURATION.md').matchAll(/--env-file=(\S+)/g)].map(([, file = '']) => file),
+    `${loadConfig({}).dataDir}/secret_key`,
+  ];
+
+  it('are never added by git where the instructions put them', () => {
+    expect(told).toEqual(expect.arrayContaining(['.env', 'server/deploy/secrets/database_url']));
+    expect(toKubernetes).toHaveLength(3);
+    expect(told.filter((path) => !isIgnored(path))).toEqual([]);
+  });
+
+  it('are not what the repository has', () => {
+    expect(['.env.example', 'server/deploy/systemd/steyg.env', 'package.json'].filter(isIgnored)).toEqual([]);
   });
 });
 
