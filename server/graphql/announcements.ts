@@ -51,7 +51,7 @@ builder.mutationFields((t) => ({
   announce: t.field({
     type: AnnouncementType,
     description: 'Tells everybody something on the status page.',
-    authScopes: { operator: true },
+    authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
     args: { input: t.arg({ type: AnnounceInput, required: true, description: 'What to tell.' }) },
     resolve: async (_root, { input }, { domains, principal }) => {
@@ -73,7 +73,7 @@ builder.mutationFields((t) => ({
   endAnnouncement: t.field({
     type: AnnouncementType,
     description: 'Ends an announcement now.',
-    authScopes: { operator: true },
+    authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
     args: { id: t.arg.id({ required: true, description: 'Which announcement.' }) },
     resolve: async (_root, { id }, { domains, principal }) => {

@@ -163,7 +163,7 @@ builder.mutationFields((t) => ({
   createProbeAgent: t.field({
     type: CreatedAgentType,
     description: 'Lets a machine elsewhere measure the service: makes its token.',
-    authScopes: { operator: true },
+    authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
     args: { input: t.arg({ type: CreateAgentInput, required: true, description: 'Which machine.' }) },
     resolve: async (_root, { input }, { domains, principal }) => {
@@ -175,7 +175,7 @@ builder.mutationFields((t) => ({
   revokeProbeAgent: t.field({
     type: ProbeAgentType,
     description: 'Refuses the token of an agent from now on. What it measured stays.',
-    authScopes: { operator: true },
+    authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
     args: { id: t.arg.id({ required: true, description: 'Which agent.' }) },
     resolve: async (_root, { id }, { domains, principal }) => {
@@ -188,7 +188,7 @@ builder.mutationFields((t) => ({
   saveProbing: t.field({
     type: ProbingType,
     description: 'Sets pace and budget of probes, of one model or of all.',
-    authScopes: { operator: true },
+    authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
     args: { input: t.arg({ type: SaveProbingInput, required: true, description: 'The settings.' }) },
     resolve: (_root, { input }, context) => saveProbing(input, context),

@@ -47,7 +47,7 @@ builder.mutationField('addStatusUpdate', (t) =>
     type: StatusUpdateType,
     description:
       'Says something in the course of an incident or of maintenance. A measured incident ends when probes say so; an announcement ends with RESOLVED or COMPLETED.',
-    authScopes: { operator: true },
+    authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
     args: { input: t.arg({ type: AddStatusUpdateInput, required: true, description: 'What to say.' }) },
     resolve: async (_root, { input }, { domains, principal }) => {

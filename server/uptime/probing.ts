@@ -62,9 +62,12 @@ const estimatedTokens: TokenPools = { ...noTokens, input: 24, output: 16 };
 const fewestMeasured = 20n;
 const probesPerRound = BigInt(probeProtocols.length * probeModes.length);
 
-const budget = z
-  .bigint()
-  .refine((value) => value >= 0n && value <= 1_000_000_000_000_000_000n, 'must be from 0 to 1,000,000 USD');
+/**
+ * Pico-USD: 10,000 USD, a month of about 600 models at their pace by one observer. More is a typing error, or somebody
+ * who wants a key with money on it.
+ */
+const maxMonthlyBudget = 10_000_000_000_000_000n;
+const budget = z.bigint().refine((value) => value >= 0n && value <= maxMonthlyBudget, 'must be from 0 to 10,000 USD');
 const pace = (least: number) => z.int().min(least, `must be at least ${least}`).max(1_440, 'must be at most 1440');
 const settingsShape = z.object({ everyMinutes: pace(1), monthlyBudget: budget });
 const modelShape = z.object({ everyMinutes: pace(0).nullable(), monthlyBudget: budget.nullable() });
@@ -74,7 +77,10 @@ export function createProbing({ pool }: { pool: Pool }) {
     const { rows } = await pool.query<ProbingSettings>(
       'SELECT every_minutes AS "everyMinutes", monthly_budget AS "monthlyBudget" FROM probe_settings',
     );
-    return rows[0] ?? defaultSettings;
+    const [saved] = rows;
+    if (saved === undefined) return defaultSettings;
+    // Saved when the bound was higher.
+    return saved.monthlyBudget > maxMonthlyBudget ? { ...saved, monthlyBudget: maxMonthlyBudget } : saved;
   }
 
   /** The settings, the pace that the budget holds, and what it costs. */

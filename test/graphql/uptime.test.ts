@@ -101,3 +101,30 @@ it('operators say how an incident goes on, and everybody reads it', async () => 
     },
   });
 });
+
+it('nothing of uptime is changed by an operator who signed in without a code, nor is a budget beyond all reason', async () => {
+  const hasty = await createPerson(plane, 'hasty@example.com', '203.0.113.3');
+  await plane.database.pool.query(`UPDATE app_user SET operator = true WHERE email = 'hasty@example.com'`);
+  const agentId = Buffer.from(`ProbeAgent:${randomUUID()}`).toString('base64');
+  const mutations = [
+    'createProbeAgent(input: { name: "n", region: "r" }) { __typename }',
+    `revokeProbeAgent(id: "${agentId}") { __typename }`,
+    'saveProbing(input: { everyMinutes: 5, monthlyBudget: "2000" }) { __typename }',
+    'announce(input: { kind: INFO, title: "t", body: "b" }) { __typename }',
+    `endAnnouncement(id: "${agentId}") { __typename }`,
+    'addStatusUpdate(input: { state: IDENTIFIED, body: "b" }) { __typename }',
+  ];
+  const refusals = [];
+  for (const mutation of mutations) {
+    const { errors } = await hasty.send(`mutation { ${mutation} }`);
+    refusals.push(errors?.[0]?.extensions?.['code']);
+  }
+  expect(refusals).toEqual(mutations.map(() => 'SECOND_FACTOR_REQUIRED'));
+  expect((await hasty.send('{ operator { probing { everyMinutes } } }')).errors).toEqual([]);
+
+  const save = `mutation ($input: SaveProbingInput!) { saveProbing(input: $input) { __typename ... on Error { code } } }`;
+  const { data } = await operator.send(save, {
+    variables: { input: { everyMinutes: 5, monthlyBudget: '10000.000001' } },
+  });
+  expect(data).toMatchObject({ saveProbing: { code: 'BAD_INPUT' } });
+});
