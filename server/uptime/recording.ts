@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
-import { decideIncident, type OpenIncident } from './incidents.ts';
+import { decideIncident, type IncidentDecision, type OpenIncident } from './incidents.ts';
 import type { ProbeResult } from './probe.ts';
 
 /** Writes probes down, adds them up by hour and day, and opens, widens and ends incidents. */
@@ -137,42 +137,20 @@ async function noteMeasured(client: ClientBase, model: string, probes: readonly 
 
 /**
  * Applies the incident rule as of the last of the recorded probes: rounds that an agent delivers late, in their order,
- * make the same incidents as rounds in time.
+ * make the same incidents as rounds in time. Late rounds say nothing of an incident that began after them, and end none
+ * that newer probes know to go on.
  */
 async function applyIncidentRule(client: ClientBase, model: string, until: Date): Promise<void> {
-  const { rows: probes } = await client.query<
-    Pick<ProbeResult, 'protocol' | 'mode' | 'startedAt' | 'outcome' | 'reason'> & { observer: string | null }
-  >(
-    `SELECT protocol, mode, started_at AS "startedAt", outcome, reason, agent_id AS observer FROM probe_result
-     WHERE model = $1 AND counted AND NOT maintenance
-       AND started_at > $3::timestamptz - $2::interval AND started_at <= $3
-     ORDER BY started_at DESC LIMIT 5000`,
-    [model, incidentWindow, until],
-  );
-  const { rows } = await client.query<OpenIncident & { id: string }>(
-    'SELECT id, impact, affected FROM incident WHERE model = $1 AND ended_at IS NULL',
+  const { rows } = await client.query<OpenIncident & { id: string; startedAt: Date }>(
+    'SELECT id, impact, affected, started_at AS "startedAt" FROM incident WHERE model = $1 AND ended_at IS NULL',
     [model],
   );
   const open = rows[0] ?? null;
-  const decision = decideIncident(probes, open);
+  if (open !== null && open.startedAt > until) return;
+  const decision = decideIncident(await readCounted(client, model, until), open);
   switch (decision.kind) {
-    case 'open': {
-      const { impact, affected, startedAt, cause = null } = decision;
-      // The same time may be on record already, found by another observer.
-      const { rowCount } = await client.query(
-        `UPDATE incident SET started_at = least(started_at, $2), impact = CASE WHEN $3 = 'major' THEN $3 ELSE impact END,
-                affected = ARRAY (SELECT DISTINCT way FROM unnest(affected || $4::text[]) AS way ORDER BY way)
-         WHERE id = (SELECT id FROM incident WHERE model = $1 AND started_at <= $5 AND ended_at >= $2
-                     ORDER BY started_at DESC LIMIT 1)`,
-        [model, startedAt, impact, affected, until],
-      );
-      if (rowCount === 0)
-        await client.query(
-          'INSERT INTO incident (id, model, impact, affected, started_at, cause) VALUES ($1, $2, $3, $4, $5, $6)',
-          [uuidv7(), model, impact, affected, startedAt, cause],
-        );
-      return;
-    }
+    case 'open':
+      return openIncident(client, model, { ...decision, until, isOver: !(await isFailing(client, model, null)) });
     case 'update':
       await client.query('UPDATE incident SET impact = $2, affected = $3 WHERE id = $1', [
         open?.id,
@@ -181,6 +159,7 @@ async function applyIncidentRule(client: ClientBase, model: string, until: Date)
       ]);
       return;
     case 'end':
+      if (await isFailing(client, model, open)) return;
       await client.query('UPDATE incident SET ended_at = greatest(started_at, $2::timestamptz) WHERE id = $1', [
         open?.id,
         decision.endedAt,
@@ -188,4 +167,54 @@ async function applyIncidentRule(client: ClientBase, model: string, until: Date)
       return;
     case 'none':
   }
+}
+
+/** Opens an incident; where the same time is on record already, found by another observer, it widens that one. */
+async function openIncident(
+  client: ClientBase,
+  model: string,
+  // `isOver`: the newest probes, later than `until`, do not fail.
+  found: Extract<IncidentDecision, { kind: 'open' }> & { until: Date; isOver: boolean },
+): Promise<void> {
+  const { impact, affected, startedAt, cause = null, until, isOver } = found;
+  const { rowCount } = await client.query(
+    `UPDATE incident SET started_at = least(started_at, $2), impact = CASE WHEN $3 = 'major' THEN $3 ELSE impact END,
+            affected = ARRAY (SELECT DISTINCT way FROM unnest(affected || $4::text[]) AS way ORDER BY way),
+            ended_at = CASE WHEN $6 THEN ended_at END
+     WHERE id = (SELECT id FROM incident WHERE model = $1 AND started_at <= $5 AND ended_at >= $2
+                 ORDER BY started_at DESC LIMIT 1)`,
+    [model, startedAt, impact, affected, until, isOver],
+  );
+  if (rowCount === 0)
+    await client.query(
+      'INSERT INTO incident (id, model, impact, affected, started_at, cause) VALUES ($1, $2, $3, $4, $5, $6)',
+      [uuidv7(), model, impact, affected, startedAt, cause],
+    );
+}
+
+/** Whether a model fails by its newest probes, whatever was recorded last. */
+async function isFailing(client: ClientBase, model: string, open: OpenIncident | null): Promise<boolean> {
+  const { rows } = await client.query<{ newest: Date | null }>(
+    `SELECT max(started_at) AS newest FROM probe_result
+     WHERE model = $1 AND counted AND NOT maintenance AND outcome <> 'no_data'`,
+    [model],
+  );
+  const newest = rows[0]?.newest ?? null;
+  if (newest === null) return false;
+  const { kind } = decideIncident(await readCounted(client, model, newest), open);
+  return kind === 'open' || kind === 'update';
+}
+
+/** The counted probes of a model that the incident rule looks at, as of a moment. */
+async function readCounted(client: ClientBase, model: string, until: Date) {
+  const { rows } = await client.query<
+    Pick<ProbeResult, 'protocol' | 'mode' | 'startedAt' | 'outcome' | 'reason'> & { observer: string | null }
+  >(
+    `SELECT protocol, mode, started_at AS "startedAt", outcome, reason, agent_id AS observer FROM probe_result
+     WHERE model = $1 AND counted AND NOT maintenance
+       AND started_at > $3::timestamptz - $2::interval AND started_at <= $3
+     ORDER BY started_at DESC LIMIT 5000`,
+    [model, incidentWindow, until],
+  );
+  return rows;
 }

@@ -333,6 +333,44 @@ describe('a round', () => {
     await service.pool.query('UPDATE model SET enabled = false WHERE id = $1', [other]);
   });
 
+  it('of the past neither ends an incident that began after it nor hides that it goes on', async () => {
+    const other = await startedModel();
+    const found = (minutes: number, outcome: 'up' | 'down') => {
+      const [result] = roundOf(minutes, outcome).results;
+      if (result === undefined) throw new Error('a round without a result');
+      return {
+        ...result,
+        model: other,
+        startedAt: new Date(result.startedAt),
+        protocol: 'messages',
+        mode: 'plain',
+      } as const;
+    };
+    const incidents = async () =>
+      (await uptime.report()).incidents
+        .filter((incident) => incident.model === other)
+        .map(({ startedAt, endedAt }) => [Math.round((Date.now() - startedAt.getTime()) / 60_000), endedAt]);
+    for (const minutes of [15, 10, 5]) await uptime.record([found(minutes, 'down')]);
+    expect(await incidents()).toEqual([[15, null]]);
+
+    const { token } = await makeAgent();
+    const deliver = async (minutes: number, outcome: 'up' | 'down') => {
+      const round = roundOf(minutes, outcome);
+      const results = round.results.map((each) => ({ ...each, model: other }));
+      expect((await post(token, { ...round, results })).status).toBe(200);
+    };
+    for (const minutes of [130, 125]) await deliver(minutes, 'up');
+    expect(await incidents()).toEqual([[15, null]]);
+    await uptime.record([found(0, 'down')]);
+    expect(await incidents()).toEqual([[15, null]]);
+
+    // A row that was ended too early is found by the failures of the same time, and goes on.
+    await service.pool.query(`UPDATE incident SET ended_at = started_at WHERE model = $1`, [other]);
+    await uptime.record([found(0, 'down')]);
+    expect(await incidents()).toEqual([[15, null]]);
+    await service.pool.query('UPDATE model SET enabled = false WHERE id = $1', [other]);
+  });
+
   it('of a model that left the catalog is taken, and counts nowhere', async () => {
     const { token } = await makeAgent();
     const round = roundOf(1, 'up');
