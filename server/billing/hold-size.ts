@@ -14,7 +14,7 @@ export interface RequestSize extends PromptSize {
   answers: number;
   /** A stream can be stopped when its budget is used up; an unstreamed answer cannot. */
   stream: boolean;
-  /** The most searches that the vendor may make for it; left out: none. */
+  /** The most searches that the vendor may make for it; left out: none that are known of. */
   searches?: number;
 }
 
@@ -65,7 +65,8 @@ export function holdSize(request: RequestSize, model: ModelSize, price: TieredPr
   const likely = pricesAt(price, estimatedInputTokens);
   const inputPrice = dearestInput(prices, request.cacheWrite);
   const allAnswers = BigInt(request.answers) * prices.output;
-  const searches = request.searches ?? 0;
+  // A model with a price for searches may search unasked, and is charged for it.
+  const searches = Math.max(request.searches ?? 0, 1);
   const perSearch = price.perUnit?.search ?? 0n;
   const target =
     input * inputPrice +

@@ -1,6 +1,6 @@
 import type { Admitted, Ledger, Refused } from '../billing/ledger.ts';
 import { formatUsd } from '../core/money.ts';
-import { contextRuns, maxSearches, mediaTokens } from '../metering/estimate.ts';
+import { contextRuns, heldSearches, mediaTokens } from '../metering/estimate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { ClientCall, ModelRequest } from './call.ts';
 import type { Refusal, Refusals } from './refusals.ts';
@@ -58,7 +58,6 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
 
   return async function admit(call: ClientCall, request: ModelRequest): Promise<Admitted | Refusal> {
     const { facts, model } = request;
-    const searches = maxSearches(facts, model.allow);
     const admission = await ledger.admit({
       requestId: call.requestId,
       accountId: call.principal.accountId,
@@ -71,7 +70,7 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       answers: facts.answers,
       stream: facts.stream,
       contextRuns: contextRuns(facts, model.allow),
-      ...(searches === 0 ? {} : { searches }),
+      searches: heldSearches(facts, model.allow),
     });
     if (admission.kind === 'refused') {
       metrics.budgetRefusal(metricLabels[admission.reason] ?? admission.reason);

@@ -24,6 +24,8 @@ const firstExtensionTokens = 4_096;
  */
 const fastExtensionMs = 2_000;
 const maxExtensionTokens = 65_536;
+/** Searches that an extension reserves, for an answer that has searched. */
+const extensionSearches = 4n;
 /** Pause between two tries to extend while the ledger is out of reach. */
 const retryMs = 500;
 
@@ -109,9 +111,11 @@ class SpendBrake implements Brake {
   private extensionTokens = firstExtensionTokens;
   /** What an answer above its cap reserves next. The end of an answer is an estimate, so this begins small. */
   private aboveCapTokens = firstExtensionTokens;
-  /** Below this many output tokens, and with the same reported input, nothing needs to be computed. */
+  /** Below this many output tokens, and with the same reported input and searches, nothing needs to be computed. */
   private nextCheckAt = 0;
   private knownInput = false;
+  /** Searches at the last computation of the cost: they cost money without adding output. */
+  private knownSearches = 0;
   /** The set of prices that the prompt comes to, as far as it is known. */
   private prices: UnitPrices;
 
@@ -120,7 +124,7 @@ class SpendBrake implements Brake {
     this.reserved = parts.held;
     this.knownFree = parts.freeAfter;
     this.prices = dearestWithin(parts.prices, parts.promptBound);
-    this.stopped = this.prices.output === 0n && this.prices.input === 0n;
+    this.stopped = isFree(parts.prices);
   }
 
   check(account: ReportedUsage, now: number, reading = true): void {
@@ -133,7 +137,8 @@ class SpendBrake implements Brake {
     }
     const { maxOutputTokens } = this.parts;
     const inputIsKnown = account.usage !== null;
-    if (!this.ledgerAway && output < this.nextCheckAt && inputIsKnown === this.knownInput) return;
+    const hasNews = inputIsKnown !== this.knownInput || (account.searches ?? 0) !== this.knownSearches;
+    if (!this.ledgerAway && output < this.nextCheckAt && !hasNews) return;
     this.knownInput = inputIsKnown;
 
     this.spent = this.costSoFar(account, output);
@@ -182,12 +187,11 @@ class SpendBrake implements Brake {
 
   private costSoFar(account: ReportedUsage, output: number): PicoUsd {
     const { bounds, estimatedInputTokens, prices } = this.parts;
-    const { usage } = withinBounds(account, bounds);
+    const { usage, searches = 0 } = withinBounds(account, bounds);
+    this.knownSearches = account.searches ?? 0;
     if (usage !== null && prices.tiers !== undefined) this.prices = pricesAt(prices, promptTokens(usage));
     const pools = usage ?? { ...noTokens, cacheHit: estimatedInputTokens };
-    const tokens = cost({ ...pools, output }, this.prices);
-    const { searches } = account;
-    return searches === undefined ? tokens : tokens + BigInt(searches) * (prices.perUnit?.search ?? 0n);
+    return cost({ ...pools, output }, this.prices) + BigInt(searches) * searchPrice(prices);
   }
 
   /** Cost of the rest of the answer beyond the hold; negative when the hold covers it. */
@@ -201,11 +205,13 @@ class SpendBrake implements Brake {
   /** Size of the next extension beyond the cost so far. */
   private extensionPico(output: number): PicoUsd {
     const { prices } = this;
+    // An answer that searches may go on with searches instead of text.
+    const searches = this.knownSearches === 0 ? 0n : extensionSearches * searchPrice(this.parts.prices);
     const rest = this.unreserved(output);
     // The upstream ignores the cap, or the estimate is too high: the answer continues nevertheless.
-    if (rest <= 0n) return BigInt(this.aboveCapTokens) * prices.output;
+    if (rest <= 0n) return dearer(searches, BigInt(this.aboveCapTokens) * prices.output);
     const step = BigInt(this.extensionTokens) * prices.output;
-    return rest < step ? rest : step;
+    return dearer(searches, rest < step ? rest : step);
   }
 
   private ask(output: number, now: number): void {
@@ -267,4 +273,18 @@ class SpendBrake implements Brake {
     this.waiting = false;
     this.parts.stop(reason);
   }
+}
+
+const dearer = (a: PicoUsd, b: PicoUsd): PicoUsd => (a > b ? a : b);
+const searchPrice = ({ perUnit }: TieredPrices): PicoUsd => perUnit?.search ?? 0n;
+
+/** Whether nothing that an answer may use has a price. */
+function isFree(prices: TieredPrices): boolean {
+  const sets: readonly UnitPrices[] = [prices, ...(prices.tiers ?? [])];
+  return (
+    searchPrice(prices) === 0n &&
+    sets.every((set) =>
+      [set.input, set.cacheHit, set.cacheWrite5m, set.cacheWrite1h, set.output].every((price) => price === 0n),
+    )
+  );
 }

@@ -33,16 +33,21 @@ export function estimateOutput(account: ReportedUsage): number {
   );
 }
 
-/** Plausible bounds: maximum tokens of one request's input and output pools. */
+/** Plausible bounds: maximum tokens of one request's input and output pools, and the maximum of its searches. */
 export interface TokenBounds {
   input: number;
   output: number;
+  searches: number;
 }
 
 /** One run, a second one that compacts the conversation before it, and windows that the catalog rounds down. */
 const windowsOfOneRun = 2;
 /** Tools that run at the vendor call the model again with their results, each time with the whole context. */
 const windowsWithVendorTools = 16;
+/** A run may search several times at once, and xAI counts the sources that a search found instead of searches. */
+const maxSearchesAsked = 8 * windowsWithVendorTools;
+/** Models that search by themselves: published answers of Perplexity's deep research count more than fifty searches. */
+const maxSearchesUnasked = 4 * windowsWithVendorTools;
 
 /**
  * Plausible bounds of one request's usage. Usage above them is not billed, because one wrong report could empty an
@@ -56,7 +61,11 @@ export function tokenBounds(
 ): TokenBounds {
   const windows = runsVendorTools(facts, allowed) ? windowsWithVendorTools : windowsOfOneRun;
   const input = Math.min(MAX_POOL_TOKENS, contextWindow * windows);
-  return { input, output: Math.min(MAX_POOL_TOKENS, input * facts.answers) };
+  return {
+    input,
+    output: Math.min(MAX_POOL_TOKENS, input * facts.answers),
+    searches: asksForSearches(facts, allowed) ? maxSearchesAsked : maxSearchesUnasked,
+  };
 }
 
 type Gated = Pick<Parameters<typeof tokenBounds>[0], 'gates'>;
@@ -70,11 +79,21 @@ export function contextRuns(facts: Gated, allowed: ReadonlySet<string>): number 
   return runsVendorTools(facts, allowed) ? windowsWithVendorTools : 1;
 }
 
-/** The most searches that the vendor may make for a request: as many as it may read its context. */
-export function maxSearches({ gates }: Gated, allowed: ReadonlySet<string>): number {
-  const maySearch =
-    allowed.has('web_search') && gates.some(({ kind, name }) => kind === 'price' && name === 'web_search');
-  return maySearch ? windowsWithVendorTools : 0;
+/** Gates of searches, under any gateway's prefix (`openrouter:web_search`). One of OpenRouter's plugins is a search. */
+const searchGate = /^(?:(?:[\w-]+:)*(?:web_search|x_search)|plugins)$/;
+
+function asksForSearches({ gates }: Gated, allowed: ReadonlySet<string>): boolean {
+  return gates.some(({ kind, name }) => kind === 'price' && allowed.has(name) && searchGate.test(name));
+}
+
+/**
+ * Searches that a request is held for: as many as the vendor may read its context, where the request asks for them, or
+ * where the model's entry opens no searches, because a model that has a price for them then searches by itself. Zero: it
+ * can ask for searches and does not.
+ */
+export function heldSearches(facts: Gated, allowed: ReadonlySet<string>): number {
+  const isAskable = [...allowed].some((name) => searchGate.test(name));
+  return asksForSearches(facts, allowed) || !isAskable ? windowsWithVendorTools : 0;
 }
 
 /** A bound on the prompt's tokens, as the hold was sized by. */
@@ -88,8 +107,14 @@ export function promptBoundOf(
   return promptBound(size, contextWindow);
 }
 
-/** Caps reported usage at plausible bounds; returns the same object when it is within them. */
-export function withinBounds(account: ReportedUsage, { input, output }: TokenBounds): ReportedUsage {
+/** Caps reported tokens and searches at plausible bounds; returns the same object when all are within them. */
+export function withinBounds(account: ReportedUsage, bounds: TokenBounds): ReportedUsage {
+  const { searches = 0 } = account;
+  const within = withinTokenBounds(account, bounds);
+  return searches > bounds.searches ? { ...within, searches: bounds.searches, clamped: true } : within;
+}
+
+function withinTokenBounds(account: ReportedUsage, { input, output }: TokenBounds): ReportedUsage {
   const { usage } = account;
   if (usage === null) return account;
   const bounded: TokenPools = {

@@ -10,7 +10,7 @@ beforeAll(async () => {
   app = await startApp({
     catalog: nativeCatalog({
       prices: '{ input: "1", cacheHit: "0.1", output: "5", perUnit: { search: "0.01" } }',
-      more: '    allow: [web_search]',
+      more: '    allow: [web_search, "openrouter:web_search", plugins]',
     }),
   });
 });
@@ -89,7 +89,55 @@ describe('searches of a response', () => {
   });
 });
 
+describe('an implausible number of searches', () => {
+  const anomalies = async (): Promise<number> => {
+    const metric = await app.app.metrics.registry.getSingleMetric('gateway_anomalies_total')?.get();
+    const found = metric?.values.find(({ labels }) => labels['kind'] === 'implausible_usage');
+    return found?.value ?? 0;
+  };
+  const asked = { model: 'only-messages', ...offers.messages };
+  const unasked = { model: 'only-messages' };
+  const unopened = { model: 'opened-messages' };
+
+  it.each([
+    { what: 'a request that asks for them', more: asked, reported: 20_250_305, count: 128, source: 'clamped' },
+    { what: 'a request that asks for them', more: asked, reported: 128, count: 128, source: 'reported' },
+    { what: 'a request that asks for none', more: unasked, reported: 20_250_305, count: 64, source: 'clamped' },
+    { what: 'a request that asks for none', more: unasked, reported: 64, count: 64, source: 'reported' },
+    { what: 'a model that opens none', more: unopened, reported: 20_250_305, count: 64, source: 'clamped' },
+    { what: 'a model that opens none', more: unopened, reported: 3, count: 3, source: 'reported' },
+  ])('of $what is charged within its bound ($reported: $count, $source)', async (given) => {
+    const customer = await app.customer({ usd: '1000' });
+    const before = await anomalies();
+    const usage = { input_tokens: 100, output_tokens: 10, server_tool_use: { web_search_requests: given.reported } };
+    const text = `[[usage ${JSON.stringify(usage)}]]`;
+    const response = await send(app, protocols.messages, { secret: customer.secret, text, more: given.more });
+    await response.text();
+    expect(response.status).toBe(200);
+    const [row] = await settled(app, customer);
+    expect(row).toMatchObject({ usage_source: given.source });
+    expect(await entryOf(customer.secret, row)).toMatchObject({ units: [{ unit: 'search', count: given.count }] });
+    expect(await anomalies()).toBe(before + (given.source === 'clamped' ? 1 : 0));
+  });
+});
+
 describe('a hold', () => {
+  it.each([
+    { what: 'a search tool of OpenRouter', model: 'only-chat', more: { tools: [{ type: 'openrouter:web_search' }] } },
+    { what: 'a plugin', model: 'only-chat', more: { plugins: [{ id: 'web' }] } },
+    { what: 'a model with a price for searches that nobody has to ask for', model: 'opened-messages', more: {} },
+  ])('covers the searches of $what', async ({ model, more }) => {
+    const customer = await app.customer({ usd: '0.2' });
+    const to = model === 'only-chat' ? protocols.chat : protocols.messages;
+    const cap = { [to.cap]: 1_000 };
+    const asked = () => send(app, to, { secret: customer.secret, text: 'ping', more: { ...cap, model, ...more } });
+    // Of two unstreamed requests one is covered: 16 searches at 0.01 USD and the tokens are more than the other one leaves.
+    const two = await Promise.all([asked(), asked()]);
+    expect(new Set(two.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    await Promise.all(two.map((answer) => answer.text()));
+    await settled(app, customer);
+  });
+
   it('covers the searches that a request may make', async () => {
     const customer = await app.customer({ usd: '0.05' });
     const asked = (more: object) =>

@@ -26,7 +26,7 @@ function open(more: Partial<BrakeParts> = {}) {
     prices: { input: 1n, cacheHit: 1n, cacheWrite5m: 1n, cacheWrite1h: 1n, output: 10n },
     promptBound: 50,
     estimatedInputTokens: 0,
-    bounds: { input: 50, output: 1_000 },
+    bounds: { input: 50, output: 1_000, searches: 20 },
     maxOutputTokens: 1_000_000,
     reasoning: null,
     credit: createCredit().of('account'),
@@ -89,6 +89,39 @@ describe('the brake of a request at tiered prices', () => {
     expect(asked).toEqual([]);
     brake.check({ ...account(4 * 60), searches: 2 }, 0);
     expect(asked).toEqual([400n + 40_960n]);
+  });
+});
+
+describe('the brake of an answer that searches', () => {
+  const free = { input: 0n, cacheHit: 0n, cacheWrite5m: 0n, cacheWrite1h: 0n, output: 0n };
+  const priced = { input: 1n, cacheHit: 1n, cacheWrite5m: 1n, cacheWrite1h: 1n, output: 10n };
+  const perUnit = { search: 100n };
+  const searching = (searches: number): ReportedUsage => ({ ...account(4), searches });
+
+  it('sees searches that come without text', async () => {
+    const { brake, asked, seen, settle } = open({ prices: { ...priced, perUnit } });
+    for (let searches = 0; searches <= 8; searches += 1) brake.check(searching(searches), searches);
+    expect(asked).toHaveLength(1);
+    await settle(0n);
+    brake.check(searching(10), 20);
+    await settle(0n);
+    expect(seen.stopped).toEqual(['budget']);
+  });
+
+  it('counts them where tokens cost nothing, and extends the hold by the next ones', async () => {
+    const { brake, asked, seen, settle } = open({ prices: { ...free, perUnit } });
+    brake.check(searching(9), 0);
+    expect(asked).toEqual([]);
+    brake.check(searching(10), 1);
+    expect(asked).toEqual([400n]);
+    await settle(0n);
+    expect(seen.stopped).toEqual(['budget']);
+  });
+
+  it('does not believe more of them than a request can cause', () => {
+    const { brake, asked } = open({ prices: { ...free, perUnit }, held: 2_001n });
+    brake.check(searching(20_250_305), 0);
+    expect(asked).toEqual([]);
   });
 });
 
