@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
+import { z } from 'zod';
 import { uuidv7 } from '../runtime/http.ts';
 import type { AgentPlan } from './agent-routes.ts';
 import { type ProbeProtocol, type ProbeResult, probeProtocols } from './probe.ts';
@@ -174,11 +175,12 @@ function createService({ baseUrl, token, apiKey, rounds, signal, onNews }: Agent
     return { status: response.statusCode, answer: parse(text) };
   }
 
-  async function ask(method: 'GET' | 'POST', path: string): Promise<Record<string, unknown> | null> {
+  async function ask<T>(method: 'GET' | 'POST', path: string, shape: z.ZodType<T>): Promise<T | null> {
     try {
       const { status, answer } = await call(method, path);
-      if (status === 200) return answer as Record<string, unknown>;
-      say(status === 401 ? refused : `The service answers ${status}.`);
+      const read = shape.safeParse(answer);
+      if (status === 200 && read.success) return read.data;
+      say(status === 200 ? foreign : status === 401 ? refused : `The service answers ${status}.`);
     } catch (error) {
       say(`The service cannot be reached (${codeOf(error)}); rounds are kept.`);
     }
@@ -187,7 +189,7 @@ function createService({ baseUrl, token, apiKey, rounds, signal, onNews }: Agent
 
   return {
     async plan(): Promise<AgentPlan | null> {
-      const plan = (await ask('GET', 'plan')) as AgentPlan | null;
+      const plan = await ask('GET', 'plan', planShape);
       if (plan === null) return null;
       const aheadMs = Date.now() - Date.parse(plan.now);
       if (Math.abs(aheadMs) > clockToleranceMs)
@@ -199,8 +201,7 @@ function createService({ baseUrl, token, apiKey, rounds, signal, onNews }: Agent
     async key(): Promise<string> {
       if (apiKey !== null) return apiKey;
       if (key === null) {
-        const given = (await ask('POST', 'key'))?.['key'];
-        key = typeof given === 'string' ? given : null;
+        key = (await ask('POST', 'key', keyShape))?.key ?? null;
       }
       return key ?? 'none';
     },
@@ -215,11 +216,13 @@ function createService({ baseUrl, token, apiKey, rounds, signal, onNews }: Agent
         if (signal.aborted) return;
         try {
           const { status, answer } = await call('POST', 'rounds', round);
-          if (status === 200) say('');
-          else if (refusedForGood.has(status))
-            onNews(`The round of ${round.startedAt} was refused (${status}): ${messageOf(answer)}`);
+          const refusal = refusalShape.safeParse(answer);
+          if (status === 200 && deliveredShape.safeParse(answer).success) say('');
+          else if (refusedForGood.has(status) && refusal.success)
+            onNews(`The round of ${round.startedAt} was refused (${status}): ${refusal.data.error.message}`);
           else {
-            say(status === 401 ? refused : `The service answers ${status}.`);
+            const isForeign = status === 200 || refusedForGood.has(status);
+            say(isForeign ? foreign : status === 401 ? refused : `The service answers ${status}.`);
             return;
           }
         } catch (error) {
@@ -232,6 +235,22 @@ function createService({ baseUrl, token, apiKey, rounds, signal, onNews }: Agent
   };
 }
 
+/** What the endpoints answer. Anything else comes from something between, such as the sign-in page of a network. */
+const planShape: z.ZodType<AgentPlan> = z.object({
+  now: z.iso.datetime(),
+  agent: z.object({ name: z.string(), region: z.string() }),
+  protocols: z.array(z.enum(probeProtocols)),
+  models: z.array(z.object({ id: z.string().regex(/^[\x21-\x7e]{1,256}$/), every_seconds: z.number().positive() })),
+});
+const keyShape = z.object({ key: z.string().regex(/^[\x21-\x7e]{1,200}$/) });
+const deliveredShape = z.object({
+  recorded: z.int().nonnegative(),
+  ignored: z.int().nonnegative(),
+  repeated: z.boolean(),
+});
+const refusalShape = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+
+const foreign = 'Something else than the service answers at its address; rounds are kept.';
 const refused = 'The token was refused: it was revoked, or is another service’s. Rounds are kept.';
 
 /** The same round would be refused again. */
@@ -240,11 +259,6 @@ const refusedForGood: ReadonlySet<number> = new Set([400, 409, 413, 422]);
 function codeOf(error: unknown): string {
   const { code, name = 'unknown' } = error as { code?: unknown; name?: string };
   return typeof code === 'string' ? code : name;
-}
-
-function messageOf(answer: unknown): string {
-  const message = (answer as { error?: { message?: unknown } } | null)?.error?.message;
-  return typeof message === 'string' ? message : 'no reason given';
 }
 
 function parse(text: string): unknown {
