@@ -129,7 +129,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       await webhooks.recordEvent(client, { accountId, name: `order.${status}`, data: { order_id: orderId, status } });
     },
   });
-  const measuring = createUptimeParts({ pool, accounts, keys, log });
+  const measuring = createUptimeParts({ pool, accounts, keys, isLate, log });
   const schedule = createSchedule({
     databaseUrl: databaseDirectUrl,
     publicUrl,

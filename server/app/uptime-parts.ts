@@ -2,26 +2,35 @@ import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Accounts } from '../accounts/accounts.ts';
+import { createRates } from '../graphql/rates.ts';
 import type { Keys } from '../keys/keys.ts';
 import { createSecret, parseAgentToken } from '../keys/secret.ts';
+import { networkOf } from '../people/throttle.ts';
 import { describeError } from '../runtime/http.ts';
-import { registerAgentRoutes } from '../uptime/agent-routes.ts';
+import { type AgentRefusal, registerAgentRoutes } from '../uptime/agent-routes.ts';
 import { createProbeAgents } from '../uptime/agents.ts';
 import { createPresence } from '../uptime/presence.ts';
 import { createProbing } from '../uptime/probing.ts';
 import { createProbeAccount, grantedFor } from '../uptime/round.ts';
 import { createUptime } from '../uptime/uptime.ts';
 
+/** Requests of one network to the endpoints of agents: a backlog of rounds arrives in a few minutes. */
+const agentRate = { burst: 300, perSecond: 20 };
+const lateRetryAfterSeconds = 2;
+
 /** The parts that measure uptime, put together: the report, the pace, agents, who pays, and when the service was away. */
 export function createUptimeParts({
   pool,
   accounts,
   keys,
+  isLate,
   log,
 }: {
   pool: Pool;
   accounts: Accounts;
   keys: Keys;
+  /** Whether load is shed now. */
+  isLate: () => boolean;
   log: Logger;
 }) {
   const uptime = createUptime({ pool });
@@ -40,12 +49,18 @@ export function createUptimeParts({
     pool,
     onFailure: (error) => log.warn(describeError(error), 'the service could not note that it is alive'),
   });
+  const networks = createRates(agentRate);
+  const refusal = (ip: string): AgentRefusal | null => {
+    if (isLate()) return { status: 503, retryAfterSeconds: lateRetryAfterSeconds };
+    const wait = networks.take(networkOf(ip));
+    return wait === null ? null : { status: 429, retryAfterSeconds: wait };
+  };
   return {
     domains: { uptime, probing, probeAgents },
     rounds: { uptime, probing, probeAccount },
     presence,
     registerRoutes(app: FastifyInstance): void {
-      registerAgentRoutes(app, { agents: probeAgents, plan: probing.decide, key: probeAccount.agentKey });
+      registerAgentRoutes(app, { agents: probeAgents, plan: probing.decide, key: probeAccount.agentKey, refusal });
     },
   };
 }

@@ -15,6 +15,14 @@ export interface AgentRoutesDeps {
   plan: () => Promise<readonly { model: string; minutes: number }[]>;
   /** A fresh API key of the probe account for an agent. */
   key: (agent: ProbeAgent) => Promise<{ secret: string; expiresAt: Date }>;
+  /** Whether a request from an address is served now, before anything is asked of the database; null: it is. */
+  refusal: (ip: string) => AgentRefusal | null;
+}
+
+/** Too many requests from a network (429), or of all together (503). */
+export interface AgentRefusal {
+  status: 429 | 503;
+  retryAfterSeconds: number;
 }
 
 /** What `GET uptime/plan` answers. */
@@ -25,12 +33,17 @@ export interface AgentPlan {
   models: { id: string; every_seconds: number }[];
 }
 
-export function registerAgentRoutes(app: FastifyInstance, { agents, plan, key }: AgentRoutesDeps): void {
+export function registerAgentRoutes(app: FastifyInstance, { agents, plan, key, refusal }: AgentRoutesDeps): void {
   void app.register(async (scope) => {
     const known = new WeakMap<FastifyRequest, ProbeAgent>();
     // Before the body is read: a stranger sends none.
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
+      const refused = refusal(request.ip);
+      if (refused !== null) {
+        void reply.header('retry-after', String(refused.retryAfterSeconds));
+        return fail(reply, refused.status, 'too_many_requests', 'Too many requests at this moment.');
+      }
       const [, token = ''] = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(request.headers.authorization ?? '') ?? [];
       const agent = await agents.identify(token);
       if (agent === null) return fail(reply, 401, 'unauthorized', 'This is no token of a probe agent.');

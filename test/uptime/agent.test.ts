@@ -4,9 +4,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import Fastify from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
+import { registerAgentRoutes } from '../../server/uptime/agent-routes.ts';
 import { createUptime, type Uptime, uptimeRatio } from '../../server/uptime/uptime.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createDirectory } from '../support/directory.ts';
@@ -240,6 +244,84 @@ describe('an agent', () => {
     expect(cut.output).toContain('agent_offline');
     const online = startAgent(token, ['--file', file, '--once', '--control', service.url], `${nowhere}/api`);
     expect(await once(online.child, 'exit')).toEqual([1, null]);
+  });
+});
+
+describe('something else at the address of the service', () => {
+  it.each([
+    ['a sign-in page', 200, '<html>Welcome to the hotel</html>'],
+    ['JSON of another program', 200, '{}'],
+    ['a refusal of another program', 400, '{"message":"no"}'],
+  ])('(%s) takes no round away, changes no plan, and does not end the agent', async (_name, status, body) => {
+    const { token } = await makeAgent();
+    const portal = createServer((request, response) => {
+      request.resume();
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+    });
+    await once(portal.listen(0, '127.0.0.1'), 'listening');
+    const { port } = portal.address() as AddressInfo;
+    const file = fileOf();
+    await writeFile(file, `${JSON.stringify({ models: [model] })}\n`);
+    const agent = startAgent(token, ['--file', file, '--every-seconds', '0.2'], `http://127.0.0.1:${port}/api`);
+    await eventually(async () => (await readFile(file, 'utf8')).split('"round"').length > 3);
+    expect(agent.child.exitCode).toBe(null);
+    agent.child.kill('SIGKILL');
+    await once(agent.child, 'exit');
+    portal.closeAllConnections();
+    portal.close();
+    const kept = await readFile(file, 'utf8');
+    expect(kept).not.toContain('{"over"');
+    expect(kept.match(/"models":\[[^\]]*\]/g)).toEqual([`"models":["${model}"]`]);
+  });
+});
+
+describe('strangers', () => {
+  it('are told to wait, by network, before their token is looked up; so is everybody under load', async () => {
+    let asked = 0;
+    let isLate = false;
+    const taken = new Map<string, number>();
+    const app = Fastify({ trustProxy: true });
+    registerAgentRoutes(app, {
+      agents: {
+        identify: async () => {
+          asked += 1;
+          return null;
+        },
+        deliver: () => Promise.reject(new Error('not reached')),
+      },
+      plan: async () => [],
+      key: () => Promise.reject(new Error('not reached')),
+      refusal: (ip) => {
+        if (isLate) return { status: 503, retryAfterSeconds: 2 };
+        taken.set(ip, (taken.get(ip) ?? 0) + 1);
+        return (taken.get(ip) ?? 0) > 2 ? { status: 429, retryAfterSeconds: 7 } : null;
+      },
+    });
+    const look = (ip: string) => app.inject({ url: '/api/uptime/plan', headers: { 'x-forwarded-for': ip } });
+    const statuses = [];
+    for (const ip of ['203.0.113.1', '203.0.113.1', '203.0.113.1', '203.0.113.2']) {
+      const { statusCode, headers } = await look(ip);
+      statuses.push([statusCode, headers['retry-after']]);
+    }
+    expect(statuses).toEqual([
+      [401, undefined],
+      [401, undefined],
+      [429, '7'],
+      [401, undefined],
+    ]);
+    isLate = true;
+    expect((await look('203.0.113.3')).statusCode).toBe(503);
+    expect(asked).toBe(3);
+    await app.close();
+  });
+
+  it('are limited by the running service', async () => {
+    const beside = await startApp({ beside: service });
+    const statuses = await Promise.all(
+      Array.from({ length: 400 }, async () => (await fetch(`${beside.baseUrl}/uptime/plan`)).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    await beside.close();
   });
 });
 
