@@ -11,11 +11,13 @@ import { type AgentRefusal, registerAgentRoutes } from '../uptime/agent-routes.t
 import { createProbeAgents } from '../uptime/agents.ts';
 import { createPresence } from '../uptime/presence.ts';
 import { createProbing } from '../uptime/probing.ts';
-import { createProbeAccount, grantedFor } from '../uptime/round.ts';
+import { createProbeAccount, grantedFor, spentBy } from '../uptime/round.ts';
 import { createUptime } from '../uptime/uptime.ts';
 
 /** Requests of one network to the endpoints of agents: a backlog of rounds arrives in a few minutes. */
 const agentRate = { burst: 300, perSecond: 20 };
+/** Keys of one agent: it needs one a day, and one at each start. */
+const agentKeyRate = { burst: 20, perSecond: 1 / 30 };
 const lateRetryAfterSeconds = 2;
 
 /** The parts that measure uptime, put together: the report, the pace, agents, who pays, and when the service was away. */
@@ -44,23 +46,33 @@ export function createUptimeParts({
     keys,
     monthlyBudget: async () => (await probing.settings()).monthlyBudget,
     granted: grantedFor(pool),
+    spent: spentBy(pool),
+    adoptKey: probeAgents.adoptKey,
   });
   const presence = createPresence({
     pool,
     onFailure: (error) => log.warn(describeError(error), 'the service could not note that it is alive'),
   });
   const networks = createRates(agentRate);
+  const keyRates = createRates(agentKeyRate);
   const refusal = (ip: string): AgentRefusal | null => {
     if (isLate()) return { status: 503, retryAfterSeconds: lateRetryAfterSeconds };
     const wait = networks.take(networkOf(ip));
     return wait === null ? null : { status: 429, retryAfterSeconds: wait };
   };
+  const keyWait = (agent: { id: string }) => keyRates.take(agent.id);
   return {
     domains: { uptime, probing, probeAgents },
     rounds: { uptime, probing, probeAccount },
     presence,
     registerRoutes(app: FastifyInstance): void {
-      registerAgentRoutes(app, { agents: probeAgents, plan: probing.decide, key: probeAccount.agentKey, refusal });
+      registerAgentRoutes(app, {
+        agents: probeAgents,
+        plan: probing.decide,
+        key: probeAccount.agentKey,
+        refusal,
+        keyWait,
+      });
     },
   };
 }

@@ -15,6 +15,8 @@ export interface AgentRoutesDeps {
   plan: () => Promise<readonly { model: string; minutes: number }[]>;
   /** A fresh API key of the probe account for an agent. */
   key: (agent: ProbeAgent) => Promise<{ secret: string; expiresAt: Date }>;
+  /** Seconds until an agent may ask for another key; null: it may now. */
+  keyWait: (agent: ProbeAgent) => number | null;
   /** Whether a request from an address is served now, before anything is asked of the database; null: it is. */
   refusal: (ip: string) => AgentRefusal | null;
 }
@@ -33,7 +35,10 @@ export interface AgentPlan {
   models: { id: string; every_seconds: number }[];
 }
 
-export function registerAgentRoutes(app: FastifyInstance, { agents, plan, key, refusal }: AgentRoutesDeps): void {
+export function registerAgentRoutes(
+  app: FastifyInstance,
+  { agents, plan, key, keyWait, refusal }: AgentRoutesDeps,
+): void {
   void app.register(async (scope) => {
     const known = new WeakMap<FastifyRequest, ProbeAgent>();
     // Before the body is read: a stranger sends none.
@@ -71,8 +76,14 @@ export function registerAgentRoutes(app: FastifyInstance, { agents, plan, key, r
       };
     });
 
-    scope.post('/api/uptime/key', async (request) => {
-      const { secret, expiresAt } = await key(agentOf(request));
+    scope.post('/api/uptime/key', async (request, reply) => {
+      const agent = agentOf(request);
+      const wait = keyWait(agent);
+      if (wait !== null) {
+        void reply.header('retry-after', String(wait));
+        return fail(reply, 429, 'too_many_requests', 'The agent asked for too many keys.');
+      }
+      const { secret, expiresAt } = await key(agent);
       return { key: secret, expires_at: expiresAt.toISOString() };
     });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
@@ -53,7 +53,12 @@ export interface ProbeAgents {
   create(input: NewAgent, actor: string): Promise<CreateAgentOutcome>;
   /** Every agent that is not revoked, and those revoked lately; the oldest first. */
   list(): Promise<ProbeAgent[]>;
-  /** Null when there is no such agent, or it is revoked already. */
+  /**
+   * Makes a key the one key of an agent: the key before it is deleted. False when the agent was revoked meanwhile: then
+   * the given key is deleted.
+   */
+  adoptKey(agentId: string, keyId: string): Promise<boolean>;
+  /** Its key is refused from then on too. Null when there is no such agent, or it is revoked already. */
   revoke(id: string, actor: string): Promise<ProbeAgent | null>;
   /** The agent of a token; null when the token is forged or revoked. */
   identify(secret: string): Promise<ProbeAgent | null>;
@@ -105,7 +110,23 @@ export function createProbeAgents({ pool, tokens }: { pool: Pool; tokens: AgentT
         const [agent] = rows;
         if (agent === undefined) return null;
         await appendAudit(client, { actor, action: 'probe-agent.revoke', subject: `probe-agent:${id}` });
+        await deleteKeyOf(client, id, actor);
         return agent;
+      });
+    },
+
+    adoptKey(agentId, keyId) {
+      return repeatedTransaction(pool, async (client) => {
+        // Locked: of two keys that are made at the same time, the later one stays.
+        const { rows } = await client.query<{ isLive: boolean }>(
+          'SELECT revoked_at IS NULL AS "isLive" FROM probe_agent WHERE id = $1 FOR UPDATE',
+          [agentId],
+        );
+        const isLive = rows[0]?.isLive === true;
+        if (isLive) await deleteKeyOf(client, agentId, 'system');
+        await client.query('UPDATE probe_agent SET key_id = $2 WHERE id = $1', [agentId, keyId]);
+        if (!isLive) await deleteKeyOf(client, agentId, 'system');
+        return isLive;
       });
     },
 
@@ -130,6 +151,16 @@ export function createProbeAgents({ pool, tokens }: { pool: Pool; tokens: AgentT
       return repeatedTransaction(pool, (client) => recordRound(client, agentId, read.round));
     },
   };
+}
+
+/** Deletes the key that an agent has, if any. */
+async function deleteKeyOf(client: ClientBase, agentId: string, actor: string): Promise<void> {
+  const { rows } = await client.query<{ id: string }>(
+    `UPDATE api_key k SET deleted_at = now() FROM probe_agent a
+     WHERE a.id = $1 AND k.id = a.key_id AND k.deleted_at IS NULL RETURNING k.id`,
+    [agentId],
+  );
+  for (const { id } of rows) await appendAudit(client, { actor, action: 'key.delete', subject: `key:${id}` });
 }
 
 async function recordRound(

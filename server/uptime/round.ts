@@ -22,7 +22,7 @@ export interface ProbeRoundDeps {
 export interface ProbeAccount {
   /** A working key of that account. */
   key(): Promise<string>;
-  /** Another key of that account, for an agent. */
+  /** A fresh key of that account, the only one of an agent. Rejects for one that was revoked. */
   agentKey(agent: { id: string; name: string }): Promise<{ secret: string; expiresAt: Date }>;
   /** Called when the key was refused: the next call returns another. */
   forgetKey(): void;
@@ -65,6 +65,8 @@ export function createProbeRound(deps: ProbeRoundDeps): (signal?: AbortSignal) =
 const probeEmail = 'uptime-probe@steyg.invalid';
 const keyLifetimeMs = 25 * 3_600_000;
 const keyUseMs = 24 * 3_600_000;
+/** Four probes at a time, of a fifth of a second each, are no more. */
+const maxProbesPerMinute = 1_200;
 /**
  * Grace of a month's budget: grants expire by the database's clock, months end by this process's, and the two may
  * differ.
@@ -97,11 +99,17 @@ export interface ProbeAccountDeps {
       accountId: string;
       name: string;
       expiresAt: Date;
+      limits: { day: bigint | null; month: null; lifetime: bigint };
+      requestsPerMinute: number;
       actor: string;
-    }): Promise<{ kind: 'created'; secret: string } | { kind: string }>;
+    }): Promise<{ kind: 'created'; secret: string; key: { id: string } } | { kind: string }>;
   };
+  /** Makes a key the one key of an agent; false: the agent was revoked. */
+  adoptKey?: (agentId: string, keyId: string) => Promise<boolean>;
   /** Pico-USD that probes may cost this month, as the settings say now. */
   monthlyBudget?: () => Promise<bigint>;
+  /** Pico-USD that the account was charged since the month began. */
+  spent?: (ask: { accountId: string; monthStart: Date }) => Promise<bigint>;
   /** Pico-USD that the account was granted under these idempotency keys. */
   granted?: (ask: { accountId: string; prefix: string }) => Promise<bigint>;
   now?: () => Date;
@@ -119,13 +127,25 @@ export function grantedFor(pool: Pool): NonNullable<ProbeAccountDeps['granted']>
   };
 }
 
+/** Reads what was charged, for `ProbeAccountDeps`. */
+export function spentBy(pool: Pool): NonNullable<ProbeAccountDeps['spent']> {
+  return async ({ accountId, monthStart }) => {
+    const { rows } = await pool.query<{ amount: bigint }>(
+      'SELECT coalesce(sum(charged), 0)::bigint AS amount FROM usage_hour WHERE account_id = $1 AND hour >= $2',
+      [accountId, monthStart],
+    );
+    return rows[0]?.amount ?? 0n;
+  };
+}
+
 /**
  * The probe account, made on first use. Each process makes a key a day, because no secret is stored; the budget is
  * granted once a month by the first process that asks, and what it is raised by later.
  */
 export function createProbeAccount(deps: ProbeAccountDeps): ProbeAccount {
   const { accounts, keys, now = () => new Date() } = deps;
-  const { monthlyBudget = async () => defaultMonthlyBudget, granted = async () => 0n } = deps;
+  const { monthlyBudget = async () => defaultMonthlyBudget, granted = async () => 0n, spent = async () => 0n } = deps;
+  const { adoptKey = async () => true } = deps;
   const actor = 'system';
   let kept: { secret: string; until: number; month: string; budget: bigint } | null = null;
 
@@ -158,30 +178,64 @@ export function createProbeAccount(deps: ProbeAccountDeps): ProbeAccount {
       throw new Error(`the budget for probes was refused: ${given.kind}`);
   }
 
-  async function makeKey(name: string): Promise<{ secret: string; expiresAt: Date }> {
+  /** A key that spends no more than the month's budget leaves, whatever was granted before; of an agent, in days. */
+  async function makeKey(name: string, holder: 'service' | 'agent') {
     const accountId = await openAccount();
-    await fund(accountId, monthOf(now()), await monthlyBudget());
+    const budget = await monthlyBudget();
+    await fund(accountId, monthOf(now()), budget);
+    const left = budget - (await spent({ accountId, monthStart: startOfMonth(now()) }));
     const expiresAt = new Date(now().getTime() + keyLifetimeMs);
-    const key = await keys.create({ accountId, name, expiresAt, actor });
-    if (!('secret' in key)) throw new Error(`the key for probes was refused: ${key.kind}`);
-    return { secret: key.secret, expiresAt };
+    const made = await keys.create({
+      accountId,
+      name,
+      expiresAt,
+      limits: {
+        day: holder === 'agent' ? shareOfDay(left, now()) : null,
+        month: null,
+        lifetime: atLeastOne(left),
+      },
+      requestsPerMinute: maxProbesPerMinute,
+      actor,
+    });
+    if (!('secret' in made)) throw new Error(`the key for probes was refused: ${made.kind}`);
+    return { id: made.key.id, secret: made.secret, expiresAt };
   }
 
   return {
     async key() {
       const month = monthOf(now());
       const budget = await monthlyBudget();
-      if (kept !== null && kept.until > now().getTime() && kept.month === month && kept.budget >= budget)
+      if (kept !== null && kept.until > now().getTime() && kept.month === month && kept.budget === budget)
         return kept.secret;
-      const { secret } = await makeKey('Uptime probes');
+      const { secret } = await makeKey('Uptime probes', 'service');
       kept = { secret, until: now().getTime() + keyUseMs, month, budget };
       return secret;
     },
-    agentKey: ({ name }) => makeKey(`Uptime probes of ${name}`),
+    async agentKey({ id: agentId, name }) {
+      const { id, secret, expiresAt } = await makeKey(`Uptime probes of ${name}`, 'agent');
+      if (!(await adoptKey(agentId, id))) throw new Error('the agent was revoked');
+      return { secret, expiresAt };
+    },
     forgetKey() {
       kept = null;
     },
   };
+}
+
+/** What an agent may spend in a day: three times its part of what is left, so that one bad day does not end the month. */
+function shareOfDay(left: bigint, moment: Date): bigint {
+  const days = BigInt(Math.max(1, Math.ceil((endOfMonth(moment).getTime() - moment.getTime()) / 86_400_000)));
+  const share = (left * 3n) / days;
+  return atLeastOne(share < left ? share : left);
+}
+
+/** Limits are never zero: a key with the least one probes models without a price. */
+function atLeastOne(limit: bigint): bigint {
+  return limit > 1n ? limit : 1n;
+}
+
+function startOfMonth(moment: Date): Date {
+  return new Date(Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth(), 1));
 }
 
 function monthOf(moment: Date): string {

@@ -11,6 +11,7 @@ import Fastify from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
 import { registerAgentRoutes } from '../../server/uptime/agent-routes.ts';
+import { createProbeAccount } from '../../server/uptime/round.ts';
 import { createUptime, type Uptime, uptimeRatio } from '../../server/uptime/uptime.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createDirectory } from '../support/directory.ts';
@@ -291,6 +292,7 @@ describe('strangers', () => {
       },
       plan: async () => [],
       key: () => Promise.reject(new Error('not reached')),
+      keyWait: () => null,
       refusal: (ip) => {
         if (isLate) return { status: 503, retryAfterSeconds: 2 };
         taken.set(ip, (taken.get(ip) ?? 0) + 1);
@@ -351,6 +353,81 @@ describe('tokens of agents', () => {
     const { rows } = await service.pool.query(`SELECT a::text AS row FROM probe_agent a WHERE id = $1`, [id]);
     expect(JSON.stringify(rows)).not.toContain(token.slice(9, 40));
     expect(service.logged.join('\n')).not.toContain(token);
+  });
+});
+
+describe('the key of an agent', () => {
+  it('is one at a time, with limits from the budget, and ends with the agent', async () => {
+    const { id, token } = await makeAgent();
+    const ask = () =>
+      fetch(`${service.baseUrl}/uptime/key`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+    const works = async (secret: string) =>
+      (await fetch(`${service.baseUrl}/v1/models`, { headers: { authorization: `Bearer ${secret}` } })).status === 200;
+    const keyOf = async () => ((await (await ask()).json()) as { key: string }).key;
+    const live = async () => {
+      const { rows } = await service.pool.query<{ day: bigint; lifetime: bigint; perMinute: number }>(
+        `SELECT k.limit_day AS day, k.limit_lifetime AS lifetime, k.requests_per_minute AS "perMinute"
+         FROM api_key k JOIN probe_agent a ON k.name = 'Uptime probes of ' || a.name
+         WHERE a.id = $1 AND k.deleted_at IS NULL`,
+        [id],
+      );
+      return rows;
+    };
+    const first = await keyOf();
+    expect(await works(first)).toBe(true);
+    const second = await keyOf();
+    expect(await eventually(async () => !(await works(first)))).toBe(true);
+    expect(await works(second)).toBe(true);
+    await Promise.all(Array.from({ length: 4 }, keyOf));
+    const [limits, ...others] = await live();
+    expect(others).toEqual([]);
+    expect(limits?.perMinute).toBe(1_200);
+    // The budget of a month is 20 USD, and agents in these tests spent some of it.
+    expect(limits?.lifetime).toBeGreaterThan(0n);
+    expect(limits?.lifetime).toBeLessThanOrEqual(20_000_000_000_000n);
+    expect(limits?.day).toBeLessThanOrEqual(limits?.lifetime ?? 0n);
+
+    const last = await keyOf();
+    expect((await admin('probe-agent', 'revoke', '--id', id)).code).toBe(0);
+    expect(await live()).toEqual([]);
+    expect(await eventually(async () => !(await works(last)))).toBe(true);
+  });
+
+  it('cannot be asked for without end', async () => {
+    const { token } = await makeAgent();
+    const statuses = [];
+    for (let i = 0; i < 22; i++)
+      statuses.push(
+        (
+          await fetch(`${service.baseUrl}/uptime/key`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${token}` },
+          })
+        ).status,
+      );
+    expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 200));
+    expect(statuses.slice(20)).toContain(429);
+  });
+
+  it('spends no more than a budget that was lowered leaves', async () => {
+    const { id, name } = await makeAgent();
+    const terms: { day: bigint | null; lifetime: bigint }[] = [];
+    const account = createProbeAccount({
+      accounts: service.accounts,
+      keys: {
+        create(ask) {
+          terms.push(ask.limits);
+          return service.keys.create(ask);
+        },
+      },
+      monthlyBudget: async () => 8_000n,
+      granted: async () => 20_000n,
+      spent: async () => 5_000n,
+    });
+    await account.agentKey({ id, name });
+    await account.key();
+    expect(terms.map(({ lifetime }) => lifetime)).toEqual([3_000n, 3_000n]);
+    expect(terms[0]?.day).toBeLessThanOrEqual(3_000n);
   });
 });
 
