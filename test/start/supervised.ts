@@ -11,7 +11,11 @@ const log = pino({ level: 'silent' });
 const stopping = listenForTheEnd({ log, limitMs: 10_000, isWorker: cluster.isWorker });
 if (cluster.isWorker) {
   await once(process, 'message');
-  const entrance = takeConnections(createServer((_, response) => response.end(String(process.pid))));
+  const entrance = takeConnections(
+    createServer({ headersTimeout: 1_000, connectionsCheckingInterval: 100 }, (_, response) => {
+      response.end(String(process.pid));
+    }),
+  );
   tell('ready');
   await stopping.requested;
   await entrance.stop();

@@ -44,14 +44,14 @@ interface Client {
 }
 
 /** Connects and asks. */
-function ask(): Client {
+function ask(request = 'GET / HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n'): Client {
   const socket = connect({ port, host: '127.0.0.1' });
   let text = '';
   socket.setEncoding('latin1').on('data', (part: string) => {
     text += part;
   });
   socket.on('error', () => undefined);
-  socket.write('GET / HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n');
+  socket.write(request);
   return { socket, closed: new Promise((resolve) => socket.on('close', () => resolve(text))) };
 }
 
@@ -86,6 +86,12 @@ it('all start, though the first one says that it is open and ready at once', asy
   expect(await workers(3)).toHaveLength(3);
 });
 
+it('time the heads of the connections that they are handed', async () => {
+  await start({ WORKERS: '2' });
+  await workers(2);
+  expect(await ask('GET / HTTP/1.1\r\n').closed).toMatch(/^HTTP\/1\.1 408 /);
+});
+
 it.runIf(process.platform === 'linux')(
   'killed with connections in its hands: other workers answer every client, and no descriptor is left',
   async () => {
@@ -93,7 +99,7 @@ it.runIf(process.platform === 'linux')(
     const [victim = 0, other = 0] = await workers(2);
     const before = descriptors();
     stop([victim]);
-    const clients = Array.from({ length: 20 }, ask);
+    const clients = Array.from({ length: 20 }, () => ask());
     // The late worker has one of them; the others did not wait for it.
     let answered = 0;
     for (const { closed } of clients) void closed.then(() => (answered += 1));
@@ -113,7 +119,7 @@ it.runIf(process.platform === 'linux')(
     const victims = await workers(2);
     const before = descriptors();
     stop(victims);
-    const clients = Array.from({ length: 20 }, ask);
+    const clients = Array.from({ length: 20 }, () => ask());
     await pause(300);
     for (const pid of victims) process.kill(pid, 'SIGKILL');
     const answers = await Promise.all(clients.map(({ closed }) => closed));
@@ -130,7 +136,7 @@ it.runIf(process.platform === 'linux')(
     const late = await workers(2);
     const before = descriptors();
     stop(late);
-    const clients = Array.from({ length: 70 }, ask);
+    const clients = Array.from({ length: 70 }, () => ask());
     const answers = await Promise.all(clients.map(({ closed }) => closed));
     expect(new Set(answers)).toEqual(new Set(['']));
     for (const pid of late) process.kill(pid, 'SIGCONT');
