@@ -39,7 +39,8 @@ export async function prepareDatabase(options: {
   const content = config.catalogFile === null ? null : await readCatalogFile(config.catalogFile, config);
   if (config.bank === null) log.warn({}, 'BANK_BIN, BANK_ACCOUNT and BANK_NAME are not set: no order can be made');
   const missing = missingSettings(config);
-  if (missing.length > 0) log.warn({ missing }, 'production: these settings are missing before customers can come');
+  if (missing.length > 0)
+    log.warn({ field: missing.join(', ') }, 'production: these settings are missing before customers can come');
   const applied = await migrate({ url: databaseUrl });
   if (applied.length > 0) log.info({ count: applied.length }, 'applied migrations');
   const { unknown } = await migrateStatus({ url: databaseUrl });
@@ -81,9 +82,9 @@ async function tellUnseeded(pool: Pool, config: StartSettings, log: DatabaseLog)
   const vendors = await vendorKeys();
   const given = vendors.filter(({ keyVariable }) => config.vendorKey(keyVariable) !== undefined);
   if (given.length === 0) {
-    const variables = vendors.map(({ keyVariable }) => keyVariable);
+    const variables = vendors.map(({ keyVariable }) => keyVariable).join(', ');
     log.warn(
-      { variables },
+      { field: variables },
       'UPSTREAMS_FROM_ENV=1 and no key of a vendor is set: set one, or the models stay simulated',
     );
     return;
@@ -93,8 +94,8 @@ async function tellUnseeded(pool: Pool, config: StartSettings, log: DatabaseLog)
   for (const { vendor, keyVariable, upstreamId } of given) {
     if (seeded.has(upstreamId)) continue;
     log.warn(
-      { keyVariable, command: `npm run --silent admin -- catalog apply server/catalog/examples/${vendor}.yaml` },
-      'UPSTREAMS_FROM_ENV=1 seeds an empty database alone, and this one has a catalog: run the command, or add the vendor on the operator’s page Vendors',
+      { field: keyVariable, file: `server/catalog/examples/${vendor}.yaml` },
+      'UPSTREAMS_FROM_ENV=1 seeds an empty database alone, and this one has a catalog: run `npm run --silent admin -- catalog apply` with the file, or add the vendor on the operator’s page Vendors',
     );
   }
 }

@@ -426,7 +426,7 @@ describe('an operator', () => {
     const person = await createPerson(app, { name: 'Lan Anh' });
     const { page } = await openPage(browser, app.url);
     await (await signInOperator(app)).signIn(page.context());
-    await page.goto('/operator');
+    await page.goto('/operator/accounts');
     await page.getByLabel('Search').fill('lan anh');
     await page.getByRole('link', { name: 'Lan Anh' }).click();
     await page.getByRole('button', { name: 'Add budget' }).click();
@@ -456,7 +456,7 @@ describe('an operator', () => {
     const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'k' } }));
     const { page, unexpected } = await openPage(browser, app.url);
     await (await signInOperator(app)).signIn(page.context());
-    await page.goto('/operator');
+    await page.goto('/operator/accounts');
     await page.getByRole('heading', { name: 'Accounts' }).waitFor();
     await page.getByLabel('Search').fill('bình');
     await page.getByRole('link', { name: 'Bình Minh' }).click();

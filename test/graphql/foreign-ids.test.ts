@@ -278,15 +278,20 @@ describe('an id of another account', () => {
 const operatorFields = new Set([
   'Operator.account',
   'Operator.invariants',
+  'Operator.margins',
+  'Mutation.addStatusUpdate',
   'Mutation.closeModelMismatch',
   'Mutation.closeTransferReview',
+  'Mutation.creditTransfer',
   'Mutation.deleteUpstreamKey',
   'Mutation.endAnnouncement',
   'Mutation.endGrant',
   'Mutation.giveGrant',
   'Mutation.matchTransfer',
+  'Mutation.revokeProbeAgent',
   'Mutation.setAccountStatus',
   'Mutation.testRoute',
+  'Mutation.undoTransferMatch',
 ]);
 
 /** What each of the others is about. One that is missing here fails: the sweep must not pass because nothing is found. */
@@ -309,6 +314,7 @@ const subjects: Record<string, string> = {
   'Mutation.revokeSession': 'Session',
   'Mutation.rotateKey': 'ApiKey',
   'Mutation.rotateWebhookSecret': 'WebhookEndpoint',
+  'Mutation.saveCompany': 'Account',
   'Mutation.sendTestWebhook': 'WebhookEndpoint',
   'Mutation.setMemberRole': 'Member',
   'Mutation.updateKey': 'ApiKey',
