@@ -6,7 +6,7 @@ import { Icon, type IconName } from './components/icon.tsx';
 import { SellerFoot, useSeller } from './components/seller-foot.tsx';
 import { Banner } from './components/states.tsx';
 import { useAsk, useChange } from './data.tsx';
-import { fill, OperatorLanguageProvider, useLanguage } from './language/language.tsx';
+import { fill, useLanguage } from './language/language.tsx';
 import type { Texts } from './language/texts.ts';
 import { pages } from './pages.ts';
 import { useForget, useMaybeSession, useSession } from './session.tsx';
@@ -15,6 +15,12 @@ import { chooseTheme, type Theme, useTheme } from './theme.tsx';
 /** The frame around every page: menu, language, theme, banners. */
 
 type NavName = keyof Texts['nav'];
+
+/** Loaded for operators alone: a customer's first visit does not wait for it. */
+const Workspaces = lazy(async () => ({ default: (await import('./operator-frame.tsx')).Workspaces }));
+const OperatorNav = lazy(async () => ({ default: (await import('./operator-frame.tsx')).OperatorNav }));
+const SectionTabs = lazy(async () => ({ default: (await import('./operator-frame.tsx')).SectionTabs }));
+const SearchButton = lazy(async () => ({ default: (await import('./operator-frame.tsx')).SearchButton }));
 
 const groups: readonly { title: NavName; items: readonly (readonly [string, NavName, IconName])[] }[] = [
   {
@@ -43,48 +49,6 @@ const groups: readonly { title: NavName; items: readonly (readonly [string, NavN
       [pages.settings, 'settings', 'settings'],
     ],
   },
-];
-
-interface Section {
-  name: NavName;
-  icon: IconName;
-  /** Its pages; the first one is where the entry leads. */
-  pages: readonly (readonly [string, NavName])[];
-}
-
-/** The operator's workspace: one entry for each part of the business, with its pages as tabs. */
-const operatorSections: readonly Section[] = [
-  { name: 'operatorHome', icon: 'overview', pages: [[pages.operator, 'operatorHome']] },
-  { name: 'operatorAccounts', icon: 'people', pages: [[pages.operatorAccounts, 'operatorAccounts']] },
-  {
-    name: 'operatorPayments',
-    icon: 'wallet',
-    pages: [
-      [pages.operatorTransfers, 'operatorTransfers'],
-      [pages.operatorOrders, 'operatorOrders'],
-      [pages.operatorPlans, 'operatorPlans'],
-    ],
-  },
-  {
-    name: 'models',
-    icon: 'models',
-    pages: [
-      [pages.operatorCatalog, 'operatorCatalog'],
-      [pages.operatorVendors, 'operatorVendors'],
-      [pages.operatorUpstreams, 'operatorUpstreams'],
-    ],
-  },
-  {
-    name: 'operatorRevenue',
-    icon: 'activity',
-    pages: [
-      [pages.operatorRevenue, 'operatorRevenue'],
-      [pages.operatorBooks, 'operatorBooks'],
-    ],
-  },
-  { name: 'operatorUptime', icon: 'bell', pages: [[pages.operatorUptime, 'operatorUptime']] },
-  { name: 'operatorAudit', icon: 'shield', pages: [[pages.operatorAudit, 'operatorAudit']] },
-  { name: 'operatorSeller', icon: 'settings', pages: [[pages.operatorSeller, 'operatorSeller']] },
 ];
 
 function Logo() {
@@ -243,10 +207,19 @@ export function Shell({ children }: { children: ReactNode }) {
         <Link href={pages.home} className="side-logo" aria-label={`Steyg: ${t.nav.overview}`}>
           <Logo />
         </Link>
-        {person.operator ? <Workspaces atWork={atWork} /> : null}
-        {atWork ? <SearchButton /> : <AccountChoice />}
+        {person.operator ? (
+          <Suspense fallback={null}>
+            <Workspaces atWork={atWork} />
+            {atWork ? <SearchButton /> : null}
+          </Suspense>
+        ) : null}
+        {atWork ? null : <AccountChoice />}
         <nav aria-label={t.nav.main}>
-          {atWork ? <OperatorNav path={path} /> : null}
+          {atWork ? (
+            <Suspense fallback={null}>
+              <OperatorNav path={path} />
+            </Suspense>
+          ) : null}
           {(atWork ? [] : shown).map(({ title, items }) => (
             <div key={title} className="nav-group">
               <h2 id={`nav-${title}`}>{t.nav[title]}</h2>
@@ -285,7 +258,11 @@ export function Shell({ children }: { children: ReactNode }) {
         <Offline />
         <Demonstration />
         {account?.status === 'SUSPENDED' ? <Suspended /> : null}
-        {atWork ? <SectionTabs path={path} /> : null}
+        {atWork ? (
+          <Suspense fallback={null}>
+            <SectionTabs path={path} />
+          </Suspense>
+        ) : null}
         {atWork && !person.secondFactor ? (
           <Banner
             tone="warn"
@@ -318,92 +295,7 @@ function Suspended() {
   );
 }
 
-/** The way between the two workspaces: the business, and the operator's own account. */
-function Workspaces({ atWork }: { atWork: boolean }) {
-  const { t } = useLanguage();
-  return (
-    <nav className="workspaces" aria-label={t.nav.workspaces}>
-      <Link href={pages.operator} aria-current={atWork ? 'true' : undefined}>
-        {t.nav.operator}
-      </Link>
-      <Link href={pages.home} aria-current={atWork ? undefined : 'true'}>
-        {t.nav.account}
-      </Link>
-    </nav>
-  );
-}
-
-function sectionOf(path: string): Section | undefined {
-  return operatorSections.find((section) => section.pages.some(([href]) => isHere(path, href)));
-}
-
-function OperatorNav({ path }: { path: string }) {
-  const { t } = useLanguage();
-  const here = sectionOf(path);
-  return (
-    <div className="nav-group">
-      <ul aria-label={t.nav.operator}>
-        {operatorSections.map((section) => (
-          <li key={section.name}>
-            <Link href={section.pages[0]?.[0] ?? pages.operator} aria-current={section === here ? 'page' : undefined}>
-              <Icon name={section.icon} />
-              {t.nav[section.name]}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-function SectionTabs({ path }: { path: string }) {
-  const { t } = useLanguage();
-  const section = sectionOf(path);
-  if (section === undefined || section.pages.length < 2) return null;
-  return (
-    <nav className="tabs" aria-label={t.nav[section.name]}>
-      {section.pages.map(([href, name]) => (
-        <Link key={href} href={href} aria-current={isHere(path, href) ? 'page' : undefined}>
-          {t.nav[name]}
-        </Link>
-      ))}
-    </nav>
-  );
-}
-
-/** Loaded at its first use. */
-const Palette = lazy(() => import('./components/palette.tsx'));
-
-/** Opens the search over everything, also by ⌘K or Ctrl K. */
-function SearchButton() {
-  const { t } = useLanguage();
-  const [open, setOpen] = useState(false);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
-      event.preventDefault();
-      setOpen(true);
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
-  return (
-    <>
-      <button type="button" className="button small" aria-keyshortcuts="Meta+K Control+K" onClick={() => setOpen(true)}>
-        {t.nav.search} <kbd aria-hidden="true">⌘K</kbd>
-      </button>
-      {open ? (
-        <Suspense fallback={null}>
-          <OperatorLanguageProvider>
-            <Palette onClose={() => setOpen(false)} />
-          </OperatorLanguageProvider>
-        </Suspense>
-      ) : null}
-    </>
-  );
-}
-
-function isHere(path: string, href: string): boolean {
+export function isHere(path: string, href: string): boolean {
   return href === pages.home || href === pages.operator ? path === href : path === href || path.startsWith(`${href}/`);
 }
 

@@ -46,6 +46,8 @@ export interface ConsoleOutput {
   operations: string;
   /** The documents, apart: they are loaded with the first call. */
   documents: string;
+  /** Those of the operator's domain, which few programs call. */
+  operatorDocuments: string;
 }
 
 interface Operation {
@@ -105,7 +107,16 @@ export async function printConsole({ schema, operations: texts }: ConsoleInput):
     types: `${header}\n${types.replaceAll(/[ \t]+$/gm, '').trimEnd()}\n`,
     methods: printMethods(schema, operations),
     operations: printOperations(operations),
-    documents: printDocuments(operations, fragments),
+    documents: printDocuments(
+      'documents',
+      operations.filter(({ domain }) => domain !== 'operator'),
+      fragments,
+    ),
+    operatorDocuments: printDocuments(
+      'operatorDocuments',
+      operations.filter(({ domain }) => domain === 'operator'),
+      fragments,
+    ),
   };
 }
 
@@ -288,6 +299,7 @@ function sample(type: GraphQLInputType, name: string): string {
 }
 
 function printDocuments(
+  name: string,
   operations: readonly Operation[],
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): string {
@@ -308,7 +320,7 @@ function printDocuments(
     ...constants,
     '',
     '/** The text of each operation. */',
-    `export const documents = {\n${entries.join('\n')}\n} as const;`,
+    `export const ${name} = {\n${entries.join('\n')}\n} as const;`,
     '',
   ].join('\n');
 }

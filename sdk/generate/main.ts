@@ -20,7 +20,10 @@ export function readOperations(): Record<string, string> {
 export async function generate(): Promise<Record<string, string>> {
   const schema = buildSchema(read('../schema.graphql'));
   const document = JSON.parse(read('openapi.json')) as OpenApiDocument;
-  const { types, methods, operations, documents } = await printConsole({ schema, operations: readOperations() });
+  const { types, methods, operations, documents, operatorDocuments } = await printConsole({
+    schema,
+    operations: readOperations(),
+  });
   return {
     'src/generated/rest.ts': printRestTypes(document),
     'src/generated/rest-operations.ts': printRestOperations(document),
@@ -28,6 +31,7 @@ export async function generate(): Promise<Record<string, string>> {
     'src/generated/console.ts': methods,
     'src/generated/console-operations.ts': operations,
     'src/generated/documents.ts': documents,
+    'src/generated/operator-documents.ts': operatorDocuments,
   };
 }
 

@@ -116,6 +116,11 @@ interface OperationFacts {
   idempotencyKey?: 'variables' | 'input';
 }
 
+interface OperationName {
+  domain: string;
+  name: string;
+}
+
 type Variables = Record<string, unknown>;
 type Page =
   | { edges: { node: unknown }[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
@@ -124,20 +129,36 @@ type Page =
 
 /** @internal */
 export function createConsole(graphql: Graphql): Console {
-  const methods = (domain: Record<string, OperationFacts>) =>
-    Object.fromEntries(Object.entries(domain).map(([name, facts]) => [name, createMethod(graphql, name, facts)]));
+  const methods = (domain: string, operations: Record<string, OperationFacts>) =>
+    Object.fromEntries(
+      Object.entries(operations).map(([name, facts]) => [name, createMethod(graphql, { domain, name }, facts)]),
+    );
   return Object.fromEntries(
-    Object.entries(consoleOperations).map(([name, domain]) => [name, methods(domain)]),
+    Object.entries(consoleOperations).map(([domain, operations]) => [domain, methods(domain, operations)]),
   ) as unknown as Console;
 }
 
-function createMethod(graphql: Graphql, name: string, { kind, path, pages, idempotencyKey }: OperationFacts) {
+/** The text of an operation. Those of operators are apart: few programs call them. */
+async function documentOf({ domain, name }: OperationName): Promise<string> {
+  const documents: Record<string, string> =
+    domain === 'operator'
+      ? (await import('./generated/operator-documents.ts')).operatorDocuments
+      : (await import('./generated/documents.ts')).documents;
+  const document = documents[name];
+  if (document === undefined) throw new Error(`there is no operation ${domain}.${name}`);
+  return document;
+}
+
+function createMethod(
+  graphql: Graphql,
+  operation: OperationName,
+  { kind, path, pages, idempotencyKey }: OperationFacts,
+) {
   const prepare = async (given: Variables = {}) => {
-    const { documents } = await import('./generated/documents.ts');
     const variables = idempotencyKey === undefined ? given : withIdempotencyKey(given, idempotencyKey);
     // Sent again after a failure, a mutation could happen twice, unless the server knows it by its key.
     const repeatable = kind !== 'mutation' || idempotencyKey !== undefined;
-    return { document: documents[name as keyof typeof documents], variables, repeatable };
+    return { document: await documentOf(operation), variables, repeatable };
   };
   const ask = async (variables: Variables | undefined, options: RequestOptions | undefined) => {
     const answer = await graphql.run(await prepare(variables), options);

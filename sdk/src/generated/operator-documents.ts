@@ -1,0 +1,112 @@
+// Generated from schema.graphql and operations/ by `npm run generate:sdk`. Do not edit.
+
+const account = 'fragment Account on Account{budget{...Budget}createdAt email id name status}';
+const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
+const anomaly = 'fragment Anomaly on Anomaly{accountId cost createdAt model outcome requestId upstream usageSource}';
+const apiKey = 'fragment ApiKey on ApiKey{createdAt deletedAt expiresAt id last4 limits{...SpendLimits}models name prefix replaces requestsPerMinute spend{...KeySpend}status}';
+const auditEntry = 'fragment AuditEntry on AuditEntry{action actor after before createdAt id subject}';
+const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
+const bankTransfer = 'fragment BankTransfer on BankTransfer{amountVnd bankReference bookedAt createdAt direction id matchedBy memo orderId provider providerId review{...TransferReview}}';
+const brokenInvariant = 'fragment BrokenInvariant on BrokenInvariant{invariant rows}';
+const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
+const catalogEntry = 'fragment CatalogEntry on CatalogEntry{allow capabilities efforts reasoningTokensPerSecond unknownMembers contextWindow createdAt displayName enabled family id maxOutputTokens modelId prices{...PriceVersion}routes{...Route}}';
+const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free held id kind reason spent}';
+const grantEnded = 'fragment GrantEnded on GrantEnded{grant{...Grant}held taken}';
+const grantGiven = 'fragment GrantGiven on GrantGiven{givenBefore grant{...Grant}}';
+const hold = 'fragment Hold on Hold{accountId amount heldAt keyId requestId}';
+const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth today}';
+const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
+const marginRow = 'fragment MarginRow on MarginRow{account{id name}charged margin model requests shortfall start unknownCharged unknownRequests upstream upstreamCost}';
+const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}createdAt id memo planName priceVnd receivedVnd status}';
+const member = 'fragment Member on Member{createdAt email id name role}';
+const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt closedBy count firstSeenAt id lastRequestId lastSeenAt model reported upstream}';
+const modelProbing = 'fragment ModelProbing on ModelProbing{askedMinutes askedMonthlyCost effectiveMinutes everyMinutes measured modelId monthlyBudget monthlyCost monthlyUpstreamCost}';
+const order = 'fragment Order on Order{budget createdAt expiresAt id memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
+const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankReference bookedAt}';
+const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
+const paymentInstructions = 'fragment PaymentInstructions on PaymentInstructions{amountVnd bank{...BankAccount}memo qrPayload qrPng qrSvg}';
+const plan = 'fragment Plan on Plan{budget id name onSale planId priceVnd validDays vndPerUsd}';
+const priceTier = 'fragment PriceTier on PriceTier{abovePromptTokens cacheHit cacheWrite1h cacheWrite5m input output}';
+const priceVersion = 'fragment PriceVersion on PriceVersion{cacheHit cacheWrite1h cacheWrite5m createdAt id input maxPromptTokens output perUnit{...UnitPrices}tiers{...PriceTier}validFrom}';
+const probeAgent = 'fragment ProbeAgent on ProbeAgent{createdAt id last4 lastSeenAt measuredAt name region revokedAt}';
+const probing = 'fragment Probing on Probing{everyMinutes models{...ModelProbing}monthlyBudget observers spentThisMonth}';
+const problem = 'fragment Problem on Error{code message ...on BusyError{retryAfterSeconds}...on InputError{problems{message path}}...on TooManyAttemptsError{retryAfterSeconds}}';
+const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToPromptTokens}';
+const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
+const revenueRow = 'fragment RevenueRow on RevenueRow{charged cost failures knownMargin margin model requests shortfall start tokens{...Tokens}unknownCharged unknownRequests upstreamCost}';
+const route = 'fragment Route on Route{costs{...RouteCosts}enabled entry{displayName id modelId}id priority upstream{id protocol simulated upstreamId}upstreamModel weight}';
+const routeCosts = 'fragment RouteCosts on RouteCosts{cacheHit cacheWrite1h cacheWrite5m input output perUnit{...UnitPrices}tiers{...PriceTier}}';
+const routeTest = 'fragment RouteTest on RouteTest{latencyMs ok problem status}';
+const seller = 'fragment Seller on Seller{address name privacyUrl refundUrl supportEmail supportPhone taxCode termsUrl}';
+const shortfall = 'fragment Shortfall on Shortfall{accountId charged cost createdAt missing model requestId}';
+const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month}';
+const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
+const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
+const transferProposal = 'fragment TransferProposal on TransferProposal{differences order{...MatchableOrder}reason}';
+const transferReview = 'fragment TransferReview on TransferReview{closedAt closedBy note orderId reason repeatsId surplusVnd}';
+const unitLine = 'fragment UnitLine on UnitLine{amount count price unit}';
+const unitPrices = 'fragment UnitPrices on UnitPrices{image minute search}';
+const upstream = 'fragment Upstream on Upstream{baseUrl enabled features health{...UpstreamHealth}id keys{...UpstreamKey}onDisconnect profile protocol routes{...Route}simulated upstreamId}';
+const upstreamHealth = 'fragment UpstreamHealth on UpstreamHealth{consecutiveFailures ejected restingKeys}';
+const upstreamKey = 'fragment UpstreamKey on UpstreamKey{createdAt enabled id last4}';
+const vendor = 'fragment Vendor on Vendor{keys models{...VendorModel}name source sourceDate vendorId}';
+const vendorModel = 'fragment VendorModel on VendorModel{contextWindow costs{...RouteCosts}displayName maxOutputTokens modelId routeId}';
+const vendorProfile = 'fragment VendorProfile on VendorProfile{displayName endpoints{baseUrl features protocol}keyVariable profile quirks{source what}}';
+
+/** The text of each operation. */
+export const operatorDocuments = {
+  accountForOperator: 'query accountForOperator($id:ID!){operator{account(id:$id){...Account}}}' + account + budget + grant,
+  listAccounts: 'query listAccounts($after:String$first:Int$search:String$status:AccountStatus){operator{accounts(after:$after first:$first search:$search status:$status){edges{cursor node{...Account}}pageInfo{...PageInfo}}}}' + account + budget + grant + pageInfo,
+  listAnomalies: 'query listAnomalies($after:String$days:Int$first:Int){operator{anomalies(after:$after days:$days first:$first){...Anomaly}}}' + anomaly,
+  listModelMismatches: 'query listModelMismatches($first:Int$open:Boolean){operator{modelMismatches(first:$first open:$open){...ModelMismatch}}}' + modelMismatch,
+  closeModelMismatch: 'mutation closeModelMismatch($id:ID!){closeModelMismatch(id:$id){__typename ...ModelMismatch ...Problem}}' + modelMismatch + problem,
+  auditLog: 'query auditLog($actor:String$after:String$first:Int$from:DateTime$subject:String$to:DateTime){operator{auditLog(actor:$actor after:$after first:$first from:$from subject:$subject to:$to){edges{cursor node{...AuditEntry}}pageInfo{...PageInfo}}}}' + auditEntry + pageInfo,
+  holds: 'query holds($first:Int){operator{holds(first:$first){...Hold}}}' + hold,
+  invariants: 'query invariants($accountId:ID!){operator{invariants(accountId:$accountId){...BrokenInvariant}}}' + brokenInvariant,
+  catalog: 'query catalog{operator{models{...CatalogEntry}}}' + catalogEntry + priceTier + priceVersion + route + routeCosts + unitPrices,
+  margins: 'query margins($accountId:ID$after:String$by:[MarginGroup!]$first:Int$from:DateTime$model:String$period:UsagePeriod$probes:Boolean$timeZone:String$to:DateTime$upstream:String){operator{margins(accountId:$accountId after:$after by:$by first:$first from:$from model:$model period:$period probes:$probes timeZone:$timeZone to:$to upstream:$upstream){rows{...MarginRow}next}}}' + marginRow,
+  revenue: 'query revenue($after:String$first:Int$from:DateTime$model:String$period:UsagePeriod$timeZone:String$to:DateTime){operator{revenue(after:$after first:$first from:$from model:$model period:$period timeZone:$timeZone to:$to){rows{...RevenueRow}next}}}' + revenueRow + tokens,
+  shortfalls: 'query shortfalls($after:String$days:Int$first:Int){operator{shortfalls(after:$after days:$days first:$first){...Shortfall}}}' + shortfall,
+  vendorProfiles: 'query vendorProfiles{operator{vendorProfiles{...VendorProfile}}}' + vendorProfile,
+  upstreams: 'query upstreams{operator{upstreams{...Upstream}}}' + priceTier + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
+  giveGrant: 'mutation giveGrant($input:GiveGrantInput!){giveGrant(input:$input){__typename ...GrantGiven ...Problem}}' + grant + grantGiven + problem,
+  endGrant: 'mutation endGrant($input:EndGrantInput!){endGrant(input:$input){__typename ...GrantEnded ...Problem}}' + grant + grantEnded + problem,
+  openAccount: 'mutation openAccount($input:OpenAccountInput!){openAccount(input:$input){__typename ...Account ...Problem}}' + account + budget + grant + problem,
+  vendors: 'query vendors{operator{vendors{...Vendor}}}' + priceTier + routeCosts + unitPrices + vendor + vendorModel,
+  setup: 'query setup{operator{setup{done step}}}',
+  testVendorKey: 'mutation testVendorKey($secret:String!$vendorId:String!){testVendorKey(secret:$secret vendorId:$vendorId){__typename ...RouteTest ...Problem}}' + problem + routeTest,
+  addVendor: 'mutation addVendor($input:AddVendorInput!){addVendor(input:$input){__typename ...Vendor ...Problem}}' + priceTier + problem + routeCosts + unitPrices + vendor + vendorModel,
+  setOperator: 'mutation setOperator($email:String!$operator:Boolean!){setOperator(email:$email operator:$operator){__typename ...on User{id email name}...Problem}}' + problem,
+  setAccountStatus: 'mutation setAccountStatus($accountId:ID!$status:AccountStatus!){setAccountStatus(accountId:$accountId status:$status){__typename ...Account ...Problem}}' + account + budget + grant + problem,
+  saveModel: 'mutation saveModel($input:SaveModelInput!){saveModel(input:$input){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceTier + priceVersion + problem + route + routeCosts + unitPrices,
+  setModelEnabled: 'mutation setModelEnabled($enabled:Boolean!$modelId:String!){setModelEnabled(enabled:$enabled modelId:$modelId){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceTier + priceVersion + problem + route + routeCosts + unitPrices,
+  setPrices: 'mutation setPrices($input:PricesInput!$modelId:String!$validFrom:DateTime){setPrices(input:$input modelId:$modelId validFrom:$validFrom){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceTier + priceVersion + problem + route + routeCosts + unitPrices,
+  setRoutes: 'mutation setRoutes($modelId:String!$routes:[RouteInput!]!){setRoutes(modelId:$modelId routes:$routes){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceTier + priceVersion + problem + route + routeCosts + unitPrices,
+  testRoute: 'mutation testRoute($id:ID!){testRoute(id:$id){__typename ...RouteTest ...Problem}}' + problem + routeTest,
+  saveUpstream: 'mutation saveUpstream($input:SaveUpstreamInput!){saveUpstream(input:$input){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
+  setUpstreamEnabled: 'mutation setUpstreamEnabled($enabled:Boolean!$upstreamId:String!){setUpstreamEnabled(enabled:$enabled upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
+  addUpstreamKey: 'mutation addUpstreamKey($secret:String!$upstreamId:String!){addUpstreamKey(secret:$secret upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
+  deleteUpstreamKey: 'mutation deleteUpstreamKey($keyId:ID!$upstreamId:String!){deleteUpstreamKey(keyId:$keyId upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
+  searchOrders: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}}}' + bankAccount + order + orderPayment + pageInfo + paymentInstructions,
+  listBankTransfers: 'query listBankTransfers($after:String$first:Int$queue:Boolean){bankTransfers(after:$after first:$first queue:$queue){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}}}' + bankTransfer + pageInfo + transferReview,
+  findOrdersToMatch: 'query findOrdersToMatch($after:String$first:Int$search:String$status:OrderStatus){orders(after:$after first:$first search:$search status:$status){edges{cursor node{...MatchableOrder}}pageInfo{...PageInfo}}}' + matchableOrder + pageInfo,
+  transferProposals: 'query transferProposals($transferId:ID!){node(id:$transferId){__typename ...on BankTransfer{id proposals{...TransferProposal}}}}' + matchableOrder + transferProposal,
+  undoTransferMatch: 'mutation undoTransferMatch($transferId:ID!){undoTransferMatch(transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
+  creditTransfer: 'mutation creditTransfer($accountId:ID!$planId:String!$transferId:ID!){creditTransfer(accountId:$accountId planId:$planId transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
+  matchTransfer: 'mutation matchTransfer($orderId:ID!$transferId:ID!){matchTransfer(orderId:$orderId transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
+  recordTransfer: 'mutation recordTransfer($input:RecordTransferInput!){recordTransfer(input:$input){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
+  closeTransferReview: 'mutation closeTransferReview($note:String!$transferId:ID!){closeTransferReview(note:$note transferId:$transferId){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview,
+  savePlan: 'mutation savePlan($input:SavePlanInput!){savePlan(input:$input){__typename ...Plan ...Problem}}' + plan + problem,
+  probing: 'query probing{operator{probeAgents{...ProbeAgent}probing{...Probing}}}' + modelProbing + probeAgent + probing,
+  createProbeAgent: 'mutation createProbeAgent($input:CreateProbeAgentInput!){createProbeAgent(input:$input){__typename ...on CreatedProbeAgent{probeAgent{...ProbeAgent}token}...Problem}}' + probeAgent + problem,
+  revokeProbeAgent: 'mutation revokeProbeAgent($id:ID!){revokeProbeAgent(id:$id){__typename ...ProbeAgent ...Problem}}' + probeAgent + problem,
+  saveProbing: 'mutation saveProbing($input:SaveProbingInput!){saveProbing(input:$input){__typename ...Probing ...Problem}}' + modelProbing + probing + problem,
+  addStatusUpdate: 'mutation addStatusUpdate($input:AddStatusUpdateInput!){addStatusUpdate(input:$input){__typename ...Problem ...StatusUpdate}}' + problem + statusUpdate,
+  announce: 'mutation announce($input:AnnounceInput!){announce(input:$input){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate,
+  endAnnouncement: 'mutation endAnnouncement($id:ID!){endAnnouncement(id:$id){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate,
+  accountOverview: 'query accountOverview($id:ID!){operator{account(id:$id){members{...Member}keys(deleted:true first:100){edges{node{...ApiKey}}}orders(first:20){edges{node{budget createdAt id memo planName priceVnd status}}}}}}' + apiKey + keySpend + member + spendLimits,
+  accountEntries: 'query accountEntries($after:String$filter:LedgerFilter$first:Int$id:ID!){operator{account(id:$id){ledger(after:$after filter:$filter first:$first){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + promptTier + receiptLine + spendLimits + tokens + unitLine,
+  business: 'query business($timeZone:String){operator{business(timeZone:$timeZone){failingUpstreams{health{...UpstreamHealth}id upstreamId}modelMismatches newAccounts openIncidents vndThisMonth vndToday waitingSince waitingTransfers}}}' + upstreamHealth,
+  search: 'query search($text:String!){operator{search(text:$text){accountId detail id kind title}}}',
+  saveSeller: 'mutation saveSeller($input:SellerInput!){saveSeller(input:$input){__typename ...Seller ...Problem}}' + problem + seller,
+} as const;
