@@ -80,8 +80,8 @@ async function installInto(directory: string, spec: string, isLibrary: boolean):
   return stderr.trim().split('\n').slice(0, 2).join(' ') || 'npm install failed';
 }
 
-/** npm's settings (registry, cache), in capitals too, and the way through a proxy. */
-const inherited = /^(HOME|PATH|npm_config_.*|(https?|all|no)_proxy)$/i;
+/** npm's settings (registry, cache), in capitals too, the way through a proxy, and the authorities that it is trusted by. */
+const inherited = /^(HOME|PATH|npm_config_.*|(https?|all|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
 
 /**
  * The environment of npm and of the packages' install scripts, which are others' programs: nothing of the caller's but

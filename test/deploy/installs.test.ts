@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
 import { installerEnvironment } from '../clients/install.ts';
 
-it('install scripts get the home, the path, settings of npm and proxies, and nothing else', () => {
+it('install scripts get the home, the path, settings of npm, proxies and authorities, and nothing else', () => {
   const needed = {
     HOME: '/home/somebody',
     npm_config_registry: 'https://registry.example/',
@@ -12,6 +12,7 @@ it('install scripts get the home, the path, settings of npm and proxies, and not
     HTTPS_PROXY: 'http://proxy.example:3128',
     http_proxy: 'http://proxy.example:3128',
     no_proxy: 'localhost',
+    NODE_EXTRA_CA_CERTS: '/etc/ca.pem',
   };
   const secrets = {
     ANTHROPIC_API_KEY: 'sk-1',
