@@ -7,7 +7,7 @@ import type { Transfer } from '../plans/transfer-rows.ts';
 import { accountFor, checkIdempotencyKey, decodeId, decodeUuid, encodeId, requireAbility } from './access.ts';
 import { AccountType } from './accounts.ts';
 import { builder } from './builder.ts';
-import { containing } from './containing.ts';
+import { containing, writtenVnd } from './containing.ts';
 import type { GraphqlContext } from './context.ts';
 import { BusyError, ConflictError, InputError, idempotencyConflict, NotAllowedError, NotFoundError } from './errors.ts';
 import { besideCursor, cursorRow } from './paging.ts';
@@ -268,15 +268,15 @@ builder.queryFields((t) => ({
   }),
 }));
 
-/** What a person remembers of an order. Prices are written with separators of thousands or without. */
+/** What a person remembers of an order. */
 function searched(text: string) {
   const contains = containing(text);
-  const digits = text.replaceAll(/[.,\s₫]|vnd/gi, '');
+  const amount = writtenVnd(text);
   return [
     { memo: contains },
     { account: { name: contains } },
     { account: { email: contains } },
-    ...(/^[1-9]\d{0,14}$/.test(digits) ? [{ priceVnd: BigInt(digits) }] : []),
+    ...(amount === null ? [] : [{ priceVnd: amount }]),
   ];
 }
 

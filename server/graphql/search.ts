@@ -1,7 +1,7 @@
 import { isUuid } from '../shared/uuid.ts';
 import { encodeId } from './access.ts';
 import { builder } from './builder.ts';
-import { containing } from './containing.ts';
+import { containing, writtenVnd } from './containing.ts';
 import type { GraphqlContext } from './context.ts';
 import { OperatorType } from './operator.ts';
 
@@ -20,6 +20,8 @@ interface Hit {
 const perKind = 5;
 const maxTextLength = 200;
 const minTextLength = 2;
+/** Smaller numbers are rather parts of a name or a code. */
+const minAmountVnd = 1_000n;
 
 const HitKind = builder.enumType('SearchHitKind', {
   description: 'What was found.',
@@ -50,8 +52,8 @@ async function search({ prisma, db }: GraphqlContext, asked: string): Promise<Hi
   const text = asked.trim().slice(0, maxTextLength);
   if (text.length < minTextLength) return [];
   const contains = containing(text);
-  const digits = text.replaceAll(/[.,\s₫]|vnd/gi, '');
-  const amount = /^[1-9]\d{3,14}$/.test(digits) ? BigInt(digits) : null;
+  const written = writtenVnd(text);
+  const amount = written !== null && written >= minAmountVnd ? written : null;
   const newest = { take: perKind, orderBy: { createdAt: 'desc' as const } };
   const account = { account: { select: { name: true, email: true } } };
   const [accounts, orders, transfers, keys, models, requests] = await Promise.all([

@@ -4,7 +4,7 @@ import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { isUuid } from '../shared/uuid.ts';
-import { insertOrder, violates } from './orders.ts';
+import { insertOrder, lockPurchases, violates } from './orders.ts';
 import { type OrderStatus, type ReviewReason, refuseAmount } from './payment.ts';
 import { findPlan, type Plan } from './plans.ts';
 import type { ApplyPayment } from './settlement.ts';
@@ -90,8 +90,8 @@ async function undo(client: ClientBase, { transferId, by }: { transferId: string
   if (matched === null) return { kind: 'unknown_transfer' };
   const accountId = matched.orderId === null ? null : await accountOfOrder(client, matched.orderId);
   if (matched.orderId === null || accountId === null) return { kind: 'not_matched' };
-  // Purchases of an account are serialised: no upgrade of this order begins meanwhile.
-  await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.order:' || $1, 0))`, [accountId]);
+  // No upgrade of this order begins meanwhile.
+  await lockPurchases(client, accountId);
   const order = await lockOrder(client, matched.orderId);
   // Read again under the order's lock: another operator may have undone it meanwhile.
   const match = order === null ? null : await findMatch(client, transferId, order.id);

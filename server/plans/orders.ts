@@ -104,7 +104,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
     const { accountId, planId, upgrades = null, idempotencyKey = null } = input;
     return repeatedTransaction(pool, async (client): Promise<CreateOrderOutcome> => {
       // Purchases of an account are serialised: the idempotency key, the limit and the upgrade are then simple reads.
-      await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.order:' || $1, 0))`, [accountId]);
+      await lockPurchases(client, accountId);
 
       if (idempotencyKey !== null) {
         const known = await findByIdempotencyKey(client, accountId, idempotencyKey);
@@ -315,6 +315,11 @@ async function upgradeTerms(
     budget: plan.budget - base.budget,
     validDays: plan.validDays,
   };
+}
+
+/** Serialises the purchases of an account until the transaction ends. Taken before the lock of any of its orders. */
+export async function lockPurchases(client: ClientBase, accountId: string): Promise<void> {
+  await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.order:' || $1, 0))`, [accountId]);
 }
 
 /** Writes an order with these terms and a fresh memo code. */

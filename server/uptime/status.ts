@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError } from '../runtime/http.ts';
 import { chooseLocale, type Locale } from '../shared/page.ts';
+import { remembered, renderOnce } from '../shared/remembered.ts';
 import { badgeDays, badgeKinds, badgeOf, badgeSvg, shieldsJson } from './status-badge.ts';
 import { atomFeed, rssFeed } from './status-feed.ts';
 import { statusJson } from './status-json.ts';
@@ -32,10 +33,14 @@ const defaultFreshMs = 15_000;
 const tolerableMs = 10 * 60_000;
 
 export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
-  const current = remember(deps);
-  const { publicUrl, demonstration = false } = deps;
+  const { uptime, publicUrl, demonstration = false, freshMs = defaultFreshMs, clock } = deps;
+  const current = remembered(() => uptime.report(), {
+    freshMs,
+    tolerableMs,
+    ...(clock === undefined ? {} : { clock }),
+  });
 
-  const pages = renderOnce((report, locale) => statusPage(report, locale, demonstration));
+  const pages = renderOnce((report: StatusReport, locale: Locale) => statusPage(report, locale, demonstration));
 
   /** Sends the output of `make` for the report, and 503 while there is none. */
   const answer = async (
@@ -148,46 +153,4 @@ function localeOf(request: FastifyRequest<{ Querystring: Asked }>, reply: Fastif
 
 function cacheable(reply: FastifyReply): FastifyReply {
   return reply.header('cache-control', 'public, max-age=30');
-}
-
-/** Cached per report: the page has a figure for every day of every model. */
-function renderOnce(
-  render: (report: StatusReport, locale: Locale) => string,
-): (report: StatusReport, locale: Locale) => string {
-  const rendered = new WeakMap<StatusReport, Map<Locale, string>>();
-  return (report, locale) => {
-    const pages = rendered.get(report) ?? new Map<Locale, string>();
-    rendered.set(report, pages);
-    const page = pages.get(locale) ?? render(report, locale);
-    pages.set(locale, page);
-    return page;
-  };
-}
-
-/** One query of the database at a time, shared by all requests within `freshMs`. */
-function remember({
-  uptime,
-  freshMs = defaultFreshMs,
-  clock = () => performance.now(),
-}: Omit<StatusDeps, 'publicUrl' | 'demonstration'>): () => Promise<StatusReport> {
-  let last: { report: StatusReport; at: number } | null = null;
-  let asking: Promise<StatusReport> | null = null;
-
-  const ask = async (): Promise<StatusReport> => {
-    try {
-      const report = await uptime.report();
-      last = { report, at: clock() };
-      return report;
-    } catch (error) {
-      if (last !== null && clock() - last.at < tolerableMs) return last.report;
-      throw error;
-    } finally {
-      asking = null;
-    }
-  };
-  return async () => {
-    if (last !== null && clock() - last.at < freshMs) return last.report;
-    asking ??= ask();
-    return asking;
-  };
 }

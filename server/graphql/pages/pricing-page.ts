@@ -13,6 +13,7 @@ import {
   policyFor,
 } from '../../shared/page.ts';
 import { latencyDays, type ModelLatency, type Percentiles } from '../../uptime/latency.ts';
+import { percentText } from '../../uptime/status-text.ts';
 import { addTallies, type Tally, uptimeRatio } from '../../uptime/uptime.ts';
 import { agentSteps, planPair, vndPerMillion } from '../catalog.ts';
 import { type PricingWords, pricingWords } from './pricing-words.ts';
@@ -293,10 +294,10 @@ function tieredUsd({ price }: CatalogModel, pool: (typeof poolNames)[number], lo
 /** A figure of one day is no figure of a month: the days with data are counted beside it. */
 function uptimeText(days: readonly Tally[], locale: Locale): string {
   const w = pricingWords[locale];
-  const ratio = uptimeRatio(addTallies(days));
-  if (ratio === null) return w.noData;
+  const all = addTallies(days);
+  if (uptimeRatio(all) === null) return w.noData;
   const measured = days.filter((day) => uptimeRatio(day) !== null).length;
-  return `${formats[locale].percent.format(ratio)} ${w.measured(measured, days.length)}`;
+  return `${percentText(all, locale)} ${w.measured(measured, days.length)}`;
 }
 
 function percentilesText(value: Percentiles | null | undefined, locale: Locale): string {
@@ -304,17 +305,13 @@ function percentilesText(value: Percentiles | null | undefined, locale: Locale):
   return value == null ? w.noData : w.percentiles(`${number(value.p50, locale)} ms`, `${number(value.p95, locale)} ms`);
 }
 
-const formats = { en: formatsOf('en-US'), vi: formatsOf('vi-VN') } satisfies Record<Locale, unknown>;
-
-function formatsOf(tag: string) {
-  return {
-    whole: new Intl.NumberFormat(tag),
-    percent: new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: 3 }),
-  };
-}
+const formats: Record<Locale, Intl.NumberFormat> = {
+  en: new Intl.NumberFormat('en-US'),
+  vi: new Intl.NumberFormat('vi-VN'),
+};
 
 function number(value: number | bigint, locale: Locale): string {
-  return formats[locale].whole.format(value);
+  return formats[locale].format(value);
 }
 
 /** A price in USD per 1,000,000 tokens, exact. */

@@ -3,7 +3,8 @@ import type { Pool } from 'pg';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { listPlans } from '../../plans/plans.ts';
 import { describeError } from '../../runtime/http.ts';
-import { chooseLocale } from '../../shared/page.ts';
+import { chooseLocale, type Locale } from '../../shared/page.ts';
+import { remembered, renderOnce } from '../../shared/remembered.ts';
 import { readLatencies } from '../../uptime/latency.ts';
 import type { Uptime } from '../../uptime/uptime.ts';
 import type { LinkLimits } from './link-limits.ts';
@@ -60,8 +61,8 @@ Sitemap: ${publicUrl}/sitemap.xml
 `;
 
 export function registerPricing(app: FastifyInstance, parts: PricingParts): void {
-  const { publicUrl } = parts;
-  const current = remembered(() => readPriceList(parts), parts.freshMs ?? defaultFreshMs);
+  const { publicUrl, demonstration = false } = parts;
+  const current = remembered(() => readPriceList(parts), { freshMs: parts.freshMs ?? defaultFreshMs });
 
   const send = async (
     request: FastifyRequest<{ Querystring: Asked }>,
@@ -70,7 +71,7 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
     caching = 'public, max-age=30',
   ) => {
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
-    const address = { origin: publicUrl, locale, demonstration: parts.demonstration === true };
+    const address = { origin: publicUrl, locale, demonstration };
     void reply.type('text/html; charset=utf-8').headers({
       'content-security-policy': pricingPolicy,
       'referrer-policy': 'no-referrer',
@@ -90,13 +91,15 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
     return reply.header('cache-control', caching).send(html);
   };
 
-  const whole = renderOnce((list, address) => pricingPage(list, address));
+  const whole = renderOnce((list: PriceList, locale: Locale) =>
+    pricingPage(list, { origin: publicUrl, locale, demonstration }),
+  );
 
   app.get<{ Querystring: Asked }>('/pricing', (request, reply) => {
     const { q, compare } = request.query;
     const search = typeof q === 'string' ? q.slice(0, maxSearchLength).trim() : '';
     const ids = [compare].flat().filter((id) => typeof id === 'string');
-    if (search === '' && ids.length === 0) return send(request, reply, whole);
+    if (search === '' && ids.length === 0) return send(request, reply, (list, { locale }) => whole(list, locale));
     const refused = parts.limits.refuse(request, reply);
     if (refused !== null) return refused;
     const page = (list: PriceList, address: PageAddress) => {
@@ -150,39 +153,5 @@ async function readPriceList({ pool, catalog, uptime }: PricingParts): Promise<P
       days: days.get(model.id) ?? [],
       latency: latencies.get(model.id) ?? null,
     })),
-  };
-}
-
-/** Renders a page once for each list and language. */
-function renderOnce(
-  render: (list: PriceList, address: PageAddress) => string,
-): (list: PriceList, address: PageAddress) => string {
-  const rendered = new WeakMap<PriceList, Map<string, string>>();
-  return (list, address) => {
-    const pages = rendered.get(list) ?? new Map<string, string>();
-    rendered.set(list, pages);
-    const page = pages.get(address.locale) ?? render(list, address);
-    pages.set(address.locale, page);
-    return page;
-  };
-}
-
-/** One read at a time, shared by all requests within `freshMs`. */
-function remembered<Value>(read: () => Promise<Value>, freshMs: number): () => Promise<Value> {
-  let last: { value: Value; at: number } | null = null;
-  let reading: Promise<Value> | null = null;
-  const again = async () => {
-    try {
-      const value = await read();
-      last = { value, at: performance.now() };
-      return value;
-    } finally {
-      reading = null;
-    }
-  };
-  return async () => {
-    if (last !== null && performance.now() - last.at < freshMs) return last.value;
-    reading ??= again();
-    return reading;
   };
 }

@@ -10,7 +10,7 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
-import { addUsd, parseUsd, printUsd } from '../../money.ts';
+import { parseUsd, printUsd } from '../../money.ts';
 import { OrderBadge } from '../top-up.tsx';
 
 /**
@@ -345,7 +345,7 @@ function ConfirmCredit({
         const plan = list.find(({ planId }) => planId === chosen) ?? list[0];
         if (plan === undefined) return <Empty title={t.topUp.noPlans} />;
         const bought = (BigInt(transfer.amountVnd) * parseUsd(plan.budget)) / BigInt(plan.priceVnd);
-        const budget = addUsd([printUsd(bought - (bought % picoPerCent))]);
+        const budget = printUsd(bought - (bought % picoPerCent));
         return (
           <>
             <div className="columns even">
