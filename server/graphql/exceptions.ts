@@ -11,7 +11,7 @@ import { isUuid } from '../shared/uuid.ts';
 import { decodeUuid, encodeId } from './access.ts';
 import { builder } from './builder.ts';
 import { badInput } from './errors.ts';
-import { OperatorType } from './operator.ts';
+import { OperatorType } from './operator/operator.ts';
 import { listLength, maxPage } from './paging.ts';
 
 /** Exceptions for operators: shortfalls, doubtful token counts, holds and broken invariants. */

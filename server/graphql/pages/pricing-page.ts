@@ -15,7 +15,7 @@ import {
 import { latencyDays, type ModelLatency, type Percentiles } from '../../uptime/latency.ts';
 import { percentText } from '../../uptime/status-text.ts';
 import { addTallies, type Tally, uptimeRatio } from '../../uptime/uptime.ts';
-import { agentSteps, planPair, vndPerMillion } from '../catalog.ts';
+import { agentSteps, planPair, vndPerMillion } from '../catalog/catalog.ts';
 import { type PricingWords, pricingWords } from './pricing-words.ts';
 
 /**

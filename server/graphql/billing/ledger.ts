@@ -1,0 +1,410 @@
+import {
+  BadCursor,
+  type LedgerRecord,
+  ledgerCursor,
+  maxSorted,
+  type LedgerOrder as Order,
+  RangeTooWide,
+  readEntry,
+  readLedger,
+} from '../../billing/usage.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import type { TierRange, UnitLine, UnitPrices } from '../../core/price.ts';
+import type { TokenPools, UsageSource } from '../../core/tokens.ts';
+import { abilitiesOn, isOperator } from '../../people/principal.ts';
+import { isRequestId } from '../../runtime/http.ts';
+import { isUuid } from '../../shared/uuid.ts';
+import { accountFor, decodeUuid } from '../access.ts';
+import { AccountType } from '../accounts/accounts.ts';
+import { builder } from '../builder.ts';
+import { ModelType } from '../catalog/catalog.ts';
+import { ProtocolType } from '../catalog/protocol.ts';
+import type { GraphqlContext } from '../context.ts';
+import { badInput, InputError, NotAllowedError, NotFoundError } from '../errors.ts';
+import { ApiKeyType, loadKeys } from '../keys/keys.ts';
+import { pause } from '../notices/watching.ts';
+import { checkForward, pageSize } from '../paging.ts';
+import { checkRange } from '../ranges.ts';
+
+/** The ledger: one entry for every finished request, from which its charge can be computed again. */
+
+export const OutcomeType = builder.enumType('RequestOutcome', {
+  description: 'How a request ended.',
+  values: {
+    COMPLETED: { value: 'completed', description: 'Answered to the end.' },
+    BUDGET_STOPPED: { value: 'budget_stopped', description: 'Ended because the budget ran out.' },
+    CLIENT_CLOSED: { value: 'client_closed', description: 'The client left before the end.' },
+    UPSTREAM_ERROR: { value: 'upstream_error', description: 'The model could not be reached or failed.' },
+    UPSTREAM_CUT: { value: 'upstream_cut', description: 'The answer broke off.' },
+    TIMEOUT: { value: 'timeout', description: 'The model took too long.' },
+    SHUTDOWN: {
+      value: 'shutdown',
+      description: 'The service ended it: the server was stopped, or could not check the budget.',
+    },
+  } satisfies Record<string, { value: Outcome; description: string }>,
+});
+
+const UsageSourceType = builder.enumType('UsageSource', {
+  description: 'Where the token counts of an entry come from.',
+  values: {
+    REPORTED: { value: 'reported', description: 'The model reported them.' },
+    PARTIAL: { value: 'partial', description: 'Reported up to where the answer ended, the rest estimated.' },
+    CLAMPED: { value: 'clamped', description: 'Reported, but cut to what is possible.' },
+    ESTIMATED: { value: 'estimated', description: 'Counted by the gateway.' },
+    NONE: { value: 'none', description: 'There are none: the request failed before any.' },
+  } satisfies Record<string, { value: UsageSource; description: string }>,
+});
+
+export const TokensType = builder.objectRef<TokenPools>('Tokens').implement({
+  description: 'Tokens in five pools that do not overlap.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    input: t.field({ type: 'BigInt', description: 'New context.', resolve: ({ input }) => BigInt(input) }),
+    cacheHit: t.field({
+      type: 'BigInt',
+      description: 'Context read from the cache.',
+      resolve: ({ cacheHit }) => BigInt(cacheHit),
+    }),
+    cacheWrite5m: t.field({
+      type: 'BigInt',
+      description: 'Context written to the five-minute cache.',
+      resolve: ({ cacheWrite5m }) => BigInt(cacheWrite5m),
+    }),
+    cacheWrite1h: t.field({
+      type: 'BigInt',
+      description: 'Context written to the one-hour cache.',
+      resolve: ({ cacheWrite1h }) => BigInt(cacheWrite1h),
+    }),
+    output: t.field({
+      type: 'BigInt',
+      description: 'What the model wrote, reasoning included.',
+      resolve: ({ output }) => BigInt(output),
+    }),
+  }),
+});
+
+const poolNames = ['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const;
+
+interface ReceiptLine {
+  pool: (typeof poolNames)[number];
+  tokens: bigint;
+  /** Pico-USD per token. */
+  unitPrice: bigint;
+}
+
+const ReceiptLineType = builder.objectRef<ReceiptLine>('ReceiptLine').implement({
+  description: 'One line of a receipt: tokens x price per million / 1,000,000 = amount, without rounding.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    pool: t.exposeString('pool', { description: '`input`, `cacheHit`, `cacheWrite5m`, `cacheWrite1h` or `output`.' }),
+    tokens: t.expose('tokens', { type: 'BigInt', description: 'How many tokens.' }),
+    pricePerMillion: t.field({
+      type: 'UsdAmount',
+      description: 'Price of a million of them at the moment the request was admitted.',
+      resolve: ({ unitPrice }) => unitPrice * 1_000_000n,
+    }),
+    amount: t.field({
+      type: 'UsdAmount',
+      description: 'tokens x pricePerMillion / 1,000,000.',
+      resolve: ({ tokens, unitPrice }) => tokens * unitPrice,
+    }),
+  }),
+});
+
+const UnitLineType = builder.objectRef<UnitLine>('UnitLine').implement({
+  description: 'What was charged by the piece: count x price = amount.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    unit: t.exposeString('unit', { description: '`search`, `image` or `minute`.' }),
+    count: t.exposeInt('count', { description: 'How many.' }),
+    price: t.expose('price', {
+      type: 'UsdAmount',
+      description: 'Price of one at the moment the request was admitted.',
+    }),
+    amount: t.field({
+      type: 'UsdAmount',
+      description: 'count x price.',
+      resolve: ({ count, price }) => BigInt(count) * price,
+    }),
+  }),
+});
+
+const PromptTierType = builder.objectRef<TierRange>('PromptTier').implement({
+  description: 'A range of prompt lengths that has prices of its own: all tokens of the prompt, whatever their pool.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    abovePromptTokens: t.exposeInt('above', { nullable: true, description: 'More tokens than this; null: any.' }),
+    upToPromptTokens: t.exposeInt('upTo', { nullable: true, description: 'At most so many tokens; null: any.' }),
+  }),
+});
+
+function receiptOf(usage: TokenPools, prices: UnitPrices): ReceiptLine[] {
+  return poolNames.map((pool) => ({ pool, tokens: BigInt(usage[pool]), unitPrice: prices[pool] }));
+}
+
+/** An entry with its account. */
+export type AccountEntry = LedgerRecord & { accountId: string };
+
+export const LedgerEntryType = builder.objectRef<AccountEntry>('LedgerEntry');
+
+builder.node(LedgerEntryType, {
+  name: 'LedgerEntry',
+  description: 'One finished request: tokens, prices, cost, charge. Nothing of what was said.',
+  id: { resolve: ({ accountId, requestId }) => `${accountId}/${requestId}` },
+  loadOne: async (id, { principal, db }) => {
+    const [accountId = '', requestId = ''] = id.split('/');
+    const visible = isOperator(principal) || abilitiesOn(principal, accountId).has('read');
+    if (!visible || !isUuid(accountId) || !isRequestId(requestId)) return null;
+    const entry = await readEntry(db, accountId, requestId);
+    return entry === null ? null : { ...entry, accountId };
+  },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'requestId' in value && 'freeAfter' in value,
+  authScopes: (entry) => ({ account: entry.accountId }),
+  fields: (t) => ({
+    requestId: t.exposeString('requestId', { description: 'The id that the answer carried in `x-request-id`.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the request was settled.' }),
+    key: t.loadable({
+      type: ApiKeyType,
+      nullable: true,
+      description: 'The key that it came with.',
+      load: loadKeys,
+      resolve: ({ keyId }) => keyId,
+    }),
+    model: t.exposeString('model', { description: 'Catalog id.' }),
+    catalogModel: t.field({
+      type: ModelType,
+      nullable: true,
+      description: 'The model as it is in the catalog now; null when it cannot be called any more.',
+      resolve: async ({ model }, _args, { domains }) => {
+        const found = await domains.catalog.resolve(model);
+        return found?.id === model ? found : null;
+      },
+    }),
+    protocol: t.expose('protocol', { type: ProtocolType, description: 'The protocol that the client spoke.' }),
+    stream: t.exposeBoolean('stream', { description: 'Whether the answer was streamed.' }),
+    usage: t.expose('usage', { type: TokensType, description: 'Tokens by pool.' }),
+    usageSource: t.expose('usageSource', { type: UsageSourceType, description: 'Where the token counts come from.' }),
+    receipt: t.field({
+      type: [ReceiptLineType],
+      description: 'How the cost comes about: the amounts add up to `cost`, together with those of `units`.',
+      resolve: ({ usage, prices }) => receiptOf(usage, prices),
+    }),
+    units: t.field({
+      type: [UnitLineType],
+      description: 'What was charged by the piece, beside the tokens.',
+      resolve: ({ units }) => [...units],
+    }),
+    tier: t.field({
+      type: PromptTierType,
+      nullable: true,
+      description: 'Which of the prices by prompt length counted; null: the model had one set of prices.',
+      resolve: ({ tier }) => tier,
+    }),
+    cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
+    charged: t.expose('charged', {
+      type: 'UsdAmount',
+      description: 'What was taken from the budget: the cost, or less when nothing was left.',
+    }),
+    freeAfter: t.expose('freeAfter', { type: 'UsdAmount', description: 'What was left of the budget afterwards.' }),
+    latencyMs: t.exposeInt('latencyMs', { description: 'Milliseconds from the request to the last byte.' }),
+    timeToFirstByteMs: t.exposeInt('timeToFirstByteMs', {
+      nullable: true,
+      description: 'Milliseconds from the request to the first byte of the answer.',
+    }),
+    outcome: t.expose('outcome', { type: OutcomeType, description: 'How the request ended.' }),
+    upstream: t.exposeString('upstream', {
+      nullable: true,
+      description: 'Where it ran; only operators see that.',
+      authScopes: { operator: true },
+      unauthorizedResolver: () => null,
+    }),
+    upstreamCost: t.expose('upstreamCost', {
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'What the operator paid for it; only operators see that.',
+      authScopes: { operator: true },
+      unauthorizedResolver: () => null,
+    }),
+    margin: t.field({
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'charged - upstreamCost; null: the cost is unknown. Only operators see that.',
+      authScopes: { operator: true },
+      unauthorizedResolver: () => null,
+      resolve: ({ charged, upstreamCost }) => (upstreamCost === null ? null : charged - upstreamCost),
+    }),
+  }),
+});
+
+export const LedgerFilter = builder.inputType('LedgerFilter', {
+  description: 'Which entries; what is left out does not matter.',
+  fields: (t) => ({
+    from: t.field({ type: 'DateTime', description: 'Requests from this moment on.' }),
+    to: t.field({ type: 'DateTime', description: 'Requests before this moment.' }),
+    keyId: t.id({ description: 'Requests of this key.' }),
+    model: t.string({ description: 'Requests for this catalog id.' }),
+    outcome: t.field({ type: OutcomeType, description: 'Requests that ended so.' }),
+  }),
+});
+
+type FilterInput = typeof LedgerFilter.$inferInput;
+
+/** A filter in the form of the ledger's queries. An invalid key id matches nothing; an inverted range is refused. */
+export function ledgerFilter(filter: FilterInput | null | undefined) {
+  const { from, to, keyId, model, outcome } = filter ?? {};
+  checkRange({ from, to }, ['filter', 'to']);
+  const missing = '00000000-0000-0000-0000-000000000000';
+  return {
+    from: from ?? null,
+    to: to ?? null,
+    keyId: keyId === null || keyId === undefined ? null : (decodeUuid('ApiKey', keyId) ?? missing),
+    model: model ?? null,
+    outcome: outcome ?? null,
+  };
+}
+
+const LedgerOrderField = builder.enumType('LedgerOrderField', {
+  description: 'What ledger entries are sorted by.',
+  values: {
+    TIME: { value: 'time', description: 'When the request came in.' },
+    COST: { value: 'cost', description: 'What it cost.' },
+    TOKENS: { value: 'tokens', description: 'All its tokens together.' },
+    LATENCY: { value: 'latency', description: 'How long it took to the last byte.' },
+  } satisfies Record<string, { value: Order['by']; description: string }>,
+});
+
+const OrderDirection = builder.enumType('OrderDirection', {
+  description: 'Which end of a list comes first.',
+  values: {
+    ASC: { value: 'asc', description: 'The smallest, or the oldest.' },
+    DESC: { value: 'desc', description: 'The largest, or the newest.' },
+  } as const,
+});
+
+const LedgerOrderInput = builder.inputType('LedgerOrder', {
+  description: 'How ledger entries are sorted; equal ones by time, the same way.',
+  fields: (t) => ({
+    field: t.field({ type: LedgerOrderField, required: true, description: 'By what.' }),
+    direction: t.field({ type: OrderDirection, required: true, defaultValue: 'desc', description: 'Which way.' }),
+  }),
+});
+
+builder.prismaObjectFields(AccountType, (t) => ({
+  ledger: t.connection({
+    type: LedgerEntryType,
+    description: `Finished requests. Forward only: \`last\` and \`before\` are refused. Sorted by anything but time, a list covers at most ${maxSorted} requests: narrow the filter’s range where there are more.`,
+    select: { id: true },
+    args: {
+      filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }),
+      orderBy: t.arg({ type: LedgerOrderInput, description: 'How they are sorted; left out: the newest first.' }),
+    },
+    resolve: async ({ id: accountId }, args, { db }) => {
+      checkForward(args);
+      const order: Order = { by: args.orderBy?.field ?? 'time', ascending: args.orderBy?.direction === 'asc' };
+      try {
+        const page = await readLedger(db, {
+          accountId,
+          ...ledgerFilter(args.filter),
+          order,
+          limit: pageSize(args),
+          after: args.after ?? null,
+        });
+        const edges = page.items.map((entry) => ({
+          cursor: ledgerCursor(entry, order),
+          node: { ...entry, accountId },
+        }));
+        return {
+          edges,
+          pageInfo: {
+            hasNextPage: page.next !== null,
+            hasPreviousPage: args.after != null,
+            startCursor: edges[0]?.cursor ?? null,
+            endCursor: edges.at(-1)?.cursor ?? null,
+          },
+        };
+      } catch (error) {
+        if (error instanceof BadCursor) throw badInput('after', 'This is not a cursor of this list.');
+        if (error instanceof RangeTooWide)
+          throw badInput(
+            'filter',
+            `There are more than ${maxSorted} requests to sort: choose a shorter range, or sort by time.`,
+          );
+        throw error;
+      }
+    },
+  }),
+}));
+
+builder.prismaObjectFields(AccountType, (t) => ({
+  ledgerEntry: t.field({
+    type: LedgerEntryType,
+    nullable: true,
+    description: 'The entry of one request; null when there is none (yet).',
+    select: { id: true },
+    args: { requestId: t.arg.string({ required: true, description: 'From the `x-request-id` of the answer.' }) },
+    resolve: async ({ id: accountId }, { requestId }, { db }) => {
+      const entry = isRequestId(requestId) ? await readEntry(db, accountId, requestId) : null;
+      return entry === null ? null : { ...entry, accountId };
+    },
+  }),
+}));
+
+interface Download {
+  url: string;
+  expiresAt: Date;
+}
+
+const DownloadType = builder.objectRef<Download>('Download').implement({
+  description: 'A link that works for a few minutes, without a session.',
+  authScopes: { reader: true },
+  fields: (t) => ({
+    url: t.exposeString('url', { description: 'Where to fetch it.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the link stops working.' }),
+  }),
+});
+
+builder.mutationField('createLedgerDownload', (t) =>
+  t.field({
+    type: DownloadType,
+    description: 'Makes a link to the ledger as CSV.',
+    authScopes: { reader: true },
+    errors: { types: [InputError, NotFoundError, NotAllowedError] },
+    args: {
+      accountId: t.arg.id({ description: 'Whose ledger; left out: your only or oldest account.' }),
+      filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }),
+    },
+    resolve: (_root, { accountId, filter }, context) =>
+      context.domains.downloads.link({
+        accountId: accountFor(context, accountId, 'read'),
+        ...ledgerFilter(filter),
+      }),
+  }),
+);
+
+/** Polling interval of a watched ledger. */
+const watchIntervalMs = 1_000;
+/** Maximum entries per event; a client that was slower reads the list. */
+const maxTold = 20;
+
+/** New entries of an account, the oldest first, from now on. */
+async function* watchLedger(context: GraphqlContext, accountId: string): AsyncGenerator<AccountEntry> {
+  const newest = async () =>
+    (await readLedger(context.db, { accountId, ...ledgerFilter(null), limit: maxTold, after: null })).items;
+  let told = new Set((await newest()).map(({ requestId }) => requestId));
+  while (await pause(watchIntervalMs, context.signal)) {
+    const entries = await newest();
+    for (const entry of entries.toReversed()) if (!told.has(entry.requestId)) yield { ...entry, accountId };
+    told = new Set(entries.map(({ requestId }) => requestId));
+  }
+}
+
+builder.subscriptionField('ledgerAppended', (t) =>
+  t.field({
+    type: LedgerEntryType,
+    description: 'Requests of an account as they finish, each once; at most 20 in a second.',
+    authScopes: { reader: true },
+    args: { accountId: t.arg.id({ description: 'Which account; left out: your only or oldest one.' }) },
+    subscribe: (_root, { accountId }, context) => watchLedger(context, accountFor(context, accountId, 'read')),
+    resolve: (entry) => entry,
+  }),
+);

@@ -1,0 +1,198 @@
+import { BadCursor, readUsage, type UsageRecord } from '../../billing/usage.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import { decodeUuid, encodeId } from '../access.ts';
+import { AccountType } from '../accounts/accounts.ts';
+import { builder } from '../builder.ts';
+import { badInput } from '../errors.ts';
+import { ApiKeyType, loadKeys } from '../keys/keys.ts';
+import { checkRange } from '../ranges.ts';
+import { OutcomeType, TokensType } from './ledger.ts';
+
+/** Usage totals, from the hourly rows that are exact to the ledger at every commit. One query a chart. */
+
+export const UsagePeriod = builder.enumType('UsagePeriod', {
+  description: 'How long the periods of a chart are.',
+  values: {
+    HOUR: { value: 'hour', description: 'Hours.' },
+    DAY: { value: 'day', description: 'Days.' },
+    MONTH: { value: 'month', description: 'Months.' },
+  } as const,
+});
+
+export const UsageGroup = builder.enumType('UsageGroup', {
+  description: 'What usage is split by besides time.',
+  values: {
+    MODEL: { value: 'model', description: 'By model.' },
+    KEY: { value: 'key', description: 'By key.' },
+    OUTCOME: { value: 'outcome', description: 'By how requests ended.' },
+  } as const,
+});
+
+export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement({
+  description: 'Usage of one period, model, key and outcome.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    start: t.expose('start', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the period begins; null without periods.',
+    }),
+    model: t.exposeString('model', { nullable: true, description: 'Catalog id; null when not split by model.' }),
+    key: t.loadable({
+      type: ApiKeyType,
+      nullable: true,
+      description: 'The key; null when not split by key.',
+      load: loadKeys,
+      resolve: ({ keyId }) => keyId,
+    }),
+    keyId: t.id({
+      nullable: true,
+      description: 'Id of the key; null when not split by key.',
+      deprecationReason: 'Use `key { id }`.',
+      resolve: ({ keyId }) => (keyId === null ? null : encodeId('ApiKey', keyId)),
+    }),
+    outcome: t.expose('outcome', {
+      type: OutcomeType,
+      nullable: true,
+      description: 'How the requests ended; null when not split by outcome.',
+    }),
+    requests: t.field({ type: 'BigInt', description: 'Finished requests.', resolve: (row) => BigInt(row.requests) }),
+    failures: t.field({
+      type: 'BigInt',
+      description: 'How many of them did not end well.',
+      resolve: (row) => BigInt(row.failures),
+    }),
+    tokens: t.field({ type: TokensType, description: 'Tokens by pool.', resolve: (row) => row }),
+    cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
+    charged: t.expose('charged', { type: 'UsdAmount', description: 'What was taken from the budget.' }),
+  }),
+});
+
+export interface UsagePage {
+  rows: UsageRecord[];
+  next: string | null;
+}
+
+export const UsagePageType = builder.objectRef<UsagePage>('UsagePage').implement({
+  description: 'Rows of a chart.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    rows: t.field({
+      type: [UsageRowType],
+      description: 'Newest period first, then by model, key and outcome.',
+      complexity: { field: 1, multiplier: 50 },
+      resolve: ({ rows }) => rows,
+    }),
+    next: t.exposeString('next', { nullable: true, description: 'Cursor for more rows; null: these are all.' }),
+  }),
+});
+
+/** Usage is kept by the hour (UTC): a chart covers whole hours. */
+export const hoursFrom = 'Hours that begin at this moment or later: usage is added up from whole hours (UTC).';
+export const hoursTo = 'Hours that begin before this moment.';
+export const zoneOf = 'Where days and months begin. An hour belongs to the day in which it begins.';
+
+/** A chart has at most this many rows in one answer. */
+const maxRows = 1_000;
+const maxHourlyRange = 92 * 86_400_000;
+
+export interface UsageArguments {
+  from?: Date | null | undefined;
+  to?: Date | null | undefined;
+  period?: 'hour' | 'day' | 'month' | null | undefined;
+  by?: ('model' | 'key' | 'outcome')[] | null | undefined;
+  model?: string | null | undefined;
+  keyId?: string | null | undefined;
+  outcomes?: Outcome[] | null | undefined;
+  timeZone?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}
+
+/** Arguments of a chart in the form of the usage query; throws an `InputError` for unusable ones. */
+export function usageQuery(args: UsageArguments) {
+  const { from, to, period, by, model, keyId, outcomes, timeZone, first, after } = args;
+  const limit = first ?? maxRows;
+  if (limit < 1 || limit > maxRows) throw badInput('first', `first must be between 1 and ${maxRows}.`);
+  const zone = checkZone(timeZone ?? 'UTC');
+  checkRange({ from, to }, 'to');
+  const span = (to ?? new Date()).getTime() - (from ?? new Date(0)).getTime();
+  if (period === 'hour' && span > maxHourlyRange)
+    throw badInput('from', 'Hours can be asked for 92 days at once: give a `from` that is closer to `to`.');
+  return {
+    from: from ?? null,
+    to: to ?? null,
+    period: period ?? null,
+    byModel: by?.includes('model') ?? false,
+    byKey: by?.includes('key') ?? false,
+    byOutcome: by?.includes('outcome') ?? false,
+    model: model ?? null,
+    keyId:
+      keyId === null || keyId === undefined
+        ? null
+        : (decodeUuid('ApiKey', keyId) ?? '00000000-0000-0000-0000-000000000000'),
+    outcomes: outcomes ?? null,
+    timeZone: zone,
+    limit,
+    after: after ?? null,
+  };
+}
+
+const badZone = () => badInput('timeZone', 'timeZone is the name of a zone, such as Asia/Ho_Chi_Minh.');
+
+/** The zone, or an `InputError` for a name that is none. */
+export function checkZone(zone: string): string {
+  if (!isTimeZone(zone)) throw badZone();
+  return zone;
+}
+
+/** Refuses malformed names at once; the database, which computes with the zone, decides on the rest (`usagePage`). */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** PostgreSQL: invalid parameter value. The zone is the only parameter that only the database can check. */
+const invalidParameter = '22023';
+
+/** Runs a usage query; an invalid cursor or zone is an error of the client. */
+export async function usagePage<Item>(
+  run: () => Promise<{ items: Item[]; next: string | null }>,
+): Promise<{ rows: Item[]; next: string | null }> {
+  try {
+    const { items, next } = await run();
+    return { rows: items, next };
+  } catch (error) {
+    if (error instanceof BadCursor) throw badInput('after', 'This is not a cursor of this list.');
+    if (error instanceof Error && 'code' in error && error.code === invalidParameter) throw badZone();
+    throw error;
+  }
+}
+
+builder.prismaObjectFields(AccountType, (t) => ({
+  usage: t.field({
+    type: UsagePageType,
+    description: 'Usage added up for a chart.',
+    select: { id: true },
+    args: {
+      from: t.arg({ type: 'DateTime', description: hoursFrom }),
+      to: t.arg({ type: 'DateTime', description: hoursTo }),
+      period: t.arg({ type: UsagePeriod, description: 'How long the periods are; left out: one for all time.' }),
+      by: t.arg({ type: [UsageGroup], description: 'What to split by besides time.' }),
+      model: t.arg.string({ description: 'Only this catalog id.' }),
+      keyId: t.arg.id({ description: 'Only this key.' }),
+      outcomes: t.arg({
+        type: [OutcomeType],
+        description: 'Only requests that ended in one of these ways; left out: all.',
+      }),
+      timeZone: t.arg.string({ defaultValue: 'UTC', description: zoneOf }),
+      first: t.arg.int({ description: `At most so many rows, and never more than ${maxRows}.` }),
+      after: t.arg.string({ description: 'Rows after this cursor.' }),
+    },
+    resolve: ({ id }, args, { db }) => usagePage(() => readUsage(db, { accountId: id, ...usageQuery(args) })),
+  }),
+}));

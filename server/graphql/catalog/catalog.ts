@@ -1,0 +1,286 @@
+import DataLoader from 'dataloader';
+import type { CatalogModel } from '../../catalog/catalog.ts';
+import { type PriceTier, pricesAt, type TieredPrices } from '../../core/price.ts';
+import type { Protocol } from '../../core/protocol.ts';
+import { listPlans, type Plan } from '../../plans/plans.ts';
+import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+import { UnitPricesType } from './changes.ts';
+import { ProtocolType } from './protocol.ts';
+
+/** The public catalog: models and their prices, in USD and in VND. */
+
+/** A model with the price that is valid now. */
+export const ModelType = builder.objectRef<CatalogModel>('Model');
+
+interface PriceView {
+  /** Pico-USD per token. */
+  price: bigint;
+}
+
+/** VND for a million tokens at a plan's price of a USD, rounded half up: for display only. */
+export function vndPerMillion(picoPerToken: bigint, plan: Pick<Plan, 'priceVnd' | 'budget'>): bigint {
+  const picoUsd = picoPerToken * 1_000_000n;
+  return (picoUsd * plan.priceVnd * 2n + plan.budget) / (plan.budget * 2n);
+}
+
+interface PlanPair {
+  starter: Plan | null;
+  best: Plan | null;
+}
+
+/** The plan called Starter (else the cheapest) and the one with the most USD for a VND, of those on sale. */
+export function planPair(plans: readonly Plan[]): PlanPair {
+  const starter = plans.find((plan) => plan.id === 'starter') ?? plans.find((plan) => /^starter$/i.test(plan.name));
+  const best = plans.reduce<Plan | null>(
+    (least, plan) => (least === null || plan.priceVnd * least.budget < least.priceVnd * plan.budget ? plan : least),
+    null,
+  );
+  return { starter: starter ?? plans[0] ?? null, best };
+}
+
+/** One query an operation, however many prices are asked for. */
+const pairs = new WeakMap<GraphqlContext, Promise<PlanPair>>();
+
+function pairOf(context: GraphqlContext): Promise<PlanPair> {
+  let pair = pairs.get(context);
+  if (pair === undefined) {
+    pair = listPlans(context.db).then(planPair);
+    pairs.set(context, pair);
+  }
+  return pair;
+}
+
+export const TokenPriceType = builder.objectRef<PriceView>('TokenPrice').implement({
+  description: 'The price of a million tokens.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    usdPerMillion: t.field({
+      type: 'UsdAmount',
+      description: 'In USD: what counts.',
+      resolve: ({ price }) => price * 1_000_000n,
+    }),
+    vndPerMillionAtStarter: t.field({
+      type: 'VndAmount',
+      nullable: true,
+      description: 'In VND, at what the Starter plan asks for a USD; null while no plan is on sale.',
+      resolve: async ({ price }, _args, context) => {
+        const { starter } = await pairOf(context);
+        return starter === null ? null : vndPerMillion(price, starter);
+      },
+    }),
+    vndPerMillionAtBest: t.field({
+      type: 'VndAmount',
+      nullable: true,
+      description: 'In VND, at what the best plan asks for a USD; null while no plan is on sale.',
+      resolve: async ({ price }, _args, context) => {
+        const { best } = await pairOf(context);
+        return best === null ? null : vndPerMillion(price, best);
+      },
+    }),
+  }),
+});
+
+const ModelPriceTierType = builder.objectRef<PriceTier>('ModelPriceTier').implement({
+  description:
+    'Prices of a model for longer prompts: the whole request is charged at them, what the model writes included.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    abovePromptTokens: t.exposeInt('abovePromptTokens', {
+      description: 'For prompts of more tokens than this, all pools together.',
+    }),
+    input: t.field({
+      type: TokenPriceType,
+      description: 'Price of new context.',
+      resolve: ({ input }) => ({ price: input }),
+    }),
+    cacheHit: t.field({
+      type: TokenPriceType,
+      description: 'Price of context read from the cache.',
+      resolve: ({ cacheHit }) => ({ price: cacheHit }),
+    }),
+    cacheWrite5m: t.field({
+      type: TokenPriceType,
+      description: 'Price of context written to the five-minute cache.',
+      resolve: ({ cacheWrite5m }) => ({ price: cacheWrite5m }),
+    }),
+    cacheWrite1h: t.field({
+      type: TokenPriceType,
+      description: 'Price of context written to the one-hour cache.',
+      resolve: ({ cacheWrite1h }) => ({ price: cacheWrite1h }),
+    }),
+    output: t.field({
+      type: TokenPriceType,
+      description: 'Price of what it writes.',
+      resolve: ({ output }) => ({ price: output }),
+    }),
+  }),
+});
+
+interface RouteFacts {
+  protocol: Protocol;
+  simulated: boolean;
+}
+
+const everyProtocol: readonly Protocol[] = ['messages', 'chat-completions', 'responses'];
+
+/** The running routes of models, read in one query an operation: enabled routes of enabled upstreams. */
+const routeLoaders = new WeakMap<GraphqlContext, DataLoader<string, RouteFacts[]>>();
+
+function routesOf(context: GraphqlContext): DataLoader<string, RouteFacts[]> {
+  let loader = routeLoaders.get(context);
+  if (loader === undefined) {
+    loader = new DataLoader(async (ids: readonly string[]) => {
+      const { rows } = await context.db.query<RouteFacts & { modelId: string }>(
+        `SELECT r.model_id AS "modelId", u.protocol, u.simulated FROM route r JOIN upstream u ON u.id = r.upstream_id
+         WHERE r.model_id = ANY ($1) AND r.enabled AND u.enabled`,
+        [ids],
+      );
+      const byModel = Map.groupBy(rows, ({ modelId }) => modelId);
+      return ids.map((id) => byModel.get(id) ?? []);
+    });
+    routeLoaders.set(context, loader);
+  }
+  return loader;
+}
+
+const step = { cacheHit: 150_000n, input: 30_000n, output: 4_000n };
+const fiveUsd = 5_000_000_000_000n;
+
+/**
+ * How many illustrative agent steps 5 USD pay for, at the prices for a prompt of their length; null when a step costs
+ * nothing. `isMarked`: the client marks its context, so that the new tokens are written to the five-minute cache.
+ */
+export function agentSteps(price: TieredPrices, isMarked = false): number | null {
+  const { input, cacheHit, cacheWrite5m, output } = pricesAt(price, Number(step.cacheHit + step.input));
+  const cost = step.cacheHit * cacheHit + step.input * (isMarked ? cacheWrite5m : input) + step.output * output;
+  return cost === 0n ? null : Number(fiveUsd / cost);
+}
+
+builder.node(ModelType, {
+  name: 'Model',
+  description: 'A model that can be called.',
+  id: { resolve: ({ id }) => id },
+  loadOne: async (id, { domains }) => {
+    const model = await domains.catalog.resolve(id);
+    return model?.id === id ? model : null;
+  },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'contextWindow' in value && 'price' in value,
+  authScopes: { public: true },
+  fields: (t) => ({
+    modelId: t.exposeString('id', { description: 'Catalog id: what clients write in `model`.' }),
+    displayName: t.exposeString('displayName', { description: 'What people read.' }),
+    family: t.exposeString('family', { description: 'Which models it belongs with.' }),
+    contextWindow: t.exposeInt('contextWindow', { description: 'Most tokens of a request and its answer.' }),
+    maxOutputTokens: t.exposeInt('maxOutputTokens', { description: 'Most tokens of an answer.' }),
+    capabilities: t.stringList({
+      description: 'What it can do, e.g. `tools`, `vision`, `thinking`.',
+      resolve: ({ capabilities }) => [...capabilities],
+    }),
+    efforts: t.stringList({
+      description: 'Reasoning efforts that it knows; empty: not said.',
+      resolve: ({ efforts }) => [...efforts],
+    }),
+    protocols: t.field({
+      type: [ProtocolType],
+      description:
+        'Protocols over which it can be called: all of them, by translation where no route of it speaks one, and none while it has no route.',
+      resolve: async ({ id }, _args, context) => {
+        const routes = await routesOf(context).load(id);
+        return routes.length === 0 ? [] : everyProtocol;
+      },
+    }),
+    nativeProtocols: t.field({
+      type: [ProtocolType],
+      description: 'Protocols that its routes speak themselves: such requests are forwarded as they are.',
+      resolve: async ({ id }, _args, context) => {
+        const routes = await routesOf(context).load(id);
+        return everyProtocol.filter((protocol) => routes.some((route) => route.protocol === protocol));
+      },
+    }),
+    input: t.field({
+      type: TokenPriceType,
+      description: 'Price of new context.',
+      resolve: ({ price }) => ({ price: price.input }),
+    }),
+    cacheHit: t.field({
+      type: TokenPriceType,
+      description: 'Price of context read from the cache.',
+      resolve: ({ price }) => ({ price: price.cacheHit }),
+    }),
+    cacheWrite5m: t.field({
+      type: TokenPriceType,
+      description: 'Price of context written to the five-minute cache.',
+      resolve: ({ price }) => ({ price: price.cacheWrite5m }),
+    }),
+    cacheWrite1h: t.field({
+      type: TokenPriceType,
+      description: 'Price of context written to the one-hour cache.',
+      resolve: ({ price }) => ({ price: price.cacheWrite1h }),
+    }),
+    output: t.field({
+      type: TokenPriceType,
+      description: 'Price of what it writes.',
+      resolve: ({ price }) => ({ price: price.output }),
+    }),
+    priceTiers: t.field({
+      type: [ModelPriceTierType],
+      description: 'Other prices for longer prompts, rising by the length from which they count; empty: none.',
+      complexity: { field: 1, multiplier: 2 },
+      resolve: ({ price }) => [...(price.tiers ?? [])],
+    }),
+    perUnit: t.field({
+      type: UnitPricesType,
+      description: 'What is charged by the piece, beside the tokens.',
+      resolve: ({ price }) => price.perUnit ?? {},
+    }),
+    maxPromptTokens: t.int({
+      nullable: true,
+      description:
+        'The longest prompt that has a price: a request whose prompt may be longer, by its bytes, is refused. Null: whatever its context window takes.',
+      resolve: ({ price }) => price.maxPromptTokens ?? null,
+    }),
+    pricedSince: t.field({
+      type: 'DateTime',
+      description: 'Since when these prices are valid.',
+      resolve: ({ price }) => price.validFrom,
+    }),
+    agentStepsFor5Usd: t.int({
+      nullable: true,
+      description:
+        'How many illustrative agent steps (150,000 tokens from the cache, 30,000 new, 4,000 written) 5 USD pay for; null when they are free.',
+      resolve: ({ price }) => agentSteps(price),
+    }),
+    markedAgentStepsFor5Usd: t.int({
+      nullable: true,
+      description:
+        'The same where the client marks its context for the cache: the 30,000 new tokens are written to the five-minute cache. Null when they are free.',
+      resolve: ({ price }) => agentSteps(price, true),
+    }),
+    simulated: t.boolean({
+      description: 'Whether it runs on the built-in simulator: nothing it says comes from a model.',
+      resolve: async ({ id }, _args, context) => {
+        const routes = await routesOf(context).load(id);
+        return routes.length > 0 && routes.every(({ simulated }) => simulated);
+      },
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  models: t.field({
+    type: [ModelType],
+    description: 'Every model that can be called at this moment.',
+    authScopes: { public: true },
+    complexity: { field: 1, multiplier: 50 },
+    resolve: (_root, _args, { domains }) => domains.catalog.list(),
+  }),
+  model: t.field({
+    type: ModelType,
+    nullable: true,
+    description: 'The model that a client means by this text, as the model endpoints understand it; null: none.',
+    authScopes: { public: true },
+    args: { modelId: t.arg.string({ required: true, description: 'Catalog id.' }) },
+    resolve: (_root, { modelId }, { domains }) => (modelId.length > 256 ? null : domains.catalog.resolve(modelId)),
+  }),
+}));

@@ -1,0 +1,198 @@
+import { fromStoredTiers, fromStoredUnits, type StoredTier } from '../../core/price.ts';
+import { actorOf, isOperator } from '../../people/principal.ts';
+import { noSuchId } from '../access.ts';
+import { builder } from '../builder.ts';
+import { OperatorType } from '../operator/operator.ts';
+import {
+  changeErrors,
+  given,
+  named,
+  optionalPrice,
+  PricesInput,
+  PriceTierType,
+  price,
+  throwCatalogRefusal,
+  UnitPricesType,
+} from './changes.ts';
+
+/** Models as operators see and change them, on or off, with all their prices. */
+
+const reasoningSpeed =
+  'Tokens a second that its hidden reasoning never falls below: silence of a stream counts so, and a stream that was left is charged so. Zero: it shows all its reasoning. Null: not said; silence of a model that reasons then counts as 80 tokens a second while it streams, and nobody is charged for it.';
+
+const effortsKnown =
+  'Reasoning efforts that it knows, of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `none` alone: it takes no effort; empty: not said.';
+
+const unknownMembersKnown =
+  'What becomes of a request with a top-level member that the gateway does not know: `pass` or `refuse`. Translation refuses it in any case.';
+
+export const CatalogEntryType = builder.prismaNode('Model', {
+  name: 'CatalogEntry',
+  id: { field: 'id' },
+  description: 'A model as operators see it, switched off or not.',
+  findUnique: (id, { principal }) => ({ id: isOperator(principal) ? id : noSuchId }),
+  authScopes: { operator: true },
+  fields: (t) => ({
+    modelId: t.exposeString('id', { description: 'Catalog id.' }),
+    displayName: t.exposeString('displayName', { description: 'What people read.' }),
+    family: t.exposeString('family', { description: 'Which models it belongs with.' }),
+    contextWindow: t.exposeInt('contextWindow', { description: 'Most tokens of a request and its answer.' }),
+    maxOutputTokens: t.exposeInt('maxOutputTokens', { description: 'Most tokens of an answer.' }),
+    allow: t.exposeStringList('allow', { description: 'Fields and betas that are open for it.' }),
+    capabilities: t.exposeStringList('capabilities', { description: 'What it can do.' }),
+    efforts: t.exposeStringList('efforts', { description: effortsKnown }),
+    unknownMembers: t.exposeString('unknownMembers', { description: unknownMembersKnown }),
+    reasoningTokensPerSecond: t.exposeInt('reasoningTokensPerSecond', {
+      nullable: true,
+      description: reasoningSpeed,
+    }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether it can be called.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
+    prices: t.relation('prices', {
+      description: 'Price versions, the newest first; those of the future stand before the one that is valid.',
+      query: { orderBy: [{ validFrom: 'desc' }, { createdAt: 'desc' }], take: 100 },
+    }),
+    routes: t.relation('routes', {
+      description: 'Where it runs.',
+      query: { orderBy: [{ priority: 'asc' }, { upstreamId: 'asc' }, { upstreamModel: 'asc' }] },
+    }),
+  }),
+});
+
+builder.prismaObject('Price', {
+  name: 'PriceVersion',
+  description: 'Prices of a model from a moment on, in USD per 1M tokens. Never rewritten.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Which version; ledger entries freeze its figures.' }),
+    input: t.field({
+      type: 'UsdAmount',
+      description: 'New context.',
+      select: { input: true },
+      resolve: (row) => price(row.input),
+    }),
+    cacheHit: t.field({
+      type: 'UsdAmount',
+      description: 'Context from the cache.',
+      select: { cacheHit: true },
+      resolve: (row) => price(row.cacheHit),
+    }),
+    cacheWrite5m: t.field({
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'Written to the five-minute cache; null: as new context.',
+      select: { cacheWrite5m: true },
+      resolve: (row) => optionalPrice(row.cacheWrite5m),
+    }),
+    cacheWrite1h: t.field({
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'Written to the one-hour cache; null: as new context.',
+      select: { cacheWrite1h: true },
+      resolve: (row) => optionalPrice(row.cacheWrite1h),
+    }),
+    output: t.field({
+      type: 'UsdAmount',
+      description: 'What the model writes.',
+      select: { output: true },
+      resolve: (row) => price(row.output),
+    }),
+    tiers: t.field({
+      type: [PriceTierType],
+      description: 'Other prices for longer prompts, rising.',
+      select: { tiers: true },
+      resolve: (row) => fromStoredTiers(row.tiers as unknown as StoredTier[]),
+    }),
+    perUnit: t.field({
+      type: UnitPricesType,
+      description: 'What is charged by the piece.',
+      select: { perUnit: true },
+      resolve: (row) => fromStoredUnits(row.perUnit as Record<string, number>),
+    }),
+    maxPromptTokens: t.exposeInt('maxPromptTokens', {
+      nullable: true,
+      description: 'The longest prompt that has a price; null: whatever the upstream takes.',
+    }),
+    validFrom: t.expose('validFrom', { type: 'DateTime', description: 'From when it counts.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was written.' }),
+  }),
+});
+
+builder.objectFields(OperatorType, (t) => ({
+  models: t.prismaField({
+    type: [CatalogEntryType],
+    description: 'Every model, switched off or not.',
+    complexity: { field: 1, multiplier: 20 },
+    resolve: (query, _operator, _args, { prisma }) => prisma.model.findMany({ ...query, orderBy: { id: 'asc' } }),
+  }),
+}));
+
+const SaveModelInput = builder.inputType('SaveModelInput', {
+  description: 'A model, new or known.',
+  fields: (t) => ({
+    modelId: t.string({ required: true, description: 'Catalog id: lower case; what clients write in `model`.' }),
+    displayName: t.string({ required: true, description: 'What people read.' }),
+    family: t.string({ required: true, description: 'Which models it belongs with.' }),
+    contextWindow: t.int({ required: true, description: 'Most tokens of a request and its answer.' }),
+    maxOutputTokens: t.int({ required: true, description: 'Most tokens of an answer.' }),
+    allow: t.stringList({ defaultValue: [], description: 'Fields and betas that are open for it.' }),
+    capabilities: t.stringList({ defaultValue: [], description: 'What it can do.' }),
+    efforts: t.stringList({ defaultValue: [], description: effortsKnown }),
+    reasoningTokensPerSecond: t.int({ description: reasoningSpeed }),
+    unknownMembers: t.string({ defaultValue: 'pass', description: unknownMembersKnown }),
+    enabled: t.boolean({ defaultValue: true, description: 'Whether it can be called.' }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  saveModel: t.prismaField({
+    type: CatalogEntryType,
+    description: 'Creates or changes a model. Its prices and routes stay.',
+    authScopes: { trustedOperator: true },
+    errors: { types: changeErrors },
+    args: { input: t.arg({ type: SaveModelInput, required: true, description: 'The model.' }) },
+    resolve: async (query, _root, { input }, context) => {
+      const { modelId, ...rest } = input;
+      const outcome = await context.domains.catalogChanges.saveModel(
+        { id: modelId, ...given(rest) },
+        actorOf(context.principal),
+      );
+      throwCatalogRefusal(outcome, ['input'], { id: ['input', 'modelId'] });
+      return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
+    },
+  }),
+  setModelEnabled: t.prismaField({
+    type: CatalogEntryType,
+    description: 'Switches a model on or off. Running requests finish.',
+    authScopes: { trustedOperator: true },
+    errors: { types: changeErrors },
+    args: {
+      modelId: t.arg.string({ required: true, description: 'Which model.' }),
+      enabled: t.arg.boolean({ required: true, description: 'On or off.' }),
+    },
+    resolve: async (query, _root, args, context) => {
+      const modelId = named('CatalogEntry', args.modelId);
+      const ask = { modelId, enabled: args.enabled };
+      throwCatalogRefusal(await context.domains.catalogChanges.switchModel(ask, actorOf(context.principal)));
+      return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
+    },
+  }),
+  setPrices: t.prismaField({
+    type: CatalogEntryType,
+    description: 'Adds a price version. Requests that run are charged at the prices they were admitted with.',
+    authScopes: { trustedOperator: true },
+    errors: { types: changeErrors },
+    args: {
+      modelId: t.arg.string({ required: true, description: 'Which model.' }),
+      input: t.arg({ type: PricesInput, required: true, description: 'The prices.' }),
+      validFrom: t.arg({ type: 'DateTime', description: 'From when they count; left out: at once.' }),
+    },
+    resolve: async (query, _root, args, context) => {
+      const modelId = named('CatalogEntry', args.modelId);
+      const ask = { modelId, prices: given(args.input), validFrom: args.validFrom ?? null };
+      const outcome = await context.domains.catalogChanges.setPrices(ask, actorOf(context.principal));
+      throwCatalogRefusal(outcome, ['input'], { validFrom: ['validFrom'] });
+      return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
+    },
+  }),
+}));

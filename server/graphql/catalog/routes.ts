@@ -1,0 +1,171 @@
+import type { RouteTest } from '../../catalog/test-route.ts';
+import { fromStoredTiers, fromStoredUnits, type PerUnit, type PriceTier, type StoredTier } from '../../core/price.ts';
+import { actorOf, isOperator } from '../../people/principal.ts';
+import { decodeUuid, noSuchId } from '../access.ts';
+import { builder } from '../builder.ts';
+import { NotFoundError } from '../errors.ts';
+import {
+  changeErrors,
+  given,
+  named,
+  optionalPrice,
+  PricesInput,
+  PriceTierType,
+  price,
+  throwCatalogRefusal,
+  UnitPricesType,
+} from './changes.ts';
+import { CatalogEntryType } from './entries.ts';
+
+/** Routes: a model on an upstream. */
+
+interface RouteCostsView {
+  input: bigint;
+  cacheHit: bigint;
+  cacheWrite5m: bigint | null;
+  cacheWrite1h: bigint | null;
+  output: bigint;
+  tiers: readonly PriceTier[];
+  perUnit?: PerUnit;
+}
+
+export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').implement({
+  description: 'What the operator pays on a route, in USD per 1M tokens.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    input: t.field({ type: 'UsdAmount', description: 'New context.', resolve: (costs) => price(costs.input) }),
+    cacheHit: t.field({
+      type: 'UsdAmount',
+      description: 'Context from the cache.',
+      resolve: (costs) => price(costs.cacheHit),
+    }),
+    cacheWrite5m: t.field({
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'Written to the five-minute cache; null: as new context.',
+      resolve: (costs) => optionalPrice(costs.cacheWrite5m),
+    }),
+    cacheWrite1h: t.field({
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'Written to the one-hour cache; null: as new context.',
+      resolve: (costs) => optionalPrice(costs.cacheWrite1h),
+    }),
+    output: t.field({
+      type: 'UsdAmount',
+      description: 'What the model writes.',
+      resolve: (costs) => price(costs.output),
+    }),
+    tiers: t.field({
+      type: [PriceTierType],
+      description: 'Other costs for longer prompts, rising.',
+      resolve: ({ tiers }) => [...tiers],
+    }),
+    perUnit: t.field({
+      type: UnitPricesType,
+      description: 'What the vendor charges by the piece.',
+      resolve: ({ perUnit }) => perUnit ?? {},
+    }),
+  }),
+});
+
+builder.prismaNode('Route', {
+  id: { field: 'id' },
+  description: 'A model on an upstream.',
+  findUnique: (id, { principal }) => ({ id: isOperator(principal) ? id : noSuchId }),
+  authScopes: { operator: true },
+  fields: (t) => ({
+    entry: t.relation('model', { description: 'The model.' }),
+    upstream: t.relation('upstream', { description: 'Where it runs.' }),
+    upstreamModel: t.exposeString('upstreamModel', { description: 'What the upstream calls it.' }),
+    priority: t.exposeInt('priority', { description: 'Lower is tried first.' }),
+    weight: t.exposeInt('weight', { description: 'Share among routes of one priority.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether it is used.' }),
+    costs: t.field({
+      type: RouteCostsType,
+      nullable: true,
+      description: 'What the operator pays there; null: unknown.',
+      select: {
+        costInput: true,
+        costCacheHit: true,
+        costCacheWrite5m: true,
+        costCacheWrite1h: true,
+        costOutput: true,
+        costTiers: true,
+        costPerUnit: true,
+      },
+      resolve: ({ costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, costTiers, costPerUnit }) =>
+        costInput === null || costCacheHit === null || costOutput === null
+          ? null
+          : {
+              input: costInput,
+              cacheHit: costCacheHit,
+              cacheWrite5m: costCacheWrite5m,
+              cacheWrite1h: costCacheWrite1h,
+              output: costOutput,
+              tiers: fromStoredTiers(costTiers as unknown as StoredTier[]),
+              perUnit: fromStoredUnits(costPerUnit as Record<string, number>),
+            },
+    }),
+  }),
+});
+
+export const RouteTestType = builder.objectRef<RouteTest>('RouteTest').implement({
+  description: 'What became of a test request.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    ok: t.exposeBoolean('ok', { description: 'Whether the upstream answered as it should.' }),
+    status: t.exposeInt('status', { nullable: true, description: 'Status of its answer; null without one.' }),
+    latencyMs: t.exposeInt('latencyMs', { description: 'Milliseconds until the whole answer was there.' }),
+    problem: t.exposeString('problem', { nullable: true, description: 'What was wrong; null when nothing was.' }),
+  }),
+});
+
+const RouteInput = builder.inputType('RouteInput', {
+  description: 'A place where a model runs.',
+  fields: (t) => ({
+    upstreamId: t.string({ required: true, description: 'Where.' }),
+    upstreamModel: t.string({ required: true, description: 'What the upstream calls the model.' }),
+    priority: t.int({ defaultValue: 0, description: 'Lower is tried first.' }),
+    weight: t.int({ defaultValue: 1, description: 'Share among routes of one priority.' }),
+    enabled: t.boolean({ defaultValue: true, description: 'Whether it is used.' }),
+    costs: t.field({ type: PricesInput, description: 'What the operator pays there; left out: unknown.' }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  setRoutes: t.prismaField({
+    type: CatalogEntryType,
+    description: 'Says where a model runs. Routes that are not named are switched off.',
+    authScopes: { trustedOperator: true },
+    errors: { types: changeErrors },
+    args: {
+      modelId: t.arg.string({ required: true, description: 'Which model.' }),
+      routes: t.arg({ type: [RouteInput], required: true, description: 'All its routes.' }),
+    },
+    resolve: async (query, _root, args, context) => {
+      const modelId = named('CatalogEntry', args.modelId);
+      const routes = args.routes.map((route) => ({
+        ...given(route),
+        upstreamId: named('Upstream', route.upstreamId),
+        costs: route.costs ? given(route.costs) : null,
+      }));
+      const outcome = await context.domains.catalogChanges.saveRoutes({ modelId, routes }, actorOf(context.principal));
+      throwCatalogRefusal(outcome, ['routes']);
+      return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
+    },
+  }),
+  testRoute: t.field({
+    type: RouteTestType,
+    description: 'Sends the smallest request through a route, switched on or not. The operator pays for it.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [NotFoundError] },
+    args: { id: t.arg.id({ required: true, description: 'Which route.' }) },
+    resolve: async (_root, { id }, { domains }) => {
+      const routeId = decodeUuid('Route', id);
+      const result = routeId === null ? null : await domains.routeTester.test(routeId);
+      if (result === null) throw new NotFoundError('route');
+      return result;
+    },
+  }),
+}));

@@ -1,0 +1,363 @@
+import { type KeySpendRecord, readKeySpend } from '../../billing/usage.ts';
+import type { SpendLimits } from '../../keys/keys.ts';
+import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
+import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from '../access.ts';
+import { AccountType } from '../accounts/accounts.ts';
+import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+import {
+  badInput,
+  ConflictError,
+  InputError,
+  idempotencyConflict,
+  NotAllowedError,
+  NotFoundError,
+  refuseInput,
+} from '../errors.ts';
+import { besideCursor, cursorRow } from '../paging.ts';
+
+/** API keys: the credentials of the model endpoints. */
+
+const KeyStatus = builder.enumType('KeyStatus', {
+  description: 'Whether a key opens anything.',
+  values: {
+    ACTIVE: { value: 'active', description: 'It does.' },
+    EXPIRED: { value: 'expired', description: 'Its time is over.' },
+    DELETED: { value: 'deleted', description: 'It was deleted.' },
+  } as const,
+});
+
+const SpendLimitsType = builder.objectRef<SpendLimits>('SpendLimits').implement({
+  description: 'What a key may spend by itself; null: nothing but the budget limits it.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    day: t.expose('day', { type: 'UsdAmount', nullable: true, description: 'In one day (UTC).' }),
+    month: t.expose('month', { type: 'UsdAmount', nullable: true, description: 'In one calendar month (UTC).' }),
+    lifetime: t.expose('lifetime', { type: 'UsdAmount', nullable: true, description: 'In all.' }),
+  }),
+});
+
+const KeySpendType = builder.objectRef<Omit<KeySpendRecord, 'keyId'>>('KeySpend').implement({
+  description: 'What a key has spent.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    today: t.expose('today', { type: 'UsdAmount', description: 'Since midnight (UTC).' }),
+    thisMonth: t.expose('thisMonth', { type: 'UsdAmount', description: 'Since the first of the month (UTC).' }),
+    lifetime: t.expose('lifetime', { type: 'UsdAmount', description: 'Since it was made.' }),
+    held: t.expose('held', {
+      type: 'UsdAmount',
+      description: 'Reserved by its running requests, and in advance until two seconds after the last one.',
+    }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When its last request was charged.',
+    }),
+  }),
+});
+
+const unused: Omit<KeySpendRecord, 'keyId'> = { today: 0n, thisMonth: 0n, lifetime: 0n, held: 0n, lastUsedAt: null };
+
+export const ApiKeyType = builder.prismaNode('ApiKey', {
+  id: { field: 'id' },
+  description: 'A secret that opens the model endpoints. The secret itself is shown once, when it is made.',
+  findUnique: (id, { principal }) => ({
+    id,
+    ...(isOperator(principal) ? {} : { accountId: { in: accountsWith(principal, 'read') } }),
+  }),
+  authScopes: (key) => ({ account: key.accountId }),
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'What people call it.' }),
+    prefix: t.exposeString('prefix', { description: 'How the secret begins, to recognise it by.' }),
+    last4: t.exposeString('last4', { description: 'How the secret ends.' }),
+    models: t.exposeStringList('models', { description: 'Catalog ids that it may call; empty: all.' }),
+    limits: t.field({
+      type: SpendLimitsType,
+      description: 'What it may spend by itself.',
+      resolve: ({ limitDay, limitMonth, limitLifetime }) => ({
+        day: limitDay,
+        month: limitMonth,
+        lifetime: limitLifetime,
+      }),
+    }),
+    requestsPerMinute: t.exposeInt('requestsPerMinute', {
+      nullable: true,
+      description: 'Requests that it may make in a minute; null: the limit of the service.',
+    }),
+    status: t.field({
+      type: KeyStatus,
+      description: 'Whether it opens anything at this moment.',
+      resolve: ({ deletedAt, expiresAt }) => {
+        if (deletedAt !== null) return 'deleted';
+        return expiresAt !== null && expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
+      },
+    }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: never.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    deletedAt: t.expose('deletedAt', { type: 'DateTime', nullable: true, description: 'When it was deleted.' }),
+    replaces: t.exposeString('replaces', {
+      nullable: true,
+      description: 'Id (without its type) of the key that it was made to replace.',
+    }),
+    spend: t.loadable({
+      type: KeySpendType,
+      description: 'What it has spent.',
+      // One query an account, however many keys are listed.
+      load: (refs: string[], context: GraphqlContext) => loadSpend(refs, context),
+      resolve: (key: { id: string; accountId: string }) => `${key.accountId}/${key.id}`,
+    }),
+  }),
+});
+
+/** The keys of these ids, in one query. */
+export async function loadKeys(ids: string[], { prisma }: GraphqlContext) {
+  const keys = await prisma.apiKey.findMany({ where: { id: { in: ids } } });
+  const byId = new Map(keys.map((key) => [key.id, key]));
+  return ids.map((id) => byId.get(id) ?? null);
+}
+
+async function loadSpend(refs: readonly string[], context: GraphqlContext) {
+  const accountIds = [...new Set(refs.map((ref) => ref.split('/')[0] ?? ''))];
+  const records = await Promise.all(accountIds.map((accountId) => readKeySpend(context.db, accountId)));
+  const byKey = new Map(records.flat().map((record) => [record.keyId, record]));
+  return refs.map((ref) => byKey.get(ref.split('/')[1] ?? '') ?? unused);
+}
+
+builder.prismaObjectFields(AccountType, (t) => ({
+  keys: t.relatedConnection('keys', {
+    cursor: 'id',
+    description: 'Keys of the account, newest first.',
+    args: {
+      deleted: t.arg.boolean({ defaultValue: false, description: 'Deleted keys as well.' }),
+    },
+    query: ({ deleted, ...page }) => {
+      const row = cursorRow(page);
+      return {
+        where: {
+          ...besideCursor(deleted === true ? {} : { deletedAt: null }, row),
+          // A key of another account is as invalid a cursor of this list as an unknown one.
+          ...(row === null ? {} : { account: { keys: { some: { id: row } } } }),
+        },
+        orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }],
+      };
+    },
+  }),
+}));
+
+// ---------------------------------------------------------------------------------------------- changing keys
+
+const SpendLimitsInput = builder.inputType('SpendLimitsInput', {
+  description: 'What a key may spend by itself; left out or null: nothing but the budget limits it.',
+  fields: (t) => ({
+    day: t.field({ type: 'UsdAmount', description: 'In one day (UTC).' }),
+    month: t.field({ type: 'UsdAmount', description: 'In one calendar month (UTC).' }),
+    lifetime: t.field({ type: 'UsdAmount', description: 'In all.' }),
+  }),
+});
+
+const CreateKeyInput = builder.inputType('CreateKeyInput', {
+  description: 'What a new key is to be.',
+  fields: (t) => ({
+    accountId: t.id({ description: 'Whose key; left out: your only or oldest account.' }),
+    name: t.string({ description: 'What people call it.' }),
+    models: t.stringList({ description: 'Catalog ids that it may call; left out or empty: all.' }),
+    limits: t.field({ type: SpendLimitsInput, description: 'What it may spend by itself.' }),
+    requestsPerMinute: t.int({
+      description: 'Requests that it may make in a minute, 1 to 1000000; left out or null: the limit of the service.',
+    }),
+    expiresAt: t.field({ type: 'DateTime', description: 'When it ends; left out: never.' }),
+    idempotencyKey: t.string({
+      description: 'Asking again with the same key and input makes no second one; the secret is then not shown again.',
+    }),
+  }),
+});
+
+const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
+  description: 'What is to change about a key; what is left out stays.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Which key.' }),
+    name: t.string({ description: 'What people call it.' }),
+    models: t.stringList({ description: 'Catalog ids that it may call; empty: all.' }),
+    limits: t.field({ type: SpendLimitsInput, description: 'All three limits anew.' }),
+    requestsPerMinute: t.int({
+      description: 'Requests that it may make in a minute, 1 to 1000000; null: the limit of the service.',
+    }),
+    expiresAt: t.field({ type: 'DateTime', description: 'When it ends; null: never.' }),
+  }),
+});
+
+interface MadeKey {
+  keyId: string;
+  secret: string | null;
+}
+
+const MadeKeyType = builder.objectRef<MadeKey>('CreatedKey').implement({
+  description: 'A key that was just made.',
+  authScopes: { keys: true },
+  fields: (t) => ({
+    secret: t.exposeString('secret', {
+      nullable: true,
+      description: 'The secret: shown this once. Null when the idempotency key was used before.',
+    }),
+    key: t.prismaField({
+      type: ApiKeyType,
+      description: 'The key.',
+      resolve: (query, { keyId }, _args, { prisma }) =>
+        prisma.apiKey.findUniqueOrThrow({ ...query, where: { id: keyId } }),
+    }),
+  }),
+});
+
+const writes = [InputError, NotFoundError, NotAllowedError, ConflictError];
+
+function tooMany(limit: number): never {
+  throw new ConflictError(`An account has at most ${limit} keys.`, 'TOO_MANY_KEYS');
+}
+
+type ApiKeyRow = Pick<typeof ApiKeyType.$inferType, 'accountId' | 'id' | 'models'>;
+
+/** The account of a key that the principal sees and may manage. */
+async function accountOfKey(context: GraphqlContext, keyId: string | null): Promise<ApiKeyRow> {
+  const key =
+    keyId === null
+      ? null
+      : await context.prisma.apiKey.findFirst({
+          where: { id: keyId, accountId: { in: accountsWith(context.principal, 'read') }, deletedAt: null },
+        });
+  if (key === null) throw new NotFoundError('key');
+  requireAbility(context, key.accountId, 'keys');
+  return key;
+}
+
+const limitsOf = (limits: typeof SpendLimitsInput.$inferInput): SpendLimits => ({
+  day: limits.day ?? null,
+  month: limits.month ?? null,
+  lifetime: limits.lifetime ?? null,
+});
+
+/** A restriction to models that do not exist is a mistake. */
+async function checkModels(
+  context: GraphqlContext,
+  models: readonly string[] | null | undefined,
+  /** The key's present models: models that were removed since may stay on its list. */
+  had: readonly string[] = [],
+): Promise<void> {
+  const added = (models ?? []).filter((model) => !had.includes(model));
+  if (added.length === 0) return;
+  const known = new Set((await context.domains.catalog.list()).map(({ id }) => id));
+  const unknown = added.find((model) => !known.has(model));
+  if (unknown !== undefined)
+    throw badInput(['input', 'models'], `There is no model ${JSON.stringify(unknown.slice(0, 256))} in the catalog.`);
+}
+
+builder.mutationField('createKey', (t) =>
+  t.field({
+    type: MadeKeyType,
+    description: 'Makes a key. It works from the very next request on.',
+    authScopes: { keys: true },
+    errors: { types: writes },
+    args: { input: t.arg({ type: CreateKeyInput, required: true, description: 'What the key is to be.' }) },
+    resolve: async (_root, { input }, context): Promise<MadeKey> => {
+      const accountId = accountFor(context, input.accountId, 'keys');
+      const idempotencyKey = checkIdempotencyKey(input.idempotencyKey);
+      const { name, models, limits, requestsPerMinute, expiresAt } = input;
+      await checkModels(context, models);
+      const terms = {
+        ...(typeof name === 'string' ? { name } : {}),
+        ...(models ? { models } : {}),
+        ...(limits ? { limits: limitsOf(limits) } : {}),
+        ...(typeof requestsPerMinute === 'number' ? { requestsPerMinute } : {}),
+        ...(expiresAt ? { expiresAt } : {}),
+      };
+      const ask = { accountId, actor: actorOf(context.principal), ...terms };
+      const { keys } = context.domains;
+      const made =
+        idempotencyKey === null
+          ? { kind: 'first' as const, value: await keys.create(ask) }
+          : await keys.createOnce(ask, idempotencyKey);
+      if (made.kind === 'conflict') throw idempotencyConflict();
+      if (made.kind === 'again') return { keyId: made.resultId, secret: null };
+      const outcome = made.value;
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
+      if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
+      if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
+      return { keyId: outcome.key.id, secret: outcome.secret };
+    },
+  }),
+);
+
+builder.mutationField('updateKey', (t) =>
+  t.prismaField({
+    type: ApiKeyType,
+    description: 'Renames, restricts or limits a key. Counts from the very next request on.',
+    authScopes: { keys: true },
+    errors: { types: writes },
+    args: { input: t.arg({ type: UpdateKeyInput, required: true, description: 'What is to change.' }) },
+    resolve: async (query, _root, { input }, context) => {
+      const key = await accountOfKey(context, decodeUuid('ApiKey', input.id));
+      const { name, models, limits, requestsPerMinute, expiresAt } = input;
+      await checkModels(context, models, key.models);
+      const outcome = await context.domains.keys.change({
+        accountId: key.accountId,
+        id: key.id,
+        actor: actorOf(context.principal),
+        ...(typeof name === 'string' ? { name } : {}),
+        ...(models ? { models } : {}),
+        ...(limits === undefined ? {} : { limits: limitsOf(limits ?? {}) }),
+        ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+      });
+      if (outcome.kind === 'unknown_key') throw new NotFoundError('key');
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
+      return context.prisma.apiKey.findUniqueOrThrow({ ...query, where: { id: outcome.key.id } });
+    },
+  }),
+);
+
+const maxGraceS = 30 * 86_400;
+
+builder.mutationField('rotateKey', (t) =>
+  t.field({
+    type: MadeKeyType,
+    description: 'Makes a key of the same name and terms; the old one goes on for a grace period.',
+    authScopes: { keys: true },
+    errors: { types: writes },
+    args: {
+      id: t.arg.id({ required: true, description: 'The key to replace.' }),
+      graceSeconds: t.arg.int({ defaultValue: 86_400, description: 'How long the old key goes on; at most 30 days.' }),
+    },
+    resolve: async (_root, { id, graceSeconds }, context): Promise<MadeKey> => {
+      const ref = await accountOfKey(context, decodeUuid('ApiKey', id));
+      const grace = graceSeconds ?? 86_400;
+      if (grace < 0 || grace > maxGraceS) throw badInput('graceSeconds', `graceSeconds is 0 to ${maxGraceS}.`);
+      const actor = actorOf(context.principal);
+      const outcome = await context.domains.keys.rotate({ ...ref, actor, graceMs: grace * 1_000 });
+      if (outcome.kind === 'unknown_key') throw new NotFoundError('key');
+      if (outcome.kind === 'key_expired')
+        throw new ConflictError('The time of this key is over; make a new one.', 'KEY_EXPIRED');
+      if (outcome.kind === 'replaced_before')
+        throw new ConflictError(
+          'This key was replaced before; replace its successor, or make a new one.',
+          'KEY_REPLACED',
+        );
+      if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
+      return { keyId: outcome.key.id, secret: outcome.secret };
+    },
+  }),
+);
+
+builder.mutationField('deleteKey', (t) =>
+  t.prismaField({
+    type: ApiKeyType,
+    description: 'Deletes a key: from the very next request on it opens nothing. Running requests finish.',
+    authScopes: { keys: true },
+    errors: { types: writes },
+    args: { id: t.arg.id({ required: true, description: 'Which key.' }) },
+    resolve: async (query, _root, { id }, context) => {
+      const ref = await accountOfKey(context, decodeUuid('ApiKey', id));
+      const outcome = await context.domains.keys.delete({ ...ref, actor: actorOf(context.principal) });
+      if (outcome.kind === 'unknown_key') throw new NotFoundError('key');
+      return context.prisma.apiKey.findUniqueOrThrow({ ...query, where: { id: outcome.key.id } });
+    },
+  }),
+);

@@ -1,0 +1,278 @@
+import { type WebhookDelivery, webhookEvents } from '../../notices/webhooks.ts';
+import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
+import { accountFor, decodeUuid, encodeId, requireAbility } from '../access.ts';
+import { AccountType } from '../accounts/accounts.ts';
+import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+import {
+  ConflictError,
+  InputError,
+  NotAllowedError,
+  NotFoundError,
+  refuseInput,
+  TooManyAttemptsError,
+} from '../errors.ts';
+import { cursorRow } from '../paging.ts';
+
+/** Webhooks: signed events for customers' programs, with retries. */
+
+const DeliveryStatus = builder.enumType('WebhookDeliveryStatus', {
+  description: 'How far a delivery is.',
+  values: {
+    PENDING: { value: 'pending', description: 'It will be tried (again).' },
+    DELIVERED: { value: 'delivered', description: 'The endpoint answered with 2xx.' },
+    FAILED: { value: 'failed', description: 'Given up.' },
+  } satisfies Record<string, { value: WebhookDelivery['status']; description: string }>,
+});
+
+builder.prismaObject('WebhookAttempt', {
+  description: 'One try to deliver.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    status: t.exposeInt('status', { nullable: true, description: 'Status of the answer; null: none came.' }),
+    problem: t.exposeString('problem', {
+      nullable: true,
+      description: 'Why it did not count, e.g. `timeout`, `address_refused`, `status_500`; null: it did.',
+    }),
+    durationMs: t.exposeInt('durationMs', { description: 'How long it took.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it ended.' }),
+  }),
+});
+
+const DeliveryType = builder.prismaObject('WebhookDelivery', {
+  description: 'One event for one endpoint.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    id: t.id({ description: 'Id of the delivery.', resolve: ({ id }) => encodeId('WebhookDelivery', id) }),
+    eventId: t.exposeString('eventId', {
+      description: 'Id of the event: `webhook-id`, the same for every delivery of it.',
+    }),
+    event: t.exposeString('event', { description: 'Name of the event, e.g. `order.paid`.' }),
+    body: t.exposeString('body', { description: 'Exactly what is signed and sent.' }),
+    status: t.field({
+      type: DeliveryStatus,
+      description: 'How far it is.',
+      select: { status: true },
+      resolve: ({ status }) => status as WebhookDelivery['status'],
+    }),
+    nextAttemptAt: t.expose('nextAttemptAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it is tried next; null: not any more.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was written down.' }),
+    deliveredAt: t.expose('deliveredAt', { type: 'DateTime', nullable: true, description: 'When it arrived.' }),
+    attempts: t.relation('log', {
+      description: 'What was tried, the oldest first.',
+      complexity: { field: 1, multiplier: 2 },
+      query: { orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] },
+    }),
+  }),
+});
+
+const EndpointType = builder.prismaNode('WebhookEndpoint', {
+  id: { field: 'id' },
+  description: 'Where an account’s own programs hear of events: signed POST requests (Standard Webhooks).',
+  findUnique: (id, { principal }) => ({
+    id,
+    deletedAt: null,
+    ...(isOperator(principal) ? {} : { accountId: { in: accountsWith(principal, 'read') } }),
+  }),
+  // The sealed secret stays in the database: only the columns that a query asks for are read.
+  select: { id: true, accountId: true },
+  authScopes: (endpoint) => ({ account: endpoint.accountId }),
+  fields: (t) => ({
+    url: t.exposeString('url', { description: 'Where to.' }),
+    description: t.exposeString('description', { description: 'What people call it.' }),
+    events: t.exposeStringList('events', { description: 'Names of the events that it hears of; empty: all.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether anything is sent there.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    deliveries: t.relatedConnection('deliveries', {
+      cursor: 'id',
+      description: 'What was, is and will be sent there, newest first.',
+      query: (page) => {
+        const row = cursorRow(page);
+        return {
+          // A delivery to another endpoint is as invalid a cursor of this list as an unknown one.
+          ...(row === null ? {} : { where: { endpoint: { deliveries: { some: { id: row } } } } }),
+          orderBy: { id: 'desc' as const },
+        };
+      },
+    }),
+  }),
+});
+
+builder.prismaObjectFields(AccountType, (t) => ({
+  webhookEndpoints: t.prismaField({
+    type: [EndpointType],
+    description: 'Where the account’s own programs hear of events.',
+    select: { id: true },
+    complexity: { field: 1, multiplier: 3 },
+    resolve: (query, { id }, _args, { prisma }) =>
+      prisma.webhookEndpoint.findMany({ ...query, where: { accountId: id, deletedAt: null }, orderBy: { id: 'asc' } }),
+  }),
+}));
+
+builder.queryField('webhookEvents', (t) =>
+  t.stringList({
+    description: 'Names of the events that webhooks can carry.',
+    authScopes: { public: true },
+    resolve: () => [...webhookEvents],
+  }),
+);
+
+const CreateWebhookInput = builder.inputType('CreateWebhookEndpointInput', {
+  description: 'A new endpoint.',
+  fields: (t) => ({
+    accountId: t.id({ description: 'Whose; left out: your only or oldest account.' }),
+    url: t.string({ required: true, description: 'A public https address.' }),
+    description: t.string({ description: 'What people call it.' }),
+    events: t.stringList({ description: 'Names of events that it is to hear of; left out: all.' }),
+  }),
+});
+
+const UpdateWebhookInput = builder.inputType('UpdateWebhookEndpointInput', {
+  description: 'What is to change about an endpoint; what is left out stays.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Which endpoint.' }),
+    url: t.string({ description: 'A public https address.' }),
+    description: t.string({ description: 'What people call it.' }),
+    events: t.stringList({ description: 'Names of events that it is to hear of; empty: all.' }),
+    enabled: t.boolean({ description: 'Whether anything is sent there.' }),
+  }),
+});
+
+interface EndpointWithSecret {
+  endpoint: { id: string };
+  secret: string;
+}
+
+const EndpointWithSecretType = builder.objectRef<EndpointWithSecret>('WebhookEndpointWithSecret').implement({
+  description: 'An endpoint with the secret that signs what is sent there.',
+  authScopes: { billing: true },
+  fields: (t) => ({
+    endpoint: t.prismaField({
+      type: EndpointType,
+      description: 'The endpoint.',
+      resolve: (query, { endpoint: { id } }, _args, { prisma }) =>
+        prisma.webhookEndpoint.findUniqueOrThrow({ ...query, where: { id } }),
+    }),
+    secret: t.exposeString('secret', { description: 'The signing secret (`whsec_…`): shown this once.' }),
+  }),
+});
+
+const writes = [InputError, NotFoundError, NotAllowedError, ConflictError];
+
+/** An endpoint that the principal may change, with the actor. */
+async function endpointFor(
+  context: GraphqlContext,
+  id: string,
+): Promise<{ accountId: string; id: string; actor: string }> {
+  const endpointId = decodeUuid('WebhookEndpoint', id);
+  const endpoint = endpointId === null ? null : await context.domains.webhooks.findAny(endpointId);
+  if (endpoint === null || !accountsWith(context.principal, 'read').includes(endpoint.accountId))
+    throw new NotFoundError('webhook endpoint');
+  requireAbility(context, endpoint.accountId, 'billing');
+  return { accountId: endpoint.accountId, id: endpoint.id, actor: actorOf(context.principal) };
+}
+
+builder.mutationFields((t) => ({
+  createWebhookEndpoint: t.field({
+    type: EndpointWithSecretType,
+    description: 'Adds an endpoint for events. The secret is shown this once.',
+    authScopes: { billing: true },
+    errors: { types: writes },
+    args: { input: t.arg({ type: CreateWebhookInput, required: true, description: 'The endpoint.' }) },
+    resolve: async (_root, { input }, context) => {
+      const outcome = await context.domains.webhooks.create({
+        accountId: accountFor(context, input.accountId, 'billing'),
+        actor: actorOf(context.principal),
+        url: input.url,
+        ...(input.description == null ? {} : { description: input.description }),
+        ...(input.events == null ? {} : { events: input.events }),
+      });
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
+      if (outcome.kind === 'too_many_endpoints')
+        throw new ConflictError(`An account has at most ${outcome.limit} webhook endpoints.`, 'TOO_MANY_ENDPOINTS');
+      return outcome;
+    },
+  }),
+  updateWebhookEndpoint: t.prismaField({
+    type: EndpointType,
+    description: 'Changes an endpoint, or switches it on or off.',
+    authScopes: { billing: true },
+    errors: { types: writes },
+    args: { input: t.arg({ type: UpdateWebhookInput, required: true, description: 'What is to change.' }) },
+    resolve: async (query, _root, { input }, context) => {
+      const { url, description, events, enabled } = input;
+      const outcome = await context.domains.webhooks.change({
+        ...(await endpointFor(context, input.id)),
+        ...(url == null ? {} : { url }),
+        ...(description == null ? {} : { description }),
+        ...(events == null ? {} : { events }),
+        ...(enabled == null ? {} : { enabled }),
+      });
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
+      if (outcome.kind === 'unknown_endpoint') throw new NotFoundError('webhook endpoint');
+      return context.prisma.webhookEndpoint.findUniqueOrThrow({ ...query, where: { id: outcome.endpoint.id } });
+    },
+  }),
+  rotateWebhookSecret: t.field({
+    type: EndpointWithSecretType,
+    description: 'Gives an endpoint a new secret, which signs everything from now on.',
+    authScopes: { billing: true },
+    errors: { types: [NotFoundError, NotAllowedError] },
+    args: { id: t.arg.id({ required: true, description: 'Which endpoint.' }) },
+    resolve: async (_root, { id }, context) => {
+      const outcome = await context.domains.webhooks.rotateSecret(await endpointFor(context, id));
+      if (outcome.kind === 'unknown_endpoint') throw new NotFoundError('webhook endpoint');
+      return outcome;
+    },
+  }),
+  deleteWebhookEndpoint: t.prismaField({
+    type: EndpointType,
+    description: 'Removes an endpoint; what was still to be sent there is not.',
+    authScopes: { billing: true },
+    errors: { types: [NotFoundError, NotAllowedError] },
+    args: { id: t.arg.id({ required: true, description: 'Which endpoint.' }) },
+    resolve: async (query, _root, { id }, context) => {
+      const removed = await context.domains.webhooks.remove(await endpointFor(context, id));
+      if (removed === null) throw new NotFoundError('webhook endpoint');
+      return context.prisma.webhookEndpoint.findUniqueOrThrow({ ...query, where: { id: removed.id } });
+    },
+  }),
+  sendTestWebhook: t.prismaField({
+    type: DeliveryType,
+    description: 'Sends the event `webhook.test` to an endpoint. At most 10 tests and replays a minute for an account.',
+    authScopes: { billing: true },
+    errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
+    args: { id: t.arg.id({ required: true, description: 'Which endpoint.' }) },
+    resolve: async (query, _root, { id }, context) => {
+      const delivery = await context.domains.webhooks.sendTest(await endpointFor(context, id));
+      if (delivery === null) throw new ConflictError('This endpoint is switched off.', 'ENDPOINT_CLOSED');
+      if ('kind' in delivery) throw new TooManyAttemptsError(delivery.retryAfterS);
+      return context.prisma.webhookDelivery.findUniqueOrThrow({ ...query, where: { id: delivery.id } });
+    },
+  }),
+  replayWebhookDelivery: t.prismaField({
+    type: DeliveryType,
+    description:
+      'Sends an event again, with the same id and the same body. At most 10 tests and replays a minute for an account.',
+    authScopes: { billing: true },
+    errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
+    args: { id: t.arg.id({ required: true, description: 'Which delivery.' }) },
+    resolve: async (query, _root, { id }, context) => {
+      const deliveryId = decodeUuid('WebhookDelivery', id);
+      const accountId = deliveryId === null ? null : await context.domains.webhooks.accountOfDelivery(deliveryId);
+      if (deliveryId === null || accountId === null || !accountsWith(context.principal, 'read').includes(accountId))
+        throw new NotFoundError('delivery');
+      requireAbility(context, accountId, 'billing');
+      const outcome = await context.domains.webhooks.replay({ accountId, deliveryId });
+      if (outcome.kind === 'unknown_delivery') throw new NotFoundError('delivery');
+      if (outcome.kind === 'endpoint_closed')
+        throw new ConflictError('This endpoint is gone or switched off.', 'ENDPOINT_CLOSED');
+      if (outcome.kind === 'throttled') throw new TooManyAttemptsError(outcome.retryAfterS);
+      return context.prisma.webhookDelivery.findUniqueOrThrow({ ...query, where: { id: outcome.delivery.id } });
+    },
+  }),
+}));

@@ -1,0 +1,49 @@
+import { builder } from '../builder.ts';
+import { besideCursor, cursorRow } from '../paging.ts';
+import { checkRange } from '../ranges.ts';
+import { OperatorType } from './operator.ts';
+
+/** The audit log: who changed what. */
+
+const AuditEntryType = builder.prismaObject('AuditEntry', {
+  description: 'Something that was changed. Never rewritten, and without secrets.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Which entry.' }),
+    actor: t.exposeString('actor', {
+      description: 'Who: `user:<id>`, `token:<id>`, `command-line` or `system`.',
+    }),
+    action: t.exposeString('action', { description: 'What was done, e.g. `price.add`.' }),
+    subject: t.exposeString('subject', { description: 'To what, e.g. `model:big-1`.' }),
+    before: t.expose('before', { type: 'Json', nullable: true, description: 'How it was.' }),
+    after: t.expose('after', { type: 'Json', nullable: true, description: 'How it is.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When.' }),
+  }),
+});
+
+builder.objectFields(OperatorType, (t) => ({
+  auditLog: t.prismaConnection({
+    type: AuditEntryType,
+    cursor: 'id',
+    description: 'What was changed, newest first.',
+    args: {
+      subject: t.arg.string({ description: 'Only changes of this, e.g. `model:big-1`.' }),
+      actor: t.arg.string({ description: 'Only changes by this actor.' }),
+      from: t.arg({ type: 'DateTime', description: 'From this moment on.' }),
+      to: t.arg({ type: 'DateTime', description: 'Before this moment.' }),
+    },
+    resolve: (query, _operator, { subject, actor, from, to, ...page }, { prisma }) => {
+      checkRange({ from, to }, 'to');
+      const where = {
+        ...(typeof subject === 'string' ? { subject } : {}),
+        ...(typeof actor === 'string' ? { actor } : {}),
+        createdAt: { ...(from ? { gte: from } : {}), ...(to ? { lt: to } : {}) },
+      };
+      return prisma.auditEntry.findMany({
+        ...query,
+        where: besideCursor(where, cursorRow(page)),
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      });
+    },
+  }),
+}));

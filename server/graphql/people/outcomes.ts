@@ -1,0 +1,45 @@
+import type { AttemptRefusal } from '../../people/outcomes.ts';
+import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+import { BusyError, InputError, TooManyAttemptsError } from '../errors.ts';
+
+/** Turns outcomes of identity mutations into results, errors and cookies. */
+
+interface Done {
+  ok: true;
+}
+export const ok: Done = { ok: true };
+
+export const DoneType = builder.objectRef<Done>('Done').implement({
+  description: 'It is done, and there is nothing more to tell.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    ok: t.exposeBoolean('ok', { description: 'Always true.' }),
+  }),
+});
+
+/**
+ * Throws the refusal of an attempt as the error of the field's result union. `below`: the argument that carries the
+ * fields.
+ */
+export function throwRefusal(refusal: AttemptRefusal, below: readonly string[] = []): never {
+  switch (refusal.kind) {
+    case 'bad_input':
+      throw new InputError(
+        [refusal, ...refusal.others].map(({ field, message }) => ({ path: [...below, field], message })),
+      );
+    case 'throttled':
+      throw new TooManyAttemptsError(refusal.retryAfterS);
+    case 'busy':
+      throw new BusyError();
+  }
+}
+
+/** The errors of every mutation that checks a secret. */
+export const guarded = [InputError, TooManyAttemptsError, BusyError];
+
+/** Copies the cookies of an outcome into the answer. */
+export function finish(context: GraphqlContext, setCookies: readonly string[]): Done {
+  context.setCookies.push(...setCookies);
+  return ok;
+}

@@ -1,0 +1,55 @@
+import type { SessionView } from '../../people/settings.ts';
+import { isUuid } from '../../shared/uuid.ts';
+import { builder } from '../builder.ts';
+import { NotFoundError } from '../errors.ts';
+import { DoneType, ok } from './outcomes.ts';
+import { me, ViewerType } from './people.ts';
+
+/** Sessions: the browsers in which a person is signed in. */
+
+export const SessionType = builder.objectRef<SessionView>('Session').implement({
+  description: 'A browser that is signed in.',
+  authScopes: (session) => ({ self: session.userId }),
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'For `revokeSession`.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the browser signed in.' }),
+    lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', description: 'About when it was last used.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it ends without further use.' }),
+    ipAddress: t.exposeString('ipAddress', { nullable: true, description: 'Where it signed in from.' }),
+    userAgent: t.exposeString('userAgent', { nullable: true, description: 'What the browser calls itself.' }),
+    current: t.exposeBoolean('current', { description: 'Whether it is the one that asks.' }),
+  }),
+});
+
+builder.objectField(ViewerType, 'sessions', (t) =>
+  t.field({
+    type: [SessionType],
+    description: 'Browsers in which the person is signed in; empty for an access token.',
+    resolve: (principal, _args, { domains }) =>
+      principal.kind === 'user' ? domains.people.settings.listSessions(principal) : [],
+  }),
+);
+
+builder.mutationField('revokeSession', (t) =>
+  t.field({
+    type: DoneType,
+    description: 'Ends one session of the signed-in person.',
+    authScopes: { user: true },
+    errors: { types: [NotFoundError] },
+    args: { id: t.arg.id({ required: true, description: 'Id of the session.' }) },
+    resolve: async (_root, { id }, context) => {
+      const ended = isUuid(id) && (await context.domains.people.settings.revokeSession(me(context), id));
+      if (!ended) throw new NotFoundError('session');
+      return ok;
+    },
+  }),
+);
+
+builder.mutationField('revokeOtherSessions', (t) =>
+  t.field({
+    type: 'Int',
+    description: 'Ends every session of the signed-in person but this one; returns how many.',
+    authScopes: { user: true },
+    resolve: (_root, _args, context) => context.domains.people.settings.revokeOtherSessions(me(context)),
+  }),
+);

@@ -1,0 +1,105 @@
+import { builder } from '../builder.ts';
+import { EmailNotVerifiedError, InvalidCredentialsError, InvalidTokenError, wrongCode } from '../errors.ts';
+import { DoneType, finish, guarded, throwRefusal } from './outcomes.ts';
+
+/** Signing in and out, and resetting a forgotten password. */
+
+interface SignedIn {
+  secondFactorRequired: boolean;
+}
+
+const SignedInType = builder.objectRef<SignedIn>('SignedIn').implement({
+  description: 'The password was right. The session is in a cookie of this answer.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    secondFactorRequired: t.exposeBoolean('secondFactorRequired', {
+      description: 'True: there is no session yet; `signInWithCode` is the next step, in the same browser.',
+    }),
+  }),
+});
+
+builder.mutationField('signIn', (t) =>
+  t.field({
+    type: SignedInType,
+    description: 'Signs in with e-mail address and password. At most 5 attempts a minute for one address and network.',
+    authScopes: { public: true },
+    errors: { types: [...guarded, InvalidCredentialsError, EmailNotVerifiedError] },
+    args: {
+      email: t.arg.string({ required: true, description: 'E-mail address.' }),
+      password: t.arg.string({ required: true, description: 'Password.' }),
+    },
+    resolve: async (_root, args, context) => {
+      const outcome = await context.domains.people.signIn(args, context);
+      if (outcome.kind === 'wrong') throw new InvalidCredentialsError();
+      if (outcome.kind === 'unverified') throw new EmailNotVerifiedError();
+      if (outcome.kind !== 'done' && outcome.kind !== 'second_factor') return throwRefusal(outcome);
+      finish(context, outcome.setCookies);
+      return { secondFactorRequired: outcome.kind === 'second_factor' };
+    },
+  }),
+);
+
+builder.mutationField('signInWithCode', (t) =>
+  t.field({
+    type: SignedInType,
+    description: 'The second step of signing in: a one-time code, or one of the backup codes.',
+    authScopes: { public: true },
+    errors: { types: [...guarded, InvalidCredentialsError, InvalidTokenError] },
+    args: {
+      code: t.arg.string({ required: true, description: 'The code of the authenticator app, or a backup code.' }),
+      backup: t.arg.boolean({ defaultValue: false, description: 'True for a backup code.' }),
+    },
+    resolve: async (_root, { code, backup }, context) => {
+      const outcome = await context.domains.people.signInWithCode({ code, backup: backup === true }, context);
+      if (outcome.kind === 'wrong_code') throw wrongCode();
+      if (outcome.kind === 'bad_token') throw new InvalidTokenError('Sign in with your password again.');
+      if (outcome.kind !== 'done') return throwRefusal(outcome);
+      finish(context, outcome.setCookies);
+      return { secondFactorRequired: false };
+    },
+  }),
+);
+
+builder.mutationField('signOut', (t) =>
+  t.field({
+    type: DoneType,
+    description: 'Ends the session of this browser. Does nothing when there is none.',
+    authScopes: { public: true },
+    resolve: async (_root, _args, context) => {
+      const outcome = await context.domains.people.signOut(context);
+      return finish(context, outcome.setCookies);
+    },
+  }),
+);
+
+builder.mutationField('requestPasswordReset', (t) =>
+  t.field({
+    type: DoneType,
+    description: 'Sends a link for choosing a new password. Answers the same whether or not the address is known.',
+    authScopes: { public: true },
+    errors: { types: guarded },
+    args: { email: t.arg.string({ required: true, description: 'E-mail address.' }) },
+    resolve: async (_root, { email }, context) => {
+      const outcome = await context.domains.people.requestPasswordReset({ email }, context);
+      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
+    },
+  }),
+);
+
+builder.mutationField('resetPassword', (t) =>
+  t.field({
+    type: DoneType,
+    description: 'Chooses a new password with the link of a mail. Every session ends.',
+    authScopes: { public: true },
+    errors: { types: [...guarded, InvalidTokenError] },
+    args: {
+      token: t.arg.string({ required: true, description: 'The `token` of the link.' }),
+      newPassword: t.arg.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),
+    },
+    resolve: async (_root, args, context) => {
+      const outcome = await context.domains.people.resetPassword(args, context);
+      if (outcome.kind === 'bad_token') throw new InvalidTokenError();
+      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
+    },
+  }),
+);

@@ -1,0 +1,60 @@
+import { builder } from '../builder.ts';
+import { InvalidTokenError } from '../errors.ts';
+import { DoneType, finish, guarded, throwRefusal } from './outcomes.ts';
+
+/** Signing up: an address is confirmed before the account is opened. */
+
+const SignUpInput = builder.inputType('SignUpInput', {
+  description: 'What a new person tells.',
+  fields: (t) => ({
+    email: t.string({ required: true, description: 'E-mail address; a link is sent to it.' }),
+    password: t.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),
+    name: t.string({ required: true, description: 'What the person is called.' }),
+    locale: t.string({ description: 'Language of mails: `en` (usual) or `vi`.' }),
+  }),
+});
+
+builder.mutationField('signUp', (t) =>
+  t.field({
+    type: DoneType,
+    description:
+      'Begins a sign-up and sends a link to the address. Answers the same whether or not the address has an account. The account, and with it the trial budget, is opened when the link is used.',
+    authScopes: { public: true },
+    errors: { types: guarded },
+    args: { input: t.arg({ type: SignUpInput, required: true, description: 'Who signs up.' }) },
+    resolve: async (_root, { input }, context) => {
+      const outcome = await context.domains.people.signUp(input, context);
+      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome, ['input']);
+    },
+  }),
+);
+
+builder.mutationField('resendVerification', (t) =>
+  t.field({
+    type: DoneType,
+    description: 'Sends the link of a sign-up again. Answers the same whether or not there is one.',
+    authScopes: { public: true },
+    errors: { types: guarded },
+    args: { email: t.arg.string({ required: true, description: 'The address of the sign-up.' }) },
+    resolve: async (_root, { email }, context) => {
+      const outcome = await context.domains.people.resendVerification({ email }, context);
+      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
+    },
+  }),
+);
+
+builder.mutationField('verifyEmail', (t) =>
+  t.field({
+    type: DoneType,
+    description:
+      'Uses the link of a mail: confirms the address of a sign-up (and opens the account with its trial budget), or one step of a change of address.',
+    authScopes: { public: true },
+    errors: { types: [...guarded, InvalidTokenError] },
+    args: { token: t.arg.string({ required: true, description: 'The `token` of the link.' }) },
+    resolve: async (_root, { token }, context) => {
+      const outcome = await context.domains.people.verifyEmail({ token }, context);
+      if (outcome.kind === 'bad_token') throw new InvalidTokenError();
+      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
+    },
+  }),
+);

@@ -1,0 +1,266 @@
+import { z } from 'zod';
+import { actorOf, isOperator } from '../../people/principal.ts';
+import type { ReviewReason } from '../../plans/payment.ts';
+import type { Transfer } from '../../plans/transfer-rows.ts';
+import type { MatchOutcome, Transfers } from '../../plans/transfers.ts';
+import { checkInput, shownText, shownTextOrNothing } from '../../shared/input.ts';
+import { decodeUuid, encodeId, noSuchId } from '../access.ts';
+import { builder } from '../builder.ts';
+import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../errors.ts';
+import { besideCursor, cursorRow } from '../paging.ts';
+import { OrderType } from './orders.ts';
+
+/** Bank transfers, for operators. A payer's view of them is part of the order. */
+
+const TransferDirection = builder.enumType('TransferDirection', {
+  description: 'Which way money went.',
+  values: {
+    IN: { value: 'in', description: 'To us.' },
+    OUT: { value: 'out', description: 'Away from us.' },
+  } satisfies Record<string, { value: Transfer['direction']; description: string }>,
+});
+
+const ReviewReasonType = builder.enumType('TransferReviewReason', {
+  description: 'Why a transfer waits for a person.',
+  values: {
+    NO_MEMO: { value: 'no_memo', description: 'Its text has no valid memo code.' },
+    UNKNOWN_MEMO: { value: 'unknown_memo', description: 'Its memo code is of no order.' },
+    SEVERAL_MEMOS: { value: 'several_memos', description: 'It names several orders.' },
+    LATE: { value: 'late', description: 'The order had expired when the money was sent.' },
+    ORDER_PAID: { value: 'order_paid', description: 'The order was paid already.' },
+    ORDER_CANCELLED: { value: 'order_cancelled', description: 'The order had been cancelled.' },
+    OUTGOING: { value: 'outgoing', description: 'Money went away from us.' },
+    NO_AMOUNT: { value: 'no_amount', description: 'The amount is zero.' },
+    OTHER_ACCOUNT: { value: 'other_account', description: 'It went to an account that is not ours.' },
+    REPEATED: {
+      value: 'repeated',
+      description: 'The same movement was told before under another id, surely or perhaps.',
+    },
+    SURPLUS: { value: 'surplus', description: 'The order was paid, and more.' },
+    SHORT: { value: 'short', description: 'The order expired before it was paid in full.' },
+  } satisfies Record<string, { value: ReviewReason; description: string }>,
+});
+
+const ReviewType = builder.prismaObject('TransferReview', {
+  description: 'Why a transfer waits, or waited, for a person.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    reason: t.field({
+      type: ReviewReasonType,
+      description: 'Why.',
+      select: { reason: true },
+      resolve: ({ reason }) => reason as ReviewReason,
+    }),
+    orderId: t.id({
+      nullable: true,
+      description: 'The order that it seems to be about.',
+      select: { orderId: true },
+      resolve: ({ orderId }) => (orderId === null ? null : encodeId('Order', orderId)),
+    }),
+    repeatsId: t.id({
+      nullable: true,
+      description: 'The transfer that told of the movement first.',
+      select: { repeatsId: true },
+      resolve: ({ repeatsId }) => (repeatsId === null ? null : encodeId('BankTransfer', repeatsId)),
+    }),
+    surplusVnd: t.expose('surplusVnd', {
+      type: 'VndAmount',
+      nullable: true,
+      description: 'How much more than the price arrived.',
+    }),
+    closedAt: t.expose('closedAt', { type: 'DateTime', nullable: true, description: 'When somebody dealt with it.' }),
+    closedBy: t.exposeString('closedBy', { nullable: true, description: 'Who dealt with it.' }),
+    note: t.exposeString('note', { nullable: true, description: 'What was done about it.' }),
+  }),
+});
+
+export const TransferType = builder.prismaNode('BankTransfer', {
+  id: { field: 'id' },
+  description: 'Money that moved at the bank.',
+  findUnique: (id, { principal }) => ({ id: isOperator(principal) ? id : noSuchId }),
+  authScopes: { operator: true },
+  fields: (t) => ({
+    provider: t.exposeString('provider', { description: 'Who told of it: `sepay`, or `operator`.' }),
+    providerId: t.exposeString('providerId', { description: 'The provider’s own id.' }),
+    bankReference: t.exposeString('bankReference', { nullable: true, description: 'The bank’s reference.' }),
+    direction: t.field({
+      type: TransferDirection,
+      description: 'Which way the money went.',
+      select: { direction: true },
+      resolve: ({ direction }) => direction as Transfer['direction'],
+    }),
+    amountVnd: t.expose('amountVnd', { type: 'VndAmount', description: 'How much.' }),
+    memo: t.exposeString('memo', { description: 'What the payer wrote, as the bank delivered it.' }),
+    bookedAt: t.expose('bookedAt', { type: 'DateTime', description: 'When the bank booked it.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When we heard of it.' }),
+    order: t.field({
+      type: OrderType,
+      nullable: true,
+      description: 'The order that it pays.',
+      select: (_args, _context, nested) => ({ match: { select: { order: nested() } } }),
+      resolve: ({ match: paid }) => paid?.order ?? null,
+    }),
+    orderId: t.id({
+      nullable: true,
+      description: 'The order that it pays.',
+      deprecationReason: 'Use `order { id }`.',
+      select: { match: { select: { orderId: true } } },
+      resolve: ({ match: paid }) => (paid === null ? null : encodeId('Order', paid.orderId)),
+    }),
+    matchedBy: t.string({
+      nullable: true,
+      description: '`matcher`, or the operator who matched it.',
+      select: { match: { select: { matchedBy: true } } },
+      resolve: ({ match: paid }) => paid?.matchedBy ?? null,
+    }),
+    review: t.relation('review', {
+      type: ReviewType,
+      nullable: true,
+      description: 'Why it waits for a person, if it does.',
+    }),
+  }),
+});
+
+builder.queryField('bankTransfers', (t) =>
+  t.prismaConnection({
+    type: TransferType,
+    cursor: 'id',
+    description: 'Bank transfers, newest first.',
+    authScopes: { operator: true },
+    args: { queue: t.arg.boolean({ defaultValue: false, description: 'Only those that wait for a person.' }) },
+    resolve: (query, _root, { queue, ...page }, { prisma }) =>
+      prisma.bankTransfer.findMany({
+        ...query,
+        where: besideCursor(queue === true ? { review: { closedAt: null } } : {}, cursorRow(page)),
+        orderBy: { id: 'desc' },
+      }),
+  }),
+);
+
+const refusals: Partial<Record<MatchOutcome['kind'], string>> = {
+  already_matched: 'This transfer pays an order already.',
+  upgrade_superseded: 'Another upgrade of the same order was made meanwhile.',
+};
+
+async function match(
+  transfers: Transfers,
+  input: { transferId: string | null; orderId: string | null; by: string },
+): Promise<string> {
+  const { transferId, orderId, by } = input;
+  if (transferId === null) throw new NotFoundError('transfer');
+  if (orderId === null) throw new NotFoundError('order');
+  const outcome = await transfers.matchByHand({ transferId, orderId, by });
+  if (outcome.kind === 'unknown_transfer') throw new NotFoundError('transfer');
+  if (outcome.kind === 'unknown_order') throw new NotFoundError('order');
+  if (outcome.kind === 'not_payable')
+    throw new ConflictError('This transfer cannot pay this order.', outcome.reason.toUpperCase());
+  const refused = refusals[outcome.kind];
+  if (refused !== undefined) throw new ConflictError(refused, outcome.kind.toUpperCase());
+  return transferId;
+}
+
+builder.mutationField('matchTransfer', (t) =>
+  t.prismaField({
+    type: TransferType,
+    description: 'Lays a transfer beside an order: the order is paid when its transfers reach its price.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [NotFoundError, ConflictError] },
+    args: {
+      transferId: t.arg.id({ required: true, description: 'Which transfer.' }),
+      orderId: t.arg.id({ required: true, description: 'Which order.' }),
+    },
+    resolve: async (query, _root, { transferId, orderId }, { domains, principal, prisma }) => {
+      const id = await match(domains.transfers, {
+        transferId: decodeUuid('BankTransfer', transferId),
+        orderId: decodeUuid('Order', orderId),
+        by: actorOf(principal),
+      });
+      return prisma.bankTransfer.findUniqueOrThrow({ ...query, where: { id } });
+    },
+  }),
+);
+
+builder.mutationField('closeTransferReview', (t) =>
+  t.prismaField({
+    type: TransferType,
+    description: 'Takes a transfer out of the queue, with a note on what was done about it.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [InputError, NotFoundError, ConflictError] },
+    args: {
+      transferId: t.arg.id({ required: true, description: 'Which transfer.' }),
+      note: t.arg.string({ required: true, description: 'What was done about it.' }),
+    },
+    resolve: async (query, _root, { transferId, note }, { domains, principal, prisma }) => {
+      const problem = checkInput(z.object({ note: shownText(500) }), { note });
+      if (problem !== null) throw badInput('note', `note ${problem.message}.`);
+      const id = decodeUuid('BankTransfer', transferId);
+      const closed =
+        id !== null && (await domains.transfers.closeReview({ transferId: id, by: actorOf(principal), note }));
+      const transfer = id === null ? null : await prisma.bankTransfer.findUnique({ ...query, where: { id } });
+      if (transfer === null) throw new NotFoundError('transfer');
+      if (!closed) throw new ConflictError('This transfer does not wait for anybody.', 'NOT_IN_QUEUE');
+      return transfer;
+    },
+  }),
+);
+
+const RecordTransferInput = builder.inputType('RecordTransferInput', {
+  description: 'A transfer that an operator read off a bank statement.',
+  fields: (t) => ({
+    bankReference: t.string({ required: true, description: 'The bank’s reference: the same one is recorded once.' }),
+    amountVnd: t.field({ type: 'VndAmount', required: true, description: 'How much arrived.' }),
+    memo: t.string({ required: true, description: 'What the payer wrote.' }),
+    bookedAt: t.field({ type: 'DateTime', required: true, description: 'When the bank booked it.' }),
+  }),
+});
+
+/** Statements name days, and days begin earlier in other time zones. */
+const aheadMs = 86_400_000;
+
+/** What an operator reads off a bank statement. */
+const statementShape = z.object({
+  bankReference: shownText(100),
+  memo: shownTextOrNothing(1_000),
+  bookedAt: z
+    .date()
+    .refine((at) => at.getTime() <= Date.now() + aheadMs, 'must not be in the future: the bank has booked it'),
+});
+
+const isSame = (recorded: Transfer, told: Pick<Transfer, 'amountVnd' | 'memo' | 'bookedAt'>): boolean =>
+  recorded.amountVnd === told.amountVnd &&
+  recorded.memo === told.memo &&
+  recorded.bookedAt.getTime() === told.bookedAt.getTime();
+
+builder.mutationField('recordTransfer', (t) =>
+  t.prismaField({
+    type: TransferType,
+    description: 'Records an incoming transfer by hand; it is matched by its memo like any other.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [InputError] },
+    args: { input: t.arg({ type: RecordTransferInput, required: true, description: 'The transfer.' }) },
+    resolve: async (query, _root, { input }, { domains, principal, prisma }) => {
+      const { bankReference, memo, bookedAt } = input;
+      const problem = checkInput(statementShape, { bankReference, memo, bookedAt });
+      if (problem !== null) return refuseInput(problem);
+      const { kind, transferId } = await domains.transfers.receive(
+        {
+          ...input,
+          provider: 'operator',
+          providerId: input.bankReference,
+          direction: 'in',
+          accountNumbers: [],
+        },
+        { recordedBy: actorOf(principal) },
+      );
+      const transfer = await domains.transfers.find(transferId);
+      if (transfer === null) throw new Error('a transfer that was just recorded is missing');
+      // Accepted as recorded, a different amount would pass for money that has arrived.
+      if (kind === 'duplicate' && !isSame(transfer, input))
+        throw badInput(
+          'input.bankReference',
+          'A transfer with this bankReference is recorded already, and says something else.',
+        );
+      return prisma.bankTransfer.findUniqueOrThrow({ ...query, where: { id: transferId } });
+    },
+  }),
+);
