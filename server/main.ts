@@ -1,7 +1,6 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import type { Logger } from 'pino';
 import { CatalogFileError, readCatalogFile } from './admin/catalog-file.ts';
 import { findDataDirProblem } from './admin/data-dir.ts';
 import type { FirstStart } from './admin/first-start.ts';
@@ -13,7 +12,7 @@ import { MigrationRefused } from './database/migrate.ts';
 import { PoolerRefused } from './database/pooler.ts';
 import { type Config, ConfigError, loadConfig } from './runtime/config.ts';
 import { checkPort, stopListening } from './runtime/listening.ts';
-import { createLog } from './runtime/log.ts';
+import { createLog, type ServerLog } from './runtime/log.ts';
 import { listenForTheEnd, type Stopping } from './runtime/stopping.ts';
 import { superviseWorkers, takeConnections, tell, WorkerFailed } from './runtime/workers.ts';
 import { createSimulator } from './simulator/simulator.ts';
@@ -78,7 +77,12 @@ async function reservePort(host: string): Promise<{ port: number; release: () =>
 }
 
 /** Everything that one machine has once: the database, the simulator, and the process or processes that serve. */
-async function run(config: Config, log: Logger, stopping: Stopping, releasePort?: () => Promise<void>): Promise<void> {
+async function run(
+  config: Config,
+  log: ServerLog,
+  stopping: Stopping,
+  releasePort?: () => Promise<void>,
+): Promise<void> {
   // A broken file ends the start before anything is changed.
   if (config.catalogFile !== null) await readCatalogFile(config.catalogFile, config);
   const problem = await findDataDirProblem(config.dataDir);
@@ -121,7 +125,7 @@ async function run(config: Config, log: Logger, stopping: Stopping, releasePort?
 /** Runs the app in this process until it is told to stop. Clients can connect when it is ready. */
 async function serve(
   config: Config,
-  log: Logger,
+  log: ServerLog,
   boot: Boot,
   stopping: Stopping,
   releasePort?: () => Promise<void>,

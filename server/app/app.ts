@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
 import { createLedger, type Ledger } from '../billing/ledger.ts';
 import { createSpool } from '../billing/spool.ts';
 import { createCatalog } from '../catalog/catalog.ts';
@@ -19,6 +18,7 @@ import type { Config } from '../runtime/config.ts';
 import { describeError } from '../runtime/http.ts';
 import { createHttpServer, type ServerLimits } from '../runtime/http-server.ts';
 import { stopListening } from '../runtime/listening.ts';
+import type { ServerLog } from '../runtime/log.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { registerDashboard } from '../runtime/static-files.ts';
 import { createRequestEnds } from '../uptime/passive.ts';
@@ -41,7 +41,7 @@ export interface AppParts {
   secretKey: Buffer;
   /** Where the built-in simulator listens. */
   simulatorUrl: string;
-  log: Logger;
+  log: ServerLog;
   /**
    * Database work before the start (migrations, first start, catalog file). Retried until it succeeds: a late database
    * must not end the process.
@@ -86,7 +86,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const { config, log, databaseUrl, databaseDirectUrl = databaseUrl, secretKey, simulatorUrl } = parts;
   // A process of its own; tests load it when they need it.
   if (parts.scheduled) await loadTokenizer();
-  const fastify = createHttpServer(log, parts.serverLimits, config.trustedProxies);
+  const fastify = createHttpServer(log.framework, parts.serverLimits, config.trustedProxies);
   const metrics = createMetrics({ worker: parts.worker ?? null });
   const stores = openStores(parts, metrics);
   const { pool, lane, spool, ledger, keyring, catalog } = stores;

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { Logger } from 'pino';
 import type { Ledger } from '../billing/ledger.ts';
 import type { Spool } from '../billing/spool.ts';
 import { startSweep } from '../billing/sweep.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { Log } from '../core/log.ts';
 import { listen } from '../database/listen.ts';
 import { MigrationRefused } from '../database/migrate.ts';
 import { checkPoolers, PoolerRefused } from '../database/pooler.ts';
@@ -31,7 +31,7 @@ export interface BringUpParts {
   spool: Spool;
   holdLeaseMs: number;
   metrics: Metrics;
-  log: Logger;
+  log: Log;
 }
 
 export interface BringUp {
@@ -124,7 +124,7 @@ function listenForChanges({ databaseDirectUrl, keyring, authenticator, catalog, 
 }
 
 /** Requests do not wait for the schedule: no scheduled job is urgent. */
-async function schedule(start: () => Promise<void>, signal: AbortSignal, log: Logger): Promise<void> {
+async function schedule(start: () => Promise<void>, signal: AbortSignal, log: Log): Promise<void> {
   for (let waitMs = 1_000; !signal.aborted; waitMs = Math.min(60_000, waitMs * 2)) {
     try {
       return await start();

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
-import type { Logger } from 'pino';
 import { createAccounts } from '../accounts/accounts.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { createCatalogChanges } from '../catalog/changes.ts';
@@ -10,6 +9,7 @@ import type { Router } from '../catalog/router.ts';
 import { createRouteTester } from '../catalog/test-route.ts';
 import { createVendorSetup, type VendorSetupParts } from '../catalog/vendor-setup.ts';
 import { readVendors, type Vendor } from '../catalog/vendors.ts';
+import type { Log } from '../core/log.ts';
 import { formatUsd } from '../core/money.ts';
 import { openPool } from '../database/pool.ts';
 import { createPrisma } from '../database/prisma.ts';
@@ -61,7 +61,7 @@ export interface ControlPlaneParts {
   /** Whether the event loop is late; GraphQL is refused first. */
   isLate: () => boolean;
   metrics: Metrics;
-  log: Logger;
+  log: Log;
 }
 
 export interface ControlPlane {
@@ -75,7 +75,7 @@ const prismaConnections = 5;
 const domainConnections = 6;
 
 /** Connections of the domains' own queries: model traffic has a pool of its own. */
-function openDomainPool(url: string, isShared: boolean, log: Logger): Pool {
+function openDomainPool(url: string, isShared: boolean, log: Log): Pool {
   return openPool({
     url,
     isShared,

@@ -1,11 +1,11 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
-import type { Logger } from 'pino';
 import type { Ledger } from '../billing/ledger.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { Router } from '../catalog/router.ts';
+import type { Log } from '../core/log.ts';
 import type { Authenticator } from '../gateway/authenticate.ts';
 import { registerGateway } from '../gateway/gateway.ts';
 import { defaultMaxRssBytes, watchMemory } from '../gateway/memory.ts';
@@ -48,7 +48,7 @@ export interface DataPlaneParts {
   state: ProcessState;
   requestEnds: RequestEnds;
   metrics: Metrics;
-  log: Logger;
+  log: Log;
 }
 
 export interface DataPlane {

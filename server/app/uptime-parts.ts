@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
-import type { Logger } from 'pino';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { Log } from '../core/log.ts';
 import { createRates } from '../graphql/rates.ts';
 import type { Keys } from '../keys/keys.ts';
 import { createSecret, parseAgentToken } from '../keys/secret.ts';
@@ -33,7 +33,7 @@ export function createUptimeParts({
   keys: Keys;
   /** Whether load is shed now. */
   isLate: () => boolean;
-  log: Logger;
+  log: Log;
 }) {
   const uptime = createUptime({ pool });
   const probing = createProbing({ pool });

@@ -1,9 +1,7 @@
+import type { Log } from '../core/log.ts';
+
 /** The log and the metrics of billing. Ids, counts and kinds of errors only. */
-export interface BillingLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+export type BillingLog = Pick<Log, 'info' | 'warn' | 'error'>;
 
 /** `quarantine`: a settlement that the database refused, or an unreadable line, was set aside. */
 export type BillingFault = 'ledger_quarantine' | 'spool_quarantine' | 'spool_unwritable' | 'invariant_broken';

@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import type { Log } from '../core/log.ts';
 import { transaction } from '../database/lane.ts';
 import { describeError } from '../runtime/http.ts';
 import type { Mail } from '../runtime/mail.ts';
@@ -16,7 +17,7 @@ interface MismatchMailDeps {
   deliverMail: (mail: Mail) => Promise<void>;
   /** The page on which operators review and close mismatches. */
   booksUrl: string;
-  log: { warn(fields: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 export interface MismatchMails {

@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import type { Log } from '../core/log.ts';
 import { transaction } from '../database/lane.ts';
 import { describeError, uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
@@ -105,7 +106,7 @@ type Place = Pick<Count, 'model' | 'upstream' | 'asked'>;
 export function createModelMismatches(deps: {
   /** Must read BIGINT as `bigint`. */
   pool: Pool;
-  log: { warn(fields: object, message: string): void };
+  log: Pick<Log, 'warn'>;
   /** Interval of flushes. */
   gatherMs?: number;
 }): ModelMismatches {

@@ -1,3 +1,4 @@
+import type { Log } from '../core/log.ts';
 import { fromStoredTiers, fromStoredUnits, type StoredTier, type TieredPrices, unitPrices } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { createSeal } from '../shared/seal.ts';
@@ -16,7 +17,7 @@ export interface OpenRoutesParts {
   secretKey: Buffer;
   /** Address of the built-in simulator, `http://host:port`; null: it does not run, so its routes are left out. */
   simulatorUrl: string | null;
-  log: { error(fields: object, text: string): void };
+  log: Pick<Log, 'error'>;
 }
 
 /** Rows of the catalog's statement. */

@@ -378,7 +378,10 @@ function watchServer(options: {
   const timer = setInterval(() => {
     running ??= check()
       .catch((error: unknown) =>
-        log.warn({ err: error }, 'the embedded PostgreSQL does not come back; postgres.log in DATA_DIR says why'),
+        log.warn(
+          { error: error instanceof Error ? error.name : typeof error },
+          'the embedded PostgreSQL does not come back; postgres.log in DATA_DIR says why',
+        ),
       )
       .finally(() => {
         running = null;

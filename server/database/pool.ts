@@ -1,6 +1,7 @@
 /** Connection pools: parsers that keep BIGINT exact, session settings, time-outs. */
 
 import { Client, type ClientBase, type CustomTypesConfig, Pool, type QueryConfig, types } from 'pg';
+import type { Log } from '../core/log.ts';
 import { connecting } from './address.ts';
 
 const bigint = 20;
@@ -30,10 +31,7 @@ export const bigintTypes: CustomTypesConfig = {
  * The logger of unexpected errors that the pool survives. The connection's address is never logged: it may carry a
  * password.
  */
-export interface DatabaseLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
+export type DatabaseLog = Pick<Log, 'info' | 'warn'>;
 
 /** Session settings of every connection, e.g. `{ lock_timeout: '1s' }`. */
 export type SessionSettings = Readonly<Record<string, string>>;

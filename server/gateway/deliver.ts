@@ -1,5 +1,6 @@
 import type { Admitted } from '../billing/ledger.ts';
 import type { Target } from '../catalog/router.ts';
+import type { Log } from '../core/log.ts';
 import { tokenBounds } from '../metering/estimate.ts';
 import type { AnswerShare } from './answer-room.ts';
 import type { AttemptEnd } from './attempt.ts';
@@ -13,7 +14,7 @@ import { createRouteTries, type Delivery, type RouteTryParts } from './try-route
  * it.
  */
 export interface DelivererParts extends RouteTryParts, DeliveredParts {
-  log: { warn(fields: object, text: string): void; error(fields: object, text: string): void };
+  log: Pick<Log, 'warn' | 'error'>;
 }
 
 /** Runs an admitted request at its routes, one after the other, until content was relayed or no route is left. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { Router, Target } from '../catalog/router.ts';
+import type { Log } from '../core/log.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { ReportedUsage } from '../core/tokens.ts';
 import { type TokenBounds, withinBounds } from '../metering/estimate.ts';
@@ -22,7 +23,7 @@ export interface DeliveredParts {
   /** Records answers by another model; returns at once. */
   mismatches: Pick<ModelMismatches, 'note'>;
   metrics: Metrics;
-  log: { warn(fields: object, text: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /** The result of the delivery: the metering to settle, and the completion of the client's answer. */

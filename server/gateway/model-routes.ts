@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Protocol } from '../core/protocol.ts';
 import type { Principal } from '../keys/keyring.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
-import { describeError, describeRequest, isJsonContentType, requestIdHeaders } from '../runtime/http.ts';
+import { describeError, describeRequest, isJsonContentType, requestIdHeaders, requestLog } from '../runtime/http.ts';
 import { publicSentence } from '../runtime/http-server.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Authenticator } from './authenticate.ts';
@@ -210,7 +210,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
       return refuse(refusals.unavailable());
     }
     metrics.fault('edge');
-    request.log.error({ ...describeRequest(request), ...describeError(error) }, 'request failed');
+    requestLog(request).error({ ...describeRequest(request), ...describeError(error) }, 'request failed');
     return refuse(refusals.internal());
   });
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Log } from '../core/log.ts';
 import { describeError } from '../runtime/http.ts';
 import { countRequests, emptyRing, type Ring, turn } from './request-ring.ts';
 
@@ -30,7 +31,7 @@ export interface Subject {
 
 export interface RequestCountsParts {
   pool: Pick<Pool, 'query'>;
-  log: { warn(fields: object, text: string): void };
+  log: Pick<Log, 'warn'>;
   /** Monotonic milliseconds. */
   now: () => number;
 }

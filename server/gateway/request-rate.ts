@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Log } from '../core/log.ts';
 import type { Principal } from '../keys/keyring.ts';
 import { createRequestCounts, type Subject } from './request-counts.ts';
 import { createRequestDraws } from './request-draws.ts';
@@ -46,7 +47,7 @@ const refusedCallSeconds = { trial: 1, paid: 0.1 };
 export interface RequestRatesParts {
   pool: Pick<Pool, 'query'>;
   limits: RequestRateLimits;
-  log: { warn(fields: object, text: string): void };
+  log: Pick<Log, 'warn'>;
   /** Monotonic milliseconds. */
   now?: () => number;
 }

@@ -1,14 +1,13 @@
 import { PothosValidationError } from '@pothos/core';
 import { GraphQLError } from 'graphql';
+import type { Log } from '../core/log.ts';
 import { describeError } from '../runtime/http.ts';
 import { ExpectedError, InputError, TooManyAttemptsError, transportError } from './errors.ts';
 
 /** Masks errors before they leave the server, and selects what of them is logged. */
 
 /** The log fields of a failed operation: kinds and places, never messages or arguments. */
-export interface GraphqlLog {
-  error(fields: object, message: string): void;
-}
+export type GraphqlLog = Pick<Log, 'error'>;
 
 /** The library's messages about pages use its own names of arguments. */
 const pageSentence =

@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import type { Log } from '../core/log.ts';
 import { repeatedTransaction, transaction } from '../database/lane.ts';
 import { describeError, uuidv7 } from '../runtime/http.ts';
 import type { Mail } from '../runtime/mail.ts';
@@ -36,10 +37,6 @@ export interface Notice {
   clearedAt: Date | null;
 }
 
-interface NoticeLog {
-  warn(fields: object, message: string): void;
-}
-
 export interface NoticeDeps {
   /** Must read BIGINT as `bigint` (the types of the money lane). */
   pool: Pool;
@@ -50,7 +47,7 @@ export interface NoticeDeps {
   formatUsd: (amount: bigint) => string;
   topUpUrl: string;
   settingsUrl: string;
-  log: NoticeLog;
+  log: Pick<Log, 'warn'>;
 }
 
 const defaultSettings: NoticeSettings = { lowBalance: 1_000_000_000_000n, mail: true };

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isSaidByDatabase } from '../database/lane.ts';
-import { describeError } from '../runtime/http.ts';
+import { describeError, requestLog } from '../runtime/http.ts';
 import type { BankProvider } from './bank-provider.ts';
 import type { TransferReceipt, Transfers } from './transfers.ts';
 
@@ -56,7 +56,7 @@ export async function registerBankWebhooks(app: FastifyInstance, deps: BankWebho
 
     const told = provider.parse(body, now());
     if (told === null) {
-      request.log.error(
+      requestLog(request).error(
         { kind: 'bank_webhook_unreadable' },
         'a genuine message about a bank transfer was not understood',
       );
@@ -67,11 +67,11 @@ export async function registerBankWebhooks(app: FastifyInstance, deps: BankWebho
       try {
         const receipt = await transfers.receive(transfer);
         count(provider.name, receipt.kind);
-        request.log.info({ transferId: receipt.transferId, outcome: receipt.kind }, 'bank transfer');
+        requestLog(request).info({ transferId: receipt.transferId, outcome: receipt.kind }, 'bank transfer');
       } catch (error) {
         // The other transfers are stored nevertheless: one that can never be stored must not block them.
         failed = true;
-        request.log.error(describeError(error), 'a bank transfer could not be stored');
+        requestLog(request).error(describeError(error), 'a bank transfer could not be stored');
         if (!isSaidByDatabase(error)) break;
       }
     }

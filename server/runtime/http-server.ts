@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
-import { describeError, describeRequest, requestIdHeaders, uuidv7 } from './http.ts';
+import { describeError, describeRequest, requestIdHeaders, requestLog, uuidv7 } from './http.ts';
 
 /**
  * The HTTP server that all edges share: limits against slow and malformed clients, request ids, one log line for each
@@ -90,8 +90,8 @@ export function createHttpServer(
       const left = !response.raw.writableFinished;
       const status = left ? 499 : response.raw.statusCode;
       const line = { ...describeRequest(request), status, tookMs: Math.round(performance.now() - startedAt) };
-      if (status >= 500) request.log.warn(line, 'request');
-      else request.log.info(line, 'request');
+      if (status >= 500) requestLog(request).warn(line, 'request');
+      else requestLog(request).info(line, 'request');
     });
     if (!hasOneHost(request.raw)) throw new BadRequest('The request must have exactly one Host header.');
   });
@@ -111,7 +111,8 @@ export function createHttpServer(
   });
   app.setErrorHandler(async (error: Error & { statusCode?: number }, request, response) => {
     const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500;
-    if (status >= 500) request.log.error({ ...describeRequest(request), ...describeError(error) }, 'request failed');
+    if (status >= 500)
+      requestLog(request).error({ ...describeRequest(request), ...describeError(error) }, 'request failed');
     return response.code(status).send({
       error: {
         message: sentenceOf(error, status),

@@ -1,5 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import type { Log } from '../core/log.ts';
 
 /** Shared by the edges: request ids, the HTML page for a forgotten `/v1`, and the log fields of a request. */
 
@@ -67,6 +69,11 @@ export function describeError(error: unknown): { kind: string; code?: string; wh
     ...(typeof code === 'string' ? { code } : {}),
     ...(where === undefined ? {} : { where }),
   };
+}
+
+/** The log of one request: its lines carry the request's id. The framework's own type accepts any field. */
+export function requestLog(request: FastifyRequest): Log {
+  return request.log;
 }
 
 /** Checks the headers that decide how a body is read, before it is read. */

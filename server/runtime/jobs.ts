@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { PgBoss } from 'pg-boss';
+import type { Log } from '../core/log.ts';
 import { describeError } from './http.ts';
 
 /**
@@ -15,9 +16,7 @@ export interface ScheduledJob {
   run(signal: AbortSignal): Promise<unknown>;
 }
 
-export interface JobLog {
-  warn(fields: object, message: string): void;
-}
+export type JobLog = Pick<Log, 'warn'>;
 
 export interface Jobs {
   /** Starts to work. Throws while the database is unreachable; may then be called again. */

@@ -1,64 +1,19 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { type Log, logFields } from '../core/log.ts';
 import { describeError } from './http.ts';
 
+/** The log of this process. */
+export interface ServerLog extends Log {
+  /** The same log, for a framework that logs fields of its own: the allow-list applies there, too. */
+  readonly framework: Logger;
+}
+
 /**
- * The log of one process: JSON lines whose fields are chosen by an allow-list. Objects that could carry a header, a
- * body or an address are reduced by serialisers, so that no level and no mistake in a call writes them out.
- *
- * A field that is not listed is dropped silently: a test checks every call of the server against this list.
+ * The log of one process: JSON lines whose fields are chosen by the allow-list of `core/log.ts`. Objects that could
+ * carry a header, a body or an address are reduced by serialisers, so that no level and no mistake in a call writes
+ * them out.
  */
-export const allowedFields: ReadonlySet<string> = new Set([
-  'requestId',
-  'accountId',
-  'keyId',
-  'orderId',
-  'transferId',
-  'grantId',
-  'method',
-  'route',
-  'status',
-  'tookMs',
-  'kind',
-  'code',
-  'where',
-  'upstream',
-  'model',
-  'protocol',
-  'outcome',
-  'count',
-  'address',
-  'port',
-  'postgresPid',
-  'worker',
-  'invariant',
-  'rows',
-  'attempt',
-  'waitMs',
-  'file',
-  'migrations',
-  'signal',
-  'reason',
-  'job',
-  'name',
-  'state',
-  'amount',
-  'severity',
-  'operation',
-  'field',
-  'endpointId',
-  'channel',
-  'pool',
-  'error',
-  'constraint',
-  'failures',
-  'settled',
-  'holds',
-  'lines',
-  'made',
-  'resealed',
-  'lost',
-  'mismatches',
-]);
+const allowedFields: ReadonlySet<string> = new Set(logFields);
 
 type ChildMaker = (this: Logger, bindings: Record<string, unknown>, more?: object) => Logger;
 
@@ -70,7 +25,7 @@ function keepAllowed(fields: Record<string, unknown>): Record<string, unknown> {
   return kept;
 }
 
-export function createLog(level: string, destination?: DestinationStream): Logger {
+export function createLog(level: string, destination?: DestinationStream): ServerLog {
   const options = {
     level,
     base: { pid: process.pid },
@@ -104,5 +59,6 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   const makeChild: ChildMaker = function makeChild(bindings, more) {
     return child.call(this, keepAllowed(bindings), more);
   };
-  return Object.assign(log, { child: makeChild });
+  const framework: Logger = Object.assign(log, { child: makeChild });
+  return Object.assign(framework as unknown as Log, { framework });
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
+import type { Log } from '../core/log.ts';
 import { describeError } from './http.ts';
 
 /** A mail of the service: plain text, with its links also as a list, for programs. */
@@ -12,9 +13,7 @@ export interface Mail {
   links: string[];
 }
 
-export interface MailLog {
-  error(fields: object, message: string): void;
-}
+export type MailLog = Pick<Log, 'error'>;
 
 export interface Mailer {
   /**

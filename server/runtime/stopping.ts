@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Log } from '../core/log.ts';
 import { describeError } from './http.ts';
 
 /**
@@ -21,7 +21,7 @@ export interface Stopping {
 const sameSignalMs = 1_000;
 
 export interface StoppingParts {
-  log: Logger;
+  log: Log;
   /** Timeout of a whole stop; then the process exits as it is. */
   limitMs: number;
   /** A worker ignores Ctrl-C: its supervisor handles it and stops the workers. */

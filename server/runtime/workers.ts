@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Logger } from 'pino';
+import type { Log } from '../core/log.ts';
 import {
   type ConnectionMessage,
   createEntrance,
@@ -31,7 +31,7 @@ export interface WorkersParts {
   /** Timeout for workers to stop. */
   endLimitMs: number;
   waitingLimits?: WaitingLimits;
-  log: Logger;
+  log: Log;
 }
 
 /** A worker failed to start, and has logged the reason itself. */

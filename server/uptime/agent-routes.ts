@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { requestLog } from '../runtime/http.ts';
 import type { ProbeAgent, ProbeAgents } from './agents.ts';
 import { probeProtocols } from './probe.ts';
 import { maxRoundBytes } from './round-format.ts';
@@ -57,7 +58,7 @@ export function registerAgentRoutes(
     scope.setErrorHandler((error: { statusCode?: number }, request, reply) => {
       const status = error.statusCode ?? 500;
       if (status < 500) return fail(reply, status, 'bad_request', 'The body is no JSON, or too large.');
-      request.log.warn({ name: (error as Error).name }, 'a probe agent could not be served');
+      requestLog(request).warn({ name: (error as Error).name }, 'a probe agent could not be served');
       return fail(reply, 503, 'unavailable', 'The service cannot take this at the moment.');
     });
     const agentOf = (request: FastifyRequest): ProbeAgent => {

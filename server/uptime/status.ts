@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { describeError } from '../runtime/http.ts';
+import { describeError, requestLog } from '../runtime/http.ts';
 import { chooseLocale, type Locale } from '../shared/page.ts';
 import { remembered, renderOnce } from '../shared/remembered.ts';
 import { badgeDays, badgeKinds, badgeOf, badgeSvg, shieldsJson } from './status-badge.ts';
@@ -53,7 +53,7 @@ export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
     try {
       report = await current();
     } catch (error) {
-      request.log.warn(describeError(error), 'the status could not be read');
+      requestLog(request).warn(describeError(error), 'the status could not be read');
       return reply.code(503).send(otherwise);
     }
     return cacheable(reply).send(make(report));

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { listPlans } from '../../plans/plans.ts';
-import { describeError } from '../../runtime/http.ts';
+import { describeError, requestLog } from '../../runtime/http.ts';
 import { chooseLocale, type Locale } from '../../shared/page.ts';
 import { remembered, renderOnce } from '../../shared/remembered.ts';
 import { readLatencies } from '../../uptime/latency.ts';
@@ -83,7 +83,7 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
     try {
       list = await current();
     } catch (error) {
-      request.log.warn(describeError(error), 'the prices could not be read');
+      requestLog(request).warn(describeError(error), 'the prices could not be read');
       return reply.code(503).header('retry-after', '5').send(pricingProblemPage('unavailable', address));
     }
     const html = page(list, address);
@@ -126,7 +126,7 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
       const paths = ['/', '/pricing', ...models.map(({ model }) => modelPath(model.id)), '/status', '/api/docs'];
       return reply.header('cache-control', 'public, max-age=300').send(sitemap(publicUrl, paths));
     } catch (error) {
-      request.log.warn(describeError(error), 'the site map could not be made');
+      requestLog(request).warn(describeError(error), 'the site map could not be made');
       return reply.code(503).header('retry-after', '5').send(sitemap(publicUrl, []));
     }
   });
