@@ -19,12 +19,17 @@ export interface Package {
   version: string;
 }
 
+/** Installations of this run, by directory: two agents may use one package. */
+const running = new Map<string, Promise<string | null>>();
+
 /** Installs one exact version of a package by itself, unless an earlier run has. `command`: null for a library. */
 export async function install({ package: name, version }: Package, command: string | null): Promise<Installed> {
   const directory = join(cache, `${name.replace('/', '+')}@${version}`);
   const commands = join(directory, 'node_modules', '.bin');
-  if (!existsSync(directory)) {
-    const problem = await installInto(directory, `${name}@${version}`, command === null);
+  if (running.has(directory) || !existsSync(directory)) {
+    const installing = running.get(directory) ?? installInto(directory, `${name}@${version}`, command === null);
+    running.set(directory, installing);
+    const problem = await installing;
     if (problem !== null) return { kind: 'unavailable', reason: problem };
   }
   const manifest = JSON.parse(await readFile(join(directory, 'node_modules', name, 'package.json'), 'utf8')) as {
