@@ -30,7 +30,10 @@ export function registerHealth(app: FastifyInstance, { isReady, metrics, metrics
     isReady() ? { status: 'ready' } : response.code(503).send({ status: 'not ready' }),
   );
   app.get(piecesPath, async (_request, response) =>
-    response.type('text/event-stream').header('cache-control', 'no-store').send(Readable.from(createPieces())),
+    response
+      .type('text/event-stream')
+      .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+      .send(Readable.from(createPieces())),
   );
   app.get('/metrics', async (request, response) => {
     const isAllowed =

@@ -11,6 +11,10 @@ import type { Slots } from './slots.ts';
 /** Labels of `gateway_budget_refusals_total` that differ from the ledger's reasons: operators' dashboards rely on them. */
 const metricLabels: Partial<Record<Refused['reason'], string>> = { key_invalid: 'key', budget_below_minimum: 'short' };
 
+/** Whether a route of the model speaks chat completions. */
+const mayTakeChat = ({ routes }: ModelRequest['model']): boolean =>
+  routes.some(({ upstream }) => upstream.protocol === 'chat-completions');
+
 export interface AdmitterParts {
   ledger: Pick<Ledger, 'admit' | 'release'>;
   refusals: Refusals;
@@ -66,11 +70,11 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       textBytes: facts.textBytes,
       mediaTokens: mediaTokens(facts),
       cacheWrite: facts.cacheWrite,
-      maxTokens: facts.maxTokens,
+      maxTokens: request.maxTokens,
       answers: facts.answers,
       stream: facts.stream,
       contextRuns: contextRuns(facts, model.allow),
-      searches: heldSearches(facts, model.allow),
+      searches: heldSearches(facts, model.allow, mayTakeChat(model)),
     });
     if (admission.kind === 'refused') {
       metrics.budgetRefusal(metricLabels[admission.reason] ?? admission.reason);

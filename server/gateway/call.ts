@@ -28,6 +28,8 @@ export interface ClientCall {
 export interface ModelRequest {
   facts: RequestFacts;
   model: CatalogModel;
+  /** The cap on the answer that its routes may be sent, which a translation may raise; null without one. */
+  maxTokens: number | null;
   first: Prepared;
   /** The next route that can express the request, after a failure. Null: none is left. */
   next(after: 'failure' | 'no_connection'): Prepared | null;

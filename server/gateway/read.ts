@@ -111,6 +111,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
     return {
       facts,
       model,
+      maxTokens: sentCap(facts, model),
       first,
       next(after) {
         for (let target = candidates.next(after); target !== null; target = candidates.next('unfit')) {
@@ -121,6 +122,14 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
       },
     };
   };
+}
+
+/** The client's cap on the answer, raised to the smallest that a translation to one of the model's routes may send. */
+function sentCap({ protocol, maxTokens }: RequestFacts, { routes }: CatalogModel): number | null {
+  if (maxTokens === null) return null;
+  return routes
+    .filter(({ upstream }) => upstream.protocol !== protocol)
+    .reduce((cap, { upstream }) => Math.max(cap, upstream.features.minOutputTokens), maxTokens);
 }
 
 /** The betas of the messages protocol's header, which may be repeated; other protocols have none. */

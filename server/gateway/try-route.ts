@@ -66,7 +66,7 @@ export function createRouteTries({
       promptBound: promptBoundOf(facts, request.model.allow, contextWindow),
       estimatedInputTokens: estimateInput(facts, contextWindow),
       bounds,
-      maxOutputTokens: Math.min(facts.maxTokens ?? maxOutputTokens, maxOutputTokens) * facts.answers,
+      maxOutputTokens: Math.min(request.maxTokens ?? maxOutputTokens, maxOutputTokens) * facts.answers,
       reasoning: speed && createHiddenReasoning({ ...speed, startedAt: performance.now() }),
       credit: credit.of(accountId),
       // A drained answer stays within its hold: it is not extended.

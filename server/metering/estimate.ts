@@ -54,12 +54,14 @@ const maxSearchesUnasked = 4 * windowsWithVendorTools;
  * account; it is counted as an anomaly.
  */
 export function tokenBounds(
-  facts: { answers: number; gates: readonly { kind: string; name: string }[] },
+  facts: { answers: number; gates: readonly { kind: string; name: string }[]; searchesTools: boolean },
   /** Gates that the model's entry opens; other gated members never reach the vendor. */
   allowed: ReadonlySet<string>,
   contextWindow: number,
 ): TokenBounds {
-  const windows = runsVendorTools(facts, allowed) ? windowsWithVendorTools : windowsOfOneRun;
+  // A search among the tools costs nothing itself, and the model runs again with what it found.
+  const runsAgain = runsVendorTools(facts, allowed) || facts.searchesTools;
+  const windows = runsAgain ? windowsWithVendorTools : windowsOfOneRun;
   const input = Math.min(MAX_POOL_TOKENS, contextWindow * windows);
   return {
     input,
@@ -88,12 +90,14 @@ function asksForSearches({ gates }: Gated, allowed: ReadonlySet<string>): boolea
 
 /**
  * Searches that a request is held for: as many as the vendor may read its context, where the request asks for them, or
- * where the model's entry opens no searches, because a model that has a price for them then searches by itself. Zero: it
- * can ask for searches and does not.
+ * where the model may search by itself. It may where its entry opens no searches and has a price for them all the same, and
+ * at vendors of chat completions (`unasked`), some of whose models search whatever the request says:
+ * https://docs.perplexity.ai/docs/sonar/models, https://platform.openai.com/docs/guides/tools-web-search. On the other
+ * protocols a search needs its tool. Zero: none can be made.
  */
-export function heldSearches(facts: Gated, allowed: ReadonlySet<string>): number {
+export function heldSearches(facts: Gated, allowed: ReadonlySet<string>, unasked: boolean): number {
   const isAskable = [...allowed].some((name) => searchGate.test(name));
-  return asksForSearches(facts, allowed) || !isAskable ? windowsWithVendorTools : 0;
+  return asksForSearches(facts, allowed) || !isAskable || unasked ? windowsWithVendorTools : 0;
 }
 
 /** A bound on the prompt's tokens, as the hold was sized by. */

@@ -97,6 +97,7 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
     members,
     unknownMembers: [...unknownMembers, ...content.unknownParts],
     gates: content.gates,
+    searchesTools: content.searchesTools,
     danglingReasoning: content.danglingReasoning,
     cacheWrite: content.cacheWrite,
     reasoning: askedReasoning(body, members),

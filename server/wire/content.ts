@@ -2,7 +2,7 @@ import type { Protocol } from '../core/protocol.ts';
 import type { Json } from './dialogue/json.ts';
 import { isOptionalTool } from './dialogue/vendor-tools.ts';
 import { addMembers, type JsonNode, leaf, listOf, type Shape, shape, textOf, valueOf } from './json.ts';
-import { asksForNothing, isKnownPart, type MemberGate, memberTables } from './members.ts';
+import { asksForNothing, isKnownItem, isKnownPart, type MemberGate, memberTables } from './members.ts';
 import type { Gate, RequestFacts, WireProblem } from './protocol.ts';
 
 /**
@@ -17,11 +17,14 @@ import type { Gate, RequestFacts, WireProblem } from './protocol.ts';
 
 /** What the content says; the part of `RequestFacts` that needs a walk. */
 export interface Content
-  extends Pick<RequestFacts, 'images' | 'documents' | 'documentBytes' | 'cacheWrite' | 'danglingReasoning'> {
+  extends Pick<
+    RequestFacts,
+    'images' | 'documents' | 'documentBytes' | 'cacheWrite' | 'danglingReasoning' | 'searchesTools'
+  > {
   /** Bytes of inline media, which are no text. */
   inlineBytes: number;
   gates: Gate[];
-  /** Types of content parts that stand in no table of the protocol; the first few. */
+  /** Types of content parts and items that stand in no table of the protocol; the first few. */
   unknownParts: readonly string[];
 }
 
@@ -125,13 +128,14 @@ function isOff(body: Buffer, node: JsonNode, gate: MemberGate): boolean {
 /** Types of unknown parts that are named; a body may have as many as it has parts. */
 const MAX_UNKNOWN_PARTS = 16;
 
+function noteUnknown(walk: Walk, type: string): void {
+  if (walk.unknownParts.size < MAX_UNKNOWN_PARTS) walk.unknownParts.add(type);
+}
+
 /** A content part by its type: it may have a gate of its own, or be unknown. */
 function readPartType(walk: Walk, type: string | null, protocol: Protocol, path: Path): void {
   if (type === null) return;
-  if (!isKnownPart(protocol, type)) {
-    if (walk.unknownParts.size < MAX_UNKNOWN_PARTS) walk.unknownParts.add(type);
-    return;
-  }
+  if (!isKnownPart(protocol, type)) return noteUnknown(walk, type);
   const gate = memberTables[protocol].parts[type]?.gate;
   if (gate !== undefined) addGate(walk, gate.kind, gate.name ?? type, inner(path, 'type'), gate);
 }
@@ -168,6 +172,7 @@ function readTool(walk: Walk, tool: JsonNode, protocol: Protocol, path: Path): v
   for (const [index, nested] of items(tool.members.get('tools')).entries()) {
     readTool(walk, nested, protocol, inner(inner(path, 'tools'), index));
   }
+  if (type?.startsWith('tool_search') === true) walk.found.searchesTools = true;
   if (type === null || clientTools[protocol].test(type)) return;
   if (type === 'shell' && environmentOf(walk.body, tool) === 'local') return;
   const name = type === 'mcp_toolset' ? 'mcp_servers' : type.replace(toolVersion, '');
@@ -404,7 +409,9 @@ const responsesShape = bodyShape('responses', {
       content: responsesPart,
       output: responsesPart,
       encrypted_content: leaf,
+      status: leaf,
       result: leaf,
+      outputs: listOf(shape({ type: leaf, url: leaf })),
       tools: listOf(responsesTool),
       prompt_cache_breakpoint: breakpoint,
     }),
@@ -449,7 +456,11 @@ function readResponsesItem(walk: Walk, item: JsonNode, path: Path): void {
     addGate(walk, 'tenant', 'item_reference', inner(path, 'id'));
   }
   if (type === 'reasoning' && isDanglingReasoning(item)) walk.found.danglingReasoning = true;
-  if (type === 'image_generation_call') readGeneratedImage(walk, item.members.get('result'));
+  if (type !== null && !isKnownItem(type)) noteUnknown(walk, type);
+  if (type === 'image_generation_call') readGeneratedImage(walk, item, path);
+  for (const output of items(item.members.get('outputs'))) {
+    if (textOf(walk.body, output.members.get('type')) === 'image') readImageUrl(walk, output.members.get('url'));
+  }
   for (const [index, tool] of items(item.members.get('tools')).entries()) {
     readTool(walk, tool, 'responses', inner(inner(path, 'tools'), index));
   }
@@ -466,8 +477,13 @@ export function isDanglingReasoning({ members }: JsonNode): boolean {
   return members.get('encrypted_content')?.kind !== 'string' && items(members.get('content')).length === 0;
 }
 
-function readGeneratedImage(walk: Walk, result: JsonNode | undefined): void {
-  if (result?.kind !== 'string') return;
+/** A picture by its id alone is looked up in the vendor's account; one that failed stands for nothing. */
+function readGeneratedImage(walk: Walk, { members }: JsonNode, path: Path): void {
+  const result = members.get('result');
+  if (result?.kind !== 'string') {
+    if (textOf(walk.body, members.get('status')) === 'failed') return;
+    return addGate(walk, 'tenant', 'item_reference', inner(path, 'id'));
+  }
   walk.found.images += 1;
   countInline(walk, result);
 }
@@ -501,6 +517,7 @@ function rulesFor(protocol: Protocol, wanted: Shape, readContent: (walk: Walk, r
         inlineBytes: 0,
         cacheWrite: 'none',
         danglingReasoning: false,
+        searchesTools: false,
         gates: [],
         unknownParts: [],
       };

@@ -38,6 +38,8 @@ export interface MemberTable {
   members: Readonly<Record<string, MemberRule>>;
   /** Content parts and blocks by their `type`; those without a gate are listed only to be known. */
   parts: Readonly<Record<string, { effect: Effect; page: string; gate?: MemberGate }>>;
+  /** Items of a response's input by their `type`; absent where the protocol has none. */
+  items?: MemberTable['parts'];
 }
 
 /**
@@ -287,6 +289,18 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
       ),
       input_audio: { effect: 'price', page: memberPages.responses, gate: price },
     },
+    items: {
+      ...plainParts(
+        memberPages.responses,
+        'message reasoning function_call function_call_output custom_tool_call custom_tool_call_output web_search_call ' +
+          'file_search_call computer_call computer_call_output code_interpreter_call image_generation_call ' +
+          'local_shell_call local_shell_call_output shell_call shell_call_output apply_patch_call ' +
+          'apply_patch_call_output mcp_list_tools mcp_approval_request mcp_approval_response mcp_call ' +
+          'tool_search_call tool_search_output additional_tools configuration_update compaction compaction_trigger ' +
+          'program program_output',
+      ),
+      item_reference: { effect: 'tenant', page: memberPages.responses, gate: tenant },
+    },
   },
 };
 
@@ -313,6 +327,11 @@ function ruleOf({ gate, translation }: MemberRule): FieldRule[] {
 export function mistakenFor(protocol: Protocol, name: string): string | null {
   if (Object.hasOwn(memberTables[protocol].members, name)) return null;
   return foldedMembers[protocol].get(folded(name)) ?? null;
+}
+
+/** Whether items of this type are in the table of responses. */
+export function isKnownItem(type: string): boolean {
+  return Object.hasOwn(memberTables.responses.items ?? {}, type);
 }
 
 /** Whether content parts of this type are in the protocol's table. */

@@ -51,6 +51,8 @@ export interface RequestFacts extends RequestMeasure {
   unknownMembers: readonly string[];
   /** Named gates this body touches (tenant and price gates): field or tool names a catalog entry may allow. */
   gates: readonly Gate[];
+  /** A tool of the vendor looks for tools: free by itself, and the model may run again with what it found. */
+  searchesTools: boolean;
   /** Responses only: it has reasoning without its content, which a vendor would look up under its id. */
   danglingReasoning: boolean;
 }

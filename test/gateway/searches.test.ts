@@ -125,6 +125,7 @@ describe('a hold', () => {
   it.each([
     { what: 'a search tool of OpenRouter', model: 'only-chat', more: { tools: [{ type: 'openrouter:web_search' }] } },
     { what: 'a plugin', model: 'only-chat', more: { plugins: [{ id: 'web' }] } },
+    { what: 'a model of chat completions, which may search unasked', model: 'only-chat', more: {} },
     { what: 'a model with a price for searches that nobody has to ask for', model: 'opened-messages', more: {} },
   ])('covers the searches of $what', async ({ model, more }) => {
     const customer = await app.customer({ usd: '0.2' });

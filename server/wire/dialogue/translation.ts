@@ -102,7 +102,7 @@ function takeNotes(
     tools: mapToolNames(tools, NAME_LIMIT[upstream]),
     hideReasoning: showReasoning === false && !context.features.reasoningHistory,
     echo: clientSide.echo?.(body) ?? {},
-    droppedTools: offeredOptionalTools(body.tools),
+    droppedTools: offeredOptionalTools(body),
   };
 }
 

@@ -16,13 +16,13 @@ import { refuse } from './refusal.ts';
  */
 
 /**
- * Tools that search, fetch pages or run programs at the vendor, under the names that the vendors and other gateways give
- * them. Clients offer them with every request and a model answers without them: where a model of another vendor answers
+ * Tools that search, fetch pages, run programs or look for the client's tools at the vendor, under the names that the vendors
+ * and other gateways give them. Clients offer them with every request and a model answers without them: where a model of another vendor answers
  * they are left out, and the answer says so. Other tools of vendors hold what a request is about (files, servers) and are
  * refused.
  */
 const optionalTool =
-  /^(?:[a-z]{1,32}:)?(?:web_search|web_fetch|x_search|code_execution|code_interpreter)(?:_preview)?(?:_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
+  /^(?:[a-z]{1,32}:)?(?:web_search|web_fetch|x_search|code_execution|code_interpreter|tool_search(?:_tool(?:_regex|_bm25)?)?)(?:_preview)?(?:_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
 
 export function isOptionalTool(type: Json | undefined): boolean {
   return typeof type === 'string' && optionalTool.test(type);
@@ -31,10 +31,15 @@ export function isOptionalTool(type: Json | undefined): boolean {
 /** Types of optional tools that are named in the header; more say no more. */
 const MAX_NAMED = 16;
 
-/** The types of the vendor's optional tools that a request offers, each once: what an answer says was left out. */
-export function offeredOptionalTools(tools: Json | undefined): string[] {
-  if (!Array.isArray(tools)) return [];
-  const types = tools.flatMap((tool) => (isObject(tool) && isOptionalTool(tool.type) ? [typeOf(tool)] : []));
+/**
+ * The types of the vendor's optional tools that a request offers, each once: what an answer says was left out. Items of a
+ * response's input may add tools.
+ */
+export function offeredOptionalTools({ tools, input }: JsonObject): string[] {
+  const added = Array.isArray(input) ? input.map((item) => (isObject(item) ? item.tools : undefined)) : [];
+  const types = [tools, ...added]
+    .flatMap((list) => (Array.isArray(list) ? list : []))
+    .flatMap((tool) => (isObject(tool) && isOptionalTool(tool.type) ? [typeOf(tool)] : []));
   return [...new Set(types)].slice(0, MAX_NAMED);
 }
 
@@ -116,11 +121,13 @@ function collect(value: Json, lines: string[]): void {
       const member = value[name];
       if (typeof member === 'string' && member !== '') lines.push(member);
     }
+    // A search among the client's tools says the names of those that it found.
+    if (value.type === 'tool_reference' && typeof value.tool_name === 'string') lines.push(value.tool_name);
     const code = value.return_code ?? value.exit_code;
     if (isNumber(code) && numberValue(code) !== 0) lines.push(`exit code ${numberValue(code)}`);
     // A document that was fetched has its text one level deeper, beside what says that it is text.
     if (typeof value.data === 'string' && value.type === 'text') lines.push(value.data);
-    for (const name of ['content', 'source', 'output', 'outcome']) {
+    for (const name of ['content', 'source', 'output', 'outcome', 'tool_references']) {
       const member = value[name];
       if (typeof member === 'object' && member !== null && !isNumber(member)) collect(member, lines);
       else if (name === 'content' && typeof member === 'string') lines.push(member);

@@ -59,7 +59,7 @@ export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, ups
   checkFields(text ?? {}, { rules: TEXT_FIELDS, upstream, at: 'text' });
   const summary = reasoning?.summary ?? reasoning?.generate_summary;
   const { instructions, turns, found } = readInput(body.input);
-  const declared = [...readTools(body.tools, 'tools', null), ...found];
+  const declared = withFound(readTools(body.tools, 'tools', null), found);
   const { tools, toolChoice } = readToolChoice(body.tool_choice, declared);
   const leading = optionalString(body.instructions, 'instructions');
   return {
@@ -79,6 +79,13 @@ export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, ups
     verbosity: optionalString(text?.verbosity, 'text.verbosity'),
     cacheKey: optionalString(body.prompt_cache_key, 'prompt_cache_key'),
   };
+}
+
+/** Tools that a search has found stand beside those that are declared, where they are not the same. */
+function withFound(declared: FunctionTool[], found: readonly FunctionTool[]): FunctionTool[] {
+  const names = new Set(declared.map(({ name }) => name));
+  const isNew = ({ name }: FunctionTool): boolean => names.size < names.add(name).size;
+  return [...declared, ...found.filter(isNew)];
 }
 
 function textPart(text: string, at: string): TextPart {
@@ -105,7 +112,8 @@ function readInput(input: Json | undefined): Input {
     const item = requireObject(value, at);
     if (item.type !== undefined && item.type !== 'message') {
       readItem(item, turns, answer, at);
-      if (item.type === 'tool_search_output') found.push(...readTools(item.tools, `${at}.tools`, null));
+      if (item.type === 'tool_search_output' || item.type === 'additional_tools')
+        found.push(...readTools(item.tools, `${at}.tools`, null));
       return;
     }
     const role = oneOf(item.role, ['system', 'developer', 'user', 'assistant'], `${at}.role`);
@@ -159,6 +167,7 @@ function readItem(item: JsonObject, turns: Turn[], answer: OpenAnswer, at: strin
     case 'mcp_list_tools':
     case 'tool_search_call':
     case 'tool_search_output':
+    case 'additional_tools':
       // Say only that a search took place, or what there was to call; what was found is in the text that follows, and
       // tools that were found stand among the others.
       break;
@@ -268,8 +277,7 @@ function readTools(tools: Json | undefined, listAt: string, namespace: string | 
   return optionalList(tools, listAt).flatMap((value, index): FunctionTool[] => {
     const at = `${listAt}.${index}`;
     const tool = requireObject(value, at);
-    // The tools that it would find are not there to be called; coding agents always offer it and do well without.
-    if (tool.type === 'tool_search' || isOptionalTool(tool.type)) return [];
+    if (isOptionalTool(tool.type)) return [];
     if (tool.type === 'namespace' && namespace === null) return readNamespace(tool, at);
     if (tool.type === 'custom') return [readFreeTextTool(tool, at, namespace)];
     if (tool.type !== 'function') refuseType(tool, at, 'tools');

@@ -63,6 +63,20 @@ describe('a messages history with tools that ran at the vendor', () => {
       ],
       ['[look: {}]', '[mcp result]\\nAn owl.'],
     ],
+    [
+      'a search among the tools',
+      [
+        { type: 'server_tool_use', id: 'srv', name: 'tool_search_tool_regex', input: { pattern: 'owl' } },
+        found(
+          {
+            type: 'tool_search_tool_search_result',
+            tool_references: [{ type: 'tool_reference', tool_name: 'count_owls' }],
+          },
+          'tool_search_tool_result',
+        ),
+      ],
+      ['[tool_search_tool_regex: {"pattern":"owl"}]', '[tool_search result]\\ncount_owls'],
+    ],
     ["the vendor's summary", [{ type: 'compaction', content: 'They spoke of owls.' }], ['They spoke of owls.']],
     ['a summary that failed', [{ type: 'compaction', content: null }], ['So']],
     ['sealed thinking', [{ type: 'redacted_thinking', data: 'c2VhbGVk' }], ['So']],
@@ -114,6 +128,15 @@ describe('a responses history with tools that ran at the vendor', () => {
     });
   }
 
+  test.each([R_TO_C, R_TO_M])('$upstream upstream: a tool that was declared and found is given once', (direction) => {
+    const tool = (name: string) => ({ type: 'function', name, parameters: { type: 'object' }, defer_loading: true });
+    const found = { type: 'tool_search_output', call_id: null, tools: [tool('one'), tool('two')] };
+    const added = { type: 'additional_tools', role: 'developer', tools: [tool('two'), tool('three')] };
+    const body = { ...responses(found, added), tools: [tool('one'), { type: 'tool_search' }] };
+    const names = JSON.stringify(translated(direction, body)).match(/"name":"(one|two|three)"/g);
+    expect(names).toEqual(['"name":"one"', '"name":"two"', '"name":"three"']);
+  });
+
   test('what is sealed and carries the conversation is refused', () => {
     const sealed = responses({ type: 'compaction', encrypted_content: 'c2VhbGVk' });
     expect(refusal(R_TO_C, sealed)).toMatchObject({ param: 'input.1.type' });
@@ -149,8 +172,10 @@ describe('a search at the vendor', () => {
 
   const types: [Direction, string[]][] = [
     [M_TO_C, ['web_fetch_20250910', 'code_execution_20250522', 'web_search_20250305']],
+    [M_TO_C, ['tool_search_tool_regex_20251119', 'tool_search_tool_bm25']],
     [C_TO_M, ['web_search', 'openrouter:web_search', 'openrouter:web_fetch', 'code_interpreter', 'x_search']],
-    [R_TO_C, ['web_search_preview_2025_03_11', 'code_interpreter', 'x_search']],
+    [C_TO_M, ['openrouter:tool_search']],
+    [R_TO_C, ['web_search_preview_2025_03_11', 'code_interpreter', 'x_search', 'tool_search']],
   ];
   const offering = types.flatMap(([direction, list]) => list.map((type): [Direction, string] => [direction, type]));
   const offer = ({ client }: Direction, type: string): Record<string, unknown> => {
