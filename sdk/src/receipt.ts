@@ -15,6 +15,8 @@ export interface Receipt {
   units?: readonly { unit: string; count: Count; price_usd: string; amount_usd: string }[];
   /** The prompt lengths that the prices are for, of a model whose price depends on them. */
   tier?: { above_prompt_tokens: number | null; up_to_prompt_tokens: number | null } | null;
+  /** When the request was accepted and the hours that its prices are for, of a model whose price depends on the clock. */
+  clock?: { priced_at: string; window: { days: readonly string[]; period: string; time_zone: string } | null } | null;
   cost_usd: string;
   charged_usd: string;
 }
@@ -24,8 +26,18 @@ export interface ReceiptWithLines {
   receipt: readonly { pool: string; tokens: Count; pricePerMillion: string; amount: string }[];
   units?: readonly { unit: string; count: Count; price: string; amount: string }[];
   tier?: { abovePromptTokens: number | null; upToPromptTokens: number | null } | null;
+  clock?: { pricedAt: string; window: PriceHours | null } | null;
   cost: string;
   charged: string;
+}
+
+/** Hours of the week that have prices of their own. */
+interface PriceHours {
+  /** Lower case or upper case, `mon` to `sun`. */
+  days: readonly string[];
+  /** `HH:MM-HH:MM`; hours over midnight belong to the day on which they begin. */
+  period: string;
+  timeZone: string;
 }
 
 type Count = number | string | bigint;
@@ -70,7 +82,7 @@ export interface ReceiptCheck {
  * ```
  */
 export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): ReceiptCheck {
-  const { lines, units, tier, cost, charged } =
+  const { lines, units, tier, clock, cost, charged } =
     'receipt' in entry ? fromLines(entry as ReceiptWithLines) : fromPools(entry);
   const problems: string[] = [];
   const sums: Record<Pool, bigint> = { input: 0n, cache_hit: 0n, cache_write_5m: 0n, cache_write_1h: 0n, output: 0n };
@@ -81,7 +93,7 @@ export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): 
     }
     sums[pool] += part;
   }
-  problems.push(...tierProblems(lines, tier));
+  problems.push(...tierProblems(lines, tier), ...clockProblems(clock));
   let unitsPico = 0n;
   for (const { unit, count: pieces, price, amount } of units) {
     const part = count(pieces) * parseDecimal(price, 12);
@@ -115,6 +127,7 @@ interface Lines {
   lines: Line[];
   units: UnitLine[];
   tier: Tier | null;
+  clock: { at: string; window: PriceHours | null } | null;
   cost: string;
   charged: string;
 }
@@ -144,7 +157,42 @@ function tierProblems(lines: readonly Line[], tier: Tier | null): string[] {
   return [];
 }
 
-function fromPools({ usage, prices, units = [], tier, cost_usd: cost, charged_usd: charged }: Receipt): Lines {
+/**
+ * Whether the request was accepted within the hours that the prices are for. Which hours there are besides, and on which
+ * dates they do not count, is in the price list and not in the entry.
+ */
+function clockProblems(clock: Lines['clock']): string[] {
+  if (clock === null || clock.window === null) return [];
+  const { days, period, timeZone } = clock.window;
+  const [from, to] = period.split('-').map(minuteOfDay) as [number, number];
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).formatToParts(new Date(clock.at));
+  const part = (type: string) => parts.find((each) => each.type === type)?.value ?? '';
+  const today = weekdays.indexOf(part('weekday').toLowerCase());
+  const minute = Number(part('hour')) * 60 + Number(part('minute'));
+  const begins = (day: number) => days.some((name) => weekdays.indexOf(name.toLowerCase()) === day);
+  const isOvernight = to <= from;
+  const isWithin =
+    (begins(today) && minute >= from && (isOvernight || minute < to)) ||
+    (isOvernight && begins((today + 6) % 7) && minute < to);
+  return isWithin
+    ? []
+    : [`The prices are for ${days.join(', ')} ${period} ${timeZone}, and the request was accepted at ${clock.at}.`];
+}
+
+const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+
+function minuteOfDay(text: string): number {
+  if (!/^\d\d:\d\d$/.test(text)) throw new RangeError(`${JSON.stringify(text)} is no time of the day.`);
+  return Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
+}
+
+function fromPools({ usage, prices, units = [], tier, clock, cost_usd: cost, charged_usd: charged }: Receipt): Lines {
   const lines = pools.map((pool) => ({ pool, tokens: usage[`${pool}_tokens`], price: prices[pool], amount: null }));
   const range = tier ? { above: tier.above_prompt_tokens, upTo: tier.up_to_prompt_tokens } : null;
   const pieces = units.map(({ unit, count: n, price_usd: price, amount_usd: amount }) => ({
@@ -153,17 +201,22 @@ function fromPools({ usage, prices, units = [], tier, cost_usd: cost, charged_us
     price,
     amount,
   }));
-  return { lines, units: pieces, tier: range, cost, charged };
+  return { lines, units: pieces, tier: range, clock: clock ? clockOfPools(clock) : null, cost, charged };
 }
 
-function fromLines({ receipt, units = [], tier, cost, charged }: ReceiptWithLines): Lines {
+function clockOfPools({ priced_at: at, window }: NonNullable<Receipt['clock']>): Lines['clock'] {
+  return { at, window: window && { days: window.days, period: window.period, timeZone: window.time_zone } };
+}
+
+function fromLines({ receipt, units = [], tier, clock, cost, charged }: ReceiptWithLines): Lines {
   const lines = receipt.map(({ pool: name, tokens, pricePerMillion: price, amount }) => {
     const pool = pools.find((each) => each.replaceAll('_', '') === name.toLowerCase());
     if (pool === undefined) throw new RangeError(`${JSON.stringify(name)} is no kind of token that has a price.`);
     return { pool, tokens, price, amount };
   });
   const range = tier ? { above: tier.abovePromptTokens, upTo: tier.upToPromptTokens } : null;
-  return { lines, units: [...units], tier: range, cost, charged };
+  const moment = clock ? { at: clock.pricedAt, window: clock.window } : null;
+  return { lines, units: [...units], tier: range, clock: moment, cost, charged };
 }
 
 /** USD per 1,000,000 tokens as pico-USD per token. */

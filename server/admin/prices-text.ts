@@ -1,17 +1,18 @@
-import { usdPerUnit } from '../catalog/models.ts';
+import { clockFacts, usdPerUnit } from '../catalog/models.ts';
 import type { RouteCosts } from '../catalog/upstreams.ts';
 import { formatPrice } from '../core/money.ts';
 import type { CatalogPrice } from '../core/price.ts';
 
 /** Prices and costs as a catalog file writes them: USD per 1M tokens as text. */
 export function pricesText(prices: CatalogPrice | RouteCosts) {
-  const { tiers, perUnit = {} } = prices;
+  const { tiers, perUnit = {}, clock } = prices;
   const maxPromptTokens = 'maxPromptTokens' in prices ? prices.maxPromptTokens : null;
   return {
     ...fiveText(prices),
     ...(tiers.length === 0
       ? {}
       : { tiers: tiers.map((tier) => ({ abovePromptTokens: tier.abovePromptTokens, ...fiveText(tier) })) }),
+    ...(clock === undefined ? {} : { clock: clockFacts(clock) }),
     ...(Object.keys(perUnit).length === 0 ? {} : { perUnit: usdPerUnit(perUnit) }),
     ...(maxPromptTokens === null ? {} : { maxPromptTokens }),
   };

@@ -1,6 +1,7 @@
 import { MAX_PICO, type PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { entryCost, type FrozenPrice } from '../core/price.ts';
+import { entryCost, type VersionPrice } from '../core/price.ts';
+import { frozenAt } from '../core/price-clock.ts';
 import type { TokenPools } from '../core/tokens.ts';
 import * as budget from './budget.ts';
 import { advance, common, minus, plus } from './escrow.ts';
@@ -135,7 +136,8 @@ export interface KeyTruth {
 }
 
 export interface ModelTruth extends ModelSize {
-  price: FrozenPrice;
+  /** With its windows: each admission chooses by the clock that it was checked by. */
+  price: VersionPrice;
   /** When the next version of the price begins, by the database's clock, milliseconds. */
   priceUntilMs: number | null;
 }
@@ -371,7 +373,8 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   const key = facts.keys.get(keyId);
   if (key === undefined || !key.valid || key.accountId !== accountId) return refused('key_invalid');
   if (!key.accountActive) return refused('suspended');
-  const model = facts.models.get(ask.model);
+  const truth = facts.models.get(ask.model);
+  const model = truth && { ...truth, price: frozenAt(truth.price, facts.nowMs) };
   const cover = coverOf(
     ask,
     grants.some((grant) => grant.overdrawn),
@@ -425,6 +428,7 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
     amount: placed.amount,
     freeAfter: available - placed.amount,
     price,
+    admittedAtMs: facts.nowMs,
     contextWindow,
     maxOutputTokens,
     trialOnly,

@@ -1,5 +1,6 @@
 import type { PicoUsd } from '../core/money.ts';
-import { entryCost } from '../core/price.ts';
+import { entryCost, type TieredPrices } from '../core/price.ts';
+import { frozenAt, pricesOfAllHours } from '../core/price-clock.ts';
 import type { Facts, Operation, Result } from './batch.ts';
 import type { Part } from './budget.ts';
 import * as rules from './escrow.ts';
@@ -82,13 +83,19 @@ export function createEscrows(parts: EscrowsParts): Escrows {
       const { truth } = recalled.model;
       // The lane refuses it, after what it refuses before.
       if (isUnpriced(asked, truth)) return null;
-      const size = holdSize(asked, truth, truth.price);
       // Requests that cannot be stopped are covered: escrows exist only where there is plenty of money.
-      const need = asked.stream ? size.target : size.maxCost;
+      const needAt = (price: TieredPrices) => {
+        const size = holdSize(asked, truth, price);
+        return asked.stream ? size.target : size.maxCost;
+      };
       const open = registry.of(asked);
-      noteUse(open, need, truth.price.id);
+      // Which prices count is known with the witness's clock; until then the dearest are set aside.
+      const dearest = pricesOfAllHours(truth.price)
+        .map(needAt)
+        .reduce((a, b) => (a > b ? a : b));
+      noteUse(open, dearest, truth.price.id);
       filling.ahead(open);
-      if (rules.sumOf(open.escrow.idle) < need) return null;
+      if (rules.sumOf(open.escrow.idle) < dearest) return null;
       const testimony = await truths.ask();
       if (testimony === null || !isHealthy()) return 'unavailable';
       if (!isTrue(asked, recalled, testimony) || open.change !== testimony.change || open.closed) return null;
@@ -96,12 +103,24 @@ export function createEscrows(parts: EscrowsParts): Escrows {
         registry.close(open);
         return null;
       }
+      const price = frozenAt(truth.price, testimony.nowMs);
+      const need = truth.price.clock === undefined ? dearest : needAt(price);
       const drawn = drawAll(open, need, testimony.nowMs);
       if (drawn === null) return null;
       promises.set(asked.requestId, { open, parts: drawn });
-      const { price, contextWindow, maxOutputTokens } = truth;
+      const { contextWindow, maxOutputTokens } = truth;
       const { freeAfter, trialOnly } = open;
-      return { kind: 'admitted', amount: need, freeAfter, price, contextWindow, maxOutputTokens, trialOnly };
+      const admittedAtMs = testimony.nowMs;
+      return {
+        kind: 'admitted',
+        amount: need,
+        freeAfter,
+        price,
+        admittedAtMs,
+        contextWindow,
+        maxOutputTokens,
+        trialOnly,
+      };
     },
 
     extend: createExtend({ registry, ask: truths.ask, mayDraw }),

@@ -3,7 +3,7 @@ import type { Statement, StatementResult } from './flight.ts';
 import type { Additions, EscrowAddition, PlacedCharge, UsageAddition } from './promised-charges.ts';
 import { type BulkColumn, list, lookup, moment, plainList, statement } from './sql.ts';
 import type { Settlement } from './types.ts';
-import { upsertUsage } from './writes.ts';
+import { pricedAt, priceWindow, upsertUsage } from './writes.ts';
 
 /**
  * The statements of a batch of promised charges. Nothing is read before: each row moves by an addition, which PostgreSQL
@@ -65,6 +65,8 @@ const kindColumns: BulkColumn<Kind>[] = [
   ['price_output', 'bigint', ({ settlement }) => settlement.price.output],
   ['tier_above', 'bigint', ({ settlement }) => settlement.price.tier?.above ?? null],
   ['tier_up_to', 'bigint', ({ settlement }) => settlement.price.tier?.upTo ?? null],
+  ['priced_at', 'timestamptz', ({ settlement }) => pricedAt(settlement.price)],
+  ['price_window', 'text', ({ settlement }) => priceWindow(settlement.price)],
   ['outcome', 'text', ({ settlement }) => settlement.outcome],
   ['usage_source', 'text', ({ settlement }) => settlement.usageSource],
   ['stream', 'boolean', ({ settlement }) => settlement.stream],
@@ -228,6 +230,8 @@ function isSamePrice(known: EntryPrice, price: EntryPrice): boolean {
       known.cacheWrite1h === price.cacheWrite1h &&
       known.output === price.output &&
       known.tier?.above === price.tier?.above &&
-      known.tier?.upTo === price.tier?.upTo)
+      known.tier?.upTo === price.tier?.upTo &&
+      known.byClock?.at === price.byClock?.at &&
+      priceWindow(known) === priceWindow(price))
   );
 }

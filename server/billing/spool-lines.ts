@@ -1,12 +1,13 @@
 import type { PicoUsd } from '../core/money.ts';
-import { chargedUnits, type TierRange, type UnitLine } from '../core/price.ts';
+import { type ClockChoice, chargedUnits, type TierRange, type UnitLine } from '../core/price.ts';
+import { parseWindowText, windowText } from '../core/price-clock.ts';
 import type { EscrowPromise, Settlement } from './types.ts';
 
 /** The lines of a spool file: one settlement each, as JSON, after a header that names the process which writes it. */
 
 /** Encodes a settlement as a line. Amounts are decimal strings, as everywhere outside the program. */
 export function encode(settlement: Settlement): string {
-  const { id, input, cacheHit, cacheWrite5m, cacheWrite1h, output, tier } = settlement.price;
+  const { id, input, cacheHit, cacheWrite5m, cacheWrite1h, output, tier, byClock } = settlement.price;
   const line = {
     ...settlement,
     price: {
@@ -17,6 +18,9 @@ export function encode(settlement: Settlement): string {
       cacheWrite1h: String(cacheWrite1h),
       output: String(output),
       ...(tier === undefined ? {} : { tier }),
+      ...(byClock === undefined
+        ? {}
+        : { byClock: { at: byClock.at, window: byClock.window && windowText(byClock.window) } }),
     },
     ...(settlement.units === undefined
       ? {}
@@ -45,6 +49,7 @@ export function decode(line: string): Settlement | 'header' | null {
         cacheWrite1h: toPico(price['cacheWrite1h']),
         output: toPico(price['output']),
         ...(price['tier'] === undefined ? {} : { tier: toTier(price['tier']) }),
+        ...(price['byClock'] === undefined ? {} : { byClock: toClockChoice(price['byClock']) }),
       },
       ...(value['units'] === undefined ? {} : { units: toUnits(value['units']) }),
       upstreamCost: value['upstreamCost'] === null ? null : toPico(value['upstreamCost']),
@@ -86,6 +91,14 @@ function toTier(value: unknown): TierRange {
   const isBound = (bound: unknown): bound is number | null => bound === null || Number.isSafeInteger(bound);
   if (!isBound(above) || !isBound(upTo)) throw new TypeError('not a tier of a price');
   return { above, upTo };
+}
+
+function toClockChoice(value: unknown): ClockChoice {
+  if (!isObject(value)) throw new TypeError('not a moment of a price');
+  const { at, window } = value;
+  if (!Number.isSafeInteger(at) || !(window === null || typeof window === 'string'))
+    throw new TypeError('not a moment of a price');
+  return { at: Number(at), window: window === null ? null : parseWindowText(window) };
 }
 
 function toPico(value: unknown): PicoUsd {

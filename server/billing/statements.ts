@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import { fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices } from '../core/price.ts';
+import { fromStoredClock, type StoredClock } from '../core/price-clock.ts';
 import type { Facts, Hold, KeyTruth, ModelTruth, Operation } from './batch.ts';
 import { pairKey } from './batch.ts';
 import type { Grant } from './budget.ts';
@@ -185,7 +186,7 @@ const readKeys = statement(
 const readModels = statement(
   'read_models',
   `SELECT m.id, m.context_window, m.max_output_tokens, p.id, p.input, p.cache_hit, p.cache_write_5m, p.cache_write_1h,
-          p.output, p.tiers, p.per_unit, p.max_prompt_tokens, ${milliseconds(`(SELECT min(valid_from) FROM price WHERE model_id = m.id AND valid_from > ${justNow})`)}
+          p.output, p.tiers, p.per_unit, p.max_prompt_tokens, p.clock, ${milliseconds(`(SELECT min(valid_from) FROM price WHERE model_id = m.id AND valid_from > ${justNow})`)}
    FROM unnest($1::text[]) AS asked (id)
    ${lookup('m', 'id, enabled, context_window, max_output_tokens', 'model', 'id = asked.id')}
    CROSS JOIN LATERAL (SELECT * FROM price WHERE model_id = m.id AND valid_from <= ${justNow}
@@ -466,7 +467,7 @@ function limitsOf([day, month, lifetime]: readonly Cell[]): Hold['limits'] {
 }
 
 function modelOf([, contextWindow, maxOutputTokens, priceId, ...prices]: Row): ModelTruth {
-  const [input, cacheHit, cacheWrite5m, cacheWrite1h, output, tiers, perUnit, maxPromptTokens, until] = prices;
+  const [input, cacheHit, cacheWrite5m, cacheWrite1h, output, tiers, perUnit, maxPromptTokens, clock, until] = prices;
   const price = unitPrices({
     input: pico(input),
     cacheHit: pico(cacheHit),
@@ -477,11 +478,12 @@ function modelOf([, contextWindow, maxOutputTokens, priceId, ...prices]: Row): M
     ...(tiers === '[]' ? {} : { tiers: fromStoredTiers(JSON.parse(text(tiers)) as StoredTier[]) }),
     ...(perUnit === '{}' ? {} : { perUnit: fromStoredUnits(JSON.parse(text(perUnit)) as Record<string, number>) }),
   });
+  const byClock = clock === null ? {} : { clock: fromStoredClock(JSON.parse(text(clock)) as StoredClock) };
   const bound = maxPromptTokens === null ? {} : { maxPromptTokens: Number(text(maxPromptTokens)) };
   return {
     contextWindow: Number(text(contextWindow)),
     maxOutputTokens: Number(text(maxOutputTokens)),
-    price: { id: text(priceId), ...price, ...bound },
+    price: { id: text(priceId), ...price, ...byClock, ...bound },
     priceUntilMs: maybeMs(until),
   };
 }

@@ -30,6 +30,8 @@ export interface Admitted {
   freeAfter: PicoUsd;
   /** The price of the request, whatever changes in the catalog later. */
   price: FrozenPrice;
+  /** By the database's clock, milliseconds: prices and costs with windows are those of this moment. */
+  admittedAtMs: number;
   contextWindow: number;
   maxOutputTokens: number;
   /** The account has only trial budget. */

@@ -1,7 +1,8 @@
 import type { ClientBase, Pool } from 'pg';
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { TierRange, UnitLine, UnitPrices } from '../core/price.ts';
+import type { ClockChoice, TierRange, UnitLine, UnitPrices } from '../core/price.ts';
+import { parseWindowText } from '../core/price-clock.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import type { GrantKind } from './grants.ts';
@@ -271,6 +272,8 @@ export interface LedgerRecord {
   prices: UnitPrices;
   /** The tier by prompt length that the prices are of; null: the price had none. */
   tier: TierRange | null;
+  /** What the clock showed at the admission; null: the price did not depend on it. */
+  byClock: ClockChoice | null;
   /** What was charged by the piece. */
   units: readonly UnitLine[];
   cost: PicoUsd;
@@ -406,6 +409,10 @@ function entryOf(row: Row): LedgerRecord {
       row.tier_above === null && row.tier_up_to === null
         ? null
         : { above: maybeNumber(row.tier_above), upTo: maybeNumber(row.tier_up_to) },
+    byClock:
+      row.priced_at === null
+        ? null
+        : { at: row.priced_at.getTime(), window: row.price_window && parseWindowText(row.price_window) },
     units: ((row.units ?? []) as (Omit<UnitLine, 'price'> & { price: number })[]).map((line) => ({
       ...line,
       price: BigInt(line.price),

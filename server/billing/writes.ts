@@ -1,4 +1,5 @@
-import type { UnitLine } from '../core/price.ts';
+import type { EntryPrice, UnitLine } from '../core/price.ts';
+import { windowText } from '../core/price-clock.ts';
 import type { Changes } from './batch.ts';
 import { pairKey } from './batch.ts';
 import type { Grant } from './budget.ts';
@@ -131,12 +132,22 @@ const entryColumns: BulkColumn<Changes['entries'][number]>[] = [
   ['usage_source', 'text', ({ settlement }) => settlement.usageSource],
   ['stream', 'boolean', ({ settlement }) => settlement.stream],
 ];
-/** Further columns of entries at tiered prices or with units; others have NULL there. */
+/** Further columns of entries at prices by length or by the clock, or with units; others have NULL there. */
 const furtherColumns: BulkColumn<Changes['entries'][number]>[] = [
   ['tier_above', 'bigint', ({ settlement }) => settlement.price.tier?.above ?? null],
   ['tier_up_to', 'bigint', ({ settlement }) => settlement.price.tier?.upTo ?? null],
+  ['priced_at', 'timestamptz', ({ settlement }) => pricedAt(settlement.price)],
+  ['price_window', 'text', ({ settlement }) => priceWindow(settlement.price)],
   ['units', 'jsonb', ({ settlement }) => storedLines(settlement.units)],
 ];
+
+export function pricedAt({ byClock }: EntryPrice): string | null {
+  return byClock === undefined ? null : new Date(byClock.at).toISOString();
+}
+
+export function priceWindow({ byClock }: EntryPrice): string | null {
+  return byClock === undefined || byClock.window === null ? null : windowText(byClock.window);
+}
 
 function storedLines(units: readonly UnitLine[] | undefined): string | null {
   if (units === undefined || units.length === 0) return null;
@@ -161,7 +172,8 @@ const insertFurtherEntries = insertEntriesInto('insert_further_entries', [...ent
 
 function insertEntries(entries: Changes['entries']): Statement {
   const hasFurther = entries.some(
-    ({ settlement: { price, units } }) => price.tier !== undefined || units !== undefined,
+    ({ settlement: { price, units } }) =>
+      price.tier !== undefined || price.byClock !== undefined || units !== undefined,
   );
   return hasFurther ? insertFurtherEntries(entries) : insertPlainEntries(entries);
 }

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { ReasoningEffort } from '../core/effort.ts';
-import { type FrozenPrice, fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices } from '../core/price.ts';
+import { fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices, type VersionPrice } from '../core/price.ts';
+import { fromStoredClock, type StoredClock } from '../core/price-clock.ts';
 import { singleFlight } from '../shared/single-flight.ts';
 import type { UnknownMembers } from './model.ts';
 import { clientPrefix } from './model.ts';
@@ -36,7 +37,7 @@ export interface CatalogModel {
 }
 
 /** The version that is valid now. */
-export interface CurrentPrice extends FrozenPrice {
+export interface CurrentPrice extends VersionPrice {
   validFrom: Date;
 }
 
@@ -84,6 +85,7 @@ interface Row {
   cacheWrite1h: string | null;
   output: string;
   tiers: StoredTier[];
+  clock: StoredClock | null;
   perUnit: Record<string, number>;
   maxPromptTokens: number | null;
   validFrom: string;
@@ -101,7 +103,7 @@ const readModels = `
          m.reasoning_tokens_per_second AS "reasoningTokensPerSecond",
          m.unknown_members AS "unknownMembers", m.created_at AS "createdAt",
          p.id AS "priceId", p.input::text, p.cache_hit::text AS "cacheHit", p.cache_write_5m::text AS "cacheWrite5m",
-         p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.tiers, p.per_unit AS "perUnit",
+         p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.tiers, p.clock, p.per_unit AS "perUnit",
          p.max_prompt_tokens AS "maxPromptTokens", p.valid_from AS "validFrom"
   FROM model m JOIN price p ON p.model_id = m.id
   WHERE m.enabled AND (p.valid_from > now() OR p.id = (
@@ -221,7 +223,7 @@ function toSnapshot(
 }
 
 function toPrice(row: Row): CurrentPrice {
-  const { maxPromptTokens } = row;
+  const { maxPromptTokens, clock } = row;
   return {
     id: row.priceId,
     ...unitPrices({
@@ -233,6 +235,7 @@ function toPrice(row: Row): CurrentPrice {
       tiers: fromStoredTiers(row.tiers),
       perUnit: fromStoredUnits(row.perUnit),
     }),
+    ...(clock === null ? {} : { clock: fromStoredClock(clock) }),
     ...(maxPromptTokens === null ? {} : { maxPromptTokens }),
     validFrom: new Date(row.validFrom),
   };

@@ -1,4 +1,4 @@
-import type { CatalogPrice } from '../core/price.ts';
+import type { CatalogPrice, PriceTier, UnitPrices } from '../core/price.ts';
 import type { RouteCosts } from './upstreams.ts';
 
 /** A markup on what a vendor charges, in exact fractions. */
@@ -16,7 +16,7 @@ export function parseMarkup(text: string): Markup | null {
 }
 
 /**
- * Prices that bring the markup on every pool of every tier: pico-USD per token, rounded up, so that the markup is never
+ * Prices that bring the markup on every pool of every tier and window: pico-USD per token, rounded up, so that the markup is never
  * missed. A cache hit must be cheaper than new context; where the vendor makes no difference, it is one pico-USD cheaper.
  */
 export function markedUp(costs: RouteCosts, markup: Markup): CatalogPrice {
@@ -24,20 +24,36 @@ export function markedUp(costs: RouteCosts, markup: Markup): CatalogPrice {
   const upOrNull = (cost: bigint | null) => (cost === null ? null : up(cost));
   const hit = (cacheHit: bigint, input: bigint) =>
     up(cacheHit) < up(input) || input === 0n ? up(cacheHit) : up(input) - 1n;
+  const setUp = (set: UnitPrices): UnitPrices => ({
+    input: up(set.input),
+    cacheHit: hit(set.cacheHit, set.input),
+    cacheWrite5m: up(set.cacheWrite5m),
+    cacheWrite1h: up(set.cacheWrite1h),
+    output: up(set.output),
+  });
+  const tiersUp = (tiers: readonly PriceTier[]) =>
+    tiers.map((tier) => ({ abovePromptTokens: tier.abovePromptTokens, ...setUp(tier) }));
+  const { clock } = costs;
   return {
     input: up(costs.input),
     cacheHit: hit(costs.cacheHit, costs.input),
     cacheWrite5m: upOrNull(costs.cacheWrite5m),
     cacheWrite1h: upOrNull(costs.cacheWrite1h),
     output: up(costs.output),
-    tiers: costs.tiers.map((tier) => ({
-      abovePromptTokens: tier.abovePromptTokens,
-      input: up(tier.input),
-      cacheHit: hit(tier.cacheHit, tier.input),
-      cacheWrite5m: up(tier.cacheWrite5m),
-      cacheWrite1h: up(tier.cacheWrite1h),
-      output: up(tier.output),
-    })),
+    tiers: tiersUp(costs.tiers),
+    ...(clock === undefined
+      ? {}
+      : {
+          clock: {
+            ...clock,
+            windows: clock.windows.map(({ days, hours, tiers, ...set }) => ({
+              days,
+              hours,
+              ...setUp(set),
+              tiers: tiersUp(tiers),
+            })),
+          },
+        }),
     maxPromptTokens: null,
   };
 }

@@ -6,11 +6,14 @@ import {
   fromStoredTiers,
   fromStoredUnits,
   type PerUnit,
+  type PriceClock,
   type PriceTier,
   type StoredTier,
   toStoredTiers,
   toStoredUnits,
+  type UnitPrices,
 } from '../core/price.ts';
+import { fromStoredClock, type StoredClock, toStoredClock } from '../core/price-clock.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import type { Model } from './model.ts';
@@ -34,7 +37,8 @@ const modelColumns = `id, display_name AS "displayName", family, context_window 
   reasoning_tokens_per_second AS "reasoningTokensPerSecond",
   unknown_members AS "unknownMembers", enabled`;
 const priceColumns = `id, input, cache_hit AS "cacheHit", cache_write_5m AS "cacheWrite5m",
-  cache_write_1h AS "cacheWrite1h", output, tiers, per_unit AS "perUnit", max_prompt_tokens AS "maxPromptTokens", valid_from AS "validFrom"`;
+  cache_write_1h AS "cacheWrite1h", output, tiers, clock,
+  per_unit AS "perUnit", max_prompt_tokens AS "maxPromptTokens", valid_from AS "validFrom"`;
 
 /** All models, disabled ones too, by id. */
 export async function listModels(client: ClientBase): Promise<Model[]> {
@@ -86,16 +90,25 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
  */
 export async function currentPrice(client: ClientBase, modelId: string): Promise<PriceVersion | null> {
   const { rows } = await client.query<
-    Omit<PriceVersion, 'tiers' | 'perUnit'> & { tiers: StoredTier[]; perUnit: Record<string, number> }
+    Omit<PriceVersion, 'tiers' | 'perUnit' | 'clock'> & {
+      tiers: StoredTier[];
+      clock: StoredClock | null;
+      perUnit: Record<string, number>;
+    }
   >(
     `SELECT ${priceColumns} FROM price WHERE model_id = $1 AND valid_from <= clock_timestamp()
      ORDER BY valid_from DESC, created_at DESC, id DESC LIMIT 1`,
     [modelId],
   );
   const [row] = rows;
-  return row === undefined
-    ? null
-    : { ...row, tiers: fromStoredTiers(row.tiers), perUnit: fromStoredUnits(row.perUnit) };
+  if (row === undefined) return null;
+  const { tiers, clock, perUnit, ...version } = row;
+  return {
+    ...version,
+    tiers: fromStoredTiers(tiers),
+    perUnit: fromStoredUnits(perUnit),
+    ...(clock === null ? {} : { clock: fromStoredClock(clock) }),
+  };
 }
 
 /**
@@ -113,8 +126,9 @@ export async function savePrices(
   // count. Truncated to the column's precision, which would round up into the future.
   await client.query(
     `INSERT INTO price (id, model_id, input, cache_hit, cache_write_5m, cache_write_1h, output, tiers,
-       max_prompt_tokens, per_unit, valid_from, created_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb, greatest($11::timestamptz, this.moment), this.moment
+       max_prompt_tokens, per_unit, valid_from, created_at, clock)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb, greatest($11::timestamptz, this.moment), this.moment,
+            $12::jsonb
      FROM (SELECT date_trunc('milliseconds', clock_timestamp()) AS moment) AS this`,
     [
       uuidv7(),
@@ -128,6 +142,7 @@ export async function savePrices(
       prices.maxPromptTokens,
       JSON.stringify(toStoredUnits(prices.perUnit ?? {})),
       validFrom ?? null,
+      prices.clock === undefined ? null : JSON.stringify(toStoredClock(prices.clock)),
     ],
   );
   await appendAudit(client, {
@@ -163,7 +178,7 @@ function modelFacts(model: Model): AuditFacts {
 
 /** USD per 1,000,000 tokens, as people know prices. Members that are not set are left out of the audit. */
 function priceFacts(prices: CatalogPrice): AuditFacts {
-  const { tiers, maxPromptTokens, perUnit = {} } = prices;
+  const { tiers, maxPromptTokens, perUnit = {}, clock } = prices;
   return {
     input: formatPrice(prices.input),
     cacheHit: formatPrice(prices.cacheHit),
@@ -171,6 +186,7 @@ function priceFacts(prices: CatalogPrice): AuditFacts {
     cacheWrite1h: formatOptional(prices.cacheWrite1h),
     output: formatPrice(prices.output),
     ...(tiers.length === 0 ? {} : { tiers: tiers.map(tierFacts) }),
+    ...(clock === undefined ? {} : { clock: clockFacts(clock) }),
     ...(maxPromptTokens === null ? {} : { maxPromptTokens }),
     ...(Object.keys(perUnit).length === 0 ? {} : { perUnit: usdPerUnit(perUnit) }),
   };
@@ -186,14 +202,31 @@ export function usdPerUnit(perUnit: PerUnit): Record<string, string> {
   );
 }
 
-function tierFacts({ abovePromptTokens, ...prices }: PriceTier): Record<string, string | number> {
+function tierFacts({ abovePromptTokens, ...prices }: PriceTier) {
+  return { abovePromptTokens, ...fiveFacts(prices) };
+}
+
+/** A clock with prices as people know them, and as a catalog file writes them. */
+export function clockFacts({ timeZone, exceptDates, windows }: PriceClock) {
   return {
-    abovePromptTokens,
-    input: formatPrice(prices.input),
-    cacheHit: formatPrice(prices.cacheHit),
-    cacheWrite5m: formatPrice(prices.cacheWrite5m),
-    cacheWrite1h: formatPrice(prices.cacheWrite1h),
-    output: formatPrice(prices.output),
+    timeZone,
+    ...(exceptDates.length === 0 ? {} : { exceptDates: [...exceptDates] }),
+    windows: windows.map(({ days, hours, tiers, ...prices }) => ({
+      days: [...days],
+      hours: [...hours],
+      ...fiveFacts(prices),
+      ...(tiers.length === 0 ? {} : { tiers: tiers.map(tierFacts) }),
+    })),
+  };
+}
+
+function fiveFacts({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: UnitPrices) {
+  return {
+    input: formatPrice(input),
+    cacheHit: formatPrice(cacheHit),
+    cacheWrite5m: formatPrice(cacheWrite5m),
+    cacheWrite1h: formatPrice(cacheWrite1h),
+    output: formatPrice(output),
   };
 }
 

@@ -1,6 +1,18 @@
 import { z } from 'zod';
 import { parsePrice, parseUsd } from '../core/money.ts';
-import { MAX_TIERS, MAX_UNIT_PRICE, type PerUnit } from '../core/price.ts';
+import {
+  MAX_EXCEPT_DATES,
+  MAX_PERIODS,
+  MAX_TIERS,
+  MAX_UNIT_PRICE,
+  MAX_WINDOWS,
+  type PerUnit,
+  type PriceClock,
+  type PriceTier,
+  type Weekday,
+  weekdays,
+} from '../core/price.ts';
+import { haveOverlap, isTimeZone, parsePeriod, sameBounds } from '../core/price-clock.ts';
 
 /**
  * Validates prices: USD per 1,000,000 tokens, decimal text with at most 6 decimals, at most 10,000. Text avoids
@@ -97,12 +109,89 @@ function tiersOf<Tier extends { abovePromptTokens: number }>(tier: z.ZodType<Tie
     .transform((tiers) => [...(tiers ?? [])].sort((a, b) => a.abovePromptTokens - b.abovePromptTokens));
 }
 
-/** Prices of a model: five of them, and other sets of five for longer prompts. */
+const periods = z
+  .array(
+    z
+      .string('must be text')
+      .refine(
+        (text) => parsePeriod(text) !== null,
+        'must be a period of the day such as "09:00-12:00", to "24:00" at most',
+      ),
+    'must be a list',
+  )
+  .min(1, 'must name a period')
+  .max(MAX_PERIODS, `must have at most ${MAX_PERIODS} entries`)
+  .transform((list) => [...list].sort())
+  .describe(
+    'Periods of the day, `HH:MM-HH:MM`, the end excluded. One that does not end after it begins ends on the next day.',
+  );
+
+const days = z
+  .array(z.enum(weekdays, `must be ${weekdays.join(', ')}`), 'must be a list')
+  .min(1, 'must name a day')
+  .refine((list) => new Set(list).size === list.length, 'must not name a day twice')
+  .transform((list): Weekday[] => weekdays.filter((day) => list.includes(day)))
+  .describe('Days of the week on which the periods begin.');
+
+const exceptDates = z
+  .array(z.iso.date('must be a date such as "2027-01-01"'), 'must be a list')
+  .max(MAX_EXCEPT_DATES, `must have at most ${MAX_EXCEPT_DATES} entries`)
+  .nullish()
+  .transform((dates) => [...new Set(dates ?? [])].sort())
+  .describe('Dates on which no window begins, in the time zone: public holidays that the vendor leaves out.');
+
+/** Prices by the clock. `tier`: one of a model, or of what a route costs. */
+function clockOf(tier: z.ZodType<PriceTier>, hit: 'cheaper' | 'any') {
+  const window = z.strictObject({
+    days,
+    hours: periods,
+    ...fivePrices,
+    tiers: tiersOf(tier).describe('As `tiers` outside of the windows, with the same bounds.'),
+  });
+  return z
+    .strictObject({
+      timeZone: z
+        .string('must be text')
+        .refine(isTimeZone, 'must be a time zone such as "Asia/Shanghai"')
+        .describe('The IANA name of the time zone of days, hours and dates.'),
+      exceptDates,
+      windows: z
+        .array(
+          (hit === 'cheaper' ? window.refine(isHitCheaper, cheaperHit) : window).transform(completed),
+          'must be a list',
+        )
+        .min(1, 'must have a window')
+        .max(MAX_WINDOWS, `must have at most ${MAX_WINDOWS} entries`)
+        .refine((windows) => !haveOverlap(windows), 'must not have a minute of the week in common')
+        .describe('Each has prices of its own. A request is charged at those of the moment at which it is accepted.'),
+    })
+    .nullish();
+}
+
+/** A window has a set for every length that the ordinary prices tell apart: what a long prompt costs is never a guess. */
+const windowBounds = {
+  path: ['clock', 'windows'],
+  error: 'must each have tiers with the same abovePromptTokens as the prices outside of them',
+};
+
+function haveSameBounds({ tiers, clock }: { tiers: readonly PriceTier[]; clock?: PriceClock }): boolean {
+  return clock === undefined || clock.windows.every((window) => sameBounds(window.tiers, tiers));
+}
+
+/** Leaves out a clock that is not given. */
+function withoutNoClock<Prices extends { clock?: PriceClock | null | undefined }>({ clock, ...prices }: Prices) {
+  return { ...prices, ...(clock == null ? {} : { clock }) };
+}
+
+/** Prices of a model: five of them, other sets of five for longer prompts, and others for hours of the week. */
 export const pricesInput = z
   .strictObject({
     ...fivePrices,
     tiers: tiersOf(tierShape.refine(isHitCheaper, cheaperHit).transform(completed)).describe(
       'Other prices for longer prompts. The whole request is charged at the set that applies, its output included.',
+    ),
+    clock: clockOf(tierShape.refine(isHitCheaper, cheaperHit).transform(completed), 'cheaper').describe(
+      'Other prices for some hours of the week.',
     ),
     perUnit: perUnit.describe('What is charged by the piece, for what `allow` opens.'),
     maxPromptTokens: promptBound
@@ -112,19 +201,25 @@ export const pricesInput = z
         'The longest prompt that has a price. A prompt that may be longer, by its bytes, is refused. Left out: whatever the upstream takes.',
       ),
   })
-  .refine(isHitCheaper, cheaperHit);
+  .refine(isHitCheaper, cheaperHit)
+  .transform(withoutNoClock)
+  .refine(haveSameBounds, windowBounds);
 
 function isPrice(prices: unknown, name: 'input' | 'cacheHit'): boolean {
   return typeof prices === 'object' && prices !== null && typeof Reflect.get(prices, name) === 'bigint';
 }
 
 /** Costs of a route for the operator: the same members, but a cache hit may cost as much as input. */
-export const costsInput = z.strictObject({
-  input: priceText.describe('Cost of new context, USD per 1,000,000 tokens as text.'),
-  cacheHit: priceText.describe('Cost of context read from the cache.'),
-  cacheWrite5m: optionalPrice.describe('Cost of context written to the five-minute cache. Left out: as `input`.'),
-  cacheWrite1h: optionalPrice.describe('Cost of context written to the one-hour cache. Left out: as `input`.'),
-  output: priceText.describe('Cost of what the model writes.'),
-  tiers: tiersOf(tierShape.transform(completed)).describe('Other costs for longer prompts.'),
-  perUnit: perUnit.describe('What the vendor charges by the piece.'),
-});
+export const costsInput = z
+  .strictObject({
+    input: priceText.describe('Cost of new context, USD per 1,000,000 tokens as text.'),
+    cacheHit: priceText.describe('Cost of context read from the cache.'),
+    cacheWrite5m: optionalPrice.describe('Cost of context written to the five-minute cache. Left out: as `input`.'),
+    cacheWrite1h: optionalPrice.describe('Cost of context written to the one-hour cache. Left out: as `input`.'),
+    output: priceText.describe('Cost of what the model writes.'),
+    tiers: tiersOf(tierShape.transform(completed)).describe('Other costs for longer prompts.'),
+    clock: clockOf(tierShape.transform(completed), 'any').describe('Other costs for some hours of the week.'),
+    perUnit: perUnit.describe('What the vendor charges by the piece.'),
+  })
+  .transform(withoutNoClock)
+  .refine(haveSameBounds, windowBounds);

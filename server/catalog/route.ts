@@ -1,5 +1,5 @@
 import type { UpstreamFeatures } from '../core/features.ts';
-import type { TieredPrices } from '../core/price.ts';
+import type { ClockedPrices } from '../core/price.ts';
 import type { ProfileId } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 
@@ -28,5 +28,5 @@ export interface RouteRecord {
   priority: number;
   weight: number;
   /** What the operator pays there; null: not known. */
-  costs: TieredPrices | null;
+  costs: ClockedPrices | null;
 }

@@ -1,5 +1,6 @@
 import type { Log } from '../core/log.ts';
-import { fromStoredTiers, fromStoredUnits, type StoredTier, type TieredPrices, unitPrices } from '../core/price.ts';
+import { type ClockedPrices, fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices } from '../core/price.ts';
+import { fromStoredClock, type StoredClock } from '../core/price-clock.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { createSeal } from '../shared/seal.ts';
 import { featuresOf } from './features.ts';
@@ -58,6 +59,7 @@ interface RouteRow {
   costCacheWrite1h: string | null;
   costOutput: string | null;
   costTiers: StoredTier[];
+  costClock: StoredClock | null;
   costPerUnit: Record<string, number>;
 }
 
@@ -73,7 +75,8 @@ export const readRouteRows = `
     SELECT id, model_id AS model, upstream_id AS "upstreamId", upstream_model AS "upstreamModel", priority, weight,
            cost_input::text AS "costInput", cost_cache_hit::text AS "costCacheHit",
            cost_cache_write_5m::text AS "costCacheWrite5m", cost_cache_write_1h::text AS "costCacheWrite1h",
-           cost_output::text AS "costOutput", cost_tiers AS "costTiers", cost_per_unit AS "costPerUnit"
+           cost_output::text AS "costOutput", cost_tiers AS "costTiers", cost_clock AS "costClock",
+           cost_per_unit AS "costPerUnit"
     FROM route WHERE enabled ORDER BY id) r) AS routes`;
 
 export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesParts): OpenRoutes {
@@ -134,10 +137,10 @@ function toRecord(row: RouteRow, upstream: UpstreamRecord): RouteRecord {
   return { id, model, upstream, upstreamModel, priority, weight, costs: toCosts(row) };
 }
 
-function toCosts(row: RouteRow): TieredPrices | null {
+function toCosts(row: RouteRow): ClockedPrices | null {
   const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput } = row;
   if (costInput === null || costCacheHit === null || costOutput === null) return null;
-  return unitPrices({
+  const prices = unitPrices({
     input: BigInt(costInput),
     cacheHit: BigInt(costCacheHit),
     cacheWrite5m: costCacheWrite5m === null ? null : BigInt(costCacheWrite5m),
@@ -146,4 +149,5 @@ function toCosts(row: RouteRow): TieredPrices | null {
     tiers: fromStoredTiers(row.costTiers),
     perUnit: fromStoredUnits(row.costPerUnit),
   });
+  return row.costClock === null ? prices : { ...prices, clock: fromStoredClock(row.costClock) };
 }

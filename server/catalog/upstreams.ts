@@ -5,11 +5,13 @@ import {
   fromStoredTiers,
   fromStoredUnits,
   type PerUnit,
+  type PriceClock,
   type PriceTier,
   type StoredTier,
   toStoredTiers,
   toStoredUnits,
 } from '../core/price.ts';
+import { fromStoredClock, type StoredClock, toStoredClock } from '../core/price-clock.ts';
 import { type ProfileId, profileIds } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
@@ -17,7 +19,7 @@ import { textProblem } from '../shared/plain-text.ts';
 import { type AddressProblem, checkBaseUrl } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
 import { type FeaturesInput, featuresInput } from './features.ts';
-import { type Change, usdPerUnit } from './models.ts';
+import { type Change, clockFacts, usdPerUnit } from './models.ts';
 import { profileOf } from './profiles/profiles.ts';
 
 /**
@@ -130,6 +132,8 @@ export interface RouteCosts {
   /** Other costs for longer prompts, rising; empty: none. */
   tiers: readonly PriceTier[];
   perUnit?: PerUnit;
+  /** Left out: the same costs at every hour. */
+  clock?: PriceClock;
 }
 
 export const upstreamModelInput = z.string('must be text').superRefine((text, context) => {
@@ -294,16 +298,17 @@ interface RouteRow {
   costOutput: bigint | null;
   costTiers: StoredTier[];
   costPerUnit: Record<string, number>;
+  costClock: StoredClock | null;
 }
 
 const routeColumns = `model_id AS "modelId", upstream_id AS "upstreamId", upstream_model AS "upstreamModel", priority,
   weight, enabled, cost_input AS "costInput", cost_cache_hit AS "costCacheHit", cost_cache_write_5m AS "costCacheWrite5m",
   cost_cache_write_1h AS "costCacheWrite1h", cost_output AS "costOutput",
-  cost_tiers AS "costTiers", cost_per_unit AS "costPerUnit"`;
+  cost_tiers AS "costTiers", cost_per_unit AS "costPerUnit", cost_clock AS "costClock"`;
 
 function toRoute(row: RouteRow): Route {
-  const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, costTiers, costPerUnit, ...route } =
-    row;
+  const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, costTiers, ...others } = row;
+  const { costPerUnit, costClock, ...route } = others;
   // The first three are either all present or all absent.
   const costs =
     costInput === null || costCacheHit === null || costOutput === null
@@ -316,6 +321,7 @@ function toRoute(row: RouteRow): Route {
           output: costOutput,
           tiers: fromStoredTiers(costTiers),
           perUnit: fromStoredUnits(costPerUnit),
+          ...(costClock === null ? {} : { clock: fromStoredClock(costClock) }),
         };
   return { ...route, costs };
 }
@@ -368,13 +374,14 @@ async function writeRoute(client: ClientBase, route: Route): Promise<void> {
   const { costs } = route;
   await client.query(
     `INSERT INTO route (id, model_id, upstream_id, upstream_model, priority, weight, enabled,
-       cost_input, cost_cache_hit, cost_cache_write_5m, cost_cache_write_1h, cost_output, cost_tiers, cost_per_unit)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb)
+       cost_input, cost_cache_hit, cost_cache_write_5m, cost_cache_write_1h, cost_output, cost_tiers, cost_per_unit,
+       cost_clock)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb, $15::jsonb)
      ON CONFLICT (model_id, upstream_id, upstream_model) DO UPDATE SET priority = excluded.priority,
        weight = excluded.weight, enabled = excluded.enabled, cost_input = excluded.cost_input,
        cost_cache_hit = excluded.cost_cache_hit, cost_cache_write_5m = excluded.cost_cache_write_5m,
        cost_cache_write_1h = excluded.cost_cache_write_1h, cost_output = excluded.cost_output,
-       cost_tiers = excluded.cost_tiers, cost_per_unit = excluded.cost_per_unit`,
+       cost_tiers = excluded.cost_tiers, cost_per_unit = excluded.cost_per_unit, cost_clock = excluded.cost_clock`,
     [
       randomUUID(),
       route.modelId,
@@ -390,6 +397,7 @@ async function writeRoute(client: ClientBase, route: Route): Promise<void> {
       costs?.output ?? null,
       JSON.stringify(toStoredTiers(costs?.tiers ?? [])),
       JSON.stringify(toStoredUnits(costs?.perUnit ?? {})),
+      costs?.clock === undefined ? null : JSON.stringify(toStoredClock(costs.clock)),
     ],
   );
 }
@@ -406,11 +414,12 @@ function routeFacts({ upstreamId, upstreamModel, priority, weight, enabled, cost
   return { upstreamId, upstreamModel, priority, weight, enabled, costs: costs && costFacts(costs) };
 }
 
-function costFacts({ tiers, perUnit = {}, ...costs }: RouteCosts): AuditFacts {
+function costFacts({ tiers, perUnit = {}, clock, ...costs }: RouteCosts): AuditFacts {
   return {
     ...costs,
     ...(Object.keys(perUnit).length === 0 ? {} : { perUnit: usdPerUnit(perUnit) }),
     ...(tiers.length === 0 ? {} : { tiers: tiers.map((tier) => ({ ...tier })) }),
+    ...(clock === undefined ? {} : { clock: clockFacts(clock) }),
   };
 }
 

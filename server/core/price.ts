@@ -1,7 +1,7 @@
 import type { PicoUsd } from './money.ts';
 import type { TokenPools } from './tokens.ts';
 
-/** Unit prices of the token pools, their tiers by prompt length, and the cost that follows from them. */
+/** Unit prices of the token pools, their tiers by prompt length and windows by the clock, and the cost that follows from them. */
 
 /** One price for each pool, pico-USD per token. */
 export interface UnitPrices {
@@ -46,13 +46,65 @@ export interface TieredPrices extends UnitPrices {
   tiers?: readonly PriceTier[];
   /** Left out: nothing has a price by the piece. */
   perUnit?: PerUnit;
+  /** Prices with windows are no prices yet: `pricesAtMoment` chooses. */
+  clock?: never;
+}
+
+export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export type Weekday = (typeof weekdays)[number];
+
+/** Another set of prices for some hours of the week. */
+export interface PriceWindow extends UnitPrices {
+  /** In the clock's time zone, in the order of the week. Hours over midnight belong to the day on which they begin. */
+  days: readonly Weekday[];
+  /** `HH:MM-HH:MM`, the end excluded; an end that is not after the beginning is on the next day. */
+  hours: readonly string[];
+  /** As in `TieredPrices`, with the bounds of the ordinary prices; empty: none. */
+  tiers: readonly PriceTier[];
+}
+
+/** Prices by the clock. Outside of all windows the ordinary prices count. */
+export interface PriceClock {
+  /** IANA name, such as `Asia/Shanghai`. */
+  timeZone: string;
+  /** Days without windows, `YYYY-MM-DD` in the time zone: a vendor's public holidays. */
+  exceptDates: readonly string[];
+  /** 1 to `MAX_WINDOWS`, without a minute in common. */
+  windows: readonly PriceWindow[];
+}
+
+/** The most windows of a clock, periods of a window, and days without windows; the database holds the same bounds. */
+export const MAX_WINDOWS = 4;
+export const MAX_PERIODS = 4;
+export const MAX_EXCEPT_DATES = 400;
+
+/** Prices that may depend on the clock, too. */
+export interface ClockedPrices extends Omit<TieredPrices, 'clock'> {
+  clock?: PriceClock;
+}
+
+/** A price version, before a request's admission chooses among its windows. */
+export interface VersionPrice extends ClockedPrices {
+  id: string;
+  /** Longer prompts have no price. Left out: the upstream's own limit is the end. */
+  maxPromptTokens?: number;
+}
+
+/** What the clock showed when a request was admitted at a price version with windows. */
+export interface ClockChoice {
+  /** By the database's clock, milliseconds since 1970. */
+  at: number;
+  /** The window that counted, with the one of its periods; null: none did. */
+  window: { days: readonly Weekday[]; period: string; timeZone: string } | null;
 }
 
 /** The price version that a request was admitted at. It stays the request's price however the catalog changes. */
 export interface FrozenPrice extends TieredPrices {
   id: string;
-  /** Longer prompts have no price. Left out: the upstream's own limit is the end. */
+  /** As in `VersionPrice`. */
   maxPromptTokens?: number;
+  /** Left out: the version has no windows. */
+  byClock?: ClockChoice;
 }
 
 /** The prompts that one set of tiered prices is for: more than `above` tokens, at most `upTo`. Null: no bound. */
@@ -67,6 +119,8 @@ export interface EntryPrice extends UnitPrices {
   id: string;
   /** The tier that applied; left out where the version has no tiers. */
   tier?: TierRange;
+  /** Left out where the version has no windows. */
+  byClock?: ClockChoice;
   /** A version with tiers is no entry's price: `entryPrice` makes it one. */
   tiers?: never;
 }
@@ -80,9 +134,11 @@ export interface CatalogPrice {
   output: PicoUsd;
   /** As in `TieredPrices`; empty: none. */
   tiers: readonly PriceTier[];
-  /** As in `FrozenPrice`; null: none. */
+  /** As in `VersionPrice`; null: none. */
   maxPromptTokens: number | null;
   perUnit?: PerUnit;
+  /** Left out: the same prices at every hour. */
+  clock?: PriceClock;
 }
 
 /** The most tiers of one price version; the database holds the same bound. */
@@ -116,8 +172,8 @@ export function pricesAt(price: TieredPrices, prompt: number): UnitPrices {
 
 /** The prices of one request, by the length of its prompt, with the range of the tier. */
 export function entryPrice(price: FrozenPrice, usage: TokenPools): EntryPrice {
-  const { id, tiers } = price;
-  if (tiers === undefined) return price as UnitPrices & { id: string };
+  const { id, tiers, byClock } = price;
+  if (tiers === undefined) return price as UnitPrices & { id: string; byClock?: ClockChoice };
   const prompt = promptTokens(usage);
   const { input, cacheHit, cacheWrite5m, cacheWrite1h, output } = pricesAt(price, prompt);
   const bounds = tiers.map(({ abovePromptTokens }) => abovePromptTokens);
@@ -125,7 +181,16 @@ export function entryPrice(price: FrozenPrice, usage: TokenPools): EntryPrice {
     above: bounds.findLast((bound) => prompt > bound) ?? null,
     upTo: bounds.find((bound) => prompt <= bound) ?? null,
   };
-  return { id, input, cacheHit, cacheWrite5m, cacheWrite1h, output, tier };
+  return {
+    id,
+    input,
+    cacheHit,
+    cacheWrite5m,
+    cacheWrite1h,
+    output,
+    tier,
+    ...(byClock === undefined ? {} : { byClock }),
+  };
 }
 
 /**

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
 import { usdPerUnit } from '../catalog/models.ts';
 import { formatPrice } from '../core/money.ts';
-import type { UnitPrices } from '../core/price.ts';
+import type { PriceClock, PriceTier, UnitPrices } from '../core/price.ts';
 import { requestIdHeaders } from '../runtime/http.ts';
 import { reply } from './model-routes.ts';
 import type { Refusals } from './refusals.ts';
@@ -93,13 +93,28 @@ export function presentModel(model: CatalogModel): Record<string, unknown> {
     },
     price_usd_per_million: {
       ...usdPerMillion(price),
-      tiers: (price.tiers ?? []).map((tier) => ({
-        above_prompt_tokens: tier.abovePromptTokens,
-        ...usdPerMillion(tier),
-      })),
+      tiers: presentTiers(price.tiers ?? []),
+      clock: price.clock === undefined ? null : presentClock(price.clock),
       per_unit: usdPerUnit(price.perUnit ?? {}),
       max_prompt_tokens: price.maxPromptTokens ?? null,
     },
+  };
+}
+
+function presentTiers(tiers: readonly PriceTier[]) {
+  return tiers.map((tier) => ({ above_prompt_tokens: tier.abovePromptTokens, ...usdPerMillion(tier) }));
+}
+
+function presentClock({ timeZone, exceptDates, windows }: PriceClock) {
+  return {
+    time_zone: timeZone,
+    except_dates: exceptDates,
+    windows: windows.map((window) => ({
+      days: window.days,
+      hours: window.hours,
+      ...usdPerMillion(window),
+      tiers: presentTiers(window.tiers),
+    })),
   };
 }
 

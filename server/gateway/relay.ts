@@ -62,6 +62,7 @@ function createSettler({
       route: target.route,
       facts: request.facts,
       price: admission.price,
+      admittedAtMs: admission.admittedAtMs,
       metered,
       latencyMs: now - call.receivedAt,
       // A whole answer is not written yet: its first byte follows.

@@ -11,6 +11,7 @@ import {
   unitCost,
   unitLines,
 } from '../core/price.ts';
+import { pricesAtMoment } from '../core/price-clock.ts';
 import { type ReportedUsage, type TokenPools, type UsageSource } from '../core/tokens.ts';
 import { estimateInput, usageSoFar } from '../metering/estimate.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
@@ -108,6 +109,8 @@ export interface SettlementParts {
   route: RouteRecord;
   facts: RequestFacts;
   price: FrozenPrice;
+  /** When the request was admitted, by the database's clock: costs with windows are those of this moment. */
+  admittedAtMs: number;
   metered: Metered;
   latencyMs: number;
   timeToFirstByteMs: number | null;
@@ -129,7 +132,7 @@ export function toSettlement(parts: SettlementParts): Settlement {
     usage,
     price: entryPrice(parts.price, usage),
     ...(units.length === 0 ? {} : { units }),
-    upstreamCost: costs === null ? null : upstreamCostOf(usage, units, costs),
+    upstreamCost: costs === null ? null : upstreamCostOf(usage, units, pricesAtMoment(costs, parts.admittedAtMs)),
     latencyMs: Math.round(parts.latencyMs),
     timeToFirstByteMs: parts.timeToFirstByteMs === null ? null : Math.round(parts.timeToFirstByteMs),
     outcome: metered.outcome,

@@ -266,6 +266,17 @@ function presentEntry(entry: LedgerRecord): Record<string, unknown> {
       output: formatPrice(prices.output),
     },
     tier: entry.tier === null ? null : { above_prompt_tokens: entry.tier.above, up_to_prompt_tokens: entry.tier.upTo },
+    clock:
+      entry.byClock === null
+        ? null
+        : {
+            priced_at: new Date(entry.byClock.at).toISOString(),
+            window: entry.byClock.window && {
+              days: entry.byClock.window.days,
+              period: entry.byClock.window.period,
+              time_zone: entry.byClock.window.timeZone,
+            },
+          },
     units: entry.units.map(({ unit, count, price }) => ({
       unit,
       count,

@@ -15,6 +15,7 @@ import type { BillingLog } from '../../server/billing/log.ts';
 import { createSpool, type Spool } from '../../server/billing/spool.ts';
 import { parsePrice, parseUsd } from '../../server/core/money.ts';
 import { entryPrice } from '../../server/core/price.ts';
+import type { StoredClock } from '../../server/core/price-clock.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
 
 /** What tests of the ledger share: amounts, prices, requests and a ledger of their own. */
@@ -44,6 +45,7 @@ export async function addModel(
     output?: string;
     cacheWrite5m?: string;
     cacheWrite1h?: string;
+    clock?: StoredClock;
     contextWindow?: number;
     maxOutputTokens?: number;
   },
@@ -64,11 +66,13 @@ export async function addPrice(
     output?: string;
     cacheWrite5m?: string;
     cacheWrite1h?: string;
+    clock?: StoredClock;
   },
 ): Promise<string> {
   const id = randomUUID();
   await db.query(
-    'INSERT INTO price (id, model_id, input, cache_hit, output, cache_write_5m, cache_write_1h) VALUES ($1, $2, $3, $4, $5, $6, $7)',
+    `INSERT INTO price (id, model_id, input, cache_hit, output, cache_write_5m, cache_write_1h, clock)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
       id,
       model.id,
@@ -77,6 +81,7 @@ export async function addPrice(
       price(model.output ?? '15'),
       model.cacheWrite5m === undefined ? null : price(model.cacheWrite5m),
       model.cacheWrite1h === undefined ? null : price(model.cacheWrite1h),
+      model.clock ?? null,
     ],
   );
   return id;

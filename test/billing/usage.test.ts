@@ -452,6 +452,7 @@ describe('the ledger', () => {
         output: 15_000_000n,
       },
       tier: null,
+      byClock: null,
       units: [],
       cost: 105_000_000n,
       charged: 105_000_000n,

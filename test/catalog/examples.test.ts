@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
 import { exampleFile, readVendors, vendorIds } from '../../server/catalog/vendors.ts';
+import { formatPrice } from '../../server/core/money.ts';
+import { windowAt } from '../../server/core/price-clock.ts';
 import { secretKeyOf, startApp, type TestApp } from '../support/app.ts';
 
 let app: TestApp;
@@ -94,7 +96,11 @@ describe.each(vendorIds)('the example file of %s', (vendor) => {
       // Sold at cost: what is charged is what the vendor charges.
       await app.quiet(accountId);
       const [entry] = await app.ledger(accountId);
-      expect(entry).toMatchObject({ price_input: costs.input, price_output: costs.output });
+      const pricedAt = entry?.['priced_at'] as Date | null;
+      expect(pricedAt === null).toBe(costs.clock === undefined);
+      const hours = pricedAt && costs.clock ? windowAt(costs.clock, pricedAt.getTime())?.window : null;
+      const { input, output } = hours ?? costs;
+      expect(entry).toMatchObject({ price_input: input, price_output: output });
       expect(Number(entry?.['cost'])).toBeGreaterThan(0);
       expect(entry?.['upstream_cost']).toBe(entry?.['cost']);
       for (const path of ['chat/completions', 'responses'] as const) {
@@ -108,8 +114,27 @@ describe.each(vendorIds)('the example file of %s', (vendor) => {
 test('no vendor sells below its list price, and every price is one that the catalog can say', async () => {
   for (const { models } of await readVendors()) {
     for (const { costs } of models) {
-      expect(costs.cacheHit).toBeLessThan(costs.input);
-      expect(costs.output).toBeGreaterThanOrEqual(costs.input);
+      for (const { cacheHit, input, output } of [costs, ...(costs.clock?.windows ?? [])]) {
+        expect(cacheHit).toBeLessThan(input);
+        expect(output).toBeGreaterThanOrEqual(input);
+      }
     }
   }
+});
+
+test.each([
+  ['2026-11-23T00:59:59Z', '0.15', '0.66'],
+  ['2026-11-23T01:00:00Z', '0.3', '1.32'],
+  ['2026-11-23T04:00:00Z', '0.15', '0.66'],
+  ['2026-11-23T06:00:00Z', '0.3', '1.32'],
+  ['2026-11-23T10:00:00Z', '0.15', '0.66'],
+  ['2026-11-28T01:00:00Z', '0.15', '0.66'],
+  ['2026-11-29T08:00:00Z', '0.15', '0.66'],
+])('DeepSeek at %s costs %s and %s USD for a million new tokens', async (moment, flash, pro) => {
+  const vendor = (await readVendors()).find(({ id }) => id === 'deepseek');
+  const inputs = vendor?.models.map(({ costs }) => {
+    if (costs.clock === undefined) throw new Error('DeepSeek has peak hours');
+    return formatPrice((windowAt(costs.clock, Date.parse(moment))?.window ?? costs).input);
+  });
+  expect(inputs).toEqual([flash, pro]);
 });

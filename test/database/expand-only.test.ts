@@ -47,6 +47,9 @@ const justified: Record<string, Record<string, string>> = {
     'ALTER TABLE ledger_entry ADD CONSTRAINT ledger_cost':
       'The previous version writes no units: for its entries it is the rule as it was.',
   },
+  '20261122175532_price_clock': {
+    'ALTER TABLE route ADD CONSTRAINT route_cost_clock': 'The column is NULL in what the previous version writes.',
+  },
   '20261122162200_cheaper_margin_sums': {
     'CREATE OR REPLACE FUNCTION add_margin()': 'It adds up the same sums, in two steps.',
   },

@@ -42,6 +42,27 @@ function all(names: string[], value: bigint): Row {
 /** A tier as the database stores it. */
 const tier = { abovePromptTokens: 5, input: 10, cacheHit: 1, cacheWrite5m: 10, cacheWrite1h: 10, output: 50 };
 
+/** A clock as the database stores it, and one with a change of its only window. */
+const clock = (change: object = {}, more: object = {}) =>
+  JSON.stringify({
+    timeZone: 'Asia/Shanghai',
+    exceptDates: ['2027-01-01'],
+    windows: [
+      {
+        days: ['mon'],
+        hours: ['09:00-12:00', '22:00-06:00'],
+        input: 10,
+        cacheHit: 1,
+        cacheWrite5m: 10,
+        cacheWrite1h: 10,
+        output: 50,
+        tiers: [tier],
+        ...change,
+      },
+    ],
+    ...more,
+  });
+
 /** Units of an entry as the database stores them; without changes, three searches at 7 pico-USD. */
 function units(...changes: object[]): string {
   const lines = changes.length === 0 ? [{}] : changes;
@@ -115,6 +136,13 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['ledger_entry', 'ledger_tier_end', { tier_up_to: 16n }, { tier_up_to: 0n }],
   [
     'ledger_entry',
+    'ledger_price_window',
+    { price_window: 'mon 09:00-12:00 UTC' },
+    { priced_at: '2026-11-23T01:00:00Z', price_window: 'moon 09:00-12:00 UTC' },
+    { priced_at: '2026-11-23T01:00:00Z', price_window: '' },
+  ],
+  [
+    'ledger_entry',
     'ledger_units',
     { units: '{}' },
     { units: '[]' },
@@ -164,6 +192,27 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
     { tiers: JSON.stringify([tier, tier]) },
     { tiers: JSON.stringify([1, 2, 3, 4, 5].map((abovePromptTokens) => ({ ...tier, abovePromptTokens }))) },
   ],
+  [
+    'price',
+    'price_clock',
+    { clock: '[]' },
+    { clock: '{}' },
+    { clock: clock({}, { timeZone: "'; --" }) },
+    { clock: clock({}, { exceptDates: ['soon'] }) },
+    { clock: clock({}, { windows: [] }) },
+    { clock: clock({}, { other: 1 }) },
+    { clock: clock({ days: [] }) },
+    { clock: clock({ days: ['someday'] }) },
+    { clock: clock({ hours: ['9-12'] }) },
+    { clock: clock({ hours: [] }) },
+    { clock: clock({ tiers: [{ ...tier, cacheHit: 10 }] }) },
+    { clock: clock({ tiers: null }) },
+    { clock: clock({ cacheHit: 10 }) },
+    { clock: clock({ output: 10_000_000_001 }) },
+    { clock: clock({ output: '1' }) },
+    { clock: clock({ output: null }) },
+    { clock: clock({ other: 1 }) },
+  ],
   ['price', 'price_max_prompt', { max_prompt_tokens: 0 }, { max_prompt_tokens: 100_000_001 }],
   [
     'price',
@@ -177,6 +226,7 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
     { per_unit: '{"search": 10000000000001}' },
   ],
   ['route', 'route_cost_per_unit', { cost_per_unit: '[]' }, { cost_per_unit: '{"search": 1}' }],
+  ['route', 'route_cost_clock', { cost_clock: '[]' }, { cost_clock: clock() }],
   ['route', 'route_cost_tiers', { cost_tiers: '[1]' }, { cost_tiers: JSON.stringify([tier]) }],
   ['model', 'model_sizes', { context_window: 0 }, { max_output_tokens: 0 }, { context_window: 100_000_001 }],
   ['model', 'model_efforts', { efforts: ['huge'] }, { efforts: ['low', 'High'] }],
@@ -296,6 +346,9 @@ describe('CHECKs', () => {
     ['ledger_entry', { units: units(), cost: 773n + 21n, charged: 773n + 21n }],
     ['price', { per_unit: '{"search": 10000000000000, "image": 0}' }],
     ['ledger_entry', { tier_above: 16n, tier_up_to: 17n }],
+    ['ledger_entry', { priced_at: '2026-11-23T01:00:00Z', price_window: 'mon,fri 22:00-06:00 Asia/Shanghai' }],
+    ['ledger_entry', { priced_at: '2026-11-23T01:00:00Z' }],
+    ['price', { clock: clock() }],
     ['price', { tiers: JSON.stringify([tier, { ...tier, abovePromptTokens: 6, output: 10_000_000_000 }]) }],
     ['ledger_entry', dearest()],
     ['price', { input: 0n, cache_hit: 0n, cache_write_5m: null }],

@@ -15,10 +15,12 @@ const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free h
 const incident = 'fragment Incident on Incident{affected cause endedAt id impact modelId startedAt updates{...StatusUpdate}}';
 const invitation = 'fragment Invitation on Invitation{createdAt email expiresAt id role}';
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth today}';
-const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
+const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
 const member = 'fragment Member on Member{createdAt email id name role}';
-const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities efforts contextWindow displayName family id input{...TokenPrice}markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols perUnit{...UnitPrices}output{...TokenPrice}pricedSince priceTiers{...ModelPriceTier}protocols simulated}';
+const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities efforts contextWindow displayName family id input{...TokenPrice}markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols perUnit{...UnitPrices}output{...TokenPrice}pricedSince priceClock{...ModelPriceClock}priceTiers{...ModelPriceTier}protocols simulated}';
+const modelPriceClock = 'fragment ModelPriceClock on ModelPriceClock{exceptDates timeZone windows{...ModelPriceWindow}}';
 const modelPriceTier = 'fragment ModelPriceTier on ModelPriceTier{abovePromptTokens cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}input{...TokenPrice}output{...TokenPrice}}';
+const modelPriceWindow = 'fragment ModelPriceWindow on ModelPriceWindow{cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}days hours input{...TokenPrice}output{...TokenPrice}priceTiers{...ModelPriceTier}}';
 const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displayName everyMinutes last7Days{...Uptime}last24Hours{...Uptime}last30Days{...Uptime}last90Days{...Uptime}measuredSince modelId requests{...RequestShare}requestsSucceeded simulated state ways{...ProbedWay}}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt facts id kind mailed}';
 const noticeSettings = 'fragment NoticeSettings on NoticeSettings{lowBalance mail}';
@@ -27,6 +29,8 @@ const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankRefere
 const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
 const paymentInstructions = 'fragment PaymentInstructions on PaymentInstructions{amountVnd bank{...BankAccount}memo qrPayload qrPng qrSvg}';
 const plan = 'fragment Plan on Plan{budget id name onSale planId priceVnd validDays vndPerUsd}';
+const priceHours = 'fragment PriceHours on PriceHours{days period timeZone}';
+const priceMoment = 'fragment PriceMoment on PriceMoment{pricedAt window{...PriceHours}}';
 const probedWay = 'fragment ProbedWay on ProbedWay{checkedAt latencyMs mode outcome protocol reason timeToFirstByteMs}';
 const problem = 'fragment Problem on Error{code message ...on BusyError{retryAfterSeconds}...on InputError{problems{message path}}...on TooManyAttemptsError{retryAfterSeconds}}';
 const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToPromptTokens}';
@@ -74,20 +78,20 @@ export const documents = {
   listAccessTokens: 'query listAccessTokens($accountId:ID$after:String$first:Int){account(id:$accountId){accessTokens(after:$after first:$first){edges{cursor node{...AccessToken}}pageInfo{...PageInfo}}}}' + accessToken + pageInfo,
   createAccessToken: 'mutation createAccessToken($input:CreateAccessTokenInput!){createAccessToken(input:$input){__typename ...CreatedAccessToken ...Problem}}' + accessToken + createdAccessToken + problem,
   deleteAccessToken: 'mutation deleteAccessToken($id:ID!){deleteAccessToken(id:$id){__typename ...Done ...Problem}}' + done + problem,
-  models: 'query models{models{...Model}}' + model + modelPriceTier + tokenPrice + unitPrices,
-  model: 'query model($modelId:String!){model(modelId:$modelId){...Model}}' + model + modelPriceTier + tokenPrice + unitPrices,
+  models: 'query models{models{...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices,
+  model: 'query model($modelId:String!){model(modelId:$modelId){...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices,
   listKeys: 'query listKeys($accountId:ID$after:String$deleted:Boolean$first:Int){account(id:$accountId){keys(after:$after deleted:$deleted first:$first){edges{cursor node{...ApiKey}}pageInfo{...PageInfo}}}}' + apiKey + keySpend + pageInfo + spendLimits,
   createKey: 'mutation createKey($input:CreateKeyInput!){createKey(input:$input){__typename ...CreatedKey ...Problem}}' + apiKey + createdKey + keySpend + problem + spendLimits,
   updateKey: 'mutation updateKey($input:UpdateKeyInput!){updateKey(input:$input){__typename ...ApiKey ...Problem}}' + apiKey + keySpend + problem + spendLimits,
   rotateKey: 'mutation rotateKey($graceSeconds:Int$id:ID!){rotateKey(graceSeconds:$graceSeconds id:$id){__typename ...CreatedKey ...Problem}}' + apiKey + createdKey + keySpend + problem + spendLimits,
   deleteKey: 'mutation deleteKey($id:ID!){deleteKey(id:$id){__typename ...ApiKey ...Problem}}' + apiKey + keySpend + problem + spendLimits,
-  listEntries: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + promptTier + receiptLine + spendLimits + tokens + unitLine,
-  entry: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + keySpend + ledgerEntry + promptTier + receiptLine + spendLimits + tokens + unitLine,
+  listEntries: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine,
+  entry: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + keySpend + ledgerEntry + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine,
   usage: 'query usage($accountId:ID$after:String$by:[UsageGroup!]$first:Int$from:DateTime$keyId:ID$model:String$outcomes:[RequestOutcome!]$period:UsagePeriod$timeZone:String$to:DateTime){account(id:$accountId){usage(after:$after by:$by first:$first from:$from keyId:$keyId model:$model outcomes:$outcomes period:$period timeZone:$timeZone to:$to){rows{...UsageRow}next}}}' + tokens + usageRow,
   budget: 'query budget($accountId:ID){account(id:$accountId){budget{...Budget}}}' + budget + grant,
   createLedgerDownload: 'mutation createLedgerDownload($accountId:ID$filter:LedgerFilter){createLedgerDownload(accountId:$accountId filter:$filter){__typename ...Download ...Problem}}' + download + problem,
   budgetChanged: 'subscription budgetChanged($accountId:ID){budgetChanged(accountId:$accountId){...Budget}}' + budget + grant,
-  ledgerAppended: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + keySpend + ledgerEntry + promptTier + receiptLine + spendLimits + tokens + unitLine,
+  ledgerAppended: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + keySpend + ledgerEntry + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine,
   shop: 'query shop{shop{open demonstration}}',
   plans: 'query plans($all:Boolean){plans(all:$all){...Plan}}' + plan,
   order: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + order + orderPayment + paymentInstructions,

@@ -15,7 +15,7 @@ const grantEnded = 'fragment GrantEnded on GrantEnded{grant{...Grant}held taken}
 const grantGiven = 'fragment GrantGiven on GrantGiven{givenBefore grant{...Grant}}';
 const hold = 'fragment Hold on Hold{accountId amount heldAt keyId requestId}';
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth today}';
-const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
+const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
 const marginRow = 'fragment MarginRow on MarginRow{account{id name}charged margin model requests shortfall start unknownCharged unknownRequests upstream upstreamCost}';
 const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}createdAt id memo planName priceVnd receivedVnd status}';
 const member = 'fragment Member on Member{createdAt email id name role}';
@@ -26,8 +26,12 @@ const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankRefere
 const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
 const paymentInstructions = 'fragment PaymentInstructions on PaymentInstructions{amountVnd bank{...BankAccount}memo qrPayload qrPng qrSvg}';
 const plan = 'fragment Plan on Plan{budget id name onSale planId priceVnd validDays vndPerUsd}';
+const priceClock = 'fragment PriceClock on PriceClock{exceptDates timeZone windows{...PriceWindow}}';
+const priceHours = 'fragment PriceHours on PriceHours{days period timeZone}';
+const priceMoment = 'fragment PriceMoment on PriceMoment{pricedAt window{...PriceHours}}';
 const priceTier = 'fragment PriceTier on PriceTier{abovePromptTokens cacheHit cacheWrite1h cacheWrite5m input output}';
-const priceVersion = 'fragment PriceVersion on PriceVersion{cacheHit cacheWrite1h cacheWrite5m createdAt id input maxPromptTokens output perUnit{...UnitPrices}tiers{...PriceTier}validFrom}';
+const priceVersion = 'fragment PriceVersion on PriceVersion{cacheHit cacheWrite1h cacheWrite5m clock{...PriceClock}createdAt id input maxPromptTokens output perUnit{...UnitPrices}tiers{...PriceTier}validFrom}';
+const priceWindow = 'fragment PriceWindow on PriceWindow{cacheHit cacheWrite1h cacheWrite5m days hours input output tiers{...PriceTier}}';
 const probeAgent = 'fragment ProbeAgent on ProbeAgent{createdAt id last4 lastSeenAt measuredAt name region revokedAt}';
 const probing = 'fragment Probing on Probing{everyMinutes models{...ModelProbing}monthlyBudget observers spentThisMonth}';
 const problem = 'fragment Problem on Error{code message ...on BusyError{retryAfterSeconds}...on InputError{problems{message path}}...on TooManyAttemptsError{retryAfterSeconds}}';
@@ -35,7 +39,7 @@ const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToProm
 const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
 const revenueRow = 'fragment RevenueRow on RevenueRow{charged cost failures knownMargin margin model requests shortfall start tokens{...Tokens}unknownCharged unknownRequests upstreamCost}';
 const route = 'fragment Route on Route{costs{...RouteCosts}enabled entry{displayName id modelId}id priority upstream{id protocol simulated upstreamId}upstreamModel weight}';
-const routeCosts = 'fragment RouteCosts on RouteCosts{cacheHit cacheWrite1h cacheWrite5m input output perUnit{...UnitPrices}tiers{...PriceTier}}';
+const routeCosts = 'fragment RouteCosts on RouteCosts{cacheHit cacheWrite1h cacheWrite5m clock{...PriceClock}input output perUnit{...UnitPrices}tiers{...PriceTier}}';
 const routeTest = 'fragment RouteTest on RouteTest{latencyMs ok problem status}';
 const seller = 'fragment Seller on Seller{address name privacyUrl refundUrl supportEmail supportPhone taxCode termsUrl}';
 const shortfall = 'fragment Shortfall on Shortfall{accountId charged cost createdAt missing model requestId}';
@@ -63,30 +67,30 @@ export const operatorDocuments = {
   auditLog: 'query auditLog($actor:String$after:String$first:Int$from:DateTime$subject:String$to:DateTime){operator{auditLog(actor:$actor after:$after first:$first from:$from subject:$subject to:$to){edges{cursor node{...AuditEntry}}pageInfo{...PageInfo}}}}' + auditEntry + pageInfo,
   holds: 'query holds($first:Int){operator{holds(first:$first){...Hold}}}' + hold,
   invariants: 'query invariants($accountId:ID!){operator{invariants(accountId:$accountId){...BrokenInvariant}}}' + brokenInvariant,
-  catalog: 'query catalog{operator{models{...CatalogEntry}}}' + catalogEntry + priceTier + priceVersion + route + routeCosts + unitPrices,
+  catalog: 'query catalog{operator{models{...CatalogEntry}}}' + catalogEntry + priceClock + priceTier + priceVersion + priceWindow + route + routeCosts + unitPrices,
   margins: 'query margins($accountId:ID$after:String$by:[MarginGroup!]$first:Int$from:DateTime$model:String$period:UsagePeriod$probes:Boolean$timeZone:String$to:DateTime$upstream:String){operator{margins(accountId:$accountId after:$after by:$by first:$first from:$from model:$model period:$period probes:$probes timeZone:$timeZone to:$to upstream:$upstream){rows{...MarginRow}next}}}' + marginRow,
   revenue: 'query revenue($after:String$first:Int$from:DateTime$model:String$period:UsagePeriod$timeZone:String$to:DateTime){operator{revenue(after:$after first:$first from:$from model:$model period:$period timeZone:$timeZone to:$to){rows{...RevenueRow}next}}}' + revenueRow + tokens,
   shortfalls: 'query shortfalls($after:String$days:Int$first:Int){operator{shortfalls(after:$after days:$days first:$first){...Shortfall}}}' + shortfall,
   vendorProfiles: 'query vendorProfiles{operator{vendorProfiles{...VendorProfile}}}' + vendorProfile,
-  upstreams: 'query upstreams{operator{upstreams{...Upstream}}}' + priceTier + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
+  upstreams: 'query upstreams{operator{upstreams{...Upstream}}}' + priceClock + priceTier + priceWindow + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
   giveGrant: 'mutation giveGrant($input:GiveGrantInput!){giveGrant(input:$input){__typename ...GrantGiven ...Problem}}' + grant + grantGiven + problem,
   endGrant: 'mutation endGrant($input:EndGrantInput!){endGrant(input:$input){__typename ...GrantEnded ...Problem}}' + grant + grantEnded + problem,
   openAccount: 'mutation openAccount($input:OpenAccountInput!){openAccount(input:$input){__typename ...Account ...Problem}}' + account + budget + grant + problem,
-  vendors: 'query vendors{operator{vendors{...Vendor}}}' + priceTier + routeCosts + unitPrices + vendor + vendorModel,
+  vendors: 'query vendors{operator{vendors{...Vendor}}}' + priceClock + priceTier + priceWindow + routeCosts + unitPrices + vendor + vendorModel,
   setup: 'query setup{operator{setup{done step}}}',
   testVendorKey: 'mutation testVendorKey($secret:String!$vendorId:String!){testVendorKey(secret:$secret vendorId:$vendorId){__typename ...RouteTest ...Problem}}' + problem + routeTest,
-  addVendor: 'mutation addVendor($input:AddVendorInput!){addVendor(input:$input){__typename ...Vendor ...Problem}}' + priceTier + problem + routeCosts + unitPrices + vendor + vendorModel,
+  addVendor: 'mutation addVendor($input:AddVendorInput!){addVendor(input:$input){__typename ...Vendor ...Problem}}' + priceClock + priceTier + priceWindow + problem + routeCosts + unitPrices + vendor + vendorModel,
   setOperator: 'mutation setOperator($email:String!$operator:Boolean!){setOperator(email:$email operator:$operator){__typename ...on User{id email name}...Problem}}' + problem,
   setAccountStatus: 'mutation setAccountStatus($accountId:ID!$status:AccountStatus!){setAccountStatus(accountId:$accountId status:$status){__typename ...Account ...Problem}}' + account + budget + grant + problem,
-  saveModel: 'mutation saveModel($input:SaveModelInput!){saveModel(input:$input){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceTier + priceVersion + problem + route + routeCosts + unitPrices,
-  setModelEnabled: 'mutation setModelEnabled($enabled:Boolean!$modelId:String!){setModelEnabled(enabled:$enabled modelId:$modelId){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceTier + priceVersion + problem + route + routeCosts + unitPrices,
-  setPrices: 'mutation setPrices($input:PricesInput!$modelId:String!$validFrom:DateTime){setPrices(input:$input modelId:$modelId validFrom:$validFrom){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceTier + priceVersion + problem + route + routeCosts + unitPrices,
-  setRoutes: 'mutation setRoutes($modelId:String!$routes:[RouteInput!]!){setRoutes(modelId:$modelId routes:$routes){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceTier + priceVersion + problem + route + routeCosts + unitPrices,
+  saveModel: 'mutation saveModel($input:SaveModelInput!){saveModel(input:$input){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceClock + priceTier + priceVersion + priceWindow + problem + route + routeCosts + unitPrices,
+  setModelEnabled: 'mutation setModelEnabled($enabled:Boolean!$modelId:String!){setModelEnabled(enabled:$enabled modelId:$modelId){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceClock + priceTier + priceVersion + priceWindow + problem + route + routeCosts + unitPrices,
+  setPrices: 'mutation setPrices($input:PricesInput!$modelId:String!$validFrom:DateTime){setPrices(input:$input modelId:$modelId validFrom:$validFrom){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceClock + priceTier + priceVersion + priceWindow + problem + route + routeCosts + unitPrices,
+  setRoutes: 'mutation setRoutes($modelId:String!$routes:[RouteInput!]!){setRoutes(modelId:$modelId routes:$routes){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceClock + priceTier + priceVersion + priceWindow + problem + route + routeCosts + unitPrices,
   testRoute: 'mutation testRoute($id:ID!){testRoute(id:$id){__typename ...RouteTest ...Problem}}' + problem + routeTest,
-  saveUpstream: 'mutation saveUpstream($input:SaveUpstreamInput!){saveUpstream(input:$input){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
-  setUpstreamEnabled: 'mutation setUpstreamEnabled($enabled:Boolean!$upstreamId:String!){setUpstreamEnabled(enabled:$enabled upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
-  addUpstreamKey: 'mutation addUpstreamKey($secret:String!$upstreamId:String!){addUpstreamKey(secret:$secret upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
-  deleteUpstreamKey: 'mutation deleteUpstreamKey($keyId:ID!$upstreamId:String!){deleteUpstreamKey(keyId:$keyId upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceTier + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
+  saveUpstream: 'mutation saveUpstream($input:SaveUpstreamInput!){saveUpstream(input:$input){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
+  setUpstreamEnabled: 'mutation setUpstreamEnabled($enabled:Boolean!$upstreamId:String!){setUpstreamEnabled(enabled:$enabled upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
+  addUpstreamKey: 'mutation addUpstreamKey($secret:String!$upstreamId:String!){addUpstreamKey(secret:$secret upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
+  deleteUpstreamKey: 'mutation deleteUpstreamKey($keyId:ID!$upstreamId:String!){deleteUpstreamKey(keyId:$keyId upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
   searchOrders: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}}}' + bankAccount + order + orderPayment + pageInfo + paymentInstructions,
   listBankTransfers: 'query listBankTransfers($after:String$first:Int$queue:Boolean){bankTransfers(after:$after first:$first queue:$queue){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}}}' + bankTransfer + pageInfo + transferReview,
   findOrdersToMatch: 'query findOrdersToMatch($after:String$first:Int$search:String$status:OrderStatus){orders(after:$after first:$first search:$search status:$status){edges{cursor node{...MatchableOrder}}pageInfo{...PageInfo}}}' + matchableOrder + pageInfo,
@@ -105,7 +109,7 @@ export const operatorDocuments = {
   announce: 'mutation announce($input:AnnounceInput!){announce(input:$input){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate,
   endAnnouncement: 'mutation endAnnouncement($id:ID!){endAnnouncement(id:$id){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate,
   accountOverview: 'query accountOverview($id:ID!){operator{account(id:$id){members{...Member}keys(deleted:true first:100){edges{node{...ApiKey}}}orders(first:20){edges{node{budget createdAt id memo planName priceVnd status}}}}}}' + apiKey + keySpend + member + spendLimits,
-  accountEntries: 'query accountEntries($after:String$filter:LedgerFilter$first:Int$id:ID!){operator{account(id:$id){ledger(after:$after filter:$filter first:$first){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + promptTier + receiptLine + spendLimits + tokens + unitLine,
+  accountEntries: 'query accountEntries($after:String$filter:LedgerFilter$first:Int$id:ID!){operator{account(id:$id){ledger(after:$after filter:$filter first:$first){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine,
   business: 'query business($timeZone:String){operator{business(timeZone:$timeZone){failingUpstreams{health{...UpstreamHealth}id upstreamId}modelMismatches newAccounts openIncidents vndThisMonth vndToday waitingSince waitingTransfers}}}' + upstreamHealth,
   search: 'query search($text:String!){operator{search(text:$text){accountId detail id kind title}}}',
   saveSeller: 'mutation saveSeller($input:SellerInput!){saveSeller(input:$input){__typename ...Seller ...Problem}}' + problem + seller,

@@ -792,6 +792,71 @@ export interface Model {
       output: string;
       [member: string]: unknown;
     }[];
+    /** Other prices for hours of the week (`mon` to `sun`, `HH:MM-HH:MM` in the time zone, hours over midnight by the day on which they begin), but not on the dates that are left out. A request is charged at the prices of the moment at which it is accepted. Null: the same prices at every hour. */
+    clock: {
+      time_zone: string;
+      except_dates: string[];
+      windows: {
+        days: string[];
+        hours: string[];
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        input: string;
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        cache_hit: string;
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        cache_write_5m: string;
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        cache_write_1h: string;
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        output: string;
+        tiers: {
+          above_prompt_tokens: number;
+          /**
+           * USD as a decimal string, at most 12 decimals.
+           * @example "4.805"
+           */
+          input: string;
+          /**
+           * USD as a decimal string, at most 12 decimals.
+           * @example "4.805"
+           */
+          cache_hit: string;
+          /**
+           * USD as a decimal string, at most 12 decimals.
+           * @example "4.805"
+           */
+          cache_write_5m: string;
+          /**
+           * USD as a decimal string, at most 12 decimals.
+           * @example "4.805"
+           */
+          cache_write_1h: string;
+          /**
+           * USD as a decimal string, at most 12 decimals.
+           * @example "4.805"
+           */
+          output: string;
+          [member: string]: unknown;
+        }[];
+        [member: string]: unknown;
+      }[];
+      [member: string]: unknown;
+    } | null;
     /** USD for one of what is charged by the piece; what is left out has no price. */
     per_unit: {
       /**
@@ -967,6 +1032,17 @@ export interface LedgerEntry {
     amount_usd: string;
     [member: string]: unknown;
   }[];
+  /** When the request was accepted, and the hours of the week whose prices count since then; `window` is null outside of such hours. Null: the price did not depend on the clock. */
+  clock: {
+    priced_at: string;
+    window: {
+      days: string[];
+      period: string;
+      time_zone: string;
+      [member: string]: unknown;
+    } | null;
+    [member: string]: unknown;
+  } | null;
   /** The prompt lengths that these prices are for; null: the model had one set of prices. */
   tier: {
     above_prompt_tokens: number | null;

@@ -477,6 +477,23 @@ export const model = open({
       description:
         'Other prices for longer prompts, rising: above so many prompt tokens the whole request is charged at them.',
     }),
+    clock: open({
+      time_zone: z.string(),
+      except_dates: z.array(z.string()),
+      windows: z.array(
+        open({
+          days: z.array(z.string()),
+          hours: z.array(z.string()),
+          ...fivePrices,
+          tiers: z.array(open({ above_prompt_tokens: z.int(), ...fivePrices })),
+        }),
+      ),
+    })
+      .nullable()
+      .meta({
+        description:
+          'Other prices for hours of the week (`mon` to `sun`, `HH:MM-HH:MM` in the time zone, hours over midnight by the day on which they begin), but not on the dates that are left out. A request is charged at the prices of the moment at which it is accepted. Null: the same prices at every hour.',
+      }),
     per_unit: open({ search: usd.optional(), image: usd.optional(), minute: usd.optional() }).meta({
       description: 'USD for one of what is charged by the piece; what is left out has no price.',
     }),
@@ -548,6 +565,15 @@ export const ledgerEntry = open({
   units: z
     .array(open({ unit: z.enum(['search', 'image', 'minute']), count: z.int(), price_usd: usd, amount_usd: usd }))
     .meta({ description: 'What was charged by the piece, beside the tokens; empty: nothing.' }),
+  clock: open({
+    priced_at: z.string(),
+    window: open({ days: z.array(z.string()), period: z.string(), time_zone: z.string() }).nullable(),
+  })
+    .nullable()
+    .meta({
+      description:
+        'When the request was accepted, and the hours of the week whose prices count since then; `window` is null outside of such hours. Null: the price did not depend on the clock.',
+    }),
   tier: open({ above_prompt_tokens: z.int().nullable(), up_to_prompt_tokens: z.int().nullable() })
     .nullable()
     .meta({ description: 'The prompt lengths that these prices are for; null: the model had one set of prices.' }),

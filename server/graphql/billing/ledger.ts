@@ -9,7 +9,7 @@ import {
   readLedger,
 } from '../../billing/usage.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import type { TierRange, UnitLine, UnitPrices } from '../../core/price.ts';
+import type { ClockChoice, TierRange, UnitLine, UnitPrices } from '../../core/price.ts';
 import type { TokenPools, UsageSource } from '../../core/tokens.ts';
 import { abilitiesOn, isOperator } from '../../people/principal.ts';
 import { isRequestId } from '../../runtime/http.ts';
@@ -138,6 +138,37 @@ const PromptTierType = builder.objectRef<TierRange>('PromptTier').implement({
   }),
 });
 
+const PriceHoursType = builder.objectRef<NonNullable<ClockChoice['window']>>('PriceHours').implement({
+  description: 'Hours of the week that have prices of their own.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    days: t.stringList({
+      description: '`mon` to `sun`, in the time zone; hours over midnight belong to the day on which they begin.',
+      resolve: ({ days }) => [...days],
+    }),
+    period: t.exposeString('period', { description: '`HH:MM-HH:MM`, the end excluded.' }),
+    timeZone: t.exposeString('timeZone', { description: 'IANA name.' }),
+  }),
+});
+
+const PriceMomentType = builder.objectRef<ClockChoice>('PriceMoment').implement({
+  description: 'What the clock showed when a request was accepted whose price depends on it.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    pricedAt: t.field({
+      type: 'DateTime',
+      description: 'When the request was accepted: the prices of this moment count, whenever it ended.',
+      resolve: ({ at }) => new Date(at),
+    }),
+    window: t.field({
+      type: PriceHoursType,
+      nullable: true,
+      description: 'The hours whose prices count; null: those outside of all such hours.',
+      resolve: ({ window }) => window,
+    }),
+  }),
+});
+
 function receiptOf(usage: TokenPools, prices: UnitPrices): ReceiptLine[] {
   return poolNames.map((pool) => ({ pool, tokens: BigInt(usage[pool]), unitPrice: prices[pool] }));
 }
@@ -193,6 +224,12 @@ builder.node(LedgerEntryType, {
       type: [UnitLineType],
       description: 'What was charged by the piece, beside the tokens.',
       resolve: ({ units }) => [...units],
+    }),
+    clock: t.field({
+      type: PriceMomentType,
+      nullable: true,
+      description: 'Which of the prices by the clock counted; null: the price did not depend on it.',
+      resolve: ({ byClock }) => byClock,
     }),
     tier: t.field({
       type: PromptTierType,

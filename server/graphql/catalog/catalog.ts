@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import type { CatalogModel } from '../../catalog/catalog.ts';
-import { type PriceTier, pricesAt, type TieredPrices } from '../../core/price.ts';
+import { type ClockedPrices, type PriceClock, type PriceTier, type PriceWindow, pricesAt } from '../../core/price.ts';
+import { pricesOfAllHours } from '../../core/price-clock.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import { listPlans, type Plan } from '../../plans/plans.ts';
 import { builder } from '../builder.ts';
@@ -117,6 +118,71 @@ const ModelPriceTierType = builder.objectRef<PriceTier>('ModelPriceTier').implem
   }),
 });
 
+const ModelPriceWindowType = builder.objectRef<PriceWindow>('ModelPriceWindow').implement({
+  description: 'Prices of a model for hours of the week: a request that is accepted in them is charged at these.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    days: t.stringList({
+      description: '`mon` to `sun`: the days on which the hours begin.',
+      resolve: ({ days }) => [...days],
+    }),
+    hours: t.stringList({
+      description:
+        'Periods of the day, `HH:MM-HH:MM`, the end excluded; an end that is not after the beginning is on the next day.',
+      resolve: ({ hours }) => [...hours],
+    }),
+    input: t.field({
+      type: TokenPriceType,
+      description: 'Price of new context.',
+      resolve: ({ input }) => ({ price: input }),
+    }),
+    cacheHit: t.field({
+      type: TokenPriceType,
+      description: 'Price of context read from the cache.',
+      resolve: ({ cacheHit }) => ({ price: cacheHit }),
+    }),
+    cacheWrite5m: t.field({
+      type: TokenPriceType,
+      description: 'Price of context written to the five-minute cache.',
+      resolve: ({ cacheWrite5m }) => ({ price: cacheWrite5m }),
+    }),
+    cacheWrite1h: t.field({
+      type: TokenPriceType,
+      description: 'Price of context written to the one-hour cache.',
+      resolve: ({ cacheWrite1h }) => ({ price: cacheWrite1h }),
+    }),
+    output: t.field({
+      type: TokenPriceType,
+      description: 'Price of what it writes.',
+      resolve: ({ output }) => ({ price: output }),
+    }),
+    priceTiers: t.field({
+      type: [ModelPriceTierType],
+      description: 'Prices of these hours for longer prompts, rising; empty: none.',
+      complexity: { field: 1, multiplier: 2 },
+      resolve: ({ tiers }) => [...tiers],
+    }),
+  }),
+});
+
+const ModelPriceClockType = builder.objectRef<PriceClock>('ModelPriceClock').implement({
+  description: 'Prices of a model by the clock: outside of all windows the ordinary prices count.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    timeZone: t.exposeString('timeZone', { description: 'IANA name of the time zone of days, hours and dates.' }),
+    exceptDates: t.stringList({
+      description: 'Dates on which no window begins, `YYYY-MM-DD`.',
+      resolve: ({ exceptDates }) => [...exceptDates],
+    }),
+    windows: t.field({
+      type: [ModelPriceWindowType],
+      description: 'Each has prices of its own; no two have a minute in common.',
+      complexity: { field: 1, multiplier: 2 },
+      resolve: ({ windows }) => [...windows],
+    }),
+  }),
+});
+
 interface RouteFacts {
   protocol: Protocol;
   simulated: boolean;
@@ -148,13 +214,16 @@ const step = { cacheHit: 150_000n, input: 30_000n, output: 4_000n };
 const fiveUsd = 5_000_000_000_000n;
 
 /**
- * How many illustrative agent steps 5 USD pay for, at the prices for a prompt of their length; null when a step costs
- * nothing. `isMarked`: the client marks its context, so that the new tokens are written to the five-minute cache.
+ * How many illustrative agent steps 5 USD pay for, at the prices for a prompt of their length and of the dearest hours;
+ * null when a step costs nothing. `isMarked`: the client marks its context, so that the new tokens are written to the five-minute cache.
  */
-export function agentSteps(price: TieredPrices, isMarked = false): number | null {
-  const { input, cacheHit, cacheWrite5m, output } = pricesAt(price, Number(step.cacheHit + step.input));
-  const cost = step.cacheHit * cacheHit + step.input * (isMarked ? cacheWrite5m : input) + step.output * output;
-  return cost === 0n ? null : Number(fiveUsd / cost);
+export function agentSteps(price: ClockedPrices, isMarked = false): number | null {
+  const costs = pricesOfAllHours(price).map((prices) => {
+    const { input, cacheHit, cacheWrite5m, output } = pricesAt(prices, Number(step.cacheHit + step.input));
+    return step.cacheHit * cacheHit + step.input * (isMarked ? cacheWrite5m : input) + step.output * output;
+  });
+  const dearest = costs.reduce((a, b) => (a > b ? a : b));
+  return dearest === 0n ? null : Number(fiveUsd / dearest);
 }
 
 builder.node(ModelType, {
@@ -229,6 +298,12 @@ builder.node(ModelType, {
       complexity: { field: 1, multiplier: 2 },
       resolve: ({ price }) => [...(price.tiers ?? [])],
     }),
+    priceClock: t.field({
+      type: ModelPriceClockType,
+      nullable: true,
+      description: 'Other prices for hours of the week; null: the same at every hour.',
+      resolve: ({ price }) => price.clock ?? null,
+    }),
     perUnit: t.field({
       type: UnitPricesType,
       description: 'What is charged by the piece, beside the tokens.',
@@ -248,7 +323,7 @@ builder.node(ModelType, {
     agentStepsFor5Usd: t.int({
       nullable: true,
       description:
-        'How many illustrative agent steps (150,000 tokens from the cache, 30,000 new, 4,000 written) 5 USD pay for; null when they are free.',
+        'How many illustrative agent steps (150,000 tokens from the cache, 30,000 new, 4,000 written) 5 USD pay for, at the prices of the dearest hours; null when they are free.',
       resolve: ({ price }) => agentSteps(price),
     }),
     markedAgentStepsFor5Usd: t.int({

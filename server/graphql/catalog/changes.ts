@@ -1,5 +1,5 @@
 import type { CatalogOutcome } from '../../catalog/changes.ts';
-import type { PerUnit, UnitPrices } from '../../core/price.ts';
+import type { PerUnit, PriceWindow, UnitPrices } from '../../core/price.ts';
 import { decodeId } from '../access.ts';
 import { builder } from '../builder.ts';
 import { InputError, NotFoundError } from '../errors.ts';
@@ -126,6 +126,100 @@ export const PriceTierType = builder.objectRef<TierView>('PriceTier').implement(
   }),
 });
 
+interface ClockView<Window> {
+  timeZone: string;
+  exceptDates: readonly string[];
+  windows: readonly Window[];
+}
+
+const clockTexts = {
+  clock: 'Prices by the clock, in USD per 1M tokens: outside of all windows the ordinary prices count.',
+  timeZone: 'IANA name of the time zone of days, hours and dates, such as `Asia/Shanghai`.',
+  exceptDates: 'Dates on which no window begins, `YYYY-MM-DD`: public holidays that the vendor leaves out.',
+  windows: 'Each has prices of its own; no two have a minute in common.',
+  window: 'Prices for hours of the week: a request that is accepted in them is charged wholly at these.',
+  days: '`mon` to `sun`: the days on which the hours begin.',
+  hours:
+    'Periods of the day, `HH:MM-HH:MM`, the end excluded; an end that is not after the beginning is on the next day.',
+  tiers: 'Prices of the window for longer prompts, with the bounds of the ordinary ones.',
+};
+
+const PriceWindowInput = builder.inputType('PriceWindowInput', {
+  description: clockTexts.window,
+  fields: (t) => ({
+    days: t.stringList({ required: true, description: clockTexts.days }),
+    hours: t.stringList({ required: true, description: clockTexts.hours }),
+    input: t.string({ required: true, description: 'New context.' }),
+    cacheHit: t.string({ required: true, description: 'Context from the cache; lower than `input`.' }),
+    cacheWrite5m: t.string({ description: 'Written to the five-minute cache; left out: as new context.' }),
+    cacheWrite1h: t.string({ description: 'Written to the one-hour cache; left out: as new context.' }),
+    output: t.string({ required: true, description: 'What the model writes.' }),
+    tiers: t.field({ type: [PriceTierInput], description: clockTexts.tiers }),
+  }),
+});
+
+const PriceClockInput = builder.inputType('PriceClockInput', {
+  description: clockTexts.clock,
+  fields: (t) => ({
+    timeZone: t.string({ required: true, description: clockTexts.timeZone }),
+    exceptDates: t.stringList({ description: clockTexts.exceptDates }),
+    windows: t.field({ type: [PriceWindowInput], required: true, description: clockTexts.windows }),
+  }),
+});
+
+const PriceWindowType = builder.objectRef<PriceWindow>('PriceWindow').implement({
+  description: clockTexts.window,
+  authScopes: { operator: true },
+  fields: (t) => ({
+    days: t.stringList({ description: clockTexts.days, resolve: ({ days }) => [...days] }),
+    hours: t.stringList({ description: clockTexts.hours, resolve: ({ hours }) => [...hours] }),
+    input: t.field({ type: 'UsdAmount', description: 'New context.', resolve: (set) => price(set.input) }),
+    cacheHit: t.field({
+      type: 'UsdAmount',
+      description: 'Context from the cache.',
+      resolve: (set) => price(set.cacheHit),
+    }),
+    cacheWrite5m: t.field({
+      type: 'UsdAmount',
+      description: 'Written to the five-minute cache.',
+      resolve: (set) => price(set.cacheWrite5m),
+    }),
+    cacheWrite1h: t.field({
+      type: 'UsdAmount',
+      description: 'Written to the one-hour cache.',
+      resolve: (set) => price(set.cacheWrite1h),
+    }),
+    output: t.field({
+      type: 'UsdAmount',
+      description: 'What the model writes.',
+      resolve: (set) => price(set.output),
+    }),
+    tiers: t.field({
+      type: [PriceTierType],
+      description: clockTexts.tiers,
+      resolve: ({ tiers }) => [...tiers],
+    }),
+  }),
+});
+
+/** A clock as operators see it: of a model's price version or of a route's costs. */
+export const PriceClockType = builder.objectRef<ClockView<PriceWindow>>('PriceClock').implement({
+  description: clockTexts.clock,
+  authScopes: { operator: true },
+  fields: (t) => ({
+    timeZone: t.exposeString('timeZone', { description: clockTexts.timeZone }),
+    exceptDates: t.stringList({
+      description: clockTexts.exceptDates,
+      resolve: ({ exceptDates }) => [...exceptDates],
+    }),
+    windows: t.field({
+      type: [PriceWindowType],
+      description: clockTexts.windows,
+      resolve: ({ windows }) => [...windows],
+    }),
+  }),
+});
+
 export const PricesInput = builder.inputType('PricesInput', {
   description: 'Prices in USD per 1M tokens, as decimal strings with at most 6 decimals.',
   fields: (t) => ({
@@ -135,6 +229,7 @@ export const PricesInput = builder.inputType('PricesInput', {
     cacheWrite1h: t.string({ description: 'Written to the one-hour cache; left out: as new context.' }),
     output: t.string({ required: true, description: 'What the model writes.' }),
     tiers: t.field({ type: [PriceTierInput], description: 'Other prices for longer prompts; left out: none.' }),
+    clock: t.field({ type: PriceClockInput, description: 'Other prices for hours of the week; left out: none.' }),
     perUnit: t.field({ type: UnitPricesInput, description: 'What is charged by the piece; left out: nothing.' }),
     maxPromptTokens: t.int({
       description:

@@ -1,4 +1,5 @@
 import { fromStoredTiers, fromStoredUnits, type StoredTier } from '../../core/price.ts';
+import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
@@ -8,6 +9,7 @@ import {
   given,
   named,
   optionalPrice,
+  PriceClockType,
   PricesInput,
   PriceTierType,
   price,
@@ -102,6 +104,13 @@ builder.prismaObject('Price', {
       description: 'Other prices for longer prompts, rising.',
       select: { tiers: true },
       resolve: (row) => fromStoredTiers(row.tiers as unknown as StoredTier[]),
+    }),
+    clock: t.field({
+      type: PriceClockType,
+      nullable: true,
+      description: 'Other prices for hours of the week; null: the same at every hour.',
+      select: { clock: true },
+      resolve: ({ clock }) => (clock === null ? null : fromStoredClock(clock as unknown as StoredClock)),
     }),
     perUnit: t.field({
       type: UnitPricesType,

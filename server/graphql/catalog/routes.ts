@@ -1,5 +1,13 @@
 import type { RouteTest } from '../../catalog/test-route.ts';
-import { fromStoredTiers, fromStoredUnits, type PerUnit, type PriceTier, type StoredTier } from '../../core/price.ts';
+import {
+  fromStoredTiers,
+  fromStoredUnits,
+  type PerUnit,
+  type PriceClock,
+  type PriceTier,
+  type StoredTier,
+} from '../../core/price.ts';
+import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { decodeUuid, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
@@ -9,6 +17,7 @@ import {
   given,
   named,
   optionalPrice,
+  PriceClockType,
   PricesInput,
   PriceTierType,
   price,
@@ -27,6 +36,7 @@ interface RouteCostsView {
   output: bigint;
   tiers: readonly PriceTier[];
   perUnit?: PerUnit;
+  clock?: PriceClock;
 }
 
 export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').implement({
@@ -61,6 +71,12 @@ export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').im
       description: 'Other costs for longer prompts, rising.',
       resolve: ({ tiers }) => [...tiers],
     }),
+    clock: t.field({
+      type: PriceClockType,
+      nullable: true,
+      description: 'Other costs for hours of the week; null: the same at every hour.',
+      resolve: ({ clock }) => clock ?? null,
+    }),
     perUnit: t.field({
       type: UnitPricesType,
       description: 'What the vendor charges by the piece.',
@@ -93,18 +109,20 @@ builder.prismaNode('Route', {
         costOutput: true,
         costTiers: true,
         costPerUnit: true,
+        costClock: true,
       },
-      resolve: ({ costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, costTiers, costPerUnit }) =>
+      resolve: ({ costInput, costCacheHit, costOutput, costClock, ...row }) =>
         costInput === null || costCacheHit === null || costOutput === null
           ? null
           : {
               input: costInput,
               cacheHit: costCacheHit,
-              cacheWrite5m: costCacheWrite5m,
-              cacheWrite1h: costCacheWrite1h,
+              cacheWrite5m: row.costCacheWrite5m,
+              cacheWrite1h: row.costCacheWrite1h,
               output: costOutput,
-              tiers: fromStoredTiers(costTiers as unknown as StoredTier[]),
-              perUnit: fromStoredUnits(costPerUnit as Record<string, number>),
+              tiers: fromStoredTiers(row.costTiers as unknown as StoredTier[]),
+              perUnit: fromStoredUnits(row.costPerUnit as Record<string, number>),
+              ...(costClock === null ? {} : { clock: fromStoredClock(costClock as unknown as StoredClock) }),
             },
     }),
   }),
