@@ -15,9 +15,8 @@ import { openPool } from '../database/pool.ts';
 import { createPrisma } from '../database/prisma.ts';
 import { registerGraphql } from '../graphql/edge.ts';
 import { createLedgerDownloads, type LedgerDownloads, registerDownloads } from '../graphql/pages/downloads.ts';
-import { createLinkLimits } from '../graphql/pages/link-limits.ts';
+import { createLinkLimits, type LinkLimits } from '../graphql/pages/link-limits.ts';
 import { type PricingParts, registerPricing } from '../graphql/pages/pricing.ts';
-import { createReceiptLinks, type ReceiptParts, registerReceipts } from '../graphql/pages/receipts.ts';
 import { createKeys } from '../keys/keys.ts';
 import { createNotices } from '../notices/notices.ts';
 import { createWebhooks, type Webhooks } from '../notices/webhooks.ts';
@@ -25,7 +24,6 @@ import { createPeople } from '../people/people.ts';
 import { registerBankWebhooks } from '../plans/bank-webhooks.ts';
 import { createCasso } from '../plans/casso.ts';
 import { createOrders } from '../plans/orders.ts';
-import { createParties } from '../plans/parties.ts';
 import { createPayos } from '../plans/payos.ts';
 import { createPlans } from '../plans/plans.ts';
 import { createQrPictures } from '../plans/qr-pictures.ts';
@@ -39,6 +37,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { checkBaseUrl, publicLookup } from '../shared/private-addresses.ts';
 import { createSeal } from '../shared/seal.ts';
 import { registerStatus } from '../uptime/status.ts';
+import { createPaperParts } from './paper-parts.ts';
 import { createSchedule } from './schedule.ts';
 import { createUptimeParts } from './uptime-parts.ts';
 
@@ -101,7 +100,6 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const people = createPeople({ prisma, pool, mailer, publicUrl, secretKey, log });
   const accounts = createAccounts({ pool });
   const downloads = createLedgerDownloads({ secretKey, publicUrl });
-  const receiptLinks = createReceiptLinks({ secretKey, publicUrl });
   const catalogWrites = createCatalogWrites({
     pool,
     seal,
@@ -121,7 +119,6 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const keys = createKeys({ pool });
   const orders = createOrders({ pool, bank: config.bank });
   const qrPictures = createQrPictures();
-  const parties = createParties({ pool });
   const transfers = createTransfers({
     pool,
     accountNumbers: accountNumbersOf(config.bank),
@@ -129,6 +126,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       await webhooks.recordEvent(client, { accountId, name: `order.${status}`, data: { order_id: orderId, status } });
     },
   });
+  const papers = createPaperParts({ pool, secretKey, publicUrl, accounts, orders, transfers, bank: config.bank });
   const measuring = createUptimeParts({ pool, accounts, keys, isLate, log });
   const schedule = createSchedule({
     databaseUrl: databaseDirectUrl,
@@ -158,10 +156,9 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       modelMismatches: mismatches,
       upstreamHealth: router.health,
       downloads,
-      receiptLinks,
+      ...papers.domains,
       orders,
       plans: createPlans({ pool }),
-      parties,
       qrPictures,
       transfers,
       ...measuring.domains,
@@ -177,11 +174,12 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   });
   const limits = createLinkLimits({ isLate });
   await registerPages(app, {
-    receipts: { links: receiptLinks, limits, accounts, orders, transfers, parties },
+    limits,
     downloads,
     pricing: { pool, catalog, uptime: measuring.domains.uptime, publicUrl },
     bank: config.bank,
   });
+  papers.register(app, limits);
   measuring.registerRoutes(app);
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],
@@ -197,7 +195,13 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     async close() {
       measuring.presence.close();
       await schedule.close();
-      await Promise.all([catalogWrites.routeTester.close(), webhooks.close(), mailer.close(), qrPictures.close()]);
+      await Promise.all([
+        catalogWrites.routeTester.close(),
+        webhooks.close(),
+        mailer.close(),
+        qrPictures.close(),
+        papers.close(),
+      ]);
       await Promise.all([prisma.$disconnect(), pool.end()]);
     },
   };
@@ -251,18 +255,17 @@ function createCatalogWrites({
 }
 
 interface PagesParts {
-  receipts: Omit<ReceiptParts, 'payee' | 'demonstration'>;
+  limits: LinkLimits;
   downloads: LedgerDownloads;
   pricing: Omit<PricingParts, 'limits'>;
   bank: Config['bank'];
 }
 
 /** The pages of the control plane: behind signed links, and public ones. */
-async function registerPages(app: FastifyInstance, { receipts, downloads, bank, ...parts }: PagesParts): Promise<void> {
+async function registerPages(app: FastifyInstance, { limits, downloads, bank, ...parts }: PagesParts): Promise<void> {
   const demonstration = bank?.isDemonstration === true;
-  const pricing = { ...parts.pricing, limits: receipts.limits, demonstration };
-  registerDownloads(app, { db: pricing.pool, downloads, limits: receipts.limits });
-  registerReceipts(app, { ...receipts, payee: bank?.name ?? 'Steyg', demonstration });
+  const pricing = { ...parts.pricing, limits, demonstration };
+  registerDownloads(app, { db: pricing.pool, downloads, limits });
   await app.register(async (pages) => {
     registerCompression(pages);
     registerStatus(pages, pricing);

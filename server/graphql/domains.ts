@@ -13,12 +13,14 @@ import type { Orders } from '../plans/orders.ts';
 import type { Parties } from '../plans/parties.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { QrPictures } from '../plans/qr-pictures.ts';
+import type { Statements } from '../plans/statements.ts';
 import type { Transfers } from '../plans/transfers.ts';
 import type { ProbeAgents } from '../uptime/agents.ts';
 import type { Probing } from '../uptime/probing.ts';
 import type { Uptime } from '../uptime/uptime.ts';
 import type { LedgerDownloads } from './pages/downloads.ts';
 import type { ReceiptLinks } from './pages/receipts.ts';
+import type { StatementLinks } from './pages/statements.ts';
 
 /**
  * The domains that resolvers call, passed in by `app/control-plane.ts`. A resolver reads through Prisma or a domain's
@@ -37,6 +39,8 @@ export interface Domains {
   upstreamHealth(): UpstreamHealth[];
   downloads: LedgerDownloads;
   receiptLinks: ReceiptLinks;
+  statements: Statements;
+  statementLinks: StatementLinks;
   orders: Orders;
   plans: Plans;
   parties: Parties;

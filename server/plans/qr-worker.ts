@@ -3,6 +3,6 @@ import { qrPng, qrSvg } from './qr-image.ts';
 
 /** Draws QR codes in a thread of its own: finding the best mask of one takes milliseconds of a core. */
 
-parentPort?.on('message', ({ id, text }: { id: number; text: string }) => {
-  parentPort?.postMessage({ id, svg: qrSvg(text), png: qrPng(text).toString('base64') }, []);
+parentPort?.on('message', ({ id, task }: { id: number; task: string }) => {
+  parentPort?.postMessage({ id, result: { svg: qrSvg(task), png: qrPng(task).toString('base64') } }, []);
 });

@@ -52,7 +52,12 @@ const demonstrations: Record<Locale, string> = {
   vi: 'Bản trình diễn: tài khoản ngân hàng và các gói chỉ là ví dụ. Không có tiền thật.',
 };
 
-/** The label of pages while nothing is really sold; empty otherwise. */
+/** The label of papers and pages while nothing is really sold; empty otherwise. */
+export function demonstrationText(locale: Locale, demonstration: boolean): string {
+  return demonstration ? demonstrations[locale] : '';
+}
+
+/** The label as a part of a page. */
 export function demonstrationLabel(locale: Locale, demonstration: boolean): string {
   return demonstration ? `<p class="card" role="note"><strong>${demonstrations[locale]}</strong></p>` : '';
 }

@@ -112,7 +112,7 @@ function leavesOf(value: unknown, way: readonly string[] = []): string[][] {
 
 describe('the language files', () => {
   it('have words for every code of an expected error', () => {
-    const sources = globSync('server/graphql/*.ts', { cwd: join(root, '../..') })
+    const sources = globSync('server/graphql/**/*.ts', { cwd: join(root, '../..') })
       .map((path) => readFileSync(join(root, '../..', path), 'utf8'))
       .join('\n');
     const codes = [

@@ -4,8 +4,9 @@ import { inflateSync } from 'node:zlib';
 import { encode } from 'uqr';
 import { describe, expect, it } from 'vitest';
 import { qrPng, qrSvg } from '../../server/plans/qr-image.ts';
-import { createQrPictures, QrBusyError } from '../../server/plans/qr-pictures.ts';
+import { createQrPictures } from '../../server/plans/qr-pictures.ts';
 import { crc16, type VietQrOptions, vietQrPayload } from '../../server/plans/vietqr.ts';
+import { BusyThreadError } from '../../server/runtime/thread.ts';
 
 describe('VietQR payload', () => {
   it('closes with the CRC that the standard names', () => {
@@ -93,7 +94,7 @@ describe('QR pictures', () => {
     const [first, again] = [pictures.draw(text), pictures.draw(text)];
     expect(again).toBe(first);
     const second = pictures.draw('second');
-    await expect(pictures.draw('third')).rejects.toThrow(QrBusyError);
+    await expect(pictures.draw('third')).rejects.toThrow(BusyThreadError);
     expect(await first).toEqual({ svg: qrSvg(text), png: qrPng(text).toString('base64') });
     expect((await second).svg).toBe(qrSvg('second'));
     // What was refused is not remembered as such; what was asked for least lately is forgotten.

@@ -534,6 +534,16 @@ export const en = {
     booked: 'Booked',
     reference: 'Bank reference',
   },
+  statements: {
+    title: 'Monthly statements',
+    month: 'Month',
+    opening: 'At the start',
+    granted: 'Added',
+    charged: 'Charged',
+    expired: 'Expired',
+    closing: 'At the end',
+    files: 'Files',
+  },
   notices: {
     title: 'Alerts',
     lead: 'When we alert you that the budget is running low, and which of your programs we notify.',

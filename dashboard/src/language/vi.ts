@@ -535,6 +535,16 @@ export const vi: Texts = {
     booked: 'Ghi có lúc',
     reference: 'Mã tham chiếu ngân hàng',
   },
+  statements: {
+    title: 'Bảng kê hằng tháng',
+    month: 'Tháng',
+    opening: 'Đầu kỳ',
+    granted: 'Được cộng',
+    charged: 'Đã trừ',
+    expired: 'Hết hạn',
+    closing: 'Cuối kỳ',
+    files: 'Tệp',
+  },
   notices: {
     title: 'Cảnh báo',
     lead: 'Khi nào chúng tôi cảnh báo bạn và chương trình của bạn rằng số dư sắp hết.',

@@ -8,6 +8,7 @@ import { bankName } from '../banks.ts';
 import { Button } from '../components/button.tsx';
 import { CopyValue } from '../components/copy.tsx';
 import { Confirm } from '../components/dialog.tsx';
+import { Files } from '../components/files.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { Banner, FailureNotice, Loaded } from '../components/states.tsx';
@@ -190,15 +191,18 @@ function ReceiptCard({ order }: { order: Order }) {
       title={t.order.receipt}
       actions={
         order.receiptUrl === null ? null : (
-          <a
-            className="button small"
-            href={`${order.receiptUrl}&lang=${locale}`}
-            target="_blank"
-            rel="noreferrer"
-            aria-label={t.order.printNew}
-          >
-            {t.order.print} <Icon name="external" />
-          </a>
+          <>
+            <a
+              className="button small"
+              href={`${order.receiptUrl}&lang=${locale}`}
+              target="_blank"
+              rel="noreferrer"
+              aria-label={t.order.printNew}
+            >
+              {t.order.print} <Icon name="external" />
+            </a>
+            <Files url={`${order.receiptUrl}&lang=${locale}`} what={`${t.order.receipt} ${order.memo}`} />
+          </>
         )
       }
     >

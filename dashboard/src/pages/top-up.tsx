@@ -6,6 +6,7 @@ import { Button } from '../components/button.tsx';
 import { Lots } from '../components/lots.tsx';
 import { Moment } from '../components/moment.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
+import { StatementsCard } from '../components/statements-card.tsx';
 import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk, useChange, usePages } from '../data.tsx';
@@ -61,6 +62,7 @@ export default function TopUp() {
         </Loaded>
         <More query={orders} />
       </Card>
+      <StatementsCard />
     </Page>
   );
 }

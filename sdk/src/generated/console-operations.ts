@@ -107,6 +107,8 @@ export const consoleOperations = {
     seller: { kind: 'query', path: 'seller' },
     company: { kind: 'query', path: 'account' },
     saveCompany: { kind: 'mutation', path: 'saveCompany' },
+    statements: { kind: 'query', path: 'account' },
+    statement: { kind: 'query', path: 'account' },
   },
   people: {
     me: { kind: 'query', path: 'me' },

@@ -1196,6 +1196,8 @@ export type VendorModelFragment = { contextWindow: number, displayName: string, 
 
 export type SellerFragment = { address: string, name: string, privacyUrl: string, refundUrl: string, supportEmail: string, supportPhone: string, taxCode: string, termsUrl: string };
 
+export type StatementFragment = { charged: string, closing: string, expired: string, granted: string, month: string, opening: string, url: string };
+
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
   after?: string | null | undefined;
@@ -1969,6 +1971,22 @@ export type SaveCompanyMutation = { saveCompany:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
+
+export type StatementsQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type StatementsQuery = { account: { id: string, statements: Array<{ charged: string, closing: string, expired: string, granted: string, month: string, opening: string, url: string }> } | null };
+
+export type StatementQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+  month: string;
+}>;
+
+
+export type StatementQuery = { account: { id: string, statement: { charged: string, closing: string, expired: string, granted: string, month: string, opening: string, url: string } | null } | null };
 
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -222,6 +222,10 @@ import type {
   SignOutMutationVariables,
   SignUpMutation,
   SignUpMutationVariables,
+  StatementQuery,
+  StatementQueryVariables,
+  StatementsQuery,
+  StatementsQueryVariables,
   TestRouteMutation,
   TestRouteMutationVariables,
   TestVendorKeyMutation,
@@ -535,6 +539,12 @@ export type CompanyAnswer = CompanyQuery['account'];
 
 /** What `saveCompany` answers. */
 export type SaveCompanyAnswer = SaveCompanyMutation['saveCompany'];
+
+/** What `statements` answers. */
+export type StatementsAnswer = StatementsQuery['account'];
+
+/** What `statement` answers. */
+export type StatementAnswer = StatementQuery['account'];
 
 /** What `me` answers. */
 export type MeAnswer = MeQuery['me'];
@@ -1494,6 +1504,24 @@ export interface ConsoleOrders {
    * ```
    */
   saveCompany(variables: SaveCompanyMutationVariables, options?: RequestOptions): Pending<SaveCompanyAnswer>;
+  /**
+   * One of your accounts; null: you have none with this id.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.statements();
+   * ```
+   */
+  statements(variables?: StatementsQueryVariables, options?: RequestOptions): Pending<StatementsAnswer>;
+  /**
+   * One of your accounts; null: you have none with this id.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.statement({ month: 'month' });
+   * ```
+   */
+  statement(variables: StatementQueryVariables, options?: RequestOptions): Pending<StatementAnswer>;
 }
 
 /** Operations on people. */

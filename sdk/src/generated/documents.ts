@@ -44,6 +44,7 @@ const serviceStatus = 'fragment ServiceStatus on ServiceStatus{absences{...Servi
 const session = 'fragment Session on Session{createdAt current expiresAt id ipAddress lastUsedAt userAgent}';
 const signedIn = 'fragment SignedIn on SignedIn{secondFactorRequired}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month}';
+const statement = 'fragment Statement on Statement{charged closing expired granted month opening url}';
 const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
 const tokenPrice = 'fragment TokenPrice on TokenPrice{usdPerMillion vndPerMillionAtBest vndPerMillionAtStarter}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
@@ -103,6 +104,8 @@ export const documents = {
   seller: 'query seller{seller{...Seller}}' + seller,
   company: 'query company($accountId:ID){account(id:$accountId){company{address name taxCode}id}}',
   saveCompany: 'mutation saveCompany($accountId:ID!$input:CompanyInput){saveCompany(accountId:$accountId input:$input){__typename ...on Account{company{address name taxCode}id}...Problem}}' + problem,
+  statements: 'query statements($accountId:ID$first:Int){account(id:$accountId){id statements(first:$first){...Statement}}}' + statement,
+  statement: 'query statement($accountId:ID$month:String!){account(id:$accountId){id statement(month:$month){...Statement}}}' + statement,
   me: 'query me{me{...Viewer}}' + session + user + viewer,
   signUp: 'mutation signUp($input:SignUpInput!){signUp(input:$input){__typename ...Done ...Problem}}' + done + problem,
   resendVerification: 'mutation resendVerification($email:String!){resendVerification(email:$email){__typename ...Done ...Problem}}' + done + problem,

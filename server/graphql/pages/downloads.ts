@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type LedgerRecord, readLedger } from '../../billing/usage.ts';
 import { formatUsd } from '../../core/money.ts';
 import type { Outcome } from '../../core/outcome.ts';
+import { csvLine } from '../../shared/csv.ts';
 import { createTurns } from '../turns.ts';
 import { type LinkLimits, tryAgain } from './link-limits.ts';
 import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
@@ -115,14 +116,3 @@ const columns: readonly (readonly [string, (entry: LedgerRecord) => string])[] =
   ['latency_ms', (entry) => String(entry.latencyMs)],
   ['time_to_first_byte_ms', (entry) => (entry.timeToFirstByteMs === null ? '' : String(entry.timeToFirstByteMs))],
 ];
-
-/** One line of a CSV file. */
-export function csvLine(cells: readonly string[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-/** Cells that a spreadsheet would read as a formula get an apostrophe in front; special characters are quoted. */
-function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}

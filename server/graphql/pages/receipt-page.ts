@@ -1,113 +1,27 @@
 import { createHash } from 'node:crypto';
-import { formatUsd } from '../../core/money.ts';
-import type { Order } from '../../plans/orders.ts';
-import type { Company, Seller } from '../../plans/parties.ts';
-import type { Transfer } from '../../plans/transfer-rows.ts';
+import type { Seller } from '../../plans/parties.ts';
 import { demonstrationLabel, escapeText, type Locale, momentText } from '../../shared/page.ts';
+import {
+  buyerLines,
+  type PrintedReceipt,
+  planText,
+  receiptWords,
+  sellerLines,
+  sellerLinks,
+  usdText,
+  validityText,
+  vndText,
+} from './receipt-words.ts';
 
-/** The receipt of a paid order: one self-contained HTML document, made for paper. */
-
-export interface PrintedReceipt {
-  order: Order;
-  paidAt: Date;
-  account: { name: string; email: string };
-  /** The transfers that paid it. */
-  payments: readonly Transfer[];
-  /** The company that the account buys for. */
-  company: Company | null;
-  seller: Seller;
-  /** The owner of the bank account: the seller, unless one is named. */
-  payee: string;
-  /** Whether the bank account is made up: nothing was paid. */
-  demonstration: boolean;
-}
-
-interface Words {
-  language: string;
-  title: string;
-  number: string;
-  issued: string;
-  seller: string;
-  buyer: string;
-  taxCode: string;
-  item: string;
-  budget: (usd: string) => string;
-  upgrade: string;
-  validity: string;
-  validDays: (days: number) => string;
-  validForever: string;
-  price: string;
-  payments: string;
-  bookedAt: string;
-  reference: string;
-  amount: string;
-  received: string;
-  surplus: string;
-  paid: string;
-  notInvoice: string;
-  print: string;
-}
-
-const words: Record<Locale, Words> = {
-  en: {
-    language: 'English',
-    title: 'Receipt',
-    number: 'Number',
-    issued: 'Paid on',
-    seller: 'Paid to',
-    buyer: 'Paid by',
-    taxCode: 'Tax code',
-    item: 'Item',
-    budget: (usd) => `Budget of ${usd} USD for model requests`,
-    upgrade: 'upgrade: the difference to the plan before',
-    validity: 'Validity',
-    validDays: (days) => `${days} days from the payment`,
-    validForever: 'does not expire',
-    price: 'Price',
-    payments: 'Bank transfers',
-    bookedAt: 'Booked at',
-    reference: 'Bank’s reference',
-    amount: 'Amount',
-    received: 'Received',
-    surplus: 'of which more than the price',
-    paid: 'Paid in full',
-    notInvoice: 'This receipt confirms a payment. It is not a VAT invoice.',
-    print: 'Print or save as PDF',
-  },
-  vi: {
-    language: 'Tiếng Việt',
-    title: 'Biên nhận thanh toán',
-    number: 'Số',
-    issued: 'Ngày thanh toán',
-    seller: 'Bên nhận',
-    buyer: 'Bên thanh toán',
-    taxCode: 'Mã số thuế',
-    item: 'Nội dung',
-    budget: (usd) => `Ngân sách ${usd} USD cho các yêu cầu gửi tới mô hình`,
-    upgrade: 'nâng cấp: phần chênh lệch so với gói trước',
-    validity: 'Thời hạn sử dụng',
-    validDays: (days) => `${days} ngày kể từ khi thanh toán`,
-    validForever: 'không hết hạn',
-    price: 'Giá',
-    payments: 'Các khoản chuyển khoản',
-    bookedAt: 'Thời điểm ghi nhận',
-    reference: 'Mã giao dịch của ngân hàng',
-    amount: 'Số tiền',
-    received: 'Đã nhận',
-    surplus: 'trong đó vượt giá',
-    paid: 'Đã thanh toán đủ',
-    notInvoice: 'Biên nhận này xác nhận việc thanh toán, không phải là hóa đơn giá trị gia tăng.',
-    print: 'In hoặc lưu thành PDF',
-  },
-};
+/** The receipt of a paid order as a self-contained HTML document, made for screens and paper. */
 
 export function receiptPage(receipt: PrintedReceipt, locale: Locale): string {
-  const { order, paidAt, account, company, payments, seller, payee, demonstration } = receipt;
-  const w = words[locale];
+  const { order, paidAt, payments, seller, payee, demonstration } = receipt;
+  const w = receiptWords[locale];
   const other: Locale = locale === 'en' ? 'vi' : 'en';
   const surplusVnd = order.receivedVnd - order.priceVnd;
-  const plan = `${escapeText(order.planName)}${order.upgrades === null ? '' : ` (${w.upgrade})`}`;
-  const validity = order.validDays === null ? w.validForever : w.validDays(order.validDays);
+  const plan = escapeText(planText(order, locale));
+  const validity = validityText(order, locale);
   const rows = payments.map(
     (payment) =>
       `<tr><td>${timeText(payment.bookedAt, locale)}</td><td>${escapeText(payment.bankReference ?? '–')}</td><td class="sum">${vndText(payment.amountVnd, locale)}</td></tr>`,
@@ -121,15 +35,15 @@ export function receiptPage(receipt: PrintedReceipt, locale: Locale): string {
 <style>${style}</style>
 </head>
 <body>
-<nav class="screen"><button type="button" hidden>${w.print}</button> <a hreflang="${other}" lang="${other}">${words[other].language}</a></nav>
+<nav class="screen"><button type="button" hidden>${w.print}</button> <a hreflang="${other}" lang="${other}">${receiptWords[other].language}</a></nav>
 <main>
 ${demonstrationLabel(locale, demonstration)}
 <header><p class="brand">Steyg</p><h1>${w.title}</h1><p class="state">${w.paid}</p></header>
 <dl>
 <div><dt>${w.number}</dt><dd><code>${order.memo}</code></dd></div>
 <div><dt>${w.issued}</dt><dd>${timeText(paidAt, locale)}</dd></div>
-<div><dt>${w.seller}</dt><dd>${partyText([seller.name || payee, taxCodeText(seller.taxCode, w), seller.address, seller.supportEmail, seller.supportPhone])}</dd></div>
-<div><dt>${w.buyer}</dt><dd>${partyText([company?.name ?? account.name, taxCodeText(company?.taxCode ?? '', w), company?.address ?? '', account.email])}</dd></div>
+<div><dt>${w.seller}</dt><dd>${partyText(sellerLines(seller, payee, locale))}</dd></div>
+<div><dt>${w.buyer}</dt><dd>${partyText(buyerLines(receipt, locale))}</dd></div>
 </dl>
 <table>
 <thead><tr><th scope="col">${w.item}</th><th scope="col" class="sum">${w.price}</th></tr></thead>
@@ -146,15 +60,11 @@ ${demonstrationLabel(locale, demonstration)}
   }</tfoot>
 </table>
 <p class="note">${w.notInvoice}</p>
-</main>
+${linksText(seller, locale)}</main>
 <script>${script}</script>
 </body>
 </html>
 `;
-}
-
-function taxCodeText(code: string, w: Words): string {
-  return code === '' ? '' : `${w.taxCode}: ${code}`;
 }
 
 /** The lines of a party, without those that are not given. */
@@ -165,19 +75,16 @@ function partyText(lines: readonly string[]): string {
     .join('<br>');
 }
 
-const tags: Record<Locale, string> = { en: 'en-US', vi: 'vi-VN' };
+/** Links to the seller's terms and policies. */
+function linksText(seller: Seller, locale: Locale): string {
+  const links = sellerLinks(seller, locale).map(
+    ({ name, url }) => `<a href="${escapeText(url)}" rel="noreferrer">${name}</a>`,
+  );
+  return links.length === 0 ? '' : `<p class="note">${links.join(' · ')}</p>\n`;
+}
 
 function timeText(moment: Date, locale: Locale): string {
   return `<time datetime="${moment.toISOString()}">${momentText(moment, locale)}</time>`;
-}
-
-function vndText(amountVnd: bigint, locale: Locale): string {
-  return new Intl.NumberFormat(tags[locale], { style: 'currency', currency: 'VND' }).format(amountVnd);
-}
-
-/** Exact: a number in the language's own format would be rounded. */
-function usdText(amount: bigint, locale: Locale): string {
-  return locale === 'vi' ? formatUsd(amount).replace('.', ',') : formatUsd(amount);
 }
 
 const style = `

@@ -2,8 +2,9 @@ import { abilitiesOn, accountsWith, type ControlPrincipal, isOperator } from '..
 import { findMemos } from '../../plans/memo.ts';
 import type { BankAccount, CreateOrderOutcome, Order, PaymentInstructions } from '../../plans/orders.ts';
 import type { OrderStatus } from '../../plans/payment.ts';
-import { QrBusyError, type QrPicture } from '../../plans/qr-pictures.ts';
+import type { QrPicture } from '../../plans/qr-pictures.ts';
 import type { Transfer } from '../../plans/transfer-rows.ts';
+import { BusyThreadError } from '../../runtime/thread.ts';
 import { accountFor, checkIdempotencyKey, decodeId, decodeUuid, encodeId, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
@@ -56,7 +57,7 @@ async function drawn({ domains }: GraphqlContext, qrPayload: string): Promise<Qr
   try {
     return await domains.qrPictures.draw(qrPayload);
   } catch (error) {
-    if (error instanceof QrBusyError) throw new BusyError();
+    if (error instanceof BusyThreadError) throw new BusyError();
     throw error;
   }
 }
@@ -163,7 +164,7 @@ export const OrderType = builder.prismaNode('Order', {
     receiptUrl: t.string({
       nullable: true,
       description:
-        'A page with its receipt, to print or to save as PDF; `&lang=en` or `&lang=vi` chooses the language. Works for an hour, without a session. Null while it is not paid.',
+        'A page with its receipt; `&format=pdf` and `&format=csv` make it a file, `&lang=en` or `&lang=vi` chooses the language. Works for an hour, without a session. Null while it is not paid.',
       resolve: ({ id, status }, _args, { domains }) => (status === 'paid' ? domains.receiptLinks.link(id).url : null),
     }),
     payment: t.field({

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { createAccounts } from '../../../server/accounts/accounts.ts';
+import { createPaperParts } from '../../../server/app/paper-parts.ts';
 import { createCatalog } from '../../../server/catalog/catalog.ts';
 import { createCatalogChanges } from '../../../server/catalog/changes.ts';
 import { createModelMismatches } from '../../../server/catalog/model-mismatches.ts';
@@ -18,7 +19,6 @@ import { createPrisma } from '../../../server/database/prisma.ts';
 import { registerGraphql } from '../../../server/graphql/edge.ts';
 import { createLedgerDownloads, registerDownloads } from '../../../server/graphql/pages/downloads.ts';
 import { createLinkLimits } from '../../../server/graphql/pages/link-limits.ts';
-import { createReceiptLinks, registerReceipts } from '../../../server/graphql/pages/receipts.ts';
 import type { GraphqlRates, Rate } from '../../../server/graphql/rates.ts';
 import { createKeys } from '../../../server/keys/keys.ts';
 import { createSecret, parseAgentToken } from '../../../server/keys/secret.ts';
@@ -26,7 +26,6 @@ import { createNotices } from '../../../server/notices/notices.ts';
 import { createWebhooks } from '../../../server/notices/webhooks.ts';
 import { createPeople } from '../../../server/people/people.ts';
 import { createOrders } from '../../../server/plans/orders.ts';
-import { createParties } from '../../../server/plans/parties.ts';
 import { createPlans } from '../../../server/plans/plans.ts';
 import { createQrPictures } from '../../../server/plans/qr-pictures.ts';
 import { createTransfers } from '../../../server/plans/transfers.ts';
@@ -96,12 +95,11 @@ export async function createControlPlane(
   const secretKey = randomBytes(32);
   const people = createPeople({ prisma, pool, mailer, publicUrl: address, secretKey, log });
   const downloads = createLedgerDownloads({ secretKey, publicUrl: address });
-  const receiptLinks = createReceiptLinks({ secretKey, publicUrl: address });
   const accounts = createAccounts({ pool });
-  const orders = createOrders({ pool, bank: { bin: '970436', account: '0011001234567', name: 'STEYG TEST' } });
+  const bank = { bin: '970436', account: '0011001234567', name: 'STEYG <TEST>', isDemonstration: false };
+  const orders = createOrders({ pool, bank: { ...bank, name: 'STEYG TEST' } });
   const transfers = createTransfers({ pool, accountNumbers: null });
   const qrPictures = createQrPictures();
-  const parties = createParties({ pool });
   const seal = createSeal({ secretKeys: [secretKey] });
   const routeTester = createRouteTester({ pool, seal, simulatorUrl: null, allowPrivate: false, timeoutMs: 500 });
   const webhooks = createWebhooks({ pool, seal, checkAddress: (url) => checkBaseUrl(url, false) });
@@ -117,7 +115,8 @@ export async function createControlPlane(
   const app = Fastify({ trustProxy: false });
   const limits = createLinkLimits({ isLate: () => false });
   registerDownloads(app, { db: pool, downloads, limits });
-  registerReceipts(app, { links: receiptLinks, limits, accounts, orders, transfers, parties, payee: 'STEYG <TEST>' });
+  const papers = createPaperParts({ pool, secretKey, publicUrl: address, accounts, orders, transfers, bank });
+  papers.register(app, limits);
   await registerGraphql(app, {
     prisma,
     db: pool,
@@ -132,10 +131,9 @@ export async function createControlPlane(
       modelMismatches: createModelMismatches({ pool, log }),
       upstreamHealth: () => [],
       downloads,
-      receiptLinks,
+      ...papers.domains,
       orders,
       plans: createPlans({ pool }),
-      parties,
       qrPictures,
       transfers,
       uptime: createUptime({ pool }),
@@ -203,6 +201,7 @@ export async function createControlPlane(
       await routeTester.close();
       await webhooks.close();
       await qrPictures.close();
+      await papers.close();
       await mailer.close();
       await prisma.$disconnect();
       await pool.end();

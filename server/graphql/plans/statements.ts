@@ -1,0 +1,101 @@
+import type { MonthlyStatement } from '../../plans/statements.ts';
+import { AccountType } from '../accounts/accounts.ts';
+import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+
+/** Monthly statements of an account: their sums, and links to them as PDF and CSV. */
+
+interface Month {
+  accountId: string;
+  month: string;
+}
+
+/** Reads the sums of a month once for all fields of one object. */
+const read = new WeakMap<Month, Promise<MonthlyStatement>>();
+
+function sums(month: Month, { domains }: GraphqlContext): Promise<MonthlyStatement> {
+  const known =
+    read.get(month) ??
+    domains.statements.read(month.accountId, month.month).then((statement) => {
+      if (statement === null) throw new Error('a month of an account has no statement');
+      return statement;
+    });
+  read.set(month, known);
+  return known;
+}
+
+/** The cost of each sum of a month, in fields: together they are one read of the month. */
+const sumsCost = 3;
+const maxMonths = 120;
+
+const StatementType = builder.objectRef<Month>('Statement').implement({
+  description: 'What an account had, got, used and lost in a month: `closing = opening + granted - charged - expired`.',
+  authScopes: ({ accountId }) => ({ account: accountId }),
+  fields: (t) => ({
+    month: t.exposeString('month', { description: 'Which month, such as `2026-11`, by the time of Vietnam (UTC+7).' }),
+    opening: t.field({
+      type: 'UsdAmount',
+      description: 'The balance when the month began: neither used nor expired.',
+      complexity: sumsCost,
+      resolve: async (month, _args, context) => (await sums(month, context)).opening,
+    }),
+    granted: t.field({
+      type: 'UsdAmount',
+      description: 'The budget that was added.',
+      complexity: sumsCost,
+      resolve: async (month, _args, context) => (await sums(month, context)).granted,
+    }),
+    charged: t.field({
+      type: 'UsdAmount',
+      description: 'What requests cost.',
+      complexity: sumsCost,
+      resolve: async (month, _args, context) => (await sums(month, context)).charged,
+    }),
+    expired: t.field({
+      type: 'UsdAmount',
+      description: 'What expired unused.',
+      complexity: sumsCost,
+      resolve: async (month, _args, context) => (await sums(month, context)).expired,
+    }),
+    closing: t.field({
+      type: 'UsdAmount',
+      description: 'The balance when the month ended, or now.',
+      complexity: sumsCost,
+      resolve: async (month, _args, context) => (await sums(month, context)).closing,
+    }),
+    url: t.string({
+      description:
+        'The statement as PDF; `&format=csv` makes it CSV, `&lang=en` or `&lang=vi` chooses the language. Works for an hour, without a session.',
+      resolve: ({ accountId, month }, _args, { domains }) => domains.statementLinks.link({ accountId, month }).url,
+    }),
+  }),
+});
+
+builder.prismaObjectFields(AccountType, (t) => ({
+  statements: t.field({
+    type: [StatementType],
+    description: 'Monthly statements, the newest (of the running month) first.',
+    select: { id: true },
+    args: { first: t.arg.int({ defaultValue: 12, description: 'How many months, at most 120.' }) },
+    complexity: ({ first }) => ({ field: 1, multiplier: Math.min(Math.max(first ?? 12, 1), maxMonths) }),
+    resolve: async ({ id }, { first }, { domains }) =>
+      (await domains.statements.months(id, Math.min(Math.max(first ?? 12, 1), maxMonths))).map((month) => ({
+        accountId: id,
+        month,
+      })),
+  }),
+  statement: t.field({
+    type: StatementType,
+    nullable: true,
+    description: 'The statement of one month; null when the account has none of it.',
+    select: { id: true },
+    args: { month: t.arg.string({ required: true, description: 'Which month, such as `2026-11`.' }) },
+    resolve: async ({ id }, { month }, { domains }) => {
+      const statement = await domains.statements.read(id, month);
+      if (statement === null) return null;
+      const found = { accountId: id, month };
+      read.set(found, Promise.resolve(statement));
+      return found;
+    },
+  }),
+}));
