@@ -21,6 +21,7 @@ import { stopListening } from '../runtime/listening.ts';
 import type { ServerLog } from '../runtime/log.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { registerDashboard } from '../runtime/static-files.ts';
+import { createTelemetry } from '../runtime/telemetry.ts';
 import { createRequestEnds } from '../uptime/passive.ts';
 import { bringUp } from './bring-up.ts';
 import { createControlPlane } from './control-plane.ts';
@@ -88,6 +89,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   if (parts.scheduled) await loadTokenizer();
   const fastify = createHttpServer(log.framework, parts.serverLimits, config.trustedProxies);
   const metrics = createMetrics({ worker: parts.worker ?? null });
+  const telemetry = createTelemetry(config.telemetry, metrics.registry, log);
   const stores = openStores(parts, metrics);
   const { pool, lane, spool, ledger, keyring, catalog } = stores;
   const router = createRouter({ allowPrivate: config.allowPrivateUpstreams });
@@ -118,6 +120,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     authenticator,
     state,
     requestEnds,
+    tracer: telemetry.tracer,
   });
   const control = await createControlPlane(fastify, {
     ...shared,
@@ -174,6 +177,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await control.close();
       await mismatches.close();
       await data.close();
+      await telemetry.close();
       await Promise.all([router.close(), lane.end(), pool.end()]);
     },
   };

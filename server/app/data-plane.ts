@@ -21,6 +21,7 @@ import type { Keys } from '../keys/keys.ts';
 import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { Tracer } from '../runtime/tracing.ts';
 import type { RequestEnds } from '../uptime/passive.ts';
 
 /** The state of a process, as its parts see it. */
@@ -48,6 +49,7 @@ export interface DataPlaneParts {
   state: ProcessState;
   requestEnds: RequestEnds;
   metrics: Metrics;
+  tracer: Tracer | null;
   log: Log;
 }
 
@@ -109,6 +111,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     intake,
     rates,
     metrics,
+    tracer: parts.tracer,
     catalog,
     router,
     slots,

@@ -50,6 +50,10 @@ export const featuresInput = z.strictObject({
     .boolean()
     .optional()
     .describe('The upstream takes `stream_options`; otherwise it reports the usage of streams unasked.'),
+  traceContext: z
+    .boolean()
+    .optional()
+    .describe('The upstream is handed the trace of each request (`traceparent`, `tracestate`).'),
   minOutputTokens: z
     .int()
     .min(0)
@@ -83,6 +87,7 @@ const usual = {
   imageUrls: true,
   endUser: true,
   usageOption: true,
+  traceContext: false,
   minOutputTokens: 0,
   cachedTokens: null,
 } as const satisfies Partial<UpstreamFeatures>;

@@ -43,6 +43,8 @@ export interface UpstreamFeatures {
   imageUrls: boolean;
   /** Takes a pseudonym of the end user (`user`). */
   endUser: boolean;
+  /** Is handed the trace of each request (`traceparent`): never by default, because vendors are strangers. */
+  traceContext: boolean;
   /** Takes `stream_options`; without it the upstream reports the usage of streams unasked. */
   usageOption: boolean;
   /** Smaller caps on the output are refused and therefore raised to it. */

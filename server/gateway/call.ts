@@ -2,6 +2,8 @@ import type { CatalogModel } from '../catalog/catalog.ts';
 import type { Target } from '../catalog/router.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { Principal } from '../keys/keyring.ts';
+import type { TraceContext } from '../runtime/trace-context.ts';
+import type { TraceSpan } from '../runtime/tracing.ts';
 import type { RequestFacts, WireExchange } from '../wire/protocol.ts';
 import type { Client } from './client.ts';
 import type { RequestBytes } from './request-bytes.ts';
@@ -15,6 +17,10 @@ export interface ClientCall {
   requestId: string;
   bytes: RequestBytes;
   rawHeaders: readonly string[];
+  /** The client's place in a trace; null: it named none. */
+  traceContext: TraceContext | null;
+  /** The request's own span; null: it is not traced. */
+  trace: TraceSpan | null;
   client: Client;
   /** `anthropic-version`; undefined on the other protocols. */
   version: string | undefined;

@@ -65,6 +65,7 @@ function countUpstream({ target, body, rawHeaders, timeouts, onLeave }: Counting
           client: 'messages',
           upstream: 'messages',
           secret: target.key?.secret ?? null,
+          trace: null,
         }),
         body: createRequestBytes(Buffer.alloc(0)).lend({ body }),
         headersTimeoutMs: Math.min(maxWaitMs, timeouts.headersMs),

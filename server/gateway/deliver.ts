@@ -7,6 +7,7 @@ import type { AttemptEnd } from './attempt.ts';
 import type { ClientCall, ModelRequest } from './call.ts';
 import { createEndReader, type Delivered, type DeliveredParts, refusedBy } from './delivered.ts';
 import { type FailedEnd, judge, type UpstreamFailure } from './failure.ts';
+import { traceTry } from './traces.ts';
 import { createRouteTries, type Delivery, type RouteTryParts } from './try-route.ts';
 
 /**
@@ -49,7 +50,9 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       const { target, exchange } = prepared;
       const { upstream, upstreamModel } = target.route;
       const startedAt = performance.now();
-      const done = await tryRoute(delivery, prepared);
+      const span = call.trace === null ? null : traceTry(call.trace, request, target);
+      const done = await tryRoute(delivery, prepared, span);
+      span?.end(errorOf(done.end));
       metrics.upstreamAnswered(upstream.id, request.model.id, endLabel(done.end), performance.now() - startedAt);
       const result = await readEnd(delivery, prepared, done);
       if (!('kind' in result)) return result;
@@ -71,6 +74,12 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       prepared = next;
     }
   };
+}
+
+/** The word for a failed try in its span; null: it did not fail. */
+function errorOf(end: AttemptEnd): string | null {
+  if (end.kind === 'whole') return null;
+  return end.kind === 'stream' && end.ending === 'completed' ? null : endLabel(end);
 }
 
 /** Label of an end, for metrics and logs. */

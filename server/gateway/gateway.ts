@@ -1,7 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { missingVersionPage, requestIdHeaders } from '../runtime/http.ts';
 import { type CountTokensParts, registerCountTokens } from './count-tokens.ts';
-import { type EdgeParts, guardEdge, protocolOf, registerModelRoutes, reply } from './model-routes.ts';
+import {
+  type EdgeParts,
+  guardEdge,
+  type ModelRouteParts,
+  protocolOf,
+  registerModelRoutes,
+  reply,
+} from './model-routes.ts';
 import { type ModelsParts, registerModelsRoutes } from './models.ts';
 import type { Refusals } from './refusals.ts';
 import type { Relay } from './relay.ts';
@@ -11,6 +18,7 @@ import { registerUsageRoutes, type UsageParts } from './usage.ts';
 
 export interface GatewayParts extends EdgeParts, ModelsParts, CountTokensParts, UsageParts {
   relay: Relay;
+  tracer: ModelRouteParts['tracer'];
   /** `{PUBLIC_URL}/api`. */
   baseUrl: string;
 }

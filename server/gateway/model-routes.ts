@@ -6,6 +6,8 @@ import type { GatewayTimeouts } from '../runtime/config.ts';
 import { describeError, describeRequest, isJsonContentType, requestIdHeaders, requestLog } from '../runtime/http.ts';
 import { publicSentence } from '../runtime/http-server.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { readTraceContext } from '../runtime/trace-context.ts';
+import type { Tracer } from '../runtime/tracing.ts';
 import type { Authenticator } from './authenticate.ts';
 import { createBodyRoom } from './body-room.ts';
 import { createClient } from './client.ts';
@@ -18,6 +20,7 @@ import type { Relay } from './relay.ts';
 import { createRequestBytes } from './request-bytes.ts';
 import type { RequestRates } from './request-rate.ts';
 import type { Standing } from './standing.ts';
+import { traceAnswer, traceCall } from './traces.ts';
 
 /**
  * The edge of the data plane: checks before the body is read, and error handling around the relay. Order: too many
@@ -224,10 +227,11 @@ export interface ModelRouteParts {
   relay: Relay;
   metrics: Metrics;
   timeouts: Pick<GatewayTimeouts, 'clientStallMs'>;
+  tracer: Tracer | null;
 }
 
 /** `POST /v1/messages`, `/v1/chat/completions` and `/v1/responses`. */
-export function registerModelRoutes(app: FastifyInstance, { relay, metrics, timeouts }: ModelRouteParts): void {
+export function registerModelRoutes(app: FastifyInstance, { relay, metrics, timeouts, tracer }: ModelRouteParts): void {
   const routes: [string, Protocol][] = [
     ['/v1/messages', 'messages'],
     ['/v1/chat/completions', 'chat-completions'],
@@ -239,6 +243,8 @@ export function registerModelRoutes(app: FastifyInstance, { relay, metrics, time
       if (principal === null) throw new Error('a route of the data plane was reached without a principal');
       response.hijack();
       const client = createClient(response.raw, request.id, { stallMs: timeouts.clientStallMs });
+      const traceContext = readTraceContext(request.headers);
+      const trace = tracer === null ? null : traceCall(tracer, request, traceContext);
       metrics.inFlight.add(protocol);
       try {
         const model = await relay({
@@ -247,19 +253,24 @@ export function registerModelRoutes(app: FastifyInstance, { relay, metrics, time
           requestId: request.id,
           bytes: createRequestBytes(takeBody(request), () => request.giveRoom?.()),
           rawHeaders: request.raw.rawHeaders,
+          traceContext,
+          trace,
           version: protocol === 'messages' ? String(request.headers['anthropic-version']) : undefined,
           client,
           receivedAt: request.receivedAt,
           readAt: performance.now(),
         });
+        const status = client.gone ? 499 : response.raw.statusCode;
+        if (trace !== null) traceAnswer(trace, status, client, request.receivedAt);
         metrics.requestDone({
           protocol,
           model: model ?? 'none',
-          status: client.gone ? 499 : response.raw.statusCode,
+          status,
           seconds: (performance.now() - request.receivedAt) / 1000,
           firstByteSeconds: client.firstByteAt === null ? null : (client.firstByteAt - request.receivedAt) / 1000,
         });
       } finally {
+        trace?.end('fault');
         metrics.inFlight.remove(protocol);
       }
     });

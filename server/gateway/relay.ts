@@ -16,6 +16,7 @@ import { sendRefusal } from './refuse.ts';
 import type { RequestRates } from './request-rate.ts';
 import { toSettlement } from './settle.ts';
 import type { Standing } from './standing.ts';
+import { traceMetered, traceRequest } from './traces.ts';
 
 /**
  * The spine of the data plane. A request goes through it in steps, each of which takes the last one's value:
@@ -72,6 +73,8 @@ function createSettler({
           : (call.client.firstByteAt ?? now) - call.receivedAt,
     });
     const cost = entryCost(settlement);
+    if (call.trace !== null) traceMetered(call.trace, metered, settlement);
+    const settling = call.trace?.child('settle', 'internal');
     await new Promise<void>((written) => {
       ledger.settle(settlement, written).catch((error: unknown) => {
         // The settlement is on disk or set aside, and the ledger has logged why. This line names the request.
@@ -79,6 +82,7 @@ function createSettler({
         log.error({ requestId: call.requestId, ...describeError(error) }, 'a settlement did not reach the ledger');
       });
     });
+    settling?.end();
     complete(formatUsd(cost));
     metrics.settled({
       protocol: call.protocol,
@@ -147,10 +151,13 @@ export function createRelay(parts: RelayParts): Relay {
     if (shut !== null) return refuse(call, shut);
     const request = await read(call);
     if ('status' in request) return refuse(call, request);
+    if (call.trace !== null) traceRequest(call.trace, request);
     if (!request.facts.stream && answers.isFull(call.principal.accountId)) {
       return refuse(call, refusals.answersUnread());
     }
+    const admitting = call.trace?.child('admit', 'internal');
     const admission = await admit(call, request);
+    admitting?.end('status' in admission ? admission.name : null);
     standing.note(call.principal.accountId, !('status' in admission));
     if ('status' in admission) return refuse(call, admission);
     if (call.client.gone) {

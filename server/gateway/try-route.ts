@@ -4,6 +4,7 @@ import { createCredit } from '../metering/credit.ts';
 import { estimateInput, promptBoundOf, type TokenBounds, withinBounds } from '../metering/estimate.ts';
 import { createHiddenReasoning, reasoningSpeed } from '../metering/reasoning.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
+import type { TraceSpan } from '../runtime/tracing.ts';
 import type { AnswerShare } from './answer-room.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import type { ClientCall, ModelRequest, Prepared } from './call.ts';
@@ -47,7 +48,7 @@ export function createRouteTries({
   pulse,
   timeouts,
   shutdown,
-}: RouteTryParts): (delivery: Delivery, prepared: Prepared) => Promise<RouteTry> {
+}: RouteTryParts): (delivery: Delivery, prepared: Prepared, span: TraceSpan | null) => Promise<RouteTry> {
   const credit = createCredit();
 
   const brakeFor = (
@@ -77,7 +78,7 @@ export function createRouteTries({
     });
   };
 
-  return async function tryRoute(delivery, { target, exchange }) {
+  return async function tryRoute(delivery, { target, exchange }, span) {
     const { call, request, admission, share, bounds, dispatchedAt } = delivery;
     const { facts } = request;
     const { contextWindow } = admission;
@@ -101,6 +102,7 @@ export function createRouteTries({
           client: call.protocol,
           upstream: upstream.protocol,
           secret,
+          trace: upstream.features.traceContext ? (span?.context ?? call.traceContext) : null,
         }),
         body: call.bytes.lend(exchange),
         headersTimeoutMs: facts.stream ? timeouts.headersMs : timeouts.replyMs,

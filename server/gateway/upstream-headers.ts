@@ -1,4 +1,5 @@
 import { credentialHeaders, messagesVersion, type Protocol } from '../core/protocol.ts';
+import { type TraceContext, traceHeaders } from '../runtime/trace-context.ts';
 
 /**
  * Builds the upstream request's headers from an allow-list: a client's headers may name hops, hosts and credentials
@@ -19,9 +20,17 @@ export interface UpstreamHeaderParts {
   upstream: Protocol;
   /** The vendor's key; null for an upstream that takes none. */
   secret: string | null;
+  /** Where the request stands in a trace; null: this upstream is not told. */
+  trace: TraceContext | null;
 }
 
-export function upstreamHeaders({ rawHeaders, client, upstream, secret }: UpstreamHeaderParts): Record<string, string> {
+export function upstreamHeaders({
+  rawHeaders,
+  client,
+  upstream,
+  secret,
+  trace,
+}: UpstreamHeaderParts): Record<string, string> {
   const headers: Record<string, string> = {};
   const native = client === upstream;
   let hopByHop: Set<string> | null = null;
@@ -41,5 +50,6 @@ export function upstreamHeaders({ rawHeaders, client, upstream, secret }: Upstre
   headers['content-type'] = 'application/json';
   headers['accept-encoding'] = 'identity';
   if (upstream === 'messages') headers['anthropic-version'] ??= messagesVersion;
+  if (trace !== null) Object.assign(headers, traceHeaders(trace));
   return { ...headers, ...credentialHeaders(upstream, secret) };
 }

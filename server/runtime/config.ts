@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
+import type { TelemetrySettings } from './telemetry.ts';
+import { readPairs, samplers, telemetryOf } from './telemetry-settings.ts';
 
 /**
  * Configuration is read once, here, and nowhere else. All other code gets typed values with the unit in their names.
@@ -72,6 +74,9 @@ const databaseUrl = z.string().refine((text) => {
   const [, scheme = '', hosts = '', rest = ''] = /^(postgres(?:ql)?:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/s.exec(text) ?? [];
   return scheme !== '' && hosts.split(',').every((host) => URL.canParse(scheme + host + rest));
 }, 'must be a postgresql:// address');
+
+const pairs = z.string().refine((text) => readPairs(text) !== null, 'must be key=value pairs with commas between them');
+const exporter = z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp');
 
 const variables = z.object({
   NODE_ENV: z.string().default('development'),
@@ -153,6 +158,26 @@ const variables = z.object({
   CASSO_WEBHOOK_AUTH: z.enum(['hmac', 'token'], 'must be hmac or token').default('hmac'),
   PAYOS_CHECKSUM_KEY: z.string().optional(),
 
+  OTEL_SDK_DISABLED: z.enum(['true', 'false'], 'must be true or false').optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: pairs.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .enum(['http/json'], 'must be http/json, which every collector takes')
+    .default('http/json'),
+  OTEL_EXPORTER_OTLP_TIMEOUT: milliseconds(10_000),
+  OTEL_EXPORTER_OTLP_COMPRESSION: z.enum(['none', 'gzip'], 'must be none or gzip').default('none'),
+  OTEL_TRACES_EXPORTER: exporter,
+  OTEL_METRICS_EXPORTER: exporter,
+  OTEL_METRIC_EXPORT_INTERVAL: milliseconds(60_000),
+  OTEL_TRACES_SAMPLER: z.enum(samplers, `must be one of ${samplers.join(', ')}`).default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number('must be a share from 0 to 1').min(0).max(1).default(1),
+  OTEL_BSP_SCHEDULE_DELAY: milliseconds(5_000),
+  OTEL_PROPAGATORS: z.enum(['tracecontext', 'none'], 'must be tracecontext or none').default('tracecontext'),
+  OTEL_SERVICE_NAME: z.string().default('steyg'),
+  OTEL_RESOURCE_ATTRIBUTES: pairs.optional(),
+
   ANTHROPIC_API_KEY: z.string().optional(),
   OPENAI_API_KEY: z.string().optional(),
   DEEPSEEK_API_KEY: z.string().optional(),
@@ -204,6 +229,8 @@ export interface Config {
   probes: boolean;
   simulator: { port: number; record: boolean; tokensPerSecond: number | null; firstTokenMs: number | null };
   metricsToken: string | null;
+  /** Traces and metrics for a collector; null: none are sent. */
+  telemetry: TelemetrySettings | null;
   mail: { smtpUrl: string | null; from: string };
   /** The bank account of customers' payments. Null in production while BANK_* is not set: nothing is sold then. */
   bank: BankConfig | null;
@@ -362,6 +389,7 @@ export function loadConfig(
       firstTokenMs: v.SIMULATOR_FIRST_TOKEN_MS ?? null,
     },
     metricsToken: v.METRICS_TOKEN ?? null,
+    telemetry: telemetryOf(v),
     mail: { smtpUrl: v.SMTP_URL ?? null, from: v.MAIL_FROM },
     bank: bankOf(v),
     bankProviders: {

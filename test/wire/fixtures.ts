@@ -13,6 +13,7 @@ export function contextWith(changes: Partial<WireContext> = {}): WireContext {
       maxTokensField: 'max_completion_tokens',
       systemRole: 'keep',
       files: true,
+      traceContext: false,
       jsonObject: true,
       sampling: true,
       reasoningHistory: false,

@@ -758,6 +758,8 @@ export type UpstreamFeaturesInput = {
   thinkingSwitch?: boolean | null | undefined;
   /** The strongest tool choice that binds: `named`, `required` or `auto`. */
   toolChoice?: string | null | undefined;
+  /** Is handed the trace of each request. */
+  traceContext?: boolean | null | undefined;
   /** Takes `stream_options`. */
   usageOption?: boolean | null | undefined;
 };

@@ -153,6 +153,7 @@ const FeaturesInput = builder.inputType('UpstreamFeaturesInput', {
     imageUrls: t.boolean({ description: 'Takes images by address.' }),
     endUser: t.boolean({ description: 'Takes a pseudonym of the end user.' }),
     usageOption: t.boolean({ description: 'Takes `stream_options`.' }),
+    traceContext: t.boolean({ description: 'Is handed the trace of each request.' }),
     minOutputTokens: t.int({ description: 'The smallest cap on the output that it takes.' }),
     cachedTokens: t.string({ description: 'Where cached tokens are counted: `within`, `beside` or `overlapping`.' }),
   }),

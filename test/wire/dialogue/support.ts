@@ -11,6 +11,7 @@ const FEATURES: UpstreamFeatures = {
   maxTokensField: null,
   systemRole: 'keep',
   files: true,
+  traceContext: false,
   jsonObject: false,
   sampling: true,
   reasoningHistory: false,

@@ -271,6 +271,7 @@ const features = {
   imageUrls: 'flag',
   endUser: 'flag',
   usageOption: 'flag',
+  traceContext: 'flag',
 } as const satisfies Record<string, readonly string[] | 'flag' | 'number'>;
 type Feature = keyof typeof features;
 const featureNames = Object.keys(features) as Feature[];

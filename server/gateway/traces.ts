@@ -1,0 +1,93 @@
+import type { FastifyRequest } from 'fastify';
+import type { Settlement } from '../billing/ledger.ts';
+import type { Target } from '../catalog/router.ts';
+import type { ProfileId } from '../core/profile.ts';
+import type { TraceContext } from '../runtime/trace-context.ts';
+import type { Tracer, TraceSpan } from '../runtime/tracing.ts';
+import type { ModelRequest } from './call.ts';
+import type { Client } from './client.ts';
+import type { Metered } from './settle.ts';
+
+/**
+ * What the spans of a model request say. Only for requests that are traced: the spine calls these functions where it has
+ * a span. Names are the catalog's, never the client's text.
+ */
+
+const operation = { 'gen_ai.operation.name': 'chat' } as const;
+
+/** The span of the whole request, from its first byte. */
+export function traceCall(tracer: Tracer, request: FastifyRequest, parent: TraceContext | null): TraceSpan | null {
+  const { method } = request;
+  const route = request.routeOptions.url ?? '';
+  const span = tracer.start(`${method} ${route}`, request.receivedAt, parent);
+  span?.set({
+    ...operation,
+    'http.request.method': method,
+    'http.route': route,
+    'steyg.request_id': request.id,
+  });
+  return span;
+}
+
+export function traceRequest(span: TraceSpan, { facts, model }: ModelRequest): void {
+  span.set({
+    'gen_ai.provider.name': 'steyg',
+    'gen_ai.request.model': model.id,
+    'gen_ai.request.stream': facts.stream,
+    'gen_ai.request.max_tokens': facts.maxTokens ?? undefined,
+  });
+}
+
+/** The conventions' names of providers, where they have one. */
+const providers: Partial<Record<ProfileId, string>> = {
+  'openai-gpt5': 'openai',
+  'openai-o': 'openai',
+  anthropic: 'anthropic',
+  deepseek: 'deepseek',
+  'gemini-compatible': 'gcp.gemini',
+  azure: 'azure.ai.openai',
+  'bedrock-compatible': 'aws.bedrock',
+  groq: 'groq',
+  mistral: 'mistral_ai',
+  xai: 'x_ai',
+};
+
+/** The span of one try at one route. */
+export function traceTry(parent: TraceSpan, { facts }: ModelRequest, { route, origin }: Target): TraceSpan {
+  const { upstream, upstreamModel } = route;
+  const { hostname, port, protocol } = new URL(origin);
+  const span = parent.child(`chat ${upstreamModel}`, 'client');
+  span.set({
+    ...operation,
+    'gen_ai.provider.name': (upstream.profile === null ? undefined : providers[upstream.profile]) ?? upstream.id,
+    'gen_ai.request.model': upstreamModel,
+    'gen_ai.request.stream': facts.stream,
+    'server.address': hostname,
+    'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+    'steyg.upstream': upstream.id,
+  });
+  return span;
+}
+
+/** What was metered; the conventions count cached tokens as input, too. */
+export function traceMetered(span: TraceSpan, { outcome, usageSource }: Metered, { usage }: Settlement): void {
+  const written = usage.cacheWrite5m + usage.cacheWrite1h;
+  span.set({
+    'gen_ai.usage.input_tokens': usage.input + usage.cacheHit + written,
+    'gen_ai.usage.output_tokens': usage.output,
+    'gen_ai.usage.cache_read.input_tokens': usage.cacheHit,
+    'gen_ai.usage.cache_write.input_tokens': written,
+    'steyg.outcome': outcome,
+    'steyg.usage_source': usageSource,
+  });
+}
+
+/** Ends the request's span. As HTTP's conventions have it, only the server's own faults are errors. */
+export function traceAnswer(span: TraceSpan, status: number, client: Client, receivedAt: number): void {
+  span.set({
+    'http.response.status_code': status,
+    'gen_ai.response.time_to_first_chunk':
+      client.streaming && client.firstByteAt !== null ? (client.firstByteAt - receivedAt) / 1_000 : undefined,
+  });
+  span.end(status >= 500 ? String(status) : null);
+}
