@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { useParams, useSearchParams } from 'wouter';
 import { type Range, readRange } from './range.ts';
 
@@ -17,6 +17,18 @@ export function useNow(everyMs = 30_000): Date {
     return () => clearInterval(timer);
   }, [everyMs]);
   return now;
+}
+
+/** Whether a media query holds now. */
+export function useMedia(query: string): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const list = matchMedia(query);
+      list.addEventListener('change', listener);
+      return () => list.removeEventListener('change', listener);
+    },
+    () => matchMedia(query).matches,
+  );
 }
 
 /** The parameter of the address, decoded; the router leaves some characters encoded. */

@@ -38,9 +38,3 @@ function localDay(text: string | null): Date | null {
   const day = new Date(Number(match[1]), Number(match[2]) - 1, Number(match[3]));
   return Number.isNaN(day.getTime()) ? null : day;
 }
-
-/** A local day in the format of an input for dates. */
-export function dayInputValue(day: Date): string {
-  const two = (n: number) => String(n).padStart(2, '0');
-  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
-}

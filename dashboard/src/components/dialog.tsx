@@ -12,12 +12,15 @@ export function Dialog({
   onClose,
   children,
   wide = false,
+  drawer = false,
   mustAnswer = false,
 }: {
   title: string;
   onClose: () => void;
   children: ReactNode;
   wide?: boolean;
+  /** At the lower edge of a phone. */
+  drawer?: boolean;
   /** Its content is shown once: only its own buttons close it. */
   mustAnswer?: boolean;
 }) {
@@ -35,7 +38,7 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
-      className={wide ? 'wide' : ''}
+      className={wide ? 'wide' : drawer ? 'drawer' : ''}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();

@@ -6,7 +6,7 @@ import { Link } from 'wouter';
 import { fill, useLanguage } from '../language/language.tsx';
 import { pages, pathTo } from '../pages.ts';
 import { Moment } from './moment.tsx';
-import { Badge, Clipped } from './page.tsx';
+import { Badge } from './page.tsx';
 import { type Column, type Sorting, Table } from './table.tsx';
 
 export type LedgerRow = ElementOf<ListEntriesAnswer>;
@@ -44,6 +44,7 @@ export function EntryTable({
     {
       head: t.activity.time,
       names: true,
+      slot: 'start',
       sortsBy: 'TIME',
       cell: ({ createdAt, requestId }) => {
         const time = <Moment at={createdAt} />;
@@ -52,25 +53,41 @@ export function EntryTable({
     },
     {
       head: t.activity.model,
-      cell: ({ model, protocol }) => (
+      slot: 'title',
+      cell: ({ model, protocol, key }) => (
         <>
-          <code className="line">{model}</code>
-          {brief ? null : <span className="note line">{t.protocols[protocol]}</span>}
+          <code>{model}</code>
+          {brief ? null : (
+            <span className="note one-line" title={key?.name}>
+              {t.protocols[protocol]} · {key?.name ?? '–'}
+            </span>
+          )}
         </>
       ),
     },
-    ...(brief ? [] : [{ head: t.activity.key, cell: ({ key }: LedgerRow) => <Clipped text={key?.name ?? '–'} /> }]),
     {
       head: t.activity.tokens,
       figure: true,
+      slot: 'middle',
       sortsBy: 'TOKENS',
-      cell: ({ usage }) =>
-        `${format.number(usage.input)} / ${format.number(usage.cacheHit)} / ${format.number(usage.output)}`,
+      // Breaks between the pools rather than within a number.
+      cell: ({ usage }) => (
+        <span className="pools">
+          {`${format.number(usage.input)} / ${format.number(usage.cacheHit)} / ${format.number(usage.output)}`}
+        </span>
+      ),
     },
-    { head: t.activity.cost, figure: true, sortsBy: 'COST', cell: ({ charged }) => format.usd(charged) },
+    {
+      head: t.activity.cost,
+      figure: true,
+      slot: 'side',
+      sortsBy: 'COST',
+      cell: ({ charged }) => format.usd(charged),
+    },
     {
       head: t.activity.latency,
       figure: true,
+      slot: 'end',
       sortsBy: 'LATENCY',
       cell: ({ latencyMs, timeToFirstByteMs }) => (
         <>
@@ -84,7 +101,7 @@ export function EntryTable({
         </>
       ),
     },
-    { head: t.activity.outcome, cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
+    { head: t.activity.outcome, slot: 'mark', cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
   ];
   const arrived = useArrivals(entries);
   return (
@@ -93,7 +110,9 @@ export function EntryTable({
       rows={entries}
       rowKey={({ requestId }) => requestId}
       // In a list with another order, an entry that comes into view is not new.
-      rowClass={({ requestId }) => (sorting === undefined && arrived(requestId) ? 'arrived' : '')}
+      rowClass={({ requestId, outcome }) =>
+        `${outcome === 'COMPLETED' ? 'fine' : ''} ${sorting === undefined && arrived(requestId) ? 'arrived' : ''}`.trim()
+      }
       columns={columns}
       sorting={sorting}
     />

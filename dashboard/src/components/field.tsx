@@ -9,7 +9,7 @@ import { useLanguage } from '../language/language.tsx';
 
 /** Inputs with label, hint and error, connected for screen readers. */
 
-interface FieldText {
+export interface FieldText {
   label: string;
   hint?: ReactNode;
   error?: string | undefined;
@@ -21,7 +21,7 @@ interface Described {
   'aria-invalid'?: true;
 }
 
-function Field({ label, hint, error, children }: FieldText & { children: (described: Described) => ReactNode }) {
+export function Field({ label, hint, error, children }: FieldText & { children: (described: Described) => ReactNode }) {
   const id = useId();
   const describedBy = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`]
     .filter((each) => each !== '')

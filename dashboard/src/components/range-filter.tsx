@@ -1,6 +1,8 @@
+import { dayValue } from '../dates.ts';
 import { useLanguage } from '../language/language.tsx';
-import { dayInputValue, type Range, rangeNames } from '../range.ts';
-import { Choice, TextField } from './field.tsx';
+import { type Range, rangeNames } from '../range.ts';
+import { DateField } from './date-field.tsx';
+import { Choice } from './field.tsx';
 
 /** Chooses the range of a report. It is kept in the address, so that the view can be shared. */
 export function RangeFilter({ range, onChange }: { range: Range; onChange: (values: Record<string, string>) => void }) {
@@ -15,21 +17,20 @@ export function RangeFilter({ range, onChange }: { range: Range; onChange: (valu
         onChange={(name) =>
           onChange(
             name === 'custom'
-              ? { range: name, from: dayInputValue(range.from), to: dayInputValue(last) }
+              ? { range: name, from: dayValue(range.from), to: dayValue(last) }
               : { range: name, from: '', to: '' },
           )
         }
       />
       {range.name === 'custom' ? (
         <>
-          <TextField
+          <DateField
             label={t.ranges.from}
-            type="date"
-            value={dayInputValue(range.from)}
-            max={dayInputValue(last)}
+            value={dayValue(range.from)}
+            max={dayValue(last)}
             onChange={(from) => onChange({ from })}
           />
-          <TextField label={t.ranges.to} type="date" value={dayInputValue(last)} onChange={(to) => onChange({ to })} />
+          <DateField label={t.ranges.to} value={dayValue(last)} onChange={(to) => onChange({ to })} />
         </>
       ) : null}
     </>

@@ -11,6 +11,11 @@ export interface Column<Row> {
   names?: boolean;
   /** No visible heading, for a column of buttons. */
   silentHead?: boolean;
+  /**
+   * Where it stands in a row of two lines on a narrow screen: title and side above; start, middle and end below, where
+   * a mark takes the end of a row that is not fine. With slots on all columns a row is two lines instead of a card.
+   */
+  slot?: 'title' | 'side' | 'start' | 'middle' | 'end' | 'mark';
   /** The sort key when the heading is pressed. */
   sortsBy?: string;
 }
@@ -46,7 +51,14 @@ export function Table<Row>({
 }) {
   return (
     // Scrollable content must be reachable by keyboard. No landmark: the card around it often is one, of the same name.
-    <div className={bounded ? 'table-scroll bounded' : 'table-scroll'} tabIndex={0} role="group" aria-label={caption}>
+    <div
+      className={['table-scroll', bounded ? 'bounded' : '', columns.every(({ slot }) => slot) ? 'lines' : '']
+        .join(' ')
+        .trim()}
+      tabIndex={0}
+      role="group"
+      aria-label={caption}
+    >
       <table className={sorting === undefined ? '' : 'sortable'}>
         <caption className={showCaption ? '' : 'sr-only'}>{caption}</caption>
         <thead>
@@ -65,13 +77,14 @@ export function Table<Row>({
         <tbody>
           {rows.map((row, index) => (
             <tr key={rowKey(row, index)} className={rowClass?.(row)}>
-              {columns.map(({ head, cell, figure, names, silentHead }) => {
+              {columns.map(({ head, cell, figure, names, silentHead, slot }) => {
                 const Cell = names === true ? 'th' : 'td';
                 return (
                   <Cell
                     key={head}
                     {...(names === true ? { scope: 'row' } : {})}
                     className={figure === true ? 'figure' : ''}
+                    data-slot={slot}
                     data-head={silentHead === true ? undefined : head}
                   >
                     {/* One box, so that a folded row has two columns: the head and all of the cell. */}

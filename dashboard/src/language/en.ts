@@ -444,6 +444,12 @@ export const en = {
     validDays: 'valid for {days} days',
     noEnd: 'does not expire',
   },
+  dates: {
+    open: 'Calendar: {label}',
+    previous: 'Previous month',
+    next: 'Next month',
+    unread: 'Write it like this: {example}',
+  },
   ranges: {
     label: 'Time',
     day: '24 hours',
@@ -524,6 +530,13 @@ export const en = {
     account: 'Account number',
     bank: 'Bank',
     holder: 'Account holder',
+    copyAll: 'Copy all',
+    everything: 'all values of the transfer',
+    saveQr: 'Save the QR',
+    saveQrFailed: 'The picture could not be saved. Take a screenshot of the code instead.',
+    openApp: 'Open your bank’s app',
+    phoneHint:
+      'Another bank: save the QR, then open the picture in the scanner of your bank’s app. The transfer text must contain the memo: it identifies your order.',
     hint: 'Scan the code with your banking app, or enter the details manually. The transfer text must contain the memo: it identifies your order.',
     receipt: 'Receipt',
     print: 'Print or save',

@@ -445,6 +445,12 @@ export const vi: Texts = {
     validDays: 'có hiệu lực {days} ngày',
     noEnd: 'không hết hạn',
   },
+  dates: {
+    open: 'Lịch: {label}',
+    previous: 'Tháng trước',
+    next: 'Tháng sau',
+    unread: 'Hãy viết như sau: {example}',
+  },
   ranges: {
     label: 'Khoảng thời gian',
     day: '24 giờ',
@@ -525,6 +531,13 @@ export const vi: Texts = {
     account: 'Số tài khoản',
     bank: 'Ngân hàng',
     holder: 'Chủ tài khoản',
+    copyAll: 'Sao chép tất cả',
+    everything: 'toàn bộ thông tin chuyển khoản',
+    saveQr: 'Lưu mã QR',
+    saveQrFailed: 'Không lưu được ảnh. Hãy chụp màn hình mã QR.',
+    openApp: 'Mở ứng dụng ngân hàng',
+    phoneHint:
+      'Ngân hàng khác: lưu mã QR rồi mở ảnh đó trong mục quét mã của ứng dụng ngân hàng. Nội dung chuyển khoản phải có mã trên: mã cho biết đơn nào được thanh toán.',
     hint: 'Quét mã bằng ứng dụng ngân hàng, hoặc nhập thủ công. Nội dung chuyển khoản phải có mã trên: mã cho biết đơn nào được thanh toán.',
     receipt: 'Biên nhận',
     print: 'In hoặc lưu',

@@ -3,6 +3,7 @@
 import type { ElementOf, ListKeysAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
+import { DateField } from '../components/date-field.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
@@ -296,10 +297,10 @@ function TermsFields({
           ))}
         </div>
       </fieldset>
-      <TextField
+      <DateField
         label={t.keys.expiry}
         hint={t.keys.expiryHint}
-        type="datetime-local"
+        withTime
         value={draft.expiry}
         onChange={(expiry) => onChange({ ...draft, expiry })}
         error={fields['expiresAt']}

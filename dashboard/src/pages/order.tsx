@@ -4,13 +4,12 @@ import type { OrderAnswer } from '@steyg/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { bankName } from '../banks.ts';
 import { Button } from '../components/button.tsx';
-import { CopyValue } from '../components/copy.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Files } from '../components/files.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Card, Page } from '../components/page.tsx';
+import { PayByTransfer } from '../components/pay-by-transfer.tsx';
 import { Banner, FailureNotice, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk, useChange } from '../data.tsx';
@@ -84,9 +83,9 @@ function Details({ order }: { order: Order }) {
         {order.status === 'EXPIRED' ? <Banner tone="warn">{t.order.expired}</Banner> : null}
         {order.status === 'CANCELLED' ? <Banner>{t.order.cancelled}</Banner> : null}
       </div>
-      <div className="columns">
+      <div className={order.payment === null ? 'columns' : 'columns paying'}>
+        {order.payment === null ? null : <PayByTransfer payment={order.payment} />}
         <Summary order={order} />
-        {order.payment === null ? null : <Payment payment={order.payment} />}
         {order.status === 'PAID' ? <ReceiptCard order={order} /> : null}
       </div>
     </>
@@ -151,31 +150,6 @@ function Summary({ order }: { order: Order }) {
           <p>{t.order.cancelText}</p>
         </Confirm>
       ) : null}
-    </Card>
-  );
-}
-
-function Payment({ payment }: { payment: NonNullable<Order['payment']> }) {
-  const { t, format } = useLanguage();
-  return (
-    <Card title={t.order.how}>
-      <div className="payment">
-        <img
-          className="qr"
-          src={`data:image/svg+xml,${encodeURIComponent(payment.qrSvg)}`}
-          width="240"
-          height="240"
-          alt={fill(t.order.qr, { amount: format.vnd(payment.amountVnd), memo: payment.memo })}
-        />
-        <div className="payment-values">
-          <CopyValue label={t.order.amount} text={payment.amountVnd} shown={format.vnd(payment.amountVnd)} />
-          <CopyValue label={t.order.memo} text={payment.memo} />
-          <CopyValue label={t.order.account} text={payment.bank.account} />
-          <CopyValue label={t.order.bank} text={bankName(payment.bank.bin)} />
-          <CopyValue label={t.order.holder} text={payment.bank.name} />
-        </div>
-      </div>
-      <p className="hint">{t.order.hint}</p>
     </Card>
   );
 }

@@ -4,14 +4,17 @@ import type { ModelsAnswer } from '@steyg/sdk';
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
 import { ExchangeView } from '../components/exchange.tsx';
 import { Choice, SelectField, TextArea, TextField } from '../components/field.tsx';
+import { Icon } from '../components/icon.tsx';
 import { useCreateKey } from '../components/new-key.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { PicturePicker } from '../components/picture-picker.tsx';
 import { Empty, FailureNotice, Loaded } from '../components/states.tsx';
 import { useAsk } from '../data.tsx';
 import { type Exchange, useExchanges } from '../exchanges.ts';
+import { useMedia } from '../hooks.ts';
 import { useLanguage } from '../language/language.tsx';
 import { type Picture, type PlayProtocol, protocolNames, type Turn } from '../play.ts';
 import { useAbilities, useAccount, useSession } from '../session.tsx';
@@ -122,6 +125,8 @@ function Conversation({
   const [protocol, setProtocol] = useState<PlayProtocol>('messages');
   const [system, setSystem] = useState('');
   const [maxTokens, setMaxTokens] = useState('1024');
+  const isNarrow = useMedia('(max-width: 60rem)');
+  const [open, setOpen] = useState(false);
   const { exchanges, send, drop, stop, clear } = useExchanges(apiKey);
   const last = exchanges.at(-1);
   const running = last?.state === 'running';
@@ -143,35 +148,60 @@ function Conversation({
 
   useFollow(exchanges);
 
+  const settings = (
+    <>
+      <SelectField
+        label={t.models.model}
+        value={modelId}
+        onChange={setModelId}
+        options={models.map((each) => ({ value: each.modelId, label: each.modelId }))}
+        hint={model?.simulated === true ? t.models.simulatedHint : undefined}
+      />
+      <Choice
+        label={t.activity.protocol}
+        value={protocol}
+        onChange={(value) => setProtocol(value as PlayProtocol)}
+        options={(['messages', 'chat-completions'] as const).map((value) => ({
+          value,
+          label: t.protocols[protocolNames[value]],
+        }))}
+      />
+      <TextField
+        label={t.playground.maxTokens}
+        type="number"
+        min={1}
+        max={model?.maxOutputTokens}
+        value={maxTokens}
+        onChange={setMaxTokens}
+      />
+      <TextArea label={t.playground.system} rows={3} value={system} onChange={setSystem} />
+    </>
+  );
   return (
     <div className="playground">
-      <Card title={t.playground.settings}>
-        <SelectField
-          label={t.models.model}
-          value={modelId}
-          onChange={setModelId}
-          options={models.map((each) => ({ value: each.modelId, label: each.modelId }))}
-          hint={model?.simulated === true ? t.models.simulatedHint : undefined}
-        />
-        <Choice
-          label={t.activity.protocol}
-          value={protocol}
-          onChange={(value) => setProtocol(value as PlayProtocol)}
-          options={(['messages', 'chat-completions'] as const).map((value) => ({
-            value,
-            label: t.protocols[protocolNames[value]],
-          }))}
-        />
-        <TextField
-          label={t.playground.maxTokens}
-          type="number"
-          min={1}
-          max={model?.maxOutputTokens}
-          value={maxTokens}
-          onChange={setMaxTokens}
-        />
-        <TextArea label={t.playground.system} rows={3} value={system} onChange={setSystem} />
-      </Card>
+      {isNarrow ? (
+        <p className="play-head">
+          <span>
+            <code>{modelId}</code> · {t.protocols[protocolNames[protocol]]}
+          </span>
+          <Button small aria-haspopup="dialog" onClick={() => setOpen(true)}>
+            <Icon name="settings" />
+            {t.playground.settings}
+          </Button>
+        </p>
+      ) : (
+        <Card title={t.playground.settings}>{settings}</Card>
+      )}
+      {isNarrow && open ? (
+        <Dialog title={t.playground.settings} drawer onClose={() => setOpen(false)}>
+          {settings}
+          <div className="actions">
+            <Button look="primary" onClick={() => setOpen(false)}>
+              {t.common.done}
+            </Button>
+          </div>
+        </Dialog>
+      ) : null}
       <section className="chat" aria-label={t.playground.conversation}>
         {exchanges.length === 0 ? <Empty title={t.playground.empty}>{t.playground.nothingStored}</Empty> : null}
         {exchanges.map((exchange) => (
@@ -245,6 +275,7 @@ function Composer({
   const [draft, setDraft] = useState('');
   const [pictures, setPictures] = useState<readonly Picture[]>([]);
   const form = useRef<HTMLFormElement>(null);
+  const hasKeyboard = useMedia('(hover: hover)');
   const sending = takesPictures ? pictures : [];
   const submit = () => {
     const text = draft.trim();
@@ -267,7 +298,7 @@ function Composer({
     >
       <TextArea
         label={t.playground.message}
-        hint={ready ? t.playground.enterHint : t.playground.needsKey}
+        hint={ready ? (hasKeyboard ? t.playground.enterHint : undefined) : t.playground.needsKey}
         rows={2}
         value={draft}
         onChange={setDraft}

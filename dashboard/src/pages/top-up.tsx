@@ -37,6 +37,16 @@ export default function TopUp() {
   });
   const shop = useAsk({ key: ['shop'], ask: (steyg, signal) => steyg.console.orders.shop({}, { signal }) });
   const closed = shop.data?.open === false;
+  const queries = [plans, models, budget, orders, shop];
+  const isFailed = queries.some(({ error, isPaused }) => error !== null || isPaused);
+  // Shown as a whole: a part that arrives late would move the button that is about to be pressed.
+  if (!isFailed && (role === null || queries.some(({ data }) => data === undefined))) {
+    return (
+      <Page title={t.topUp.title} lead={t.topUp.lead}>
+        <LoadingSkeleton height="120vh" />
+      </Page>
+    );
+  }
   return (
     <Page title={t.topUp.title} lead={t.topUp.lead}>
       {closed ? <Banner tone="warn">{t.errors.NOT_ON_SALE}</Banner> : null}

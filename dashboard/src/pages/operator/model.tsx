@@ -5,6 +5,7 @@ import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { collect } from '../../all.ts';
 import { Button } from '../../components/button.tsx';
+import { DateField } from '../../components/date-field.tsx';
 import { Confirm } from '../../components/dialog.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
 import { Checkbox, SelectField, TextField } from '../../components/field.tsx';
@@ -154,10 +155,10 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
         }
       >
         <PriceFields draft={draft} onChange={setDraft} fields={fields} />
-        <TextField
+        <DateField
           label={t.operator.validFrom}
           hint={t.operator.validFromHint}
-          type="datetime-local"
+          withTime
           value={validFrom}
           onChange={setValidFrom}
           error={fields['validFrom']}

@@ -3,6 +3,7 @@
 import type { ElementOf, ListBankTransfersAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
+import { DateField } from '../../components/date-field.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Choice, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
@@ -238,9 +239,9 @@ function RecordDialog({ onClose }: { onClose: () => void }) {
           onChange={(bankReference) => set({ bankReference })}
           error={fields['bankReference']}
         />
-        <TextField
+        <DateField
           label={t.order.booked}
-          type="datetime-local"
+          withTime
           required
           value={draft.bookedAt}
           onChange={(bookedAt) => set({ bookedAt })}

@@ -3,6 +3,7 @@
 import type { AnnouncementKind, ServiceStatusAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
+import { DateField } from '../../components/date-field.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
 import { SelectField, TextArea, TextField } from '../../components/field.tsx';
@@ -363,17 +364,17 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
               ...models.map(({ modelId }) => ({ value: modelId, label: modelId })),
             ]}
           />
-          <TextField
+          <DateField
             label={t.operator.begins}
             hint={t.operator.beginsHint}
-            type="datetime-local"
+            withTime
             value={draft.startsAt}
             onChange={(startsAt) => set({ startsAt })}
           />
-          <TextField
+          <DateField
             label={t.operator.ends}
             hint={t.operator.endsHint}
-            type="datetime-local"
+            withTime
             value={draft.endsAt}
             onChange={(endsAt) => set({ endsAt })}
           />
