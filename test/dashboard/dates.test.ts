@@ -1,21 +1,17 @@
-import fc from 'fast-check';
+import { assert, date, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dateOf, dayValue, printDate, readDate, weeksOf } from '../../dashboard/src/dates.ts';
 
 // Dates as people type them in the language of the page.
 
-const minutes = fc
-  .date({ min: new Date(1970, 0, 2), max: new Date(2199, 11, 30), noInvalidDate: true })
+const minutes = date({ min: new Date(1970, 0, 2), max: new Date(2199, 11, 30), noInvalidDate: true })
   // A local time that a change of the clock skips cannot be typed.
-  .map(
-    (date) =>
-      `${dayValue(date)}T${String(date.getHours()).padStart(2, '0')}:${String(date.getMinutes()).padStart(2, '0')}`,
-  );
+  .map((at) => `${dayValue(at)}T${String(at.getHours()).padStart(2, '0')}:${String(at.getMinutes()).padStart(2, '0')}`);
 
 describe.each(['en', 'vi'] as const)('dates in %s', (locale) => {
   it('are read back as they were written, with and without a time', () => {
-    fc.assert(
-      fc.property(minutes, (value) => {
+    assert(
+      property(minutes, (value) => {
         expect(readDate(printDate(value, locale, true), locale, true)).toBe(value);
         const day = value.slice(0, 10);
         expect(readDate(printDate(day, locale, false), locale, false)).toBe(day);
@@ -27,8 +23,8 @@ describe.each(['en', 'vi'] as const)('dates in %s', (locale) => {
   });
 
   it('have whole weeks around a month, and every day of it once', () => {
-    fc.assert(
-      fc.property(minutes, (value) => {
+    assert(
+      property(minutes, (value) => {
         const month = dateOf(value) ?? new Date();
         const days = weeksOf(month, locale).flat();
         expect(days.length % 7).toBe(0);

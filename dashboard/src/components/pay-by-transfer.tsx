@@ -58,6 +58,9 @@ export function PayByTransfer({ payment }: { payment: Payment }) {
 
 const qrAddress = (svg: string) => `data:image/svg+xml,${encodeURIComponent(svg)}`;
 
+/** Browsers of desktops have no share sheet, and some share only texts. */
+const canShare = (file: File): boolean => 'canShare' in navigator && navigator.canShare({ files: [file] });
+
 /** Saves the code as a picture, which banks' apps read from the phone's photos. */
 function SaveQr({ payment, share }: { payment: Payment; share: boolean }) {
   const { t } = useLanguage();
@@ -67,7 +70,7 @@ function SaveQr({ payment, share }: { payment: Payment; share: boolean }) {
       type: 'image/png',
     });
     // A download does not reach the photos of an iPhone; its share sheet does.
-    if (share && navigator.canShare?.({ files: [file] }) === true) {
+    if (share && canShare(file)) {
       // Closing the share sheet is no failure.
       await navigator.share({ files: [file] }).catch((error: Error) => {
         if (error.name !== 'AbortError') throw error;
