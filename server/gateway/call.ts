@@ -22,6 +22,8 @@ export interface ClientCall {
   /** The request's own span; null: it is not traced. */
   trace: TraceSpan | null;
   client: Client;
+  /** The client's library reads `code` of an error as a number. */
+  numericCodes: boolean;
   /** `anthropic-version`; undefined on the other protocols. */
   version: string | undefined;
   /** Monotonic milliseconds. */

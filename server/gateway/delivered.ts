@@ -6,10 +6,11 @@ import type { Outcome } from '../core/outcome.ts';
 import type { ReportedUsage } from '../core/tokens.ts';
 import { type TokenBounds, withinBounds } from '../metering/estimate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { UnreadableReply, type WireExchange, type WirePieces } from '../wire/protocol.ts';
+import { UnreadableReply, type WireError, type WireExchange, type WirePieces } from '../wire/protocol.ts';
 import { type AnswerQueue, bytesOf, createAnswerQueue } from './answer-queue.ts';
 import type { ClientCall, Prepared } from './call.ts';
 import type { FailedEnd, UpstreamFailure } from './failure.ts';
+import { withNumericCode } from './numeric-codes.ts';
 import type { Refusals } from './refusals.ts';
 import { sendInStream, sendRefusal } from './refuse.ts';
 import { isSameModel } from './reported-model.ts';
@@ -36,6 +37,11 @@ export interface Delivered {
   complete(costUsd: string): void;
 }
 
+/** A vendor's error on its way to the client: its own bytes, but for the library that reads no words as codes. */
+function passed({ numericCodes }: ClientCall, { status, body }: WireError): Uint8Array {
+  return numericCodes ? Buffer.from(withNumericCode(status, Buffer.from(body).toString('utf8'))) : body;
+}
+
 /** Result of a request that delivered nothing: a row of cost zero, and the refusal as a status or an error event. */
 export function refusedBy(
   call: ClientCall,
@@ -52,7 +58,7 @@ export function refusedBy(
       else if (failure.passthrough === undefined) sendRefusal(call, failure.refusal);
       else
         client.answer(failure.passthrough.status, { 'content-type': failure.passthrough.contentType }, [
-          failure.passthrough.body,
+          passed(call, failure.passthrough),
         ]);
     },
   };

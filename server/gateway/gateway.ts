@@ -10,6 +10,7 @@ import {
   reply,
 } from './model-routes.ts';
 import { type ModelsParts, registerModelsRoutes } from './models.ts';
+import { registerOpenRouterRoutes } from './openrouter.ts';
 import type { Refusals } from './refusals.ts';
 import type { Relay } from './relay.ts';
 import { registerUsageRoutes, type UsageParts } from './usage.ts';
@@ -27,8 +28,12 @@ export interface GatewayParts extends EdgeParts, ModelsParts, CountTokensParts, 
 const withoutVersion = /^\/api\/(chat\/completions|completions|models(\/.*)?|responses|embeddings)$/;
 const known: [RegExp, string][] = [
   [/^\/api\/v1\/(messages|messages\/count_tokens|chat\/completions|responses)$/, 'POST'],
-  [/^\/api\/v1\/(models(\/.+)?|usage|key|credits)$/, 'GET'],
+  [/^\/api\/v1\/(models(\/.+)?|model\/.+|usage|key|credits|generation(\/content)?)$/, 'GET'],
 ];
+
+/** Calls of the vendors' and OpenRouter's client libraries that have no meaning here, by the name after the version. */
+const notOffered =
+  /^\/api\/v1\/((?:activity|alpha|analytics|assistants|audio|auth|batches|benchmarks|byok|completions|containers|conversations|datasets|endpoints|evals|files|fine_tuning|guardrails|images|interns|keys|moderations|observability|organization|presets|providers|realtime|rerank|skills|threads|uploads|vector_stores|videos|workspaces)(?:\/|$)|generation\/feedback$|messages\/batches)/;
 
 export function registerGateway(app: FastifyInstance, parts: GatewayParts): void {
   const { refusals, baseUrl } = parts;
@@ -39,6 +44,7 @@ export function registerGateway(app: FastifyInstance, parts: GatewayParts): void
       registerCountTokens(scope, parts);
       registerModelsRoutes(scope, parts);
       registerUsageRoutes(scope, parts);
+      registerOpenRouterRoutes(scope, parts);
       registerProbes(scope);
       registerMissing(scope, refusals, baseUrl);
     },
@@ -80,6 +86,7 @@ function registerMissing(scope: FastifyInstance, refusals: Refusals, baseUrl: st
       );
     }
     const allow = known.find(([pattern]) => pattern.test(path))?.[1];
+    if (allow === undefined && notOffered.test(path)) return reply(response, protocol, refusals.notOffered());
     if (allow !== undefined) return reply(response.header('allow', allow), protocol, refusals.methodNotAllowed(allow));
     return reply(response, protocol, refusals.notFound());
   };

@@ -13,6 +13,7 @@ import { createBodyRoom } from './body-room.ts';
 import { createClient } from './client.ts';
 import { readIncomingBody } from './incoming-body.ts';
 import { createLoopBudget } from './loop-budget.ts';
+import { takesNumericCodes } from './numeric-codes.ts';
 import { isDatabaseAway } from './outage.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import { renderRefusal } from './refuse.ts';
@@ -80,7 +81,8 @@ export class RefusalError extends Error {
 }
 
 export function reply(response: FastifyReply, protocol: Protocol, refusal: Refusal): FastifyReply {
-  const { status, headers, body } = renderRefusal(protocol, response.request.id, refusal);
+  const numericCodes = takesNumericCodes(response.request.headers['user-agent']);
+  const { status, headers, body } = renderRefusal({ protocol, requestId: response.request.id, numericCodes }, refusal);
   return response
     .code(status)
     .headers({ ...headers, ...requestIdHeaders(response.request.id) })
@@ -257,6 +259,7 @@ export function registerModelRoutes(app: FastifyInstance, { relay, metrics, time
           trace,
           version: protocol === 'messages' ? String(request.headers['anthropic-version']) : undefined,
           client,
+          numericCodes: takesNumericCodes(request.headers['user-agent']),
           receivedAt: request.receivedAt,
           readAt: performance.now(),
         });

@@ -3,6 +3,7 @@ import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
 import { usdPerUnit } from '../catalog/models.ts';
 import { formatPrice } from '../core/money.ts';
 import type { PriceClock, PriceTier, UnitPrices } from '../core/price.ts';
+import type { Principal } from '../keys/keyring.ts';
 import { requestIdHeaders } from '../runtime/http.ts';
 import { reply } from './model-routes.ts';
 import type { Refusals } from './refusals.ts';
@@ -128,15 +129,18 @@ function usdPerMillion(prices: UnitPrices): Record<string, string> {
   };
 }
 
-export function registerModelsRoutes(app: FastifyInstance, { catalog, refusals }: ModelsParts): void {
-  const callable = async (allowed: ReadonlySet<string> | null): Promise<CatalogModel[]> =>
-    (await catalog.list()).filter((model) => allowed === null || allowed.has(model.id));
+/** The models that the key may call. */
+export async function callableModels(catalog: Catalog, principal: Principal | null): Promise<CatalogModel[]> {
+  const allowed = principal?.models ?? null;
+  return (await catalog.list()).filter((model) => allowed === null || allowed.has(model.id));
+}
 
+export function registerModelsRoutes(app: FastifyInstance, { catalog, refusals }: ModelsParts): void {
   app.get(
     '/v1/models',
     { config: { protocol: 'chat-completions', authenticate: 'now' } },
     async (request, response) => {
-      const models = await callable(request.principal?.models ?? null);
+      const models = await callableModels(catalog, request.principal);
       const data = models.map(presentModel);
       return response.headers(requestIdHeaders(request.id)).send({
         object: 'list',
@@ -157,7 +161,7 @@ export function registerModelsRoutes(app: FastifyInstance, { catalog, refusals }
     async (request, response) => {
       const id = (request.params as { '*': string })['*'];
       if (id === '') return reply(response, 'chat-completions', refusals.notFound());
-      const models = await callable(request.principal?.models ?? null);
+      const models = await callableModels(catalog, request.principal);
       // A model can be looked up by every name that requests may use.
       const named = await catalog.resolve(id);
       const model = models.find((candidate) => candidate.id === named?.id);

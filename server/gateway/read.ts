@@ -58,6 +58,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
       createdAt: Math.floor(Date.now() / 1000),
       requestId: call.requestId,
       statusUrl: refusals.statusUrl,
+      errorsInChunks: call.numericCodes,
     };
     const request = wireFor(call.protocol, upstream.protocol).request(call.bytes.raw, facts, context);
     return request.ok ? { target, exchange: request.exchange } : request.problem;

@@ -184,6 +184,14 @@ const shapeRefusals = {
     code: null,
     message,
   }),
+  notOffered: (): Refusal => ({
+    name: 'not_found',
+    status: 404,
+    code: null,
+    final: true,
+    message:
+      'This service does not offer this call. It has messages, chat completions, responses, models, usage, key, credits and generation.',
+  }),
   methodNotAllowed: (allow: string): Refusal => ({
     name: 'method_not_allowed',
     status: 405,

@@ -3,6 +3,7 @@ import { errorEnvelope, errorEvent } from '../wire/envelope.ts';
 import type { WireError } from '../wire/protocol.ts';
 import type { Client } from './client.ts';
 import { statusOf } from './failure.ts';
+import { withNumericCode } from './numeric-codes.ts';
 import type { Refusal } from './refusals.ts';
 
 /** Renders and sends refusals in the envelope of the request's protocol. */
@@ -11,6 +12,7 @@ export interface Refusable {
   protocol: Protocol;
   requestId: string;
   client: Client;
+  numericCodes: boolean;
 }
 
 export interface RenderedRefusal {
@@ -19,9 +21,24 @@ export interface RenderedRefusal {
   body: string;
 }
 
-export function renderRefusal(protocol: Protocol, requestId: string, refusal: Refusal): RenderedRefusal {
+export function renderRefusal(call: Omit<Refusable, 'client'>, refusal: Refusal): RenderedRefusal {
+  const { protocol, requestId, numericCodes } = call;
   const status = statusOf(refusal, protocol);
   const { details, ...extra } = refusal.extra ?? {};
+  // The outer members are those of the messages protocol. Other clients ignore them, and some paths are shared by the
+  // clients of all protocols.
+  const body = JSON.stringify({
+    type: 'error',
+    ...errorEnvelope(protocol, {
+      status,
+      message: refusal.message,
+      code: refusal.code,
+      param: refusal.param ?? null,
+      ...(details === undefined ? {} : { details: details as Record<string, unknown> }),
+      extra,
+    }),
+    request_id: requestId,
+  });
   return {
     status,
     headers: {
@@ -30,20 +47,7 @@ export function renderRefusal(protocol: Protocol, requestId: string, refusal: Re
       ...(refusal.retryAfterS === undefined ? {} : { 'retry-after': String(refusal.retryAfterS) }),
       ...(refusal.rateLimit === undefined ? {} : rateLimitHeaders(protocol, refusal.rateLimit)),
     },
-    // The outer members are those of the messages protocol. Other clients ignore them, and some paths are shared by the
-    // clients of all protocols.
-    body: JSON.stringify({
-      type: 'error',
-      ...errorEnvelope(protocol, {
-        status,
-        message: refusal.message,
-        code: refusal.code,
-        param: refusal.param ?? null,
-        ...(details === undefined ? {} : { details: details as Record<string, unknown> }),
-        extra,
-      }),
-      request_id: requestId,
-    }),
+    body: numericCodes ? withNumericCode(status, body) : body,
   };
 }
 
@@ -71,7 +75,7 @@ function rateLimitHeaders(
 
 /** Answers with a refusal. Nothing may have been sent before. */
 export function sendRefusal(call: Refusable, refusal: Refusal): void {
-  const { status, headers, body } = renderRefusal(call.protocol, call.requestId, refusal);
+  const { status, headers, body } = renderRefusal(call, refusal);
   call.client.answer(status, headers, body);
 }
 
@@ -87,6 +91,7 @@ export function sendInStream(call: Refusable, passthrough: WireError | null, ref
         message,
         code: passthrough === null ? refusal.code : null,
         requestId: call.requestId,
+        inChunk: call.numericCodes,
       }),
     ),
   );

@@ -195,7 +195,7 @@ function toNumber(pico: bigint): number {
   return Number(pico) / 1e12;
 }
 
-function principalOf(request: FastifyRequest): Principal {
+export function principalOf(request: FastifyRequest): Principal {
   if (request.principal === null) throw new Error('a route of the data plane was reached without a principal');
   return request.principal;
 }
@@ -217,7 +217,8 @@ function daysAgo(days: number): Date {
   return new Date(midnight.getTime() - days * 86_400_000);
 }
 
-async function findEntry(pool: Pool, accountId: string, requestId: string): Promise<LedgerRecord | null> {
+/** The ledger entry of a request; waits for one that was just answered. Null: there is none. */
+export async function findEntry(pool: Pool, accountId: string, requestId: string): Promise<LedgerRecord | null> {
   for (const waitMs of entryWaitsMs) {
     if (waitMs > 0) await delay(waitMs);
     const entry = await readEntry(pool, accountId, requestId);

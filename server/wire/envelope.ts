@@ -23,6 +23,8 @@ export interface ErrorFacts {
   /** Further members of the error object, e.g. the amounts of a refusal for lack of budget. */
   extra?: Record<string, unknown> | undefined;
   requestId?: string | undefined;
+  /** On chat completions the event is a chunk that ends the answer, with the status as `code`. */
+  inChunk?: boolean | undefined;
 }
 
 const messagesTypes: Record<number, string> = {
@@ -94,6 +96,7 @@ export function errorEvent(protocol: Protocol, facts: ErrorFacts): string {
   // The other protocols have no place for it; their clients pass over what they do not know.
   const request = facts.requestId === undefined ? {} : { request_id: facts.requestId };
   if (protocol === 'chat-completions') {
+    if (facts.inChunk === true) return sseEvent(null, JSON.stringify({ ...errorChunk(facts), ...request }));
     return sseEvent(null, JSON.stringify({ ...errorEnvelope(protocol, facts), ...request }));
   }
   const event = {
@@ -105,6 +108,13 @@ export function errorEvent(protocol: Protocol, facts: ErrorFacts): string {
     ...request,
   };
   return sseEvent('error', JSON.stringify(event));
+}
+
+/** https://openrouter.ai/docs/api/reference/streaming: an error in mid-stream is a chunk of its own. */
+function errorChunk({ status, message, requestId = '' }: ErrorFacts): Record<string, unknown> {
+  const choice = { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: 'error' };
+  const head = { id: `chatcmpl-${requestId}`, object: 'chat.completion.chunk', created: 0, model: '' };
+  return { ...head, choices: [choice], error: { code: status, message } };
 }
 
 /** The status that stands behind an error type or code of any protocol, as far as one does; 500 otherwise. */

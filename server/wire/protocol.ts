@@ -91,6 +91,8 @@ export interface WireContext {
   requestId: string;
   /** Where people see whether a model is up; named in errors that the gateway words. */
   statusUrl: string;
+  /** Error events of chat completions are chunks with a number as `code`: all that OpenRouter's library reads. */
+  errorsInChunks?: boolean;
 }
 
 /** A request in the words of one route's upstream, or the reason why that upstream has no words for it. */

@@ -370,8 +370,7 @@ export COPILOT_MODEL=sim-large
   {
     id: 'openrouter',
     name: "OpenRouter's SDK",
-    // It takes a refusal for malformed whose `code` is no number, and says only that.
-    showsRefusals: false,
+    showsRefusals: true,
     package: '@openrouter/sdk',
     version: '1.3.19',
     command: 'node',

@@ -306,14 +306,18 @@ async function* withoutSearchPrice(lane: Lane): AsyncGenerator<Finding> {
   yield check.finding();
 }
 
-/** The calls of OpenRouter's SDK that a gateway has an answer to: models, a whole answer, credits and the key. */
+/** The calls of OpenRouter's SDK that a gateway has an answer to, and what it shows of refusals and of calls that it has not. */
 async function* otherCalls(lane: Lane): AsyncGenerator<Finding> {
   for (const model of Object.values(models)) {
     const { key } = await lane.gateway.customer('1');
     const asked = await lane.ask({ prompt: '', key, model, env: { WHAT: 'calls' } });
     const check = checking(`its other calls, ${model}`, asked);
     check.exitsWell();
-    check.prints('"whole":"whole","credits":1,"usage":"number"');
+    check.prints('"whole":"whole","credits":1,"usage":"number","count":true');
+    check.prints(`"get":"${model}","endpoint":"${model}","generation":"${model}","cost":true`);
+    check.prints('"response":"response","streamed":"streamed","callModel":"called"');
+    check.prints('"refused":"BadRequestResponseError: ');
+    check.prints('This service does not offer this call.');
     for (const id of Object.values(models)) check.prints(`"${id}"`);
     yield check.finding();
   }

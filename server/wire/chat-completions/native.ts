@@ -252,7 +252,7 @@ function createDialect(progress: Progress, context: WireContext, facts: RequestF
     budgetEnding: (pools) => lengthEndings() + usageChunk(pools) + done,
     terminator: () => usageChunk(progress.reading?.usage ?? null) + done,
     failure: ({ status, message, code, requestId }) =>
-      errorEvent('chat-completions', { status, message, code, requestId }),
+      errorEvent('chat-completions', { status, message, code, requestId, inChunk: context.errorsInChunks }),
   };
 }
 

@@ -70,6 +70,7 @@ export function createChatStreamWriter({ facts, context, notes }: AnswerContext)
             );
       return `${usage}data: [DONE]\n\n`;
     },
-    fail: (error) => errorEvent('chat-completions', { ...error, requestId: context.requestId }),
+    fail: (error) =>
+      errorEvent('chat-completions', { ...error, requestId: context.requestId, inChunk: context.errorsInChunks }),
   };
 }

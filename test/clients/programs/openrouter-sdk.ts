@@ -25,7 +25,21 @@ interface Client {
   models: {
     list(): Promise<AsyncIterable<{ result: { data: Model[] } }>>;
     count(): Promise<{ data: { count: number } }>;
+    get(request: { author: string; slug: string }): Promise<{ data: Model }>;
   };
+  endpoints: {
+    list(request: { author: string; slug: string }): Promise<{ data: { endpoints: { modelId: string }[] } }>;
+  };
+  generations: { getGeneration(request: { id: string }): Promise<{ data: { totalCost: number; model: string } }> };
+  beta: {
+    responses: {
+      send(request: {
+        responsesRequest: Record<string, unknown>;
+      }): Promise<AsyncIterable<{ type: string; delta?: string }> & { output: { content: { text: string }[] }[] }>;
+    };
+  };
+  callModel(request: Record<string, unknown>): { getText(): Promise<string> };
+  files: { list(): Promise<unknown> };
   credits: { getCredits(): Promise<{ data: { totalCredits: number; totalUsage: number } }> };
   apiKeys: { getCurrentKeyMetadata(): Promise<{ data: { usage: number } }> };
 }
@@ -81,13 +95,62 @@ async function callAll(): Promise<void> {
   })) as { choices: { message: { content: string } }[] };
   const credits = await client.credits.getCredits();
   const key = await client.apiKeys.getCurrentKeyMetadata();
+  const { count } = (await client.models.count()).data;
+  const named = { author: 'simulated', slug: MODEL ?? '' };
+  const one = await client.models.get(named);
+  const { endpoints } = (await client.endpoints.list(named)).data;
+  const generation = await client.generations.getGeneration({ id: await idOfAnswer() });
   process.stdout.write(
     `${JSON.stringify({
       models: models.map(({ id }) => id),
       whole: whole.choices[0]?.message.content,
       credits: credits.data.totalCredits,
       usage: typeof key.data.usage,
+      count: count === models.length,
+      get: one.data.id,
+      endpoint: endpoints[0]?.modelId,
+      generation: generation.data.model,
+      cost: generation.data.totalCost > 0,
+      response: await respond(),
+      streamed: await respondInStream(),
+      callModel: await client.callModel({ model: MODEL, input: '[[say called]]' }).getText(),
+      refused: await sentenceOf(() => client.chat.send({ chatRequest: { model: 'nope', messages: [] } })),
+      unoffered: await sentenceOf(() => client.files.list()),
     })}\n`,
+  );
+}
+
+/** The id of a request whose answer was read to its end, from the header that every answer has. */
+async function idOfAnswer(): Promise<string> {
+  const answer = await fetch(`${BASE_URL}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'ping' }] }),
+  });
+  await answer.text();
+  return answer.headers.get('x-request-id') ?? '';
+}
+
+async function respond(): Promise<string | undefined> {
+  const responsesRequest = { model: MODEL, input: '[[say response]]' };
+  const { output } = await client.beta.responses.send({ responsesRequest });
+  return output[0]?.content[0]?.text;
+}
+
+async function respondInStream(): Promise<string> {
+  const responsesRequest = { model: MODEL, input: '[[say streamed]]', stream: true };
+  let text = '';
+  for await (const event of await client.beta.responses.send({ responsesRequest })) {
+    if (event.type === 'response.output_text.delta') text += event.delta ?? '';
+  }
+  return text;
+}
+
+/** The class of the library's error and the sentence that it has from the answer. */
+async function sentenceOf(call: () => Promise<unknown>): Promise<string> {
+  return call().then(
+    () => 'no error',
+    (error: unknown) => `${error instanceof Error ? error.name : ''}: ${error instanceof Error ? error.message : ''}`,
   );
 }
 
