@@ -28,7 +28,7 @@ export function registerOpenRouterRoutes(app: FastifyInstance, { pool, catalog, 
     response.headers(requestIdHeaders(request.id)).send({ data });
 
   app.get('/v1/generation', { config }, async (request, response) => {
-    const { id = '' } = request.query as { id?: string };
+    const { id = '' } = request.query as { id?: string | string[] };
     // Ids of answers that the gateway has written itself end in the request's id.
     const requestId = requestIdIn.exec(String(id))?.[0];
     if (requestId === undefined || !isRequestId(requestId)) {

@@ -30,17 +30,14 @@ describe('the generation of a request', () => {
   const count = z.int().nullable();
   const generation = z.object({
     ...Object.fromEntries(
-      [
-        ...['external_user', 'finish_reason', 'http_referer', 'native_finish_reason', 'preset_id', 'provider_name'],
-        ...['router', 'service_tier', 'upstream_id', 'user_agent', 'web_search_engine', 'workspace_id'],
-      ].map((name) => [name, text]),
+      'external_user finish_reason http_referer native_finish_reason preset_id provider_name router service_tier upstream_id user_agent web_search_engine workspace_id'
+        .split(' ')
+        .map((name) => [name, text]),
     ),
     ...Object.fromEntries(
-      [
-        ...['app_id', 'native_tokens_cached', 'native_tokens_completion', 'native_tokens_completion_images'],
-        ...['native_tokens_prompt', 'native_tokens_reasoning', 'num_fetches', 'num_input_audio_prompt'],
-        ...['num_media_completion', 'num_media_prompt', 'num_search_results', 'tokens_completion', 'tokens_prompt'],
-      ].map((name) => [name, count]),
+      'app_id native_tokens_cached native_tokens_completion native_tokens_completion_images native_tokens_prompt native_tokens_reasoning num_fetches num_input_audio_prompt num_media_completion num_media_prompt num_search_results tokens_completion tokens_prompt'
+        .split(' ')
+        .map((name) => [name, count]),
     ),
     ...Object.fromEntries(
       ['cache_discount', 'generation_time', 'latency', 'moderation_latency', 'upstream_inference_cost'].map((name) => [

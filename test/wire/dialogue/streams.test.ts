@@ -246,6 +246,8 @@ const responseHead = {
   instructions: null,
   max_output_tokens: null,
   metadata: {},
+  frequency_penalty: null,
+  presence_penalty: null,
   parallel_tool_calls: true,
   reasoning: { effort: null, summary: null },
   temperature: null,
@@ -263,7 +265,7 @@ const responsesClient = (textPieces: string[], calls: [string, string[]][], usag
     type,
     { type, sequence_number: sequence_number++, ...members },
   ];
-  const begun = { ...responseHead, status: 'in_progress', output: [], usage: null };
+  const begun = { ...responseHead, completed_at: null, status: 'in_progress', output: [], usage: null };
   const whole = textPieces.join('');
   const rs = { item_id: 'rs_01_0', output_index: 0 };
   const msg = { item_id: 'msg_01_1', output_index: 1 };
@@ -317,7 +319,13 @@ const responsesClient = (textPieces: string[], calls: [string, string[]][], usag
       ];
     }),
     event('response.completed', {
-      response: { ...responseHead, status: 'completed', output: [reasoningItem, messageItem, ...callItems], usage },
+      response: {
+        ...responseHead,
+        completed_at: responseHead.created_at,
+        status: 'completed',
+        output: [reasoningItem, messageItem, ...callItems],
+        usage,
+      },
     }),
   ];
 };
