@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { createRoster } from '../shared/roster.ts';
 
 /** Graceful shutdown: what was accepted is answered within a limit, then connections are closed. */
 
@@ -19,36 +20,50 @@ export interface Connections {
 
 /** Follows the connections of a server from its beginning. */
 export function watchConnections(server: Server): Connections {
-  const usedAt = new Map<Socket, number>();
-  const unanswered = new Set<ServerResponse>();
+  const connections = createRoster<Connection>();
+  const bySocket = new WeakMap<Socket, Connection>();
+  const unanswered = createRoster<ServerResponse>();
   let isEnding = false;
   const end = (response: ServerResponse): void => {
     if (!response.headersSent) response.setHeader('connection', 'close');
   };
-  const use = (socket: Socket): void => {
-    if (usedAt.has(socket)) usedAt.set(socket, performance.now());
+  const use = (connection: Connection | undefined): void => {
+    if (connection !== undefined) connection.usedAt = performance.now();
   };
   server.on('connection', (socket: Socket) => {
-    usedAt.set(socket, performance.now());
-    socket.once('close', () => usedAt.delete(socket));
+    const connection: Connection = { usedAt: performance.now() };
+    bySocket.set(socket, connection);
+    socket.once('close', connections.join(connection));
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    use(socket);
-    unanswered.add(response);
+    const connection = bySocket.get(socket);
+    use(connection);
+    const leave = unanswered.join(response);
     if (isEnding) end(response);
     response.once('close', () => {
-      unanswered.delete(response);
-      use(socket);
+      leave();
+      use(connection);
     });
   });
   return {
-    open: () => usedAt.size,
-    usedSince: (moment) => [...usedAt.values()].filter((at) => at > moment).length,
+    open: () => connections.size,
+    usedSince(moment) {
+      let used = 0;
+      connections.visit(({ usedAt }) => {
+        if (usedAt > moment) used += 1;
+      });
+      return used;
+    },
     endWithAnswers() {
       isEnding = true;
-      for (const response of unanswered) end(response);
+      unanswered.visit(end);
     },
   };
+}
+
+interface Connection {
+  /** When a request last began or ended on it, by `performance.now()`. */
+  usedAt: number;
 }
 
 export interface DrainParts {

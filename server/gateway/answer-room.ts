@@ -47,6 +47,8 @@ interface Share {
   resume: () => void;
 }
 
+const nothing = (): void => undefined;
+
 /**
  * Accounts below their equal share may exceed the total, so that all together hold less than twice the total, plus one
  * privileged answer (`maxAnswerBytes`).
@@ -94,7 +96,7 @@ export function createAnswerRoom({ perAccountBytes, totalBytes, maxAnswerBytes }
         account: { bytes: 0, waiting: 0 },
         collected: 0,
         isPaused: false,
-        resume: () => undefined,
+        resume: nothing,
       };
       let waiting = 0;
       const add = (collected: number, handedOver: number): void => {
@@ -112,8 +114,13 @@ export function createAnswerRoom({ perAccountBytes, totalBytes, maxAnswerBytes }
         totalWaiting += handedOver;
         if (account.bytes === 0) accounts.delete(accountId);
       };
-      const release = (): void => {
+      const stopCollecting = (): void => {
         collecting.delete(share);
+        // Discarded tables of a `Set` keep its members alive for long: see `shared/roster.ts`.
+        share.resume = nothing;
+      };
+      const release = (): void => {
+        stopCollecting();
         share.isPaused = false;
         if (share.collected + waiting === 0) return;
         add(-share.collected, -waiting);
@@ -131,7 +138,7 @@ export function createAnswerRoom({ perAccountBytes, totalBytes, maxAnswerBytes }
         },
         discard: release,
         handOver(bytes) {
-          collecting.delete(share);
+          stopCollecting();
           add(-share.collected, bytes);
           wake();
         },

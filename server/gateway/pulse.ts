@@ -1,3 +1,5 @@
+import { createRoster } from '../shared/roster.ts';
+
 /**
  * One timer for all running streams: silence, stalls and deadlines are checked against timestamps a few times a second,
  * so that no chunk needs its own timer.
@@ -9,17 +11,14 @@ export interface Pulse {
 }
 
 export function createPulse(intervalMs: number): Pulse {
-  const beats = new Set<(nowMs: number) => void>();
+  const beats = createRoster<(nowMs: number) => void>();
   const timer = setInterval(() => {
     const now = performance.now();
-    for (const beat of beats) beat(now);
+    beats.visit((beat) => beat(now));
   }, intervalMs);
   timer.unref();
   return {
-    join(beat) {
-      beats.add(beat);
-      return () => void beats.delete(beat);
-    },
+    join: beats.join,
     close() {
       clearInterval(timer);
       beats.clear();

@@ -36,6 +36,9 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
   const shares = createCpuShares();
   const fromProblem = (problem: WireProblem): Refusal => problemRefusal(refusals, problem);
 
+  /** A function of its own, so that an exchange keeps nothing of the client's call in memory. */
+  const digestOf = (accountId: string) => (scope: string, text: string) => digest(`${scope}:${accountId}`, text);
+
   const prepare = (
     call: ClientCall,
     facts: RequestFacts,
@@ -54,7 +57,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
       maxOutputTokens: model.maxOutputTokens,
       features: upstream.features,
       efforts: model.efforts,
-      digest: (scope, text) => digest(`${scope}:${call.principal.accountId}`, text),
+      digest: digestOf(call.principal.accountId),
       createdAt: Math.floor(Date.now() / 1000),
       requestId: call.requestId,
       statusUrl: refusals.statusUrl,

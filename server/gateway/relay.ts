@@ -1,4 +1,4 @@
-import type { Admitted, Ledger } from '../billing/ledger.ts';
+import type { Admitted, Ledger, Settlement } from '../billing/ledger.ts';
 import { formatUsd } from '../core/money.ts';
 import { entryCost } from '../core/price.ts';
 import { describeError } from '../runtime/http.ts';
@@ -48,6 +48,17 @@ function createSettler({
   requestEnds,
   log,
 }: Pick<RelayParts, 'ledger' | 'metrics' | 'requestEnds' | 'log'>) {
+  /** A function of its own, so that a settlement which waits for its commit keeps nothing of the request in memory. */
+  const write = (settlement: Settlement): Promise<void> =>
+    new Promise((written) => {
+      const { requestId } = settlement;
+      ledger.settle(settlement, written).catch((error: unknown) => {
+        // The settlement is on disk or set aside, and the ledger has logged why. This line names the request.
+        metrics.fault('settlement');
+        log.error({ requestId, ...describeError(error) }, 'a settlement did not reach the ledger');
+      });
+    });
+
   return async (
     call: ClientCall,
     request: ModelRequest,
@@ -75,13 +86,7 @@ function createSettler({
     const cost = entryCost(settlement);
     if (call.trace !== null) traceMetered(call.trace, metered, settlement);
     const settling = call.trace?.child('settle', 'internal');
-    await new Promise<void>((written) => {
-      ledger.settle(settlement, written).catch((error: unknown) => {
-        // The settlement is on disk or set aside, and the ledger has logged why. This line names the request.
-        metrics.fault('settlement');
-        log.error({ requestId: call.requestId, ...describeError(error) }, 'a settlement did not reach the ledger');
-      });
-    });
+    await write(settlement);
     settling?.end();
     complete(formatUsd(cost));
     metrics.settled({
