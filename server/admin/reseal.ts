@@ -1,6 +1,7 @@
 import { symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto';
 import type { ClientBase } from 'pg';
 import { sealContextOf } from '../catalog/upstreams.ts';
+import { placeOfChannelSecret } from '../notices/channels.ts';
 import { placeOfWebhookSecret } from '../notices/webhooks.ts';
 import { signInSecret } from '../people/auth.ts';
 import { createSeal, type SealedPlace } from '../shared/seal.ts';
@@ -13,7 +14,7 @@ export interface Resealed {
 
 /**
  * Reseals with the current secret key the secrets that a previous one had sealed: keys of upstreams, secrets of
- * webhooks, and those of one-time codes. Afterwards the previous keys are no longer needed. Signatures (sessions, links
+ * webhooks and channels of notices, and those of one-time codes. Afterwards the previous keys are no longer needed. Signatures (sessions, links
  * of mails and downloads) become invalid with the old key. To be called in a transaction; any number of processes may
  * call it.
  */
@@ -27,10 +28,11 @@ export async function resealSecrets(
   const places: [string, (id: string) => SealedPlace][] = [
     ['upstream_key', sealContextOf],
     ['webhook_endpoint', placeOfWebhookSecret],
+    ['notice_channel', placeOfChannelSecret],
   ];
   for (const [table, placeOf] of places) {
     const { rows } = await client.query<{ id: string; sealed: Buffer }>(
-      `SELECT id, sealed FROM ${table} ORDER BY id FOR NO KEY UPDATE`,
+      `SELECT id, sealed FROM ${table} WHERE sealed <> '' ORDER BY id FOR NO KEY UPDATE`,
     );
     for (const { id, sealed } of rows.filter((row) => !seal.isCurrent(row.sealed))) {
       const text = seal.unseal(placeOf(id), sealed);

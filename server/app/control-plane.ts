@@ -3,14 +3,12 @@ import type { Pool } from 'pg';
 import { createAccounts } from '../accounts/accounts.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { createCatalogChanges } from '../catalog/changes.ts';
-import { createMismatchMails } from '../catalog/mismatch-mails.ts';
 import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { Router } from '../catalog/router.ts';
 import { createRouteTester } from '../catalog/test-route.ts';
 import { createVendorSetup, type VendorSetupParts } from '../catalog/vendor-setup.ts';
 import { readVendors, type Vendor } from '../catalog/vendors.ts';
 import type { Log } from '../core/log.ts';
-import { formatUsd } from '../core/money.ts';
 import { openPool } from '../database/pool.ts';
 import { createPrisma } from '../database/prisma.ts';
 import { registerGraphql } from '../graphql/edge.ts';
@@ -18,8 +16,6 @@ import { createLedgerDownloads, type LedgerDownloads, registerDownloads } from '
 import { createLinkLimits, type LinkLimits } from '../graphql/pages/link-limits.ts';
 import { type PricingParts, registerPricing } from '../graphql/pages/pricing.ts';
 import { createKeys } from '../keys/keys.ts';
-import { createNotices } from '../notices/notices.ts';
-import { createWebhooks, type Webhooks } from '../notices/webhooks.ts';
 import { createPeople } from '../people/people.ts';
 import { registerBankWebhooks } from '../plans/bank-webhooks.ts';
 import { createCasso } from '../plans/casso.ts';
@@ -32,11 +28,11 @@ import { createSepayListing } from '../plans/sepay-listing.ts';
 import { createTransfers } from '../plans/transfers.ts';
 import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
-import { createMailer, type Mailer } from '../runtime/mail.ts';
+import { createMailer } from '../runtime/mail.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { checkBaseUrl, publicLookup } from '../shared/private-addresses.ts';
 import { createSeal } from '../shared/seal.ts';
 import { registerStatus } from '../uptime/status.ts';
+import { createOutgoing } from './outgoing.ts';
 import { createPaperParts } from './paper-parts.ts';
 import { createSchedule } from './schedule.ts';
 import { createUptimeParts } from './uptime-parts.ts';
@@ -97,7 +93,16 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const pool = openDomainPool(databaseUrl, isShared, log);
   const mailer = createMailer({ smtpUrl: config.mail.smtpUrl, from: config.mail.from, dataDir: config.dataDir, log });
   const seal = createSeal({ secretKeys: [secretKey] });
-  const people = createPeople({ prisma, pool, mailer, publicUrl, secretKey, log });
+  let webhooksDue = (): void => undefined;
+  const { webhooks, notices, mismatchMails } = createOutgoing({
+    ...parts,
+    pool,
+    mailer,
+    seal,
+    upstreamHealth: router.health,
+    webhooksDue: () => webhooksDue(),
+  });
+  const people = createPeople({ prisma, pool, mailer, publicUrl, secretKey, log, onNewSignIn: notices.tellSignIn });
   const accounts = createAccounts({ pool });
   const downloads = createLedgerDownloads({ secretKey, publicUrl });
   const catalogWrites = createCatalogWrites({
@@ -107,15 +112,6 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     config,
     vendors: parts.vendors ?? readVendors,
   });
-  let wake = (): void => undefined;
-  const webhooks = createWebhooks({
-    pool,
-    seal,
-    checkAddress: (url) => checkBaseUrl(url, config.allowPrivateWebhooks),
-    onDue: () => wake(),
-    ...(config.allowPrivateWebhooks ? {} : { lookup: publicLookup }),
-  });
-  const { notices, mismatchMails } = createOutgoing({ pool, mailer, webhooks, publicUrl, log });
   const keys = createKeys({ pool });
   const orders = createOrders({ pool, bank: config.bank });
   const qrPictures = createQrPictures();
@@ -142,7 +138,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     people,
     log,
   });
-  wake = schedule.webhooksDue;
+  webhooksDue = schedule.webhooksDue;
 
   await registerGraphql(app, {
     prisma,
@@ -191,10 +187,11 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     async startSchedule() {
       measuring.presence.start();
       await schedule.start();
+      notices.start();
     },
     async close() {
       measuring.presence.close();
-      await schedule.close();
+      await Promise.all([schedule.close(), notices.close()]);
       await Promise.all([
         catalogWrites.routeTester.close(),
         webhooks.close(),
@@ -205,36 +202,6 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       await Promise.all([prisma.$disconnect(), pool.end()]);
     },
   };
-}
-
-/** Mails to customers and operators. */
-function createOutgoing({
-  pool,
-  mailer,
-  webhooks,
-  publicUrl,
-  log,
-}: Pick<ControlPlaneParts, 'publicUrl' | 'log'> & {
-  pool: Pool;
-  mailer: Mailer;
-  webhooks: Pick<Webhooks, 'recordEvent'>;
-}) {
-  const notices = createNotices({
-    pool,
-    deliverMail: mailer.deliver,
-    recordEvent: webhooks.recordEvent,
-    formatUsd,
-    topUpUrl: `${publicUrl}/topup`,
-    settingsUrl: `${publicUrl}/settings`,
-    log,
-  });
-  const mismatchMails = createMismatchMails({
-    pool,
-    deliverMail: mailer.deliver,
-    booksUrl: `${publicUrl}/operator/books`,
-    log,
-  });
-  return { notices, mismatchMails };
 }
 
 /** What operators change and try of the catalog. */

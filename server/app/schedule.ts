@@ -27,7 +27,7 @@ export interface ScheduleParts {
   /** Where transfers that a webhook lost are queried; null: nowhere. */
   transferSource: TransferSource | null;
   uptime: Uptime;
-  notices: Pick<Notices, 'check' | 'sendMails'>;
+  notices: Pick<Notices, 'check' | 'deliverDue' | 'prune'>;
   mismatchMails: MismatchMails;
   webhooks: Pick<Webhooks, 'deliverDue' | 'prune'>;
   people: Pick<People, 'sweep'>;
@@ -88,9 +88,10 @@ export function createSchedule(parts: ScheduleParts): Schedule {
       {
         name: 'notices',
         cron: '*/5 * * * *',
-        run: async () => {
+        // What the watch of each process missed, e.g. while the database was away.
+        run: async (signal) => {
           await notices.check();
-          await notices.sendMails();
+          await notices.deliverDue(signal);
         },
       },
       // Alarms are at most a minute late, and there is at most one mail a minute.
@@ -103,6 +104,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
         run: async () => {
           await uptime.prune();
           await webhooks.prune();
+          await notices.prune();
         },
       },
     ],

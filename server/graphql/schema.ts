@@ -41,6 +41,7 @@ import './uptime/uptime.ts';
 import './uptime/probing.ts';
 import './uptime/status-updates.ts';
 import './notices/announcements.ts';
+import './notices/channels.ts';
 import './notices/notices.ts';
 import './notices/webhooks.ts';
 import { builder } from './builder.ts';

@@ -1,128 +1,411 @@
+/**
+ * Notices: tells accounts, persons and operators of what concerns them, once per occurrence, by mail, over chat programs
+ * and as events of webhooks.
+ */
+
 import type { ClientBase, Pool } from 'pg';
+import { z } from 'zod';
 import type { Log } from '../core/log.ts';
+import { isTimeZone } from '../core/price-clock.ts';
 import { repeatedTransaction, transaction } from '../database/lane.ts';
-import { describeError, uuidv7 } from '../runtime/http.ts';
 import type { Mail } from '../runtime/mail.ts';
-import type { Locale } from '../shared/page.ts';
-import { noticeMail } from './mails.ts';
+import { appendAudit } from '../shared/audit.ts';
+import { checkInput, type InvalidInput } from '../shared/input.ts';
+import { type CauseDeps, createCauses } from './causes.ts';
+import { createChannels } from './channels.ts';
+import type { SecretSeal } from './endpoints.ts';
+import { createMessengers, type MessageOutcome, type MessengerDeps } from './messengers.ts';
+import { createOutbox } from './outbox.ts';
+import { defaultTimeZone } from './quiet.ts';
 import {
+  accountNotices,
+  businessNotices,
   type DueNotice,
   dueNotices,
   type EndingGrant,
+  isOver,
   isOvertaken,
+  isSame,
+  type KeyLimit,
   type NoticeFacts,
   type NoticeKind,
 } from './rules.ts';
+import { createTeller, type TellerDeps } from './telling.ts';
+import { testText } from './texts.ts';
+import { createWatch, type Watch } from './watch.ts';
 
-/**
- * Notices: tells accounts that their budget runs low or out, or that part of it is about to expire, once per
- * occurrence.
- */
+/** When nothing is sent. Minutes of the day; null: at no time. */
+export interface QuietSettings {
+  quietFrom: number | null;
+  quietTo: number | null;
+  timeZone: string;
+}
 
-export interface NoticeSettings {
+export interface NoticeSettings extends QuietSettings {
   /** Pico-USD: below it the balance is low. Zero: never. */
   lowBalance: bigint;
   mail: boolean;
+  /** Pico-USD: more spent within `burnMinutes` is told. Zero: never. */
+  burnAmount: bigint;
+  burnMinutes: number;
+  /** A limit of a key used to this percentage is told. Zero: never. */
+  keyPercent: number;
+  /** Kinds that are not wanted. */
+  muted: readonly string[];
+}
+
+/** What operators want to be told of the business. */
+export interface BusinessSettings extends QuietSettings {
+  mail: boolean;
+  muted: readonly string[];
+  /** Pico-USD: a shortfall of an hour above it is told. */
+  shortfall: bigint;
+  /** A margin of 24 hours below it is told; null: never. */
+  marginPercent: number | null;
 }
 
 export interface Notice {
   id: string;
   kind: NoticeKind;
-  /** A grant's id, or empty. */
+  /** What it is about, e.g. a grant's id; or empty. */
   subject: string;
   facts: NoticeFacts;
-  mail: 'none' | 'due' | 'sent' | 'failed';
   createdAt: Date;
   /** Null: the condition still holds. */
   clearedAt: Date | null;
+  /** Whether the mail was accepted. */
+  mailed: boolean;
 }
 
-export interface NoticeDeps {
+export interface NoticeDeps extends Pick<TellerDeps, 'recordEvent'>, Pick<CauseDeps, 'formatUsd' | 'upstreamHealth'> {
   /** Must read BIGINT as `bigint` (the types of the money lane). */
   pool: Pool;
+  seal: SecretSeal;
   /** Sends now and throws on failure. */
   deliverMail: (mail: Mail) => Promise<void>;
-  /** Informs the account's own programs, in the transaction that makes the notice. */
-  recordEvent: (client: ClientBase, event: { accountId: string; name: string; data: object }) => Promise<unknown>;
-  formatUsd: (amount: bigint) => string;
-  topUpUrl: string;
-  settingsUrl: string;
+  messengers: MessengerDeps;
+  /** Whether Slack and Discord may be anywhere: tests play them. */
+  allowAnyHost?: boolean;
+  /** The public address, without a trailing slash. */
+  publicUrl: string;
   log: Pick<Log, 'warn'>;
+  now?: () => Date;
 }
 
-const defaultSettings: NoticeSettings = { lowBalance: 1_000_000_000_000n, mail: true };
+const defaultSettings: NoticeSettings = {
+  lowBalance: 1_000_000_000_000n,
+  mail: true,
+  burnAmount: 0n,
+  burnMinutes: 60,
+  keyPercent: 80,
+  muted: [],
+  quietFrom: null,
+  quietTo: null,
+  timeZone: defaultTimeZone,
+};
 
-/** Names of events in webhooks. */
-const noticeEvents: Record<NoticeKind, string> = {
-  balance_low: 'balance.low',
-  balance_exhausted: 'balance.exhausted',
-  grant_expiring: 'grant.expiring',
-  trial_ending: 'trial.ending',
+const defaultBusinessSettings: BusinessSettings = {
+  mail: true,
+  muted: [],
+  shortfall: 0n,
+  marginPercent: null,
+  quietFrom: null,
+  quietTo: null,
+  timeZone: defaultTimeZone,
 };
 
 /** A grant is about to expire when at most this, and at most a third of its life, is left. */
 const soonDays = 3;
-/**
- * An account whose keys were used within this time may have crossed a threshold. Longer than the interval between two
- * runs.
- */
-const recently = '20 minutes';
-const maxMailTries = 6;
+/** Keys that were used within this time may have crossed a threshold. Longer than the interval between two runs. */
+const recently = { watched: '15 seconds', all: '20 minutes' };
 /** The maximum of PostgreSQL's BIGINT. */
 const maxBigint = 2n ** 63n - 1n;
 const batch = 500;
+/** Between two tests of a channel. */
+const testPauseS = 5;
+
+export type TestOutcome = MessageOutcome | { kind: 'throttled'; retryAfterS: number };
 
 export function createNotices(deps: NoticeDeps) {
-  const { pool } = deps;
+  const { pool, seal, log } = deps;
+  const { now = () => new Date() } = deps;
+  const messengers = createMessengers(deps.messengers);
+  const outbox = createOutbox({ ...deps, messengers });
+  let wake = (): void => undefined;
+  const teller = createTeller({ recordEvent: deps.recordEvent, now, onDue: () => wake() });
+  const causes = createCauses({ ...deps, teller });
+  const channels = createChannels({
+    pool,
+    seal,
+    checkAddress: deps.messengers.checkAddress,
+    allowAnyHost: deps.allowAnyHost === true,
+  });
+  const budgets = createBudgetWatch({ ...deps, teller });
 
+  /** Looks for causes that no process has told yet. */
+  async function look(): Promise<void> {
+    await budgets.check(recently.watched);
+    await causes.find();
+  }
+
+  const watch: Watch = createWatch({
+    pool,
+    look,
+    lookHere: causes.findFailingUpstreams,
+    deliverDue: outbox.deliverDue,
+    log,
+  });
+  wake = watch.wake;
+
+  /** Tries a channel at once. Null: there is none, or it is switched off. */
+  async function testChannel(input: { accountId: string | null; id: string }): Promise<TestOutcome | null> {
+    const channel = (await channels.list(input.accountId)).find(({ id }) => id === input.id);
+    if (channel === undefined || !channel.enabled) return null;
+    const { rowCount } = await pool.query(
+      `UPDATE notice_channel SET tested_at = now()
+       WHERE id = $1 AND coalesce(tested_at < now() - make_interval(secs => $2), true)`,
+      [channel.id, testPauseS],
+    );
+    if (rowCount === 0) return { kind: 'throttled', retryAfterS: testPauseS };
+    return outbox.test(channel.id, testText[channel.locale]);
+  }
+
+  /** Tells a person that somebody signed in as them from a browser that was not seen before. */
+  async function tellSignIn(person: { userId: string; sessionId: string; facts: NoticeFacts }): Promise<void> {
+    await transaction(pool, (client) =>
+      teller.tellPerson(client, person.userId, { kind: 'new_sign_in', subject: person.sessionId, facts: person.facts }),
+    );
+  }
+
+  /** Notices that the previous version left to be mailed; it made none of other kinds. */
+  async function adoptMails(): Promise<void> {
+    await pool.query(
+      `WITH due AS (SELECT id FROM notice WHERE mail = 'due' FOR UPDATE SKIP LOCKED),
+            taken AS (UPDATE notice SET mail = 'none' WHERE id IN (SELECT id FROM due) RETURNING id)
+       INSERT INTO notice_delivery (id, notice_id, target, next_attempt_at)
+       SELECT gen_random_uuid(), id, 'mail', now() FROM taken ON CONFLICT DO NOTHING`,
+    );
+  }
+
+  return {
+    ...createNoticeSettings(pool),
+    list: (input: { accountId: string; limit: number }) => listNotices(pool, input),
+    /** Looks at everything that may have changed lately, and more thoroughly than every few seconds. */
+    async check(): Promise<number> {
+      const made = await budgets.check(recently.all);
+      await causes.find();
+      await causes.findFailingUpstreams();
+      return made;
+    },
+    /** Sends what is due; returns how many messages were tried. */
+    async deliverDue(signal?: AbortSignal): Promise<number> {
+      await adoptMails();
+      return outbox.deliverDue(signal);
+    },
+    channels,
+    testChannel,
+    tellSignIn,
+    async prune(): Promise<void> {
+      await outbox.prune();
+      await causes.prune();
+      await budgets.prune();
+    },
+    start: watch.start,
+    async close(): Promise<void> {
+      await watch.close();
+      await messengers.close();
+    },
+  };
+}
+
+export type Notices = ReturnType<typeof createNotices>;
+
+/** The notices of an account, newest first. */
+async function listNotices(pool: Pool, input: { accountId: string; limit: number }): Promise<Notice[]> {
+  const { rows } = await pool.query<Notice>(
+    `SELECT id, kind, subject, facts, created_at AS "createdAt", cleared_at AS "clearedAt",
+            mail = 'sent' OR EXISTS (SELECT FROM notice_delivery d WHERE d.notice_id = notice.id AND d.target = 'mail'
+                                     AND d.status = 'delivered') AS mailed
+     FROM notice WHERE account_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2`,
+    [input.accountId, input.limit],
+  );
+  return rows;
+}
+
+export type SettingsProblem = InvalidInput<keyof NoticeSettings | keyof BusinessSettings>;
+
+/** What accounts and operators want to be told. */
+function createNoticeSettings(pool: Pool) {
   async function settings(accountId: string): Promise<NoticeSettings> {
     const { rows } = await pool.query<NoticeSettings>(
-      'SELECT low_balance AS "lowBalance", mail FROM notice_settings WHERE account_id = $1',
-      [accountId],
+      `SELECT low_balance AS "lowBalance", mail, burn_amount AS "burnAmount", burn_minutes AS "burnMinutes",
+              key_percent AS "keyPercent", muted, quiet_from AS "quietFrom", quiet_to AS "quietTo",
+              coalesce(time_zone, $2) AS "timeZone" FROM notice_settings WHERE account_id = $1`,
+      [accountId, defaultTimeZone],
     );
     return rows[0] ?? defaultSettings;
   }
 
-  async function saveSettings(accountId: string, wanted: NoticeSettings): Promise<NoticeSettings> {
-    await pool.query(
-      `INSERT INTO notice_settings (account_id, low_balance, mail) VALUES ($1, $2, $3)
-       ON CONFLICT (account_id) DO UPDATE SET low_balance = excluded.low_balance, mail = excluded.mail`,
-      [accountId, wanted.lowBalance, wanted.mail],
-    );
-    return wanted;
+  /** Changes what is given and leaves the rest. */
+  async function saveSettings(
+    accountId: string,
+    wanted: Partial<NoticeSettings>,
+  ): Promise<NoticeSettings | SettingsProblem> {
+    const next: NoticeSettings = { ...(await settings(accountId)), ...wanted };
+    const problem = checkInput(settingsShape, next);
+    if (problem !== null) return problem;
+    await repeatedTransaction(pool, async (client) => {
+      await client.query(
+        `INSERT INTO notice_settings (account_id, low_balance, mail, burn_amount, burn_minutes, key_percent, muted,
+                                      quiet_from, quiet_to, time_zone)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+         ON CONFLICT (account_id) DO UPDATE SET low_balance = excluded.low_balance, mail = excluded.mail,
+           burn_amount = excluded.burn_amount, burn_minutes = excluded.burn_minutes, key_percent = excluded.key_percent,
+           muted = excluded.muted, quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to,
+           time_zone = excluded.time_zone`,
+        [
+          accountId,
+          next.lowBalance,
+          next.mail,
+          next.burnAmount,
+          next.burnMinutes,
+          next.keyPercent,
+          [...new Set(next.muted)],
+          next.quietFrom,
+          next.quietTo,
+          next.timeZone,
+        ],
+      );
+      // What was spent before is no part of the first rate.
+      if (next.burnAmount > 0n) await sampleSpending(client, [accountId], '1 minute');
+    });
+    return next;
   }
 
-  /** The notices of an account, newest first. */
-  async function list(input: { accountId: string; limit: number }): Promise<Notice[]> {
-    const { rows } = await pool.query<Notice>(
-      `SELECT id, kind, subject, facts, mail, created_at AS "createdAt", cleared_at AS "clearedAt" FROM notice
-       WHERE account_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2`,
-      [input.accountId, input.limit],
+  async function businessSettings(): Promise<BusinessSettings> {
+    const { rows } = await pool.query<BusinessSettings>(
+      `SELECT mail, muted, shortfall, margin_percent AS "marginPercent", quiet_from AS "quietFrom", quiet_to AS "quietTo",
+              coalesce(time_zone, $1) AS "timeZone" FROM business_notice_settings`,
+      [defaultTimeZone],
     );
-    return rows;
+    return rows[0] ?? defaultBusinessSettings;
   }
 
+  async function saveBusinessSettings(
+    wanted: Partial<BusinessSettings>,
+    actor: string,
+  ): Promise<BusinessSettings | SettingsProblem> {
+    const before = await businessSettings();
+    const next: BusinessSettings = { ...before, ...wanted };
+    const problem = checkInput(businessShape, next);
+    if (problem !== null) return problem;
+    await repeatedTransaction(pool, async (client) => {
+      await client.query(
+        `INSERT INTO business_notice_settings (id, mail, muted, shortfall, margin_percent, quiet_from, quiet_to, time_zone)
+       VALUES (1, $1, $2, $3, $4, $5, $6, $7)
+       ON CONFLICT (id) DO UPDATE SET mail = excluded.mail, muted = excluded.muted, shortfall = excluded.shortfall,
+         margin_percent = excluded.margin_percent, quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to,
+         time_zone = excluded.time_zone`,
+        [
+          next.mail,
+          [...new Set(next.muted)],
+          next.shortfall,
+          next.marginPercent,
+          next.quietFrom,
+          next.quietTo,
+          next.timeZone,
+        ],
+      );
+      await appendAudit(client, {
+        actor,
+        action: 'notice_settings.change',
+        subject: 'business',
+        before: { ...before },
+        after: { ...next },
+      });
+    });
+    return next;
+  }
+
+  return { settings, saveSettings, businessSettings, saveBusinessSettings };
+}
+
+const minuteOfDay = z.int().min(0, 'must be a time of day').max(1_439, 'must be a time of day').nullable();
+const quietShape = {
+  quietFrom: minuteOfDay,
+  quietTo: minuteOfDay,
+  timeZone: z.string().refine(isTimeZone, 'must be the name of a time zone, e.g. Asia/Ho_Chi_Minh'),
+};
+const money = z.bigint().min(0n, 'must not be negative').max(maxBigint, 'is too much');
+const kindsOf = (known: readonly string[]) =>
+  z.array(z.string().refine((kind) => known.includes(kind), 'must be kinds of notices')).readonly();
+
+const settingsShape: z.ZodType<NoticeSettings> = z
+  .object({
+    ...quietShape,
+    lowBalance: money,
+    mail: z.boolean(),
+    burnAmount: money,
+    burnMinutes: z.int().min(1, 'must be from 1 to 1440').max(1_440, 'must be from 1 to 1440'),
+    keyPercent: z.int().min(0, 'must be from 0 to 100').max(100, 'must be from 0 to 100'),
+    muted: kindsOf(accountNotices),
+  })
+  .refine(hasBothEnds, { path: ['quietTo'], message: 'must be given together with the beginning' });
+
+const businessShape: z.ZodType<BusinessSettings> = z
+  .object({
+    ...quietShape,
+    mail: z.boolean(),
+    muted: kindsOf(businessNotices),
+    shortfall: money,
+    marginPercent: z.int().min(-100, 'must be from -100 to 100').max(100, 'must be from -100 to 100').nullable(),
+  })
+  .refine(hasBothEnds, { path: ['quietTo'], message: 'must be given together with the beginning' });
+
+function hasBothEnds({ quietFrom, quietTo }: Pick<QuietSettings, 'quietFrom' | 'quietTo'>): boolean {
+  return (quietFrom === null) === (quietTo === null);
+}
+
+interface Budget {
+  accountId: string;
+  left: bigint;
+  threshold: bigint;
+  ending: EndingGrant[];
+  burn: { spent: bigint; amount: bigint; minutes: number } | null;
+  limits: KeyLimit[];
+  keyPercent: number;
+  muted: string[];
+  open: { kind: NoticeKind; subject: string }[];
+}
+
+/** Notices that follow from the state of a budget and its keys. */
+function createBudgetWatch({
+  pool,
+  teller,
+  formatUsd,
+}: Pick<NoticeDeps, 'pool' | 'formatUsd'> & Pick<CauseDeps, 'teller'>) {
   /**
-   * Checks the accounts whose budget may have changed state, makes the notices that are due and clears those that are
-   * over. Returns how many were made. Each notice is made once, even by concurrent runs: its transaction checks the
-   * condition again.
+   * Checks the accounts whose budget may have changed state within `since`, makes the notices that are due and clears
+   * those that are over. Returns how many were made. Each notice is made once, even by concurrent runs: its transaction
+   * checks the condition again.
    */
-  async function check(): Promise<number> {
+  async function check(since: string): Promise<number> {
     let made = 0;
-    const accounts = await accountsToLookAt(pool);
+    const accounts = await accountsToLookAt(pool, since);
     for (let at = 0; at < accounts.length; at += batch) {
-      const budgets = await readBudgets(pool, accounts.slice(at, at + batch));
-      for (const budget of budgets) made += await settle(budget);
+      const some = accounts.slice(at, at + batch);
+      await sampleSpending(pool, some, '0 minutes');
+      for (const budget of await readBudgets(pool, some)) made += await settle(budget);
     }
     return made;
   }
 
   /** The notices to make for a budget, and those that are over. */
   function changesOf(budget: Budget): { isNew: DueNotice[]; over: Budget['open'] } {
-    const due = dueNotices(budget, deps.formatUsd);
+    const due = dueNotices(budget, formatUsd);
     return {
       isNew: due.filter((notice) => !budget.open.some((open) => isSame(open, notice))),
-      over: budget.open.filter((open) => isBalance(open.kind) && !due.some((notice) => isSame(open, notice))),
+      over: budget.open.filter((open) => isOver(open, budget, due)),
     };
   }
 
@@ -137,161 +420,114 @@ export function createNotices(deps: NoticeDeps) {
       const [budget] = await readBudgets(client, [accountId]);
       if (budget === undefined) return 0;
       const { isNew, over } = changesOf(budget);
-      for (const { kind } of over)
+      for (const { kind, subject } of over)
         await client.query(
-          'UPDATE notice SET cleared_at = now() WHERE account_id = $1 AND kind = $2 AND cleared_at IS NULL',
-          [budget.accountId, kind],
+          `UPDATE notice SET cleared_at = now()
+           WHERE account_id = $1 AND kind = $2 AND subject = $3 AND cleared_at IS NULL`,
+          [accountId, kind, subject],
         );
       let made = 0;
-      for (const notice of isNew) {
-        const silent = isOvertaken(notice, isNew);
-        if (!(await insertNotice(client, budget, notice, budget.mail && !silent))) continue;
-        made += 1;
-        if (!silent)
-          await deps.recordEvent(client, {
-            accountId: budget.accountId,
-            name: noticeEvents[notice.kind],
-            data: notice.facts,
-          });
-      }
+      for (const notice of isNew)
+        made += (await teller.tellAccounts(client, [accountId], notice, isOvertaken(notice, isNew))).length;
       return made;
     });
   }
 
-  return { settings, saveSettings, list, check, sendMails: createMailSender(deps) };
-}
-
-/** Sends notices by mail; deps as of the notices. */
-function createMailSender(deps: NoticeDeps): () => Promise<number> {
-  const { pool } = deps;
-
-  /**
-   * Sends the mails that are due, each under a row lock, so that concurrent runs send it once. A failed mail is retried
-   * by the next runs, and given up after some. Returns how many were sent.
-   */
-  async function sendMails(): Promise<number> {
-    let sent = 0;
-    const tried: string[] = [];
-    for (;;) {
-      const one = await transaction(pool, (client) => sendOne(client, tried));
-      if (one === null) return sent;
-      tried.push(one.id);
-      if (one.sent) sent += 1;
-    }
-  }
-
-  async function sendOne(client: ClientBase, tried: readonly string[]): Promise<{ id: string; sent: boolean } | null> {
-    const { rows } = await client.query<MailRow>(
-      `SELECT n.id, n.kind, n.facts, n.mail_tries AS "mailTries", a.email,
-              (SELECT u.locale FROM member m JOIN app_user u ON u.id = m.user_id
-               WHERE m.account_id = a.id AND m.role = 'owner' ORDER BY u.email = a.email DESC, m.created_at LIMIT 1) AS locale
-       FROM notice n JOIN account a ON a.id = n.account_id
-       WHERE n.mail = 'due' AND n.id <> ALL ($1::uuid[]) ORDER BY n.created_at LIMIT 1 FOR UPDATE OF n SKIP LOCKED`,
-      [tried],
+  /** Keeps the samples of a day, and the last one before: what an account had spent when it was last active. */
+  async function prune(): Promise<void> {
+    await pool.query(
+      `DELETE FROM spend_sample s WHERE minute < now() - interval '25 hours' AND EXISTS (
+         SELECT FROM spend_sample l WHERE l.account_id = s.account_id AND l.minute > s.minute
+         AND l.minute < now() - interval '25 hours')`,
     );
-    const [row] = rows;
-    if (row === undefined) return null;
-    const sent = await attempt(row);
-    const state = sent ? 'sent' : row.mailTries + 1 < maxMailTries ? 'due' : 'failed';
-    await client.query('UPDATE notice SET mail = $2, mail_tries = mail_tries + 1 WHERE id = $1', [row.id, state]);
-    return { id: row.id, sent };
   }
 
-  async function attempt({ email, locale, kind, facts }: MailRow): Promise<boolean> {
-    const { topUpUrl, settingsUrl } = deps;
-    const language: Locale = locale === 'vi' ? 'vi' : 'en';
-    try {
-      await deps.deliverMail(noticeMail({ to: email, locale: language, kind, facts, topUpUrl, settingsUrl }));
-      return true;
-    } catch (error) {
-      deps.log.warn(describeError(error), 'a notice could not be mailed');
-      return false;
-    }
-  }
-
-  return sendMails;
+  return { check, prune };
 }
 
-export type Notices = ReturnType<typeof createNotices>;
-
-interface MailRow {
-  id: string;
-  kind: NoticeKind;
-  facts: NoticeFacts;
-  mailTries: number;
-  email: string;
-  locale: string | null;
-}
-
-interface Budget {
-  accountId: string;
-  left: bigint;
-  threshold: bigint;
-  mail: boolean;
-  ending: EndingGrant[];
-  open: { kind: NoticeKind; subject: string }[];
-}
-
-const isBalance = (kind: NoticeKind) => kind === 'balance_low' || kind === 'balance_exhausted';
-const isSame = (left: { kind: NoticeKind; subject: string }, right: DueNotice) =>
-  left.kind === right.kind && left.subject === right.subject;
-
-/** Accounts that have spent lately, whose grants begin or end about now, or with an open notice. */
-async function accountsToLookAt(pool: Pool): Promise<string[]> {
+/** Accounts that have spent lately, whose grants begin or end about now, or with an open notice about a state. */
+async function accountsToLookAt(pool: Pool, since: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM account WHERE kind = 'customer' AND status = 'active' AND id IN (
        SELECT account_id FROM key_spend WHERE last_used_at > now() - $1::interval
-       UNION SELECT account_id FROM notice WHERE cleared_at IS NULL AND kind IN ('balance_low', 'balance_exhausted')
+       UNION SELECT account_id FROM notice WHERE cleared_at IS NULL
+             AND kind IN ('balance_low', 'balance_exhausted', 'burn_rate', 'key_limit_near')
        UNION SELECT account_id FROM "grant"
              WHERE expires_at BETWEEN now() - $1::interval AND now() + make_interval(days => $2))`,
-    [recently, soonDays],
+    [since, soonDays],
   );
   return rows.map(({ id }) => id);
 }
 
+/** Writes down what accounts with a burn rate have spent by the end of this minute, or of one before. */
+async function sampleSpending(database: Pool | ClientBase, accounts: readonly string[], ago: string): Promise<void> {
+  await database.query(
+    `INSERT INTO spend_sample (account_id, minute, spent)
+     SELECT s.account_id, date_trunc('minute', now() - $2::interval),
+            (SELECT least(coalesce(sum(g.spent), 0), $3)::bigint FROM "grant" g WHERE g.account_id = s.account_id)
+     FROM notice_settings s WHERE s.burn_amount > 0 AND s.account_id = ANY ($1::uuid[])
+     ON CONFLICT (account_id, minute) DO UPDATE SET spent = excluded.spent WHERE spend_sample.spent <> excluded.spent`,
+    [accounts, ago, maxBigint],
+  );
+}
+
+interface BudgetRow extends Omit<Budget, 'ending' | 'burn' | 'limits'> {
+  ending: { id: string; kind: string; left: string; expiresAt: string }[];
+  burnSpent: bigint;
+  burnAmount: bigint;
+  burnMinutes: number;
+  limits: (Omit<KeyLimit, 'spent' | 'limit'> & { spent: string; limit: string })[];
+}
+
 async function readBudgets(database: Pool | ClientBase, accounts: readonly string[]): Promise<Budget[]> {
   // Amounts travel as text inside JSON: a JSON number would lose digits.
-  const { rows } = await database.query<
-    Omit<Budget, 'ending'> & { ending: { id: string; kind: string; left: string; expiresAt: string }[] }
-  >(
-    `SELECT a.id AS "accountId", least(coalesce(g.left, 0), $5)::bigint AS left, coalesce(g.ending, '[]') AS ending,
-            coalesce(s.low_balance, $2)::bigint AS threshold, coalesce(s.mail, $3) AS mail,
+  const { rows } = await database.query<BudgetRow>(
+    `SELECT a.id AS "accountId", least(coalesce(g.left, 0), $4)::bigint AS left, coalesce(g.ending, '[]') AS ending,
+            coalesce(s.low_balance, $2)::bigint AS threshold, coalesce(s.key_percent, $5)::int AS "keyPercent",
+            coalesce(s.muted, '{}') AS muted, coalesce(s.burn_amount, 0) AS "burnAmount",
+            coalesce(s.burn_minutes, 60) AS "burnMinutes", coalesce(b.spent, 0)::bigint AS "burnSpent",
+            coalesce(k.limits, '[]') AS limits,
             coalesce((SELECT json_agg(json_build_object('kind', n.kind, 'subject', n.subject)) FROM notice n
                       WHERE n.account_id = a.id AND n.cleared_at IS NULL), '[]') AS open
      FROM account a
      CROSS JOIN LATERAL (
-       SELECT count(*) AS grants, sum(amount - spent - expired) FILTER (WHERE alive) AS left,
+       SELECT count(*) AS grants, sum(spent) AS spent, sum(amount - spent - expired) FILTER (WHERE alive) AS left,
               json_agg(json_build_object('id', id, 'kind', kind, 'left', (amount - spent - expired)::text,
                                          'expiresAt', to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
                 FILTER (WHERE alive AND amount > spent + expired
-                          AND expires_at - now() < least(make_interval(days => $4), (expires_at - created_at) / 3)) AS ending
+                          AND expires_at - now() < least(make_interval(days => $3), (expires_at - created_at) / 3)) AS ending
        FROM (SELECT *, expires_at IS NULL OR expires_at > now() AS alive FROM "grant" WHERE account_id = a.id) AS known
      ) AS g
      LEFT JOIN notice_settings s ON s.account_id = a.id
+     LEFT JOIN LATERAL (
+       SELECT greatest(0, least(g.spent, $4) - coalesce(
+         (SELECT e.spent FROM spend_sample e WHERE e.account_id = a.id
+            AND e.minute <= date_trunc('minute', now() - make_interval(mins => s.burn_minutes)) ORDER BY e.minute DESC LIMIT 1),
+         (SELECT e.spent FROM spend_sample e WHERE e.account_id = a.id ORDER BY e.minute LIMIT 1), g.spent)) AS spent
+     ) AS b ON s.burn_amount > 0
+     LEFT JOIN LATERAL (
+       SELECT json_agg(json_build_object('keyId', y.id, 'keyName', y.name, 'period', l.period, 'since', l.since,
+                                         'spent', l.spent::text, 'limit', l.limit::text)) AS limits
+       FROM api_key y JOIN key_spend u ON u.account_id = y.account_id AND u.key_id = y.id
+       CROSS JOIN LATERAL (VALUES
+         ('day', u.day::text, CASE WHEN u.day >= (now() AT TIME ZONE 'UTC')::date THEN u.day_charged ELSE 0 END, y.limit_day),
+         ('month', u.month::text, CASE WHEN u.month >= date_trunc('month', now() AT TIME ZONE 'UTC')::date
+                                       THEN u.month_charged ELSE 0 END, y.limit_month),
+         ('lifetime', '', u.charged, y.limit_lifetime)) AS l (period, since, spent, "limit")
+       WHERE y.account_id = a.id AND y.deleted_at IS NULL AND l.limit IS NOT NULL AND l.spent > 0
+     ) AS k ON true
      WHERE a.id = ANY ($1::uuid[]) AND g.grants > 0`,
     // The sum of grants can exceed a BIGINT; it is far from low then.
-    [accounts, defaultSettings.lowBalance, defaultSettings.mail, soonDays, maxBigint],
+    [accounts, defaultSettings.lowBalance, soonDays, maxBigint, defaultSettings.keyPercent],
   );
-  return rows.map(({ ending, ...rest }) => ({
+  return rows.map(({ ending, limits, burnSpent, burnAmount, burnMinutes, ...rest }) => ({
     ...rest,
     ending: ending.map(({ left, expiresAt, ...grant }) => ({
       ...grant,
       left: BigInt(left),
       expiresAt: new Date(expiresAt),
     })),
+    burn: burnAmount > 0n ? { spent: burnSpent, amount: burnAmount, minutes: burnMinutes } : null,
+    limits: limits.map(({ spent, limit, ...key }) => ({ ...key, spent: BigInt(spent), limit: BigInt(limit) })),
   }));
-}
-
-async function insertNotice(
-  client: ClientBase,
-  { accountId }: Budget,
-  notice: DueNotice,
-  mail: boolean,
-): Promise<boolean> {
-  const { rowCount } = await client.query(
-    `INSERT INTO notice (id, account_id, kind, subject, facts, mail) VALUES ($1, $2, $3, $4, $5, $6)
-     ON CONFLICT (account_id, kind, subject) WHERE cleared_at IS NULL DO NOTHING`,
-    [uuidv7(), accountId, notice.kind, notice.subject, JSON.stringify(notice.facts), mail ? 'due' : 'none'],
-  );
-  return rowCount === 1;
 }

@@ -1,6 +1,24 @@
-/** The rules for notices, given the state of a budget. Pure; amounts are pico-USD. */
+/** The rules for notices about a budget and its keys. Pure; amounts are pico-USD. */
 
-export type NoticeKind = 'balance_low' | 'balance_exhausted' | 'grant_expiring' | 'trial_ending';
+/** Notices of accounts. */
+export const accountNotices = [
+  'balance_low',
+  'balance_exhausted',
+  'grant_expiring',
+  'trial_ending',
+  'burn_rate',
+  'key_limit_near',
+  'price_changed',
+  'model_incident',
+  'new_sign_in',
+] as const;
+
+/** Notices of the business, for operators. */
+export const businessNotices = ['shortfall', 'upstream_failing', 'transfer_waiting', 'margin_low'] as const;
+
+export type AccountNotice = (typeof accountNotices)[number];
+export type BusinessNotice = (typeof businessNotices)[number];
+export type NoticeKind = AccountNotice | BusinessNotice;
 
 /** A grant that is not empty and ends soon. */
 export interface EndingGrant {
@@ -11,28 +29,71 @@ export interface EndingGrant {
   expiresAt: Date;
 }
 
+/** A limit of a key with what was charged in its period. */
+export interface KeyLimit {
+  keyId: string;
+  keyName: string;
+  period: 'day' | 'month' | 'lifetime';
+  /** Begin of the period, e.g. `2026-11-22`; empty: since ever. */
+  since: string;
+  spent: bigint;
+  limit: bigint;
+}
+
 export interface BudgetState {
   /** The spendable amount, including what running requests hold: a hold is not yet a charge. */
   left: bigint;
   /** Below it the balance is low; zero: never. */
   threshold: bigint;
   ending: readonly EndingGrant[];
+  /** Spent within the last `minutes`, and the amount above which it is told; null: it is not wanted. */
+  burn?: { spent: bigint; amount: bigint; minutes: number } | null;
+  limits?: readonly KeyLimit[];
+  /** A limit used to this percentage is told; zero: never. */
+  keyPercent?: number;
+  /** Kinds that are not wanted. */
+  muted?: readonly string[];
 }
 
 export interface DueNotice {
   kind: NoticeKind;
-  /** A grant's id, or empty. */
+  /** A grant's id, a key's id with a period, or empty. */
   subject: string;
   facts: NoticeFacts;
 }
 
-/** The payload of a notice, as it is stored and sent: snake_case, amounts as decimal strings. */
+/** The payload of a notice, as it is stored and sent: snake_case, amounts as decimal strings. No content of requests. */
 export interface NoticeFacts {
   balance_usd?: string;
   threshold_usd?: string;
   grant_id?: string;
   amount_usd?: string;
   expires_at?: string;
+  spent_usd?: string;
+  minutes?: string;
+  key_id?: string;
+  key_name?: string;
+  period?: string;
+  limit_usd?: string;
+  percent?: string;
+  model?: string;
+  valid_from?: string;
+  input_usd?: string;
+  input_usd_before?: string;
+  output_usd?: string;
+  output_usd_before?: string;
+  started_at?: string;
+  impact?: string;
+  device?: string;
+  network?: string;
+  email?: string;
+  hour?: string;
+  upstream?: string;
+  failures?: string;
+  transfer_id?: string;
+  amount_vnd?: string;
+  minimum?: string;
+  reason?: string;
 }
 
 /**
@@ -53,10 +114,52 @@ export function dueNotices(state: BudgetState, formatUsd: (amount: bigint) => st
       facts: { grant_id: grant.id, amount_usd: formatUsd(grant.left), expires_at: grant.expiresAt.toISOString() },
     });
   }
-  return notices;
+  const { burn } = state;
+  if (burn && burn.amount > 0n && burn.spent > burn.amount) {
+    const facts = { spent_usd: formatUsd(burn.spent), limit_usd: formatUsd(burn.amount), minutes: `${burn.minutes}` };
+    notices.push({ kind: 'burn_rate', subject: '', facts });
+  }
+  notices.push(...nearLimits(state, formatUsd));
+  return notices.filter(({ kind }) => !state.muted?.includes(kind));
 }
 
-/** Sent as one mail when both are new. */
+function nearLimits({ limits = [], keyPercent = 0 }: BudgetState, formatUsd: (amount: bigint) => string): DueNotice[] {
+  if (keyPercent <= 0) return [];
+  const near = limits.filter(({ spent, limit }) => limit > 0n && spent * 100n >= limit * BigInt(keyPercent));
+  return near.map(({ keyId, keyName, period, since, spent, limit }) => ({
+    kind: 'key_limit_near',
+    subject: [keyId, period, since].join(':'),
+    facts: {
+      key_id: keyId,
+      key_name: keyName,
+      period,
+      spent_usd: formatUsd(spent),
+      limit_usd: formatUsd(limit),
+      percent: `${keyPercent}`,
+    },
+  }));
+}
+
+/**
+ * Whether an open notice of a state is over. A burn rate is over at half of its amount, so that one about the amount is
+ * not told again and again.
+ */
+export function isOver(
+  open: { kind: NoticeKind; subject: string },
+  state: BudgetState,
+  due: readonly DueNotice[],
+): boolean {
+  if (due.some((notice) => isSame(open, notice))) return false;
+  const { burn } = state;
+  if (open.kind === 'burn_rate') return !burn || burn.amount === 0n || burn.spent * 2n < burn.amount;
+  return open.kind === 'balance_low' || open.kind === 'balance_exhausted' || open.kind === 'key_limit_near';
+}
+
+export function isSame(left: { kind: NoticeKind; subject: string }, right: DueNotice): boolean {
+  return left.kind === right.kind && left.subject === right.subject;
+}
+
+/** Sent as one message when both are new. */
 export function isOvertaken(notice: DueNotice, all: readonly DueNotice[]): boolean {
   return notice.kind === 'balance_low' && all.some(({ kind }) => kind === 'balance_exhausted');
 }

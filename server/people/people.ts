@@ -11,7 +11,7 @@ import { createMembers, type Members } from './members.ts';
 import { createSetOperator } from './operators.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
 import { createSettings, type Settings } from './settings.ts';
-import { createSignIn, type SignIn } from './sign-in.ts';
+import { createSignIn, type NewSignIn, type SignIn } from './sign-in.ts';
 import { createBindings, createSignUp, createVerificationMails, type SignUp } from './sign-up.ts';
 import { createThrottle } from './throttle.ts';
 import { createOpenAccount } from './trials.ts';
@@ -36,6 +36,8 @@ export function createPeople(options: {
   /** 32 bytes; all signing keys are derived from it. */
   secretKey: Buffer;
   log: MailLog;
+  /** Somebody signed in from a browser that the person had not used before. */
+  onNewSignIn?: (signIn: NewSignIn) => Promise<void>;
   passwords?: Passwords;
 }): People {
   const { prisma, pool, mailer, publicUrl, secretKey, log } = options;
@@ -84,7 +86,7 @@ export function createPeople(options: {
   const accessTokens = createAccessTokens({ pool });
   return {
     ...createSignUp({ ...parts, bindings, log }),
-    ...createSignIn(parts),
+    ...createSignIn({ ...parts, onNewSignIn: options.onNewSignIn ?? (async () => undefined) }),
     identify: createIdentify({ pool, auth, publicUrl, accessTokens }),
     settings: createSettings(parts),
     members: createMembers({ pool, mailer, throttle, publicUrl }),

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { cookieNames } from './auth.ts';
 import { type Caller, cookieValue, tokenIn, tokenOf } from './caller.ts';
+import { deviceName } from './device-name.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { address, chosenPassword, givenPassword, parseInput } from './input.ts';
 import { codeGuessing, useCode } from './one-time-codes.ts';
@@ -50,9 +51,19 @@ const mailsPerAddress = { attempts: 5, windowS: 3_600 };
 const mailRequestsPerNetwork = { attempts: 30, windowS: 3_600 };
 const resetsPerNetwork = { attempts: 20, windowS: 600 };
 const deviceDays = 400;
+/** The first sign-in of a person comes within this time of the sign-up. */
+const firstSignInMs = 3_600_000;
 
-export function createSignIn(parts: IdentityParts): SignIn {
+/** A sign-in from a browser that the person had not used before. */
+export interface NewSignIn {
+  userId: string;
+  sessionId: string;
+  facts: { email: string; device: string; network: string };
+}
+
+export function createSignIn(parts: IdentityParts & { onNewSignIn: (signIn: NewSignIn) => Promise<void> }): SignIn {
   const { prisma, auth, throttle, devices, publicUrl, openAccount } = parts;
+  const tellIfNew = createNewSignInReport(parts);
   const names = cookieNames(publicUrl);
 
   const deviceCookie = (address: string): string =>
@@ -99,6 +110,7 @@ export function createSignIn(parts: IdentityParts): SignIn {
     const { email, name } = user;
     if (user.memberships.length === 0) await openAccount({ userId, email, name, network: networkOf(caller.ip) });
     await throttle.forget(guesser(email, caller));
+    await tellIfNew(user, caller, setCookies);
     return done([...setCookies, deviceCookie(email)]);
   };
 
@@ -164,6 +176,32 @@ export function createSignIn(parts: IdentityParts): SignIn {
     },
 
     ...createPasswordReset(parts),
+  };
+}
+
+/** Written down before the cookie leaves: no session reaches a browser without its report. */
+function createNewSignInReport({
+  prisma,
+  devices,
+  publicUrl,
+  onNewSignIn,
+}: Pick<IdentityParts, 'prisma' | 'devices' | 'publicUrl'> & { onNewSignIn: (signIn: NewSignIn) => Promise<void> }) {
+  const names = cookieNames(publicUrl);
+  return async (
+    user: { id: string; email: string; createdAt: Date },
+    caller: Caller,
+    setCookies: readonly string[],
+  ): Promise<void> => {
+    const isKnown = devices.recognise(cookieValue(caller.cookie, names.device), user.email) !== null;
+    const token = tokenIn(setCookies, names.session);
+    if (isKnown || token === null) return;
+    const session = await prisma.session.findUnique({ where: { token: sessionDigest(token) }, select: { id: true } });
+    // The sign-in that follows the sign-up is no news.
+    const isFirst = Date.now() - user.createdAt.getTime() < firstSignInMs;
+    if (session === null || (isFirst && (await prisma.session.count({ where: { userId: user.id } })) === 1)) return;
+    const { email } = user;
+    const device = deviceName(caller.userAgent);
+    await onNewSignIn({ userId: user.id, sessionId: session.id, facts: { email, device, network: caller.ip } });
   };
 }
 

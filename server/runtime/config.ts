@@ -105,6 +105,9 @@ const variables = z.object({
     .default([]),
   ALLOW_PRIVATE_UPSTREAMS: flag,
   ALLOW_PRIVATE_WEBHOOKS: flag,
+  TELEGRAM_API_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+    .default('https://api.telegram.org'),
   WORKERS: count(1, 64),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
@@ -208,6 +211,8 @@ export interface Config {
   allowPrivateUpstreams: boolean;
   /** Separate from upstreams, because customers choose these addresses, and operators those. */
   allowPrivateWebhooks: boolean;
+  /** Telegram's bot API, or an own server of it. */
+  telegramUrl: string;
   workers: number;
   logLevel: string;
   admin: { email: string | null; password: string | null };
@@ -350,6 +355,7 @@ export function loadConfig(
     previousSecretKeys: v.SECRET_KEY_PREVIOUS.map((key) => Buffer.from(key, 'base64')),
     allowPrivateUpstreams: v.ALLOW_PRIVATE_UPSTREAMS,
     allowPrivateWebhooks: v.ALLOW_PRIVATE_WEBHOOKS,
+    telegramUrl: v.TELEGRAM_API_URL.replace(/\/+$/, ''),
     workers: v.WORKERS,
     logLevel: v.LOG_LEVEL,
     admin: { email: v.ADMIN_EMAIL ?? null, password: v.ADMIN_PASSWORD ?? null },

@@ -32,7 +32,7 @@ it('a start probes at once, an event is delivered without waiting for the clock,
     transferSource: null,
     uptime: { ...uptime, endAbandoned: async () => probed.resolve() },
     people: { sweep: async () => undefined },
-    notices: { check: async () => 0, sendMails: async () => 0 },
+    notices: { check: async () => 0, deliverDue: async () => 0, prune: async () => {} },
     mismatchMails: { sendMails: async () => 0 },
     webhooks: {
       deliverDue: async () => {

@@ -50,6 +50,16 @@ const justified: Record<string, Record<string, string>> = {
   '20261122175532_price_clock': {
     'ALTER TABLE route ADD CONSTRAINT route_cost_clock': 'The column is NULL in what the previous version writes.',
   },
+  '20261122180500_notice_channels': {
+    'ALTER TABLE notice ALTER COLUMN account_id DROP NOT NULL':
+      'The previous version reads notices by their account, and so none without one; it writes it always.',
+    'ALTER TABLE notice DROP CONSTRAINT notice_kind': 'It is replaced by the next statement.',
+    'ALTER TABLE notice ADD CONSTRAINT notice_kind': 'It allows more kinds than before.',
+    'ALTER TABLE notice ADD CONSTRAINT notice_one_reader': 'The previous version names no person.',
+    'CREATE UNIQUE INDEX notice_open_business':
+      'It holds only rows without an account, and the previous version writes none.',
+    'CREATE UNIQUE INDEX notice_open_person': 'It holds only rows of persons, and the previous version writes none.',
+  },
   '20261122162200_cheaper_margin_sums': {
     'CREATE OR REPLACE FUNCTION add_margin()': 'It adds up the same sums, in two steps.',
   },

@@ -11,6 +11,8 @@ const order = randomUUID();
 const transfer = randomUUID();
 const endpoint = randomUUID();
 const mismatch = randomUUID();
+const notice = randomUUID();
+const channel = randomUUID();
 
 export interface Statement {
   text: string;
@@ -180,7 +182,7 @@ export const rows: Record<string, () => Row> = {
   }),
   notice_settings: () => ({ account_id: account, low_balance: 5n }),
   notice: () => ({
-    id: randomUUID(),
+    id: notice,
     account_id: account,
     kind: 'balance_low',
     subject: 'account',
@@ -199,6 +201,17 @@ export const rows: Record<string, () => Row> = {
     last_seen_at: '2026-11-21T00:00:01Z',
   }),
   model_mismatch_mail: () => ({ mismatch_id: mismatch, user_id: user, state: 'due' }),
+  business_notice_settings: () => ({ id: 1 }),
+  notice_channel: () => ({ id: channel, kind: 'slack', name: 'ops', sealed: randomBytes(8) }),
+  notice_delivery: () => ({
+    id: randomUUID(),
+    notice_id: notice,
+    target: 'mail',
+    status: 'pending',
+    next_attempt_at: new Date(),
+  }),
+  notice_cause: () => ({ kind: 'price_changed', subject: 'x' }),
+  spend_sample: () => ({ account_id: account, minute: new Date(), spent: 0n }),
   webhook_endpoint: () => ({ id: endpoint, account_id: account, url: 'https://example.com', sealed: randomBytes(8) }),
   webhook_delivery: () => ({
     id: randomUUID(),

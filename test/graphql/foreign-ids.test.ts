@@ -180,6 +180,10 @@ async function belongingsOf(browser: Browser, email: string): Promise<Belongings
     `mutation ($id: ID!) { sendTestWebhook(id: $id) { ... on WebhookDelivery { id } } }`,
     { id: endpointId },
   );
+  const channel = await send(
+    browser,
+    `mutation { createNoticeChannel(input: { kind: TELEGRAM, name: "t", target: "12345", secret: "123456789:AAExampleTokenOfABotThatIsPlayed_0000" }) { ... on CreatedNoticeChannel { channel { id } } } }`,
+  );
   const keyId = (key['createKey'] as unknown as { key: { id: string } }).key.id;
   return {
     Account: encodeId('Account', accountId),
@@ -191,6 +195,7 @@ async function belongingsOf(browser: Browser, email: string): Promise<Belongings
     Invitation: invitation['inviteMember']?.['id'] ?? '',
     Order: order['createOrder']?.['id'] ?? '',
     PaidOrder: paid['createOrder']?.['id'] ?? '',
+    NoticeChannel: (channel['createNoticeChannel'] as unknown as { channel: { id: string } }).channel.id,
     WebhookEndpoint: endpointId,
     WebhookDelivery: delivery['sendTestWebhook']?.['id'] ?? '',
     LedgerEntry: encodeId('LedgerEntry', `${accountId}/${await finishRequest(accountId, keyId)}`),
@@ -283,6 +288,10 @@ const operatorFields = new Set([
   'Mutation.closeModelMismatch',
   'Mutation.closeTransferReview',
   'Mutation.creditTransfer',
+  'Mutation.createBusinessChannel',
+  'Mutation.deleteBusinessChannel',
+  'Mutation.testBusinessChannel',
+  'Mutation.updateBusinessChannel',
   'Mutation.deleteUpstreamKey',
   'Mutation.endAnnouncement',
   'Mutation.endGrant',
@@ -302,10 +311,12 @@ const subjects: Record<string, string> = {
   'Mutation.createAccessToken': 'Account',
   'Mutation.createKey': 'Account',
   'Mutation.createLedgerDownload': 'Account',
+  'Mutation.createNoticeChannel': 'Account',
   'Mutation.createOrder': 'Account',
   'Mutation.createWebhookEndpoint': 'Account',
   'Mutation.deleteAccessToken': 'AccessToken',
   'Mutation.deleteKey': 'ApiKey',
+  'Mutation.deleteNoticeChannel': 'NoticeChannel',
   'Mutation.deleteWebhookEndpoint': 'WebhookEndpoint',
   'Mutation.inviteMember': 'Account',
   'Mutation.removeMember': 'Member',
@@ -317,7 +328,9 @@ const subjects: Record<string, string> = {
   'Mutation.saveCompany': 'Account',
   'Mutation.sendTestWebhook': 'WebhookEndpoint',
   'Mutation.setMemberRole': 'Member',
+  'Mutation.testNoticeChannel': 'NoticeChannel',
   'Mutation.updateKey': 'ApiKey',
+  'Mutation.updateNoticeChannel': 'NoticeChannel',
   'Mutation.updateNoticeSettings': 'Account',
   'Mutation.updateWebhookEndpoint': 'WebhookEndpoint',
   'Query.account': 'Account',

@@ -92,9 +92,11 @@ it('breaks no sum, loses no money, and causes no deadlock', async () => {
     pool,
     deliverMail: async () => undefined,
     recordEvent: webhooks.recordEvent,
+    seal,
+    messengers: { checkAddress: () => null },
     formatUsd,
-    topUpUrl: 'http://localhost/topup',
-    settingsUrl: 'http://localhost/settings',
+    upstreamHealth: () => [],
+    publicUrl: 'http://localhost',
     log: { warn: () => undefined },
   });
   const changes = createCatalogChanges({ pool, seal, allowPrivate: true });
@@ -239,7 +241,7 @@ it('breaks no sum, loses no money, and causes no deadlock', async () => {
       notices.check(),
       webhooks.deliverDue(),
     ]);
-    await Promise.all([notices.sendMails(), notices.check(), webhooks.deliverDue()]);
+    await Promise.all([notices.deliverDue(), notices.check(), webhooks.deliverDue()]);
     if (made.kind === 'created')
       await Promise.all([webhooks.deliverDue(), webhooks.remove({ accountId, id: made.endpoint.id, actor })]);
   };

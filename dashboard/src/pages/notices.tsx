@@ -1,6 +1,6 @@
 /** The page of an account's notices and webhooks. */
 
-import type { ListEndpointsAnswer, ListNoticesAnswer } from '@steyg/sdk';
+import type { ListEndpointsAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Code } from '../components/copy.tsx';
@@ -8,6 +8,7 @@ import { Confirm, Dialog } from '../components/dialog.tsx';
 import { Checkbox, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { SecretDialog } from '../components/new-key.tsx';
+import { NoticeItem } from '../components/notice-item.tsx';
 import { NoticeSettingsCard } from '../components/notice-settings.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
 import { Banner, Empty, Loaded, More } from '../components/states.tsx';
@@ -18,7 +19,6 @@ import { useExplain } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { useAbilities, useAccount } from '../session.tsx';
 
-type Notice = NonNullable<ListNoticesAnswer>[number];
 type Endpoint = NonNullable<ListEndpointsAnswer>[number];
 
 export default function Notices() {
@@ -51,30 +51,6 @@ export default function Notices() {
       </div>
       <Webhooks />
     </Page>
-  );
-}
-
-function NoticeItem({ notice }: { notice: Notice }) {
-  const { t, format } = useLanguage();
-  const facts = (notice.facts ?? {}) as Record<string, string>;
-  const usd = (name: string) => format.usdTile(facts[name] ?? '0');
-  const end = facts['expires_at'];
-  return (
-    <li>
-      <p>
-        {notice.clearedAt === null ? <Badge tone="warn">{t.notices.current}</Badge> : <Badge>{t.notices.over}</Badge>}{' '}
-        {fill(t.notices.kinds[notice.kind], {
-          balance: usd('balance_usd'),
-          threshold: usd('threshold_usd'),
-          amount: usd('amount_usd'),
-          end: end === undefined ? '' : format.dateTime(end),
-        })}
-      </p>
-      <p className="hint">
-        {format.dateTime(notice.createdAt)}
-        {notice.mailed ? ` · ${t.notices.mailed}` : ''}
-      </p>
-    </li>
   );
 }
 

@@ -30,6 +30,8 @@ import type {
   BudgetChangedSubscriptionVariables,
   BudgetQuery,
   BudgetQueryVariables,
+  BusinessNoticeSettingsQuery,
+  BusinessNoticeSettingsQueryVariables,
   BusinessQuery,
   BusinessQueryVariables,
   CancelOrderMutation,
@@ -50,10 +52,14 @@ import type {
   ConfirmSecondFactorMutationVariables,
   CreateAccessTokenMutation,
   CreateAccessTokenMutationVariables,
+  CreateBusinessChannelMutation,
+  CreateBusinessChannelMutationVariables,
   CreateKeyMutation,
   CreateKeyMutationVariables,
   CreateLedgerDownloadMutation,
   CreateLedgerDownloadMutationVariables,
+  CreateNoticeChannelMutation,
+  CreateNoticeChannelMutationVariables,
   CreateOrderMutation,
   CreateOrderMutationVariables,
   CreateProbeAgentMutation,
@@ -64,8 +70,12 @@ import type {
   CreditTransferMutationVariables,
   DeleteAccessTokenMutation,
   DeleteAccessTokenMutationVariables,
+  DeleteBusinessChannelMutation,
+  DeleteBusinessChannelMutationVariables,
   DeleteKeyMutation,
   DeleteKeyMutationVariables,
+  DeleteNoticeChannelMutation,
+  DeleteNoticeChannelMutationVariables,
   DeleteUpstreamKeyMutation,
   DeleteUpstreamKeyMutationVariables,
   DeleteWebhookEndpointMutation,
@@ -98,6 +108,10 @@ import type {
   ListAnomaliesQueryVariables,
   ListBankTransfersQuery,
   ListBankTransfersQueryVariables,
+  ListBusinessChannelsQuery,
+  ListBusinessChannelsQueryVariables,
+  ListBusinessNoticesQuery,
+  ListBusinessNoticesQueryVariables,
   ListDeliveriesQuery,
   ListDeliveriesQueryVariables,
   ListEndpointsQuery,
@@ -114,6 +128,8 @@ import type {
   ListMembersQueryVariables,
   ListModelMismatchesQuery,
   ListModelMismatchesQueryVariables,
+  ListNoticeChannelsQuery,
+  ListNoticeChannelsQueryVariables,
   ListNoticesQuery,
   ListNoticesQueryVariables,
   ListOrdersQuery,
@@ -226,6 +242,10 @@ import type {
   StatementQueryVariables,
   StatementsQuery,
   StatementsQueryVariables,
+  TestBusinessChannelMutation,
+  TestBusinessChannelMutationVariables,
+  TestNoticeChannelMutation,
+  TestNoticeChannelMutationVariables,
   TestRouteMutation,
   TestRouteMutationVariables,
   TestVendorKeyMutation,
@@ -234,8 +254,14 @@ import type {
   TransferProposalsQueryVariables,
   UndoTransferMatchMutation,
   UndoTransferMatchMutationVariables,
+  UpdateBusinessChannelMutation,
+  UpdateBusinessChannelMutationVariables,
+  UpdateBusinessNoticeSettingsMutation,
+  UpdateBusinessNoticeSettingsMutationVariables,
   UpdateKeyMutation,
   UpdateKeyMutationVariables,
+  UpdateNoticeChannelMutation,
+  UpdateNoticeChannelMutationVariables,
   UpdateNoticeSettingsMutation,
   UpdateNoticeSettingsMutationVariables,
   UpdateProfileMutation,
@@ -293,6 +319,21 @@ export type NoticeSettingsAnswer = Below<NoticeSettingsQuery['account'], 'notice
 
 /** What `updateNoticeSettings` answers. */
 export type UpdateNoticeSettingsAnswer = UpdateNoticeSettingsMutation['updateNoticeSettings'];
+
+/** What `listNoticeChannels` answers. */
+export type ListNoticeChannelsAnswer = Below<ListNoticeChannelsQuery['account'], 'noticeChannels'>;
+
+/** What `createNoticeChannel` answers. */
+export type CreateNoticeChannelAnswer = CreateNoticeChannelMutation['createNoticeChannel'];
+
+/** What `updateNoticeChannel` answers. */
+export type UpdateNoticeChannelAnswer = UpdateNoticeChannelMutation['updateNoticeChannel'];
+
+/** What `deleteNoticeChannel` answers. */
+export type DeleteNoticeChannelAnswer = DeleteNoticeChannelMutation['deleteNoticeChannel'];
+
+/** What `testNoticeChannel` answers. */
+export type TestNoticeChannelAnswer = TestNoticeChannelMutation['testNoticeChannel'];
 
 /** What `listAccessTokens` answers. */
 export type ListAccessTokensAnswer = Below<ListAccessTokensQuery['account'], 'accessTokens'>;
@@ -506,6 +547,30 @@ export type SearchAnswer = SearchQuery['operator']['search'];
 
 /** What `saveSeller` answers. */
 export type SaveSellerAnswer = SaveSellerMutation['saveSeller'];
+
+/** What `listBusinessNotices` answers. */
+export type ListBusinessNoticesAnswer = ListBusinessNoticesQuery['operator']['notices'];
+
+/** What `businessNoticeSettings` answers. */
+export type BusinessNoticeSettingsAnswer = BusinessNoticeSettingsQuery['operator']['noticeSettings'];
+
+/** What `updateBusinessNoticeSettings` answers. */
+export type UpdateBusinessNoticeSettingsAnswer = UpdateBusinessNoticeSettingsMutation['updateBusinessNoticeSettings'];
+
+/** What `listBusinessChannels` answers. */
+export type ListBusinessChannelsAnswer = ListBusinessChannelsQuery['operator']['noticeChannels'];
+
+/** What `createBusinessChannel` answers. */
+export type CreateBusinessChannelAnswer = CreateBusinessChannelMutation['createBusinessChannel'];
+
+/** What `updateBusinessChannel` answers. */
+export type UpdateBusinessChannelAnswer = UpdateBusinessChannelMutation['updateBusinessChannel'];
+
+/** What `deleteBusinessChannel` answers. */
+export type DeleteBusinessChannelAnswer = DeleteBusinessChannelMutation['deleteBusinessChannel'];
+
+/** What `testBusinessChannel` answers. */
+export type TestBusinessChannelAnswer = TestBusinessChannelMutation['testBusinessChannel'];
 
 /** What `shop` answers. */
 export type ShopAnswer = ShopQuery['shop'];
@@ -729,7 +794,7 @@ export interface ConsoleAccounts {
    */
   listNotices(variables?: ListNoticesQueryVariables, options?: RequestOptions): Pending<ListNoticesAnswer>;
   /**
-   * When the account is told that budget runs out.
+   * When and of what the account is told.
    *
    * @example
    * ```ts
@@ -738,7 +803,7 @@ export interface ConsoleAccounts {
    */
   noticeSettings(variables?: NoticeSettingsQueryVariables, options?: RequestOptions): Pending<NoticeSettingsAnswer>;
   /**
-   * Chooses when an account is told that budget runs out.
+   * Chooses when and of what an account is told.
    *
    * @example
    * ```ts
@@ -746,6 +811,51 @@ export interface ConsoleAccounts {
    * ```
    */
   updateNoticeSettings(variables: UpdateNoticeSettingsMutationVariables, options?: RequestOptions): Pending<UpdateNoticeSettingsAnswer>;
+  /**
+   * Where notices of the account are sent, beside mail and webhooks.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.listNoticeChannels();
+   * ```
+   */
+  listNoticeChannels(variables?: ListNoticeChannelsQueryVariables, options?: RequestOptions): Pending<ListNoticeChannelsAnswer>;
+  /**
+   * Adds a channel for the notices of an account. Its secret is sealed and never shown.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.createNoticeChannel({ input: { kind: 'DISCORD', name: 'name', secret: secret } });
+   * ```
+   */
+  createNoticeChannel(variables: CreateNoticeChannelMutationVariables, options?: RequestOptions): Pending<CreateNoticeChannelAnswer>;
+  /**
+   * Changes a channel of an account, or switches it on or off.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.updateNoticeChannel({ input: { id: id } });
+   * ```
+   */
+  updateNoticeChannel(variables: UpdateNoticeChannelMutationVariables, options?: RequestOptions): Pending<UpdateNoticeChannelAnswer>;
+  /**
+   * Removes a channel of an account with its secret.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.deleteNoticeChannel({ id: id });
+   * ```
+   */
+  deleteNoticeChannel(variables: DeleteNoticeChannelMutationVariables, options?: RequestOptions): Pending<DeleteNoticeChannelAnswer>;
+  /**
+   * Sends a message to a channel now. `problem` says why it did not arrive. At most one in five seconds.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.testNoticeChannel({ id: id });
+   * ```
+   */
+  testNoticeChannel(variables: TestNoticeChannelMutationVariables, options?: RequestOptions): Pending<TestNoticeChannelAnswer>;
   /**
    * Access tokens of the account, newest first.
    *
@@ -1401,6 +1511,78 @@ export interface ConsoleOperator {
    * ```
    */
   saveSeller(variables: SaveSellerMutationVariables, options?: RequestOptions): Pending<SaveSellerAnswer>;
+  /**
+   * What operators were told of the business, the newest first; at most 50.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.listBusinessNotices();
+   * ```
+   */
+  listBusinessNotices(variables?: ListBusinessNoticesQueryVariables, options?: RequestOptions): Pending<ListBusinessNoticesAnswer>;
+  /**
+   * What operators want to be told of the business.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.businessNoticeSettings();
+   * ```
+   */
+  businessNoticeSettings(variables?: BusinessNoticeSettingsQueryVariables, options?: RequestOptions): Pending<BusinessNoticeSettingsAnswer>;
+  /**
+   * Chooses what operators are told of the business.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.updateBusinessNoticeSettings({ input: {} });
+   * ```
+   */
+  updateBusinessNoticeSettings(variables: UpdateBusinessNoticeSettingsMutationVariables, options?: RequestOptions): Pending<UpdateBusinessNoticeSettingsAnswer>;
+  /**
+   * Where notices of the business are sent, beside mail.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.listBusinessChannels();
+   * ```
+   */
+  listBusinessChannels(variables?: ListBusinessChannelsQueryVariables, options?: RequestOptions): Pending<ListBusinessChannelsAnswer>;
+  /**
+   * Adds a channel for the notices of the business. Its secret is sealed and never shown.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.createBusinessChannel({ input: { kind: 'DISCORD', name: 'name', secret: secret } });
+   * ```
+   */
+  createBusinessChannel(variables: CreateBusinessChannelMutationVariables, options?: RequestOptions): Pending<CreateBusinessChannelAnswer>;
+  /**
+   * Changes a channel of the business, or switches it on or off.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.updateBusinessChannel({ input: { id: id } });
+   * ```
+   */
+  updateBusinessChannel(variables: UpdateBusinessChannelMutationVariables, options?: RequestOptions): Pending<UpdateBusinessChannelAnswer>;
+  /**
+   * Removes a channel of the business with its secret.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.deleteBusinessChannel({ id: id });
+   * ```
+   */
+  deleteBusinessChannel(variables: DeleteBusinessChannelMutationVariables, options?: RequestOptions): Pending<DeleteBusinessChannelAnswer>;
+  /**
+   * Sends a message to a channel now. `problem` says why it did not arrive. At most one in five seconds.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.testBusinessChannel({ id: id });
+   * ```
+   */
+  testBusinessChannel(variables: TestBusinessChannelMutationVariables, options?: RequestOptions): Pending<TestBusinessChannelAnswer>;
 }
 
 /** Operations on orders. */

@@ -22,8 +22,9 @@ const modelPriceClock = 'fragment ModelPriceClock on ModelPriceClock{exceptDates
 const modelPriceTier = 'fragment ModelPriceTier on ModelPriceTier{abovePromptTokens cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}input{...TokenPrice}output{...TokenPrice}}';
 const modelPriceWindow = 'fragment ModelPriceWindow on ModelPriceWindow{cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}days hours input{...TokenPrice}output{...TokenPrice}priceTiers{...ModelPriceTier}}';
 const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displayName everyMinutes last7Days{...Uptime}last24Hours{...Uptime}last30Days{...Uptime}last90Days{...Uptime}measuredSince modelId requests{...RequestShare}requestsSucceeded simulated state ways{...ProbedWay}}';
-const notice = 'fragment Notice on Notice{clearedAt createdAt facts id kind mailed}';
-const noticeSettings = 'fragment NoticeSettings on NoticeSettings{lowBalance mail}';
+const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
+const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds locale name problem target}';
+const noticeSettings = 'fragment NoticeSettings on NoticeSettings{burnAmount burnMinutes keyPercent lowBalance mail muted quietFrom quietTo timeZone}';
 const order = 'fragment Order on Order{budget createdAt expiresAt id memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
 const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankReference bookedAt}';
 const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
@@ -76,6 +77,11 @@ export const documents = {
   listNotices: 'query listNotices($accountId:ID){account(id:$accountId){notices{...Notice}}}' + notice,
   noticeSettings: 'query noticeSettings($accountId:ID){account(id:$accountId){noticeSettings{...NoticeSettings}}}' + noticeSettings,
   updateNoticeSettings: 'mutation updateNoticeSettings($input:NoticeSettingsInput!){updateNoticeSettings(input:$input){__typename ...NoticeSettings ...Problem}}' + noticeSettings + problem,
+  listNoticeChannels: 'query listNoticeChannels($accountId:ID){account(id:$accountId){noticeChannels{...NoticeChannel}}}' + noticeChannel,
+  createNoticeChannel: 'mutation createNoticeChannel($input:CreateNoticeChannelInput!){createNoticeChannel(input:$input){__typename ...on CreatedNoticeChannel{channel{...NoticeChannel}signing}...Problem}}' + noticeChannel + problem,
+  updateNoticeChannel: 'mutation updateNoticeChannel($input:UpdateNoticeChannelInput!){updateNoticeChannel(input:$input){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem,
+  deleteNoticeChannel: 'mutation deleteNoticeChannel($id:ID!){deleteNoticeChannel(id:$id){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem,
+  testNoticeChannel: 'mutation testNoticeChannel($id:ID!){testNoticeChannel(id:$id){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem,
   listAccessTokens: 'query listAccessTokens($accountId:ID$after:String$first:Int){account(id:$accountId){accessTokens(after:$after first:$first){edges{cursor node{...AccessToken}}pageInfo{...PageInfo}}}}' + accessToken + pageInfo,
   createAccessToken: 'mutation createAccessToken($input:CreateAccessTokenInput!){createAccessToken(input:$input){__typename ...CreatedAccessToken ...Problem}}' + accessToken + createdAccessToken + problem,
   deleteAccessToken: 'mutation deleteAccessToken($id:ID!){deleteAccessToken(id:$id){__typename ...Done ...Problem}}' + done + problem,

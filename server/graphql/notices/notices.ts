@@ -1,24 +1,78 @@
-import type { NoticeSettings } from '../../notices/notices.ts';
-import type { NoticeKind } from '../../notices/rules.ts';
+/** Notices: what accounts and operators are told, when, and how it arrives. */
+
+import type { BusinessSettings, NoticeSettings, SettingsProblem } from '../../notices/notices.ts';
+import { accountNotices, businessNotices, type NoticeKind } from '../../notices/rules.ts';
+import { actorOf } from '../../people/principal.ts';
 import { accountFor, encodeId } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
-import { NotAllowedError, NotFoundError } from '../errors.ts';
+import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../errors.ts';
+import { OperatorType } from '../operator/operator.ts';
 
-/** Notices: the mails about an account's budget. */
-
-const NoticeKindType = builder.enumType('NoticeKind', {
-  description: 'What an account is told.',
+export const NoticeKindType = builder.enumType('NoticeKind', {
+  description: 'What an account, a person or the operators are told.',
   values: {
     BALANCE_LOW: { value: 'balance_low', description: 'The balance is below the chosen figure.' },
     BALANCE_EXHAUSTED: { value: 'balance_exhausted', description: 'Nothing is left.' },
     GRANT_EXPIRING: { value: 'grant_expiring', description: 'Part of the budget expires soon.' },
     TRIAL_ENDING: { value: 'trial_ending', description: 'The trial ends soon.' },
+    BURN_RATE: { value: 'burn_rate', description: 'More was spent in a time than chosen.' },
+    KEY_LIMIT_NEAR: { value: 'key_limit_near', description: 'A key is near one of its limits.' },
+    PRICE_CHANGED: { value: 'price_changed', description: 'The price of a model that the account uses changes.' },
+    MODEL_INCIDENT: { value: 'model_incident', description: 'A model that the account uses has an incident.' },
+    NEW_SIGN_IN: { value: 'new_sign_in', description: 'Somebody signed in from a browser that was not used before.' },
+    SHORTFALL: { value: 'shortfall', description: 'Operators: answers cost more than could be charged.' },
+    UPSTREAM_FAILING: { value: 'upstream_failing', description: 'Operators: an upstream fails.' },
+    TRANSFER_WAITING: { value: 'transfer_waiting', description: 'Operators: a transfer waits for a person.' },
+    MARGIN_LOW: { value: 'margin_low', description: 'Operators: the margin of 24 hours is below the chosen one.' },
   } satisfies Record<string, { value: NoticeKind; description: string }>,
 });
 
+const deliveryStates = {
+  PENDING: { value: 'pending', description: 'It will be sent (again).' },
+  SENDING: { value: 'sending', description: 'It is being sent.' },
+  DELIVERED: { value: 'delivered', description: 'It was accepted.' },
+  FAILED: { value: 'failed', description: 'Given up.' },
+  UNKNOWN: {
+    value: 'unknown',
+    description: 'The connection or the process ended while it was sent; it is not repeated.',
+  },
+} as const;
+type DeliveryState = (typeof deliveryStates)[keyof typeof deliveryStates]['value'];
+const NoticeDeliveryState = builder.enumType('NoticeDeliveryState', {
+  description: 'How far a message is.',
+  values: deliveryStates,
+});
+
+builder.prismaObject('NoticeDelivery', {
+  description: 'A notice for one recipient.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    channel: t.string({
+      nullable: true,
+      description: 'Name of the channel; null: by mail.',
+      select: { channel: { select: { name: true } } },
+      resolve: ({ channel }) => channel?.name ?? null,
+    }),
+    state: t.field({
+      type: NoticeDeliveryState,
+      description: 'How far it is.',
+      select: { status: true },
+      resolve: ({ status }) => status as DeliveryState,
+    }),
+    held: t.exposeBoolean('held', { description: 'Whether quiet hours held it back.' }),
+    problem: t.exposeString('problem', { nullable: true, description: 'Why it did not arrive.' }),
+    nextAttemptAt: t.expose('nextAttemptAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it is sent next.',
+    }),
+    deliveredAt: t.expose('deliveredAt', { type: 'DateTime', nullable: true, description: 'When it was accepted.' }),
+  }),
+});
+
 const NoticeType = builder.prismaObject('Notice', {
-  description: 'Something that an account was told.',
+  description: 'Something that was told once.',
   authScopes: { public: true },
   fields: (t) => ({
     id: t.id({ description: 'Id of the notice.', resolve: ({ id }) => encodeId('Notice', id) }),
@@ -31,13 +85,28 @@ const NoticeType = builder.prismaObject('Notice', {
     facts: t.expose('facts', { type: 'Json', description: 'Its figures, as a webhook carries them.' }),
     mailed: t.boolean({
       description: 'Whether it went out by mail.',
-      select: { mail: true },
-      resolve: ({ mail }) => mail === 'sent',
+      select: {
+        mail: true,
+        deliveries: { where: { channelId: null, status: 'delivered' }, select: { id: true }, take: 1 },
+      },
+      resolve: ({ mail, deliveries }) => mail === 'sent' || deliveries.length > 0,
+    }),
+    deliveries: t.relation('deliveries', {
+      description: 'To whom it was sent, and how far that is.',
+      complexity: { field: 1, multiplier: 5 },
+      query: { orderBy: [{ createdAt: 'asc' as const }, { id: 'asc' as const }] },
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it became so.' }),
     clearedAt: t.expose('clearedAt', { type: 'DateTime', nullable: true, description: 'When it was over.' }),
   }),
 });
+
+const quiet = {
+  quietFrom: 'Minute of the day from which nothing is sent, e.g. 1320 for 22:00; null: at no time.',
+  quietTo: 'Minute of the day from which it is sent again, as one summary.',
+  timeZone: 'Zone of the quiet hours, e.g. `Asia/Ho_Chi_Minh`.',
+};
+const mutedText = 'Kinds that are not wanted.';
 
 const NoticeSettingsType = builder.objectRef<NoticeSettings>('NoticeSettings').implement({
   description: 'When an account is told.',
@@ -50,13 +119,52 @@ const NoticeSettingsType = builder.objectRef<NoticeSettings>('NoticeSettings').i
     mail: t.exposeBoolean('mail', {
       description: 'Whether notices go out by mail. Webhooks hear of them in any case.',
     }),
+    burnAmount: t.expose('burnAmount', {
+      type: 'UsdAmount',
+      description: 'More than this spent within `burnMinutes` is told; zero: never.',
+    }),
+    burnMinutes: t.exposeInt('burnMinutes', { description: 'The time of the burn rate, in minutes.' }),
+    keyPercent: t.exposeInt('keyPercent', {
+      description: 'A limit of a key that is used to this percentage is told; zero: never.',
+    }),
+    muted: t.field({
+      type: [NoticeKindType],
+      description: mutedText,
+      resolve: ({ muted }) => accountNotices.filter((kind) => muted.includes(kind)),
+    }),
+    quietFrom: t.exposeInt('quietFrom', { nullable: true, description: quiet.quietFrom }),
+    quietTo: t.exposeInt('quietTo', { nullable: true, description: quiet.quietTo }),
+    timeZone: t.exposeString('timeZone', { description: quiet.timeZone }),
   }),
 });
+
+const BusinessNoticeSettingsType = builder.objectRef<BusinessSettings>('BusinessNoticeSettings').implement({
+  description: 'What operators want to be told of the business.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    mail: t.exposeBoolean('mail', { description: 'Whether operators get mails.' }),
+    muted: t.field({
+      type: [NoticeKindType],
+      description: mutedText,
+      resolve: ({ muted }) => businessNotices.filter((kind) => muted.includes(kind)),
+    }),
+    shortfall: t.expose('shortfall', { type: 'UsdAmount', description: 'A shortfall of an hour above it is told.' }),
+    marginPercent: t.exposeInt('marginPercent', {
+      nullable: true,
+      description: 'A margin of 24 hours below it is told; null: never.',
+    }),
+    quietFrom: t.exposeInt('quietFrom', { nullable: true, description: quiet.quietFrom }),
+    quietTo: t.exposeInt('quietTo', { nullable: true, description: quiet.quietTo }),
+    timeZone: t.exposeString('timeZone', { description: quiet.timeZone }),
+  }),
+});
+
+const newestFirst = { orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }], take: 50 };
 
 builder.prismaObjectFields(AccountType, (t) => ({
   noticeSettings: t.field({
     type: NoticeSettingsType,
-    description: 'When the account is told that budget runs out.',
+    description: 'When and of what the account is told.',
     select: { id: true },
     resolve: ({ id }, _args, { domains }) => domains.notices.settings(id),
   }),
@@ -66,35 +174,94 @@ builder.prismaObjectFields(AccountType, (t) => ({
     select: { id: true },
     complexity: { field: 1, multiplier: 50 },
     resolve: (query, { id: accountId }, _args, { prisma }) =>
-      prisma.notice.findMany({
-        ...query,
-        where: { accountId },
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: 50,
-      }),
+      prisma.notice.findMany({ ...query, where: { accountId }, ...newestFirst }),
+  }),
+}));
+
+builder.objectFields(OperatorType, (t) => ({
+  notices: t.prismaField({
+    type: [NoticeType],
+    description: 'What operators were told of the business, the newest first; at most 50.',
+    complexity: { field: 1, multiplier: 50 },
+    resolve: (query, _operator, _args, { prisma }) =>
+      prisma.notice.findMany({ ...query, where: { accountId: null, userId: null }, ...newestFirst }),
+  }),
+  noticeSettings: t.field({
+    type: BusinessNoticeSettingsType,
+    description: 'What operators want to be told of the business.',
+    resolve: (_operator, _args, { domains }) => domains.notices.businessSettings(),
   }),
 }));
 
 const NoticeSettingsInput = builder.inputType('NoticeSettingsInput', {
-  description: 'When an account wants to be told.',
+  description: 'When an account wants to be told; what is left out stays.',
   fields: (t) => ({
     accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }),
     lowBalance: t.field({ type: 'UsdAmount', required: true, description: 'A balance below it is low; zero: never.' }),
     mail: t.boolean({ required: true, description: 'Whether notices go out by mail.' }),
+    burnAmount: t.field({
+      type: 'UsdAmount',
+      description: 'More than this spent within `burnMinutes` is told; zero: never.',
+    }),
+    burnMinutes: t.int({ description: 'The time of the burn rate: 1 to 1440 minutes.' }),
+    keyPercent: t.int({ description: 'A limit of a key that is used to this percentage is told; zero: never.' }),
+    muted: t.field({ type: [NoticeKindType], description: mutedText }),
+    quietFrom: t.int({ description: quiet.quietFrom }),
+    quietTo: t.int({ description: quiet.quietTo }),
+    timeZone: t.string({ description: quiet.timeZone }),
   }),
 });
+
+const BusinessNoticeSettingsInput = builder.inputType('BusinessNoticeSettingsInput', {
+  description: 'What operators want to be told of the business; what is left out stays.',
+  fields: (t) => ({
+    mail: t.boolean({ description: 'Whether operators get mails.' }),
+    muted: t.field({ type: [NoticeKindType], description: mutedText }),
+    shortfall: t.field({ type: 'UsdAmount', description: 'A shortfall of an hour above it is told.' }),
+    marginPercent: t.int({ description: 'A margin of 24 hours below it is told; null: never.' }),
+    quietFrom: t.int({ description: quiet.quietFrom }),
+    quietTo: t.int({ description: quiet.quietTo }),
+    timeZone: t.string({ description: quiet.timeZone }),
+  }),
+});
+
+/** What was given: null empties a value that may be empty, and is otherwise as good as left out. */
+function wanted<Input extends object>(input: Input): Partial<Input> {
+  const mayBeEmpty = new Set(['quietFrom', 'quietTo', 'marginPercent']);
+  const given = Object.entries(input).filter(
+    ([name, value]) => value != null || (value === null && mayBeEmpty.has(name)),
+  );
+  return Object.fromEntries(given) as Partial<Input>;
+}
+
+function settled<Settings extends object>(outcome: Settings | SettingsProblem): Settings {
+  return 'kind' in outcome ? refuseInput(outcome) : outcome;
+}
 
 builder.mutationFields((t) => ({
   updateNoticeSettings: t.field({
     type: NoticeSettingsType,
-    description: 'Chooses when an account is told that budget runs out.',
+    description: 'Chooses when and of what an account is told.',
     authScopes: { billing: true },
-    errors: { types: [NotFoundError, NotAllowedError] },
+    errors: { types: [InputError, NotFoundError, NotAllowedError] },
     args: { input: t.arg({ type: NoticeSettingsInput, required: true, description: 'When to tell.' }) },
-    resolve: (_root, { input }, context) =>
-      context.domains.notices.saveSettings(accountFor(context, input.accountId, 'billing'), {
-        lowBalance: input.lowBalance,
-        mail: input.mail,
-      }),
+    resolve: async (_root, { input: { accountId, ...input } }, context) =>
+      settled(
+        await context.domains.notices.saveSettings(
+          accountFor(context, accountId, 'billing'),
+          wanted(input) as Partial<NoticeSettings>,
+        ),
+      ),
+  }),
+  updateBusinessNoticeSettings: t.field({
+    type: BusinessNoticeSettingsType,
+    description: 'Chooses what operators are told of the business.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [InputError] },
+    args: { input: t.arg({ type: BusinessNoticeSettingsInput, required: true, description: 'What to tell.' }) },
+    resolve: async (_root, { input }, { domains, principal }) =>
+      settled(
+        await domains.notices.saveBusinessSettings(wanted(input) as Partial<BusinessSettings>, actorOf(principal)),
+      ),
   }),
 }));

@@ -93,7 +93,6 @@ export async function createControlPlane(
   const mailer = createMailer({ smtpUrl: null, from: 'Steyg <no-reply@steyg.test>', dataDir, log, delaysMs: [] });
   const address = options.publicUrl ?? publicUrl;
   const secretKey = randomBytes(32);
-  const people = createPeople({ prisma, pool, mailer, publicUrl: address, secretKey, log });
   const downloads = createLedgerDownloads({ secretKey, publicUrl: address });
   const accounts = createAccounts({ pool });
   const bank = { bin: '970436', account: '0011001234567', name: 'STEYG <TEST>', isDemonstration: false };
@@ -107,10 +106,21 @@ export async function createControlPlane(
     pool,
     deliverMail: mailer.deliver,
     recordEvent: webhooks.recordEvent,
+    seal,
+    messengers: { checkAddress: (url) => checkBaseUrl(url, false), telegramUrl: 'http://127.0.0.1:9' },
     formatUsd,
-    topUpUrl: `${address}/topup`,
-    settingsUrl: `${address}/settings`,
+    upstreamHealth: () => [],
+    publicUrl: address,
     log,
+  });
+  const people = createPeople({
+    prisma,
+    pool,
+    mailer,
+    publicUrl: address,
+    secretKey,
+    log,
+    onNewSignIn: notices.tellSignIn,
   });
   const app = Fastify({ trustProxy: false });
   const limits = createLinkLimits({ isLate: () => false });

@@ -1,0 +1,47 @@
+/** One notice as people read it. */
+
+import type { ListNoticesAnswer } from '@steyg/sdk';
+import { fill, useLanguage } from '../language/language.tsx';
+import { Badge } from './page.tsx';
+
+type Notice = NonNullable<ListNoticesAnswer>[number];
+
+export function NoticeItem({ notice }: { notice: Notice }) {
+  const { t, format } = useLanguage();
+  const facts = (notice.facts ?? {}) as Record<string, string>;
+  const text = (name: string) => facts[name] ?? '';
+  const usd = (name: string) => format.usdTile(facts[name] ?? '0');
+  const moment = (name: string) => (facts[name] === undefined ? '' : format.dateTime(facts[name]));
+  const channels = notice.deliveries.filter(({ channel }) => channel !== null);
+  return (
+    <li>
+      <p>
+        {notice.clearedAt === null ? <Badge tone="warn">{t.notices.current}</Badge> : <Badge>{t.notices.over}</Badge>}{' '}
+        {fill(t.notices.kinds[notice.kind], {
+          balance: usd('balance_usd'),
+          threshold: usd('threshold_usd'),
+          amount: usd('amount_usd'),
+          end: moment('expires_at'),
+          spent: usd('spent_usd'),
+          limit: usd('limit_usd'),
+          minutes: text('minutes'),
+          key: text('key_name'),
+          model: text('model'),
+          from: moment('valid_from'),
+          start: moment('started_at'),
+          email: text('email'),
+          device: text('device'),
+          upstream: text('upstream'),
+          vnd: format.vnd(facts['amount_vnd'] ?? '0'),
+          percent: text('percent'),
+          minimum: text('minimum'),
+        })}
+      </p>
+      <p className="hint">
+        {format.dateTime(notice.createdAt)}
+        {notice.mailed ? ` · ${t.notices.mailed}` : ''}
+        {channels.map(({ channel, state }) => ` · ${channel ?? ''}: ${t.notices.states[state]}`)}
+      </p>
+    </li>
+  );
+}

@@ -1,0 +1,158 @@
+/** What notices say, in the reader's language: what happened, what it means, what to do. */
+
+import { type Locale, momentText } from '../shared/page.ts';
+import type { NoticeFacts, NoticeKind } from './rules.ts';
+
+export interface NoticeText {
+  subject: string;
+  body: string;
+}
+
+/** A notice for people. Facts hold figures and names alone, so that no text of a request can be part of it. */
+export function noticeText(kind: NoticeKind, facts: NoticeFacts, locale: Locale): NoticeText {
+  return texts[locale][kind](facts, locale);
+}
+
+/** What was held back by quiet hours, as one message. */
+export function summaryText(
+  notices: readonly { kind: NoticeKind; facts: NoticeFacts; createdAt: Date }[],
+  locale: Locale,
+): NoticeText {
+  const lines = notices.map(({ kind, facts, createdAt }) => {
+    const { subject, body } = noticeText(kind, facts, locale);
+    return `• ${momentText(createdAt, locale)}: ${subject}\n${body}`;
+  });
+  const subject =
+    locale === 'vi'
+      ? `Steyg: ${notices.length} thông báo trong giờ yên lặng`
+      : `Steyg: ${notices.length} notices of your quiet hours`;
+  return { subject, body: lines.join('\n\n') };
+}
+
+/** A message that tries a channel. */
+export const testText: Record<Locale, NoticeText> = {
+  en: { subject: 'Steyg: this channel works', body: 'Notices of your account will arrive here.' },
+  vi: { subject: 'Steyg: kênh này hoạt động', body: 'Thông báo của tài khoản sẽ được gửi đến đây.' },
+};
+
+const periods: Record<Locale, Record<string, string>> = {
+  en: { day: 'daily', month: 'monthly', lifetime: 'lifetime' },
+  vi: { day: 'theo ngày', month: 'theo tháng', lifetime: 'trọn đời' },
+};
+
+type Texts = Record<NoticeKind, (facts: NoticeFacts, locale: Locale) => NoticeText>;
+
+const texts: Record<Locale, Texts> = {
+  en: {
+    balance_low: ({ balance_usd, threshold_usd }) => ({
+      subject: `Your Steyg balance is below ${threshold_usd} USD`,
+      body: `${balance_usd} USD are left. When nothing is left, requests are refused with status 402; nothing is charged beyond the budget.`,
+    }),
+    balance_exhausted: () => ({
+      subject: 'Your Steyg budget is used up',
+      body: 'Nothing is left, so requests are refused with status 402 until you buy budget. The very next request after a payment works again.',
+    }),
+    grant_expiring: ({ amount_usd, expires_at }, locale) => ({
+      subject: `${amount_usd} USD of your Steyg budget expire soon`,
+      body: `${amount_usd} USD that you have not used expire on ${moment(expires_at, locale)}.`,
+    }),
+    trial_ending: ({ amount_usd, expires_at }, locale) => ({
+      subject: 'Your Steyg trial ends soon',
+      body: `Your trial ends on ${moment(expires_at, locale)}; ${amount_usd} USD of it are left.`,
+    }),
+    burn_rate: ({ spent_usd, limit_usd, minutes }) => ({
+      subject: `Your Steyg account spent ${spent_usd} USD in ${minutes} minutes`,
+      body: `You asked to be told above ${limit_usd} USD. If you do not expect it, delete the key that spends: it stops with the next request.`,
+    }),
+    key_limit_near: ({ key_name, period, spent_usd, limit_usd }) => ({
+      subject: `Your Steyg key “${key_name}” is near its ${periods.en[period ?? '']} limit`,
+      body: `It has spent ${spent_usd} of ${limit_usd} USD. At the limit its requests are refused; other keys go on.`,
+    }),
+    price_changed: (facts, locale) => ({
+      subject: `Steyg: the price of ${facts.model} changes`,
+      body: `From ${moment(facts.valid_from, locale)}, per 1 million tokens: input ${facts.input_usd} USD (before: ${facts.input_usd_before}), output ${facts.output_usd} USD (before: ${facts.output_usd_before}). All prices are on the page of models.`,
+    }),
+    model_incident: ({ model, impact, started_at }, locale) => ({
+      subject: `Steyg: ${model} has an incident`,
+      body: `${impact === 'major' ? 'Requests to it fail' : 'Some requests to it fail'} since ${moment(started_at, locale)}. Failed requests cost nothing. The status page says how it goes on.`,
+    }),
+    new_sign_in: ({ email, device, network }) => ({
+      subject: 'New sign-in to Steyg',
+      body: `${email} signed in with ${device}, from ${network}. If it was not you: choose a new password, which ends all sessions, and turn on the second factor.`,
+    }),
+    shortfall: ({ amount_usd, hour }, locale) => ({
+      subject: `Steyg operator: shortfall of ${amount_usd} USD`,
+      body: `In the hour from ${moment(hour, locale)}, answers cost ${amount_usd} USD more than could be charged.`,
+    }),
+    upstream_failing: ({ upstream, failures }) => ({
+      subject: `Steyg operator: upstream ${upstream} fails`,
+      body: `${failures} requests in a row failed. Other routes of its models are used where there are any.`,
+    }),
+    transfer_waiting: ({ amount_vnd, reason }) => ({
+      subject: `Steyg operator: a transfer of ${amount_vnd} VND waits`,
+      body: `It could not be matched with an order (${reason}). A person should look at it.`,
+    }),
+    margin_low: ({ percent, minimum }) => ({
+      subject: `Steyg operator: the margin of 24 hours is ${percent} %`,
+      body: `It is below ${minimum} %. Look at the margins by model and upstream.`,
+    }),
+  },
+  vi: {
+    balance_low: ({ balance_usd, threshold_usd }) => ({
+      subject: `Số dư Steyg của bạn còn dưới ${threshold_usd} USD`,
+      body: `Bạn còn ${balance_usd} USD. Khi hết ngân sách, các yêu cầu sẽ bị từ chối với mã 402; không có khoản nào bị trừ vượt quá ngân sách.`,
+    }),
+    balance_exhausted: () => ({
+      subject: 'Ngân sách Steyg của bạn đã hết',
+      body: 'Không còn ngân sách, nên các yêu cầu bị từ chối với mã 402 cho đến khi bạn mua thêm. Ngay sau khi thanh toán, yêu cầu tiếp theo sẽ hoạt động trở lại.',
+    }),
+    grant_expiring: ({ amount_usd, expires_at }, locale) => ({
+      subject: `${amount_usd} USD ngân sách Steyg của bạn sắp hết hạn`,
+      body: `${amount_usd} USD bạn chưa dùng sẽ hết hạn vào ${moment(expires_at, locale)}.`,
+    }),
+    trial_ending: ({ amount_usd, expires_at }, locale) => ({
+      subject: 'Bản dùng thử Steyg của bạn sắp kết thúc',
+      body: `Bản dùng thử kết thúc vào ${moment(expires_at, locale)}; bạn còn ${amount_usd} USD.`,
+    }),
+    burn_rate: ({ spent_usd, limit_usd, minutes }) => ({
+      subject: `Tài khoản Steyg của bạn đã tiêu ${spent_usd} USD trong ${minutes} phút`,
+      body: `Bạn muốn được báo khi vượt ${limit_usd} USD. Nếu đây là điều bất thường, hãy xóa khóa đang tiêu tiền: khóa ngừng ngay từ yêu cầu tiếp theo.`,
+    }),
+    key_limit_near: ({ key_name, period, spent_usd, limit_usd }) => ({
+      subject: `Khóa Steyg “${key_name}” sắp chạm hạn mức ${periods.vi[period ?? '']}`,
+      body: `Khóa đã tiêu ${spent_usd} trên ${limit_usd} USD. Khi chạm hạn mức, yêu cầu của khóa này bị từ chối; các khóa khác vẫn hoạt động.`,
+    }),
+    price_changed: (facts, locale) => ({
+      subject: `Steyg: giá của ${facts.model} thay đổi`,
+      body: `Từ ${moment(facts.valid_from, locale)}, cho 1 triệu token: đầu vào ${facts.input_usd} USD (trước đây: ${facts.input_usd_before}), đầu ra ${facts.output_usd} USD (trước đây: ${facts.output_usd_before}). Toàn bộ giá có trên trang mô hình.`,
+    }),
+    model_incident: ({ model, impact, started_at }, locale) => ({
+      subject: `Steyg: ${model} đang gặp sự cố`,
+      body: `${impact === 'major' ? 'Các yêu cầu đến mô hình này thất bại' : 'Một số yêu cầu đến mô hình này thất bại'} từ ${moment(started_at, locale)}. Yêu cầu thất bại không bị tính tiền. Xem diễn biến trên trang trạng thái.`,
+    }),
+    new_sign_in: ({ email, device, network }) => ({
+      subject: 'Đăng nhập mới vào Steyg',
+      body: `${email} vừa đăng nhập bằng ${device}, từ ${network}. Nếu không phải bạn: hãy đặt mật khẩu mới (mọi phiên sẽ kết thúc) và bật xác thực hai bước.`,
+    }),
+    shortfall: ({ amount_usd, hour }, locale) => ({
+      subject: `Steyg (vận hành): thiếu hụt ${amount_usd} USD`,
+      body: `Trong giờ bắt đầu từ ${moment(hour, locale)}, chi phí vượt phần thu được ${amount_usd} USD.`,
+    }),
+    upstream_failing: ({ upstream, failures }) => ({
+      subject: `Steyg (vận hành): upstream ${upstream} gặp lỗi`,
+      body: `${failures} yêu cầu liên tiếp thất bại. Các tuyến khác của mô hình được dùng nếu có.`,
+    }),
+    transfer_waiting: ({ amount_vnd, reason }) => ({
+      subject: `Steyg (vận hành): một khoản chuyển ${amount_vnd} VND đang chờ`,
+      body: `Không khớp được với đơn hàng nào (${reason}). Cần người kiểm tra.`,
+    }),
+    margin_low: ({ percent, minimum }) => ({
+      subject: `Steyg (vận hành): biên lợi nhuận 24 giờ là ${percent} %`,
+      body: `Thấp hơn ${minimum} %. Hãy xem biên lợi nhuận theo mô hình và upstream.`,
+    }),
+  },
+};
+
+function moment(iso: string | undefined, locale: Locale): string {
+  return iso === undefined ? '' : momentText(new Date(iso), locale);
+}
