@@ -160,7 +160,7 @@ describe('what is pure', () => {
     ['server/wire', sources.filter(within('server/wire'))],
     [
       'server/billing',
-      ['budget', 'hold-size', 'key-limit', 'escrow', 'promised-charges', 'batch'].map(
+      ['budget', 'hold-size', 'spend-limit', 'escrow', 'promised-charges', 'batch'].map(
         (name) => `server/billing/${name}.ts`,
       ),
     ],

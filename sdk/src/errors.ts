@@ -175,12 +175,16 @@ export interface BudgetFigures {
   readonly affordableMaxTokens: number | null;
 }
 
-/** The limit of one key, when that is what was reached. */
+/** The spending limit of a key or an account, when that is what was reached. */
 export interface KeyLimitFigures {
-  /** e.g. `day` or `month`. */
+  /** `day`, `week`, `month`, `lifetime`, or `burn` for what may be spent within minutes. */
   readonly period: string;
   readonly limitUsd: string;
   readonly spentUsd: string;
+  /** What the limit leaves; running requests hold the rest. Null: the server is older than this client. */
+  readonly leftUsd: string | null;
+  /** When the request fits again if nothing else is spent (RFC 3339); null: not by itself. */
+  readonly returnsAt: string | null;
 }
 
 /**
@@ -208,8 +212,8 @@ export class AuthenticationError extends ApiError {
 }
 
 /**
- * 402: the prepaid budget, or this key's own limit (`code` is `key_limit_reached`), is used up. After a top-up the
- * same key works again. Never retried.
+ * 402: the prepaid budget is used up, or a spending limit of the key or the account is reached (`code` is
+ * `key_limit_reached`, `account_limit_reached` or `burn_limit`). After a top-up the same key works again. Never retried.
  *
  * @example
  * ```ts
@@ -222,7 +226,7 @@ export class BudgetError extends ApiError implements BudgetFigures {
   readonly heldUsd: string | null;
   readonly requiredUsd: string | null;
   readonly affordableMaxTokens: number | null;
-  /** Set when the key's own limit was reached. */
+  /** Set when a spending limit of the key or the account was reached; `code` says which. */
   readonly keyLimit: KeyLimitFigures | null;
 
   constructor(facts: ApiErrorFacts) {
@@ -549,7 +553,13 @@ function keyLimit(body: unknown): KeyLimitFigures | null {
   const error = errorObject(body);
   const limitUsd = text(error['limit_usd']);
   if (limitUsd === null) return null;
-  return { period: text(error['limit_period']) ?? '', limitUsd, spentUsd: text(error['spent_usd']) ?? '' };
+  return {
+    period: text(error['limit_period']) ?? '',
+    limitUsd,
+    spentUsd: text(error['spent_usd']) ?? '',
+    leftUsd: text(error['left_usd']),
+    returnsAt: text(error['returns_at']),
+  };
 }
 
 function text(value: unknown): string | null {

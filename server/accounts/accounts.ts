@@ -8,6 +8,7 @@ import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { amount, checkInput, type InvalidInput, invalidInput, maxPico, shownText } from '../shared/input.ts';
 import { isUuid } from '../shared/uuid.ts';
+import { type AccountLimits, readAccountLimits, type SetLimitsOutcome, setAccountLimits } from './account-limits.ts';
 import { normalAddress } from './address.ts';
 
 /** Accounts: who pays. One budget each, shared by all its keys; one account, and with it one trial, for each address. */
@@ -94,6 +95,10 @@ export interface Accounts {
   find(idOrEmail: string): Promise<Account | null>;
   suspend(ask: { accountId: string; actor: string }): Promise<StatusOutcome>;
   resume(ask: { accountId: string; actor: string }): Promise<StatusOutcome>;
+  /** The limits that it sets itself; null: there is no such account. */
+  limits(accountId: string): Promise<AccountLimits | null>;
+  /** Changes the given limits only; counts from the very next request on. */
+  setLimits(ask: { accountId: string; actor: string } & Partial<AccountLimits>): Promise<SetLimitsOutcome>;
   /** A grant made by an operator. */
   giveGrant(ask: NewGrant): Promise<GiveGrantOutcome>;
   /** Ends a grant now: its unspent part is taken back. Running requests keep their holds. */
@@ -102,6 +107,8 @@ export interface Accounts {
 
 const trialAmount = 5_000_000_000_000n;
 const trialDays = 7;
+/** Where the days of a new account begin, until it says otherwise. */
+const firstTimeZone = 'Asia/Ho_Chi_Minh';
 
 const columns = `id, name, email, status, kind, created_at AS "createdAt"`;
 
@@ -111,6 +118,8 @@ export function createAccounts({ pool }: { pool: Pool }): Accounts {
     find: (idOrEmail) => findAccount(pool, idOrEmail),
     suspend: (ask) => repeatedTransaction(pool, (client) => setStatus(client, { ...ask, status: 'suspended' })),
     resume: (ask) => repeatedTransaction(pool, (client) => setStatus(client, { ...ask, status: 'active' })),
+    limits: (accountId) => readAccountLimits(pool, accountId),
+    setLimits: (ask) => setAccountLimits(pool, ask),
     giveGrant: (ask) => repeatedTransaction(pool, (client) => giveGrant(client, ask)),
     async endGrant(ask) {
       const outcome = await repeatedTransaction(pool, (client) => takeBack(client, ask));
@@ -131,9 +140,9 @@ export async function createAccount(client: ClientBase, ask: NewAccount): Promis
 
   // A concurrent call for the same address waits here for the first, and then finds the account.
   const { rows } = await client.query<Account>(
-    `INSERT INTO account (id, name, email, kind) VALUES ($1, $2, $3, $4) ON CONFLICT (email) DO NOTHING
+    `INSERT INTO account (id, name, email, kind, time_zone) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (email) DO NOTHING
      RETURNING ${columns}`,
-    [uuidv7(), name, email, ask.kind ?? 'customer'],
+    [uuidv7(), name, email, ask.kind ?? 'customer', firstTimeZone],
   );
   const [account] = rows;
   if (account === undefined) {

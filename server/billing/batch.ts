@@ -2,6 +2,7 @@ import { MAX_PICO, type PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { entryCost, type VersionPrice } from '../core/price.ts';
 import { frozenAt } from '../core/price-clock.ts';
+import type { SpendLimits } from '../core/spend-limits.ts';
 import type { TokenPools } from '../core/tokens.ts';
 import * as budget from './budget.ts';
 import { advance, common, minus, plus } from './escrow.ts';
@@ -15,8 +16,18 @@ import {
   type ModelSize,
   requiredFor,
 } from './hold-size.ts';
-import { addCharged, addHeld, type KeyLimits, type KeySpend, keyRoom, noSpend, roll } from './key-limit.ts';
 import type { PromisedCharge } from './promised-charges.ts';
+import {
+  addCharged,
+  addHeld,
+  type KeyLimits,
+  noSpend,
+  type Room,
+  returnsAt,
+  type Spend,
+  spendRoom,
+  tighter,
+} from './spend-limit.ts';
 import type { AdmitAsk, Admitted, Refused, RequestRef, Settled, Settlement } from './types.ts';
 
 /**
@@ -81,8 +92,6 @@ export type Result =
 
 /** Facts that were read under lock. Grants are those that are not used up, in the order of consumption. */
 export interface Facts {
-  /** The database's day in UTC, `2026-11-21`. */
-  today: string;
   /** The moment of the transaction by the database's clock, milliseconds. */
   nowMs: number;
   /** The change counter that admissions rely on, read before everything that it covers. */
@@ -93,7 +102,9 @@ export interface Facts {
   escrowed: ReadonlySet<string>;
   grants: ReadonlyMap<string, readonly budget.Grant[]>;
   /** By `pairKey(accountId, keyId)`. */
-  keySpend: ReadonlyMap<string, KeySpend>;
+  keySpend: ReadonlyMap<string, Spend>;
+  /** Accounts with limits of their own. Read for admissions, refills and extensions. */
+  accountLimits: ReadonlyMap<string, AccountTruth>;
   /** By `pairKey(accountId, requestId)`, as are the entries. */
   holds: ReadonlyMap<string, Hold>;
   /**
@@ -133,6 +144,14 @@ export interface KeyTruth {
   /** Empty: all. */
   models: readonly string[];
   limits: KeyLimits;
+  /** Where the account's days begin. */
+  timeZone: string;
+}
+
+/** The limits of an account, and what its keys have spent together. */
+export interface AccountTruth {
+  limits: SpendLimits;
+  spend: Spend;
 }
 
 export interface ModelTruth extends ModelSize {
@@ -151,7 +170,7 @@ export interface EntryFigures {
 /** The rows to write. */
 export interface Changes {
   grants: { accountId: string; grant: budget.Grant }[];
-  keySpend: { accountId: string; keyId: string; spend: KeySpend }[];
+  keySpend: { accountId: string; keyId: string; spend: Spend }[];
   holdsPlaced: {
     accountId: string;
     requestId: string;
@@ -272,7 +291,7 @@ function settle(settlement: Settlement, final: boolean, facts: Facts, book: Book
   if (escrow !== undefined) book.extendHold(escrow, minus(escrow.parts, own));
   book.move(accountId, movements, { requestId, heldAt: heldBy?.heldAt ?? null });
   if (heldBy !== undefined) book.spend(accountId, heldBy.keyId, (spend) => addHeld(spend, -amountOf(held)));
-  book.spend(accountId, keyId, (spend) => addCharged(spend, charged, book.today));
+  book.spend(accountId, keyId, (spend) => addCharged(spend, charged));
   if (!settlement.stream && charged < owed) book.overdraw(accountId);
   const figures = { cost: owed, charged, freeAfter: freeAfter < MAX_PICO ? freeAfter : MAX_PICO };
   book.enter(settlement, figures);
@@ -298,7 +317,7 @@ function refill(operation: Refill, facts: Facts, book: Book): Result {
   const trialOnly = grants.every((grant) => grant.ended || grant.trial);
   const escrow = book.hold({ accountId, requestId: escrowId });
   const key = facts.keys.get(keyId);
-  const room = key === undefined ? null : (keyRoom(book.spendOf(accountId, keyId), key.limits)?.room ?? null);
+  const room = key === undefined ? null : (book.tightest(accountId, keyId, key.limits)?.room ?? null);
   const free = budget.freeIn(grants);
   const available = room === null ? free : least(free, room);
   const refilled = (added: readonly budget.Part[], lost = false): Result => {
@@ -347,7 +366,7 @@ function extend(ref: RequestRef, morePico: PicoUsd, book: Book): Result {
   const hold = book.hold(ref);
   if (hold === undefined) return { kind: 'extended', addedPico: 0n };
   const { accountId } = ref;
-  const room = keyRoom(book.spendOf(accountId, hold.keyId), hold.limits);
+  const room = book.tightest(accountId, hold.keyId, hold.limits);
   const wanted = room === null ? morePico : least(morePico, room.room);
   const { amount, parts, movements } = budget.extend(book.grants(accountId), hold.parts, wanted);
   if (amount === 0n) return extended(0n);
@@ -389,12 +408,9 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
 
   const size = holdSize(ask, model, model.price);
   const required = requiredFor(size, cover);
-  const room = keyRoom(book.spendOf(accountId, keyId), key.limits);
-  if (room !== null) {
-    const { period, limit, charged, held } = room;
-    if (charged >= limit || limit - charged < required) {
-      return refused('key_limit', { required, keyLimit: { period, limit, spent: charged, held } });
-    }
+  const room = book.tightest(accountId, keyId, key.limits);
+  if (room !== null && (room.charged >= room.limit || room.limit - room.charged < required)) {
+    return refused(limitReason(room), { required, spendLimit: reached(room, required, facts.nowMs, key.timeZone) });
   }
   const available = room === null ? balance.free : least(balance.free, room.room);
   const covered = () => maxTokens(coveredTokens(available, size, ask.answers));
@@ -435,6 +451,36 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   };
 }
 
+function limitReason({ of, period }: TightestRoom): Refused['reason'] {
+  return period === 'burn' ? 'burn_limit' : `${of}_limit`;
+}
+
+/** The figures of a refusal by a limit. */
+function reached(
+  room: TightestRoom,
+  required: PicoUsd,
+  nowMs: number,
+  timeZone: string,
+): NonNullable<Refused['spendLimit']> {
+  const { of, period, limit, charged, held, burnMinutes } = room;
+  return {
+    of,
+    period,
+    limit,
+    spent: charged,
+    held,
+    returnsAtMs: returnsAt(room, room.spend, required, { nowMs, timeZone }),
+    ...(burnMinutes === undefined ? {} : { burnMinutes }),
+  };
+}
+
+/** The tightest limit of a key and its account, whose it is, and the sums that it was computed from. */
+interface TightestRoom extends Room {
+  of: 'key' | 'account';
+  spend: Spend;
+  burnMinutes?: number;
+}
+
 /** The advice of a refusal; none where any length is affordable. */
 function maxTokens(affordable: number | null): Pick<Refused, 'affordableMaxTokens'> {
   return affordable === null ? {} : { affordableMaxTokens: affordable };
@@ -445,7 +491,7 @@ type Book = ReturnType<typeof openBook>;
 /** The state of a batch: starts with the facts, and collects the rows to write. */
 function openBook(facts: Facts) {
   const grants = new Map(facts.grants);
-  const spends = new Map<string, { accountId: string; keyId: string; spend: KeySpend }>();
+  const spends = openSpends(facts);
   const ended = new Set<string>();
   const extended = new Map<string, Hold>();
   const entered = new Map<string, EntryFigures>();
@@ -467,12 +513,6 @@ function openBook(facts: Facts) {
     postings.push(...postingsOf(accountId, movements, request));
   };
 
-  const spendOf = (accountId: string, keyId: string): KeySpend => {
-    const key = pairKey(accountId, keyId);
-    const known = spends.get(key)?.spend ?? facts.keySpend.get(key);
-    return known === undefined ? noSpend(facts.today) : roll(known, facts.today);
-  };
-
   const holdOf = (ref: RequestRef): Hold | undefined => {
     const key = pairKey(ref.accountId, ref.requestId);
     return ended.has(key) ? undefined : (extended.get(key) ?? facts.holds.get(key));
@@ -482,7 +522,6 @@ function openBook(facts: Facts) {
   for (const [accountId, list] of facts.grants) move(accountId, budget.expire(list));
 
   return {
-    today: facts.today,
     unsure,
 
     /** Whether an escrow of the account may have idle money that can be called in. */
@@ -493,14 +532,13 @@ function openBook(facts: Facts) {
 
     grants: grantsOf,
     move,
-    spendOf,
     hold: holdOf,
 
-    spend(accountId: string, keyId: string, change: (spend: KeySpend) => KeySpend): void {
+    tightest: spends.tightest,
+
+    spend(accountId: string, keyId: string, change: (spend: Spend) => Spend): void {
       // The grants are the lock. Without grants nothing was locked and no money can move, so nothing is written.
-      if (!grants.has(accountId)) return;
-      const spend = change(spendOf(accountId, keyId));
-      spends.set(pairKey(accountId, keyId), { accountId, keyId, spend });
+      if (grants.has(accountId)) spends.change(accountId, keyId, change);
     },
 
     /** Marks the held grants as overdrawn: an answer that could not be stopped cost more than the account had. */
@@ -546,7 +584,7 @@ function openBook(facts: Facts) {
     changes(): Changes {
       return {
         grants: changedGrants(facts.grants, grants),
-        keySpend: [...spends.values()],
+        keySpend: spends.changed(),
         holdsPlaced,
         holdsExtended: [...extended].filter(([key]) => !ended.has(key)).map(([, hold]) => hold),
         holdsEnded: [...ended].map((key) => facts.holds.get(key)).filter((hold) => hold !== undefined),
@@ -555,6 +593,49 @@ function openBook(facts: Facts) {
         usage: [...usage.values()],
       };
     },
+  };
+}
+
+/** What keys and limited accounts have spent and hold, as the operations of a batch move it. */
+function openSpends(facts: Facts) {
+  const spends = new Map<string, { accountId: string; keyId: string; spend: Spend }>();
+  const ofAccounts = new Map<string, Spend>();
+
+  const ofKey = (accountId: string, keyId: string): Spend => {
+    const key = pairKey(accountId, keyId);
+    return spends.get(key)?.spend ?? facts.keySpend.get(key) ?? noSpend;
+  };
+
+  const ofAccount = (accountId: string): Spend | undefined =>
+    ofAccounts.get(accountId) ?? facts.accountLimits.get(accountId)?.spend;
+
+  const roomOf = (
+    of: TightestRoom['of'],
+    spend: Spend,
+    limits: SpendLimits & Partial<KeyLimits>,
+  ): TightestRoom | null => {
+    const room = spendRoom(spend, limits);
+    const burn = room?.period === 'burn' && limits.burn ? { burnMinutes: limits.burn.minutes } : {};
+    return room && { ...room, of, spend, ...burn };
+  };
+
+  return {
+    /** The tightest limit of a key and its account; null without limits. */
+    tightest(accountId: string, keyId: string, limits: KeyLimits): TightestRoom | null {
+      const room = roomOf('key', ofKey(accountId, keyId), limits);
+      const account = facts.accountLimits.get(accountId);
+      if (account === undefined) return room;
+      return tighter(room, roomOf('account', ofAccount(accountId) ?? noSpend, account.limits));
+    },
+
+    change(accountId: string, keyId: string, change: (spend: Spend) => Spend): void {
+      spends.set(pairKey(accountId, keyId), { accountId, keyId, spend: change(ofKey(accountId, keyId)) });
+      // The row of the account is moved by the database.
+      const account = ofAccount(accountId);
+      if (account !== undefined) ofAccounts.set(accountId, change(account));
+    },
+
+    changed: (): Changes['keySpend'] => [...spends.values()],
   };
 }
 

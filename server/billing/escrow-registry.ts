@@ -6,7 +6,7 @@ import * as rules from './escrow.ts';
 import { createFilling, type Lane } from './escrow-filling.ts';
 import { newOpenEscrow, type OpenEscrow } from './open-escrow.ts';
 import type { PromisedCharge } from './promised-charges.ts';
-import type { AdmitAsk, Settlement } from './types.ts';
+import type { AdmitAsk, Refused, Settlement } from './types.ts';
 
 /** What a request was promised, and out of which escrow. */
 export interface Promised {
@@ -136,6 +136,9 @@ export function createRegistry(lane: Lane, onFault: (error: unknown) => void) {
 
 export type Registry = ReturnType<typeof createRegistry>;
 
+/** Refusals after which what is held in advance for the key only keeps money from others. */
+const keepsIdleFromUse: readonly Refused['reason'][] = ['key_limit', 'account_limit', 'burn_limit', 'reserved'];
+
 /** An answer of the lane about a key: what is free now, or that it cannot use what is held in advance for it. */
 function answered(open: OpenEscrow, result: Result, facts: Facts): void {
   if (open.change !== facts.change) {
@@ -145,7 +148,7 @@ function answered(open: OpenEscrow, result: Result, facts: Facts): void {
     open.trialOnly = grants.every((grant) => grant.ended || grant.trial);
   }
   if (result.kind === 'admitted') open.freeAfter = result.freeAfter;
-  if (result.kind !== 'refused' || (result.reason !== 'key_limit' && result.reason !== 'reserved')) return;
+  if (result.kind !== 'refused' || !keepsIdleFromUse.includes(result.reason)) return;
   open.escrow = rules.callIn(open.escrow, null);
   open.dirty = true;
 }

@@ -6,7 +6,7 @@ import { transaction } from '../database/lane.ts';
  * return nothing after every commit, also while requests run.
  */
 export interface BrokenInvariant {
-  /** `I1` to `I10`, `usage_hour` or `key_spend`. */
+  /** `I1` to `I10`, `usage_hour`, `key_spend` or `account_limit`. */
   invariant: string;
   rows: Record<string, unknown>[];
 }
@@ -181,6 +181,17 @@ function invariantsOfRules({ written }: Reading): Record<string, string> {
   };
 }
 
+/** Sums of `key_spend` and `account_limit` that belong to the present day, week and month. */
+const windows = `CASE WHEN day = (now() AT TIME ZONE time_zone)::date THEN day_charged ELSE 0 END AS today,
+  CASE WHEN week = date_trunc('week', now() AT TIME ZONE time_zone)::date THEN week_charged ELSE 0 END AS this_week,
+  CASE WHEN month = date_trunc('month', now() AT TIME ZONE time_zone)::date THEN month_charged ELSE 0 END AS this_month`;
+
+const startOf = (period: string): string =>
+  `date_trunc('${period}', now() AT TIME ZONE time_zone) AT TIME ZONE time_zone`;
+/** When they began, and whether sums by hour can tell: a zone may be half an hour off. */
+const starts = `${startOf('day')} AS day, ${startOf('week')} AS week, ${startOf('month')} AS month,
+  extract(minute FROM ${startOf('day')}) = 0 AS whole_hours`;
+
 /** The sums that are kept are those of the ledger. */
 function invariantsOfSums({ written, hours, charged }: Reading): Record<string, string> {
   return {
@@ -200,24 +211,39 @@ function invariantsOfSums({ written, hours, charged }: Reading): Record<string, 
                IS DISTINCT FROM
                (e.requests, e.input, e.cache_hit, e.cache_write_5m, e.cache_write_1h, e.output, e.cost, e.charged, e.upstream_cost)`,
 
-    // The figures of a key are the sums of its requests' charges and holds.
-    key_spend: `WITH spent AS (
+    // The figures of a key are the sums of its requests' charges and holds, by the days of its account's time zone.
+    key_spend: `WITH zone AS MATERIALIZED (
+           SELECT id, ${starts} FROM account WHERE ${inScope('id')}
+         ), spent AS (
            SELECT account_id, key_id, sum(charged) AS charged,
-                  coalesce(sum(charged) FILTER (WHERE ${charged.at} >= date_trunc('day', now(), 'UTC')), 0) AS today,
-                  coalesce(sum(charged) FILTER (WHERE ${charged.at} >= date_trunc('month', now(), 'UTC')), 0) AS this_month
-           FROM ${charged.from} WHERE ${inScope('account_id')} GROUP BY account_id, key_id
+                  coalesce(sum(charged) FILTER (WHERE ${charged.at} >= zone.day), 0) AS today,
+                  coalesce(sum(charged) FILTER (WHERE ${charged.at} >= zone.week), 0) AS this_week,
+                  coalesce(sum(charged) FILTER (WHERE ${charged.at} >= zone.month), 0) AS this_month
+           FROM ${charged.from} JOIN zone ON zone.id = account_id GROUP BY account_id, key_id
          ), reserved AS (
            SELECT account_id, key_id, sum(amount) AS held FROM hold WHERE ${inScope('account_id')} GROUP BY account_id, key_id
          ), kept AS (
-           SELECT account_id, key_id, charged, held,
-                  CASE WHEN day = (now() AT TIME ZONE 'UTC')::date THEN day_charged ELSE 0 END AS today,
-                  CASE WHEN month = date_trunc('month', now() AT TIME ZONE 'UTC')::date THEN month_charged ELSE 0 END AS this_month
-           FROM key_spend WHERE ${inScope('account_id')}
+           SELECT account_id, key_id, charged, held, ${windows} FROM key_spend WHERE ${inScope('account_id')}
          )
          SELECT account_id, key_id, kept.charged::text, spent.charged::text AS entries_charged, kept.held::text, reserved.held::text AS reserved
          FROM kept FULL JOIN spent USING (account_id, key_id) FULL JOIN reserved USING (account_id, key_id)
-         WHERE (coalesce(kept.charged, 0), coalesce(kept.held, 0), coalesce(kept.today, 0), coalesce(kept.this_month, 0)) IS DISTINCT FROM
-               (coalesce(spent.charged, 0), coalesce(reserved.held, 0), coalesce(spent.today, 0), coalesce(spent.this_month, 0))`,
+         LEFT JOIN zone ON zone.id = account_id
+         WHERE (coalesce(kept.charged, 0), coalesce(kept.held, 0)) IS DISTINCT FROM (coalesce(spent.charged, 0), coalesce(reserved.held, 0))
+            OR (${charged.at === 'created_at' ? 'true' : 'zone.whole_hours'}
+                AND (coalesce(kept.today, 0), coalesce(kept.this_week, 0), coalesce(kept.this_month, 0)) IS DISTINCT FROM
+                    (coalesce(spent.today, 0), coalesce(spent.this_week, 0), coalesce(spent.this_month, 0)))`,
+
+    // The figures of an account with limits are the sums of its keys.
+    account_limit: `WITH keys AS (
+           SELECT account_id, sum(charged) AS charged, sum(held) AS held, sum(today) AS today, sum(this_week) AS this_week,
+                  sum(this_month) AS this_month
+           FROM (SELECT account_id, charged, held, ${windows} FROM key_spend WHERE ${inScope('account_id')}) AS key GROUP BY account_id
+         )
+         SELECT account_id, kept.charged::text, keys.charged::text AS keys_charged, kept.held::text, keys.held::text AS keys_held
+         FROM (SELECT account_id, charged, held, ${windows} FROM account_limit WHERE ${inScope('account_id')}) AS kept
+         LEFT JOIN keys USING (account_id)
+         WHERE (kept.charged, kept.held, kept.today, kept.this_week, kept.this_month) IS DISTINCT FROM
+               (coalesce(keys.charged, 0), coalesce(keys.held, 0), coalesce(keys.today, 0), coalesce(keys.this_week, 0), coalesce(keys.this_month, 0))`,
   };
 }
 

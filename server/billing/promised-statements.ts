@@ -24,19 +24,11 @@ const chargeGrants = statement(
      VALUES (new.account_id, new.id, 'adjustment', '', ${impossible})`,
 );
 
-/** As `addCharged` of `key-limit.ts`: a charge of a transaction that began before midnight belongs to the past day. */
 const chargeKeys = statement(
   'charge_keys',
-  `MERGE INTO key_spend AS k USING (
-     SELECT *, now()::date AS today, date_trunc('month', now())::date AS this_month
-     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS given (account_id, key_id, charged)
-   ) AS new ON k.account_id = new.account_id AND k.key_id = new.key_id
-   WHEN MATCHED THEN UPDATE SET charged = k.charged + new.charged, held = k.held - new.charged, last_used_at = ${moment},
-     day = greatest(k.day, new.today), month = greatest(k.month, new.this_month),
-     day_charged = CASE WHEN k.day < new.today THEN 0 ELSE k.day_charged END
-                 + CASE WHEN k.day <= new.today THEN new.charged ELSE 0 END,
-     month_charged = CASE WHEN k.month < new.this_month THEN 0 ELSE k.month_charged END
-                   + CASE WHEN k.month <= new.this_month THEN new.charged ELSE 0 END
+  `MERGE INTO key_spend AS k USING unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS new (account_id, key_id, charged)
+   ON k.account_id = new.account_id AND k.key_id = new.key_id
+   WHEN MATCHED THEN UPDATE SET charged = k.charged + new.charged, held = k.held - new.charged, last_used_at = ${moment}
    WHEN NOT MATCHED THEN INSERT (account_id, key_id, charged) VALUES (new.account_id, new.key_id, ${impossible})`,
 );
 

@@ -1,11 +1,12 @@
 import type { ClientBase } from 'pg';
 import { fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices } from '../core/price.ts';
 import { fromStoredClock, type StoredClock } from '../core/price-clock.ts';
-import type { Facts, Hold, KeyTruth, ModelTruth, Operation } from './batch.ts';
+import type { SpendLimits } from '../core/spend-limits.ts';
+import type { AccountTruth, Facts, Hold, KeyTruth, ModelTruth, Operation } from './batch.ts';
 import { pairKey } from './batch.ts';
 import type { Grant } from './budget.ts';
 import { flight, type Row, type Statement } from './flight.ts';
-import type { KeySpend } from './key-limit.ts';
+import { burnWindowOf, type KeyLimits, type Spend } from './spend-limit.ts';
 import { list, lookup, moment, statement } from './sql.ts';
 import type { RequestRef, Settlement } from './types.ts';
 
@@ -71,10 +72,7 @@ const milliseconds = (moment: string): string =>
  * The change counter is read before everything that it covers: later reads are at least as new, and a change in between
  * is noticed at the next read of the counter.
  */
-const readToday = statement(
-  'today',
-  `SELECT (now() AT TIME ZONE 'UTC')::date, ${milliseconds('now()')}, number FROM admission_change WHERE id = 1`,
-);
+const readNow = statement('now', `SELECT ${milliseconds('now()')}, number FROM admission_change WHERE id = 1`);
 
 /**
  * The testimony that admissions are checked against: change counter, clock, whether this is a primary, the process's
@@ -131,6 +129,11 @@ const lockGrants = statement(
    ORDER BY account_id, expires_at, id`,
 );
 
+/** What was charged since the day, the week and the month began, of a row with such sums. */
+const windows = `CASE WHEN day >= (now() AT TIME ZONE time_zone)::date THEN day_charged ELSE 0 END AS of_day,
+  CASE WHEN week >= date_trunc('week', now() AT TIME ZONE time_zone)::date THEN week_charged ELSE 0 END AS of_week,
+  CASE WHEN month >= date_trunc('month', now() AT TIME ZONE time_zone)::date THEN month_charged ELSE 0 END AS of_month`;
+
 const readKeySpend = statement(
   'read_key_spend',
   `SELECT s.* FROM (SELECT account_id, key_id FROM unnest($1::uuid[], $2::uuid[]) AS asked (account_id, key_id)
@@ -139,16 +142,27 @@ const readKeySpend = statement(
                     ${lookup('h', 'key_id', 'hold', 'account_id = ref.account_id AND request_id = ref.request_id')}) AS asked
    ${lookup(
      's',
-     'account_id, key_id, charged, held, day, day_charged, month, month_charged, ctid',
+     `account_id, key_id, ctid, charged, held, ${windows}, burn_seconds, burn_step, burn_charged`,
      'key_spend',
      'account_id = asked.account_id AND key_id = asked.key_id',
    )}`,
 );
 
+/** The limits and the spend of an account that has a row of them. */
+const accountLimit = (accountId: string): string =>
+  `LEFT ${lookup(
+    'l',
+    `limit_day, limit_week, limit_month, limit_lifetime, charged, held, ${windows}`,
+    'account_limit',
+    `account_id = ${accountId}`,
+  )}`;
+
+const keyLimits = ['limit_day', 'limit_week', 'limit_month', 'limit_lifetime', 'burn_limit', 'burn_minutes'];
+
 const readHolds = statement(
   'read_holds',
   `SELECT h.account_id, h.request_id, h.key_id, h.grant_ids, h.grant_amounts, h.held_at,
-          coalesce(p.lease_until < now(), true), k.limit_day, k.limit_month, k.limit_lifetime, h.escrow
+          coalesce(p.lease_until < now(), true), h.escrow, ${keyLimits.map((column) => `k.${column}`).join(', ')}, l.*
    FROM unnest($1::uuid[], $2::uuid[]) AS ref (account_id, request_id)
    ${lookup(
      'h',
@@ -157,7 +171,8 @@ const readHolds = statement(
      'account_id = ref.account_id AND request_id = ref.request_id',
    )}
    LEFT ${lookup('p', 'lease_until', 'process', 'id = h.process_id')}
-   LEFT ${lookup('k', 'limit_day, limit_month, limit_lifetime', 'api_key', 'id = h.key_id')}`,
+   LEFT ${lookup('k', keyLimits.join(', '), 'api_key', 'id = h.key_id')}
+   ${accountLimit('h.account_id')}`,
 );
 
 /**
@@ -172,15 +187,16 @@ const readUncovered = statement(
 /** The models are free text, which is easiest to parse as JSON. */
 const readKeys = statement(
   'read_keys',
-  `SELECT k.*, a.active FROM unnest($1::uuid[]) AS asked (id)
+  `SELECT k.*, a.*, l.* FROM unnest($1::uuid[]) AS asked (id)
    ${lookup(
      'k',
-     `id, account_id, array_to_json(models), limit_day, limit_month, limit_lifetime,
-      deleted_at IS NULL AND coalesce(expires_at > now(), true), ${milliseconds('expires_at')}`,
+     `id, account_id, array_to_json(models), deleted_at IS NULL AND coalesce(expires_at > now(), true),
+      ${milliseconds('expires_at')}, ${keyLimits.join(', ')}`,
      'api_key',
      'id = asked.id',
    )}
-   ${lookup('a', `status = 'active' AS active`, 'account', 'id = k.account_id')}`,
+   ${lookup('a', `status = 'active' AS active, time_zone`, 'account', 'id = k.account_id')}
+   ${accountLimit('k.account_id')}`,
 );
 
 const readModels = statement(
@@ -228,7 +244,7 @@ export async function readFacts(
   const keys = [...touched.keys.values()];
   // Only needed facts are read: for a single request, the statements are the cost of a batch.
   const reads = {
-    today: readToday(),
+    now: readNow(),
     grants: lockGrants(list(touched.accounts)),
     keySpend:
       keys.length + touched.refs.length === 0
@@ -244,15 +260,16 @@ export async function readFacts(
   const rowsOf = (read: Statement | null): Row[] => (read === null ? [] : (answers[sent.indexOf(read)]?.rows ?? []));
   const grants = rowsOf(reads.grants);
   const keySpend = rowsOf(reads.keySpend);
+  const nowMs = Number(text(rowsOf(reads.now)[0]?.[0]));
   const holds = new Map(rowsOf(reads.holds).map((row) => [pairKey(text(row[0]), text(row[1])), holdOf(row)]));
   const facts: Facts = {
-    today: text(rowsOf(reads.today)[0]?.[0]),
-    nowMs: Number(text(rowsOf(reads.today)[0]?.[1])),
-    change: text(rowsOf(reads.today)[0]?.[2]),
+    nowMs,
+    change: text(rowsOf(reads.now)[0]?.[1]),
     grantEnds: new Map(grants.map((row) => [text(row[1]), maybeMs(row[10])])),
     escrowed: new Set(),
     grants: grantsOf(grants),
-    keySpend: new Map(keySpend.map((row) => [pairKey(text(row[0]), text(row[1])), keySpendOf(row)])),
+    keySpend: new Map(keySpend.map((row) => [pairKey(text(row[0]), text(row[1])), keySpendOf(row, nowMs)])),
+    accountLimits: accountLimitsOf(rowsOf(reads.keys), rowsOf(reads.holds)),
     holds,
     uncovered: new Map(rowsOf(reads.uncovered).map((row) => [text(row[0]), text(row[1])])),
     ...(await lateOnes(client, operations, { holds, careful })),
@@ -261,7 +278,7 @@ export async function readFacts(
   };
   const places = {
     grants: new Map(grants.map(([, id, place]) => [text(id), text(place)])),
-    keySpend: new Map(keySpend.map((row) => [pairKey(text(row[0]), text(row[1])), text(row[8])])),
+    keySpend: new Map(keySpend.map((row) => [pairKey(text(row[0]), text(row[1])), text(row[2])])),
   };
   return { facts, places };
 }
@@ -414,30 +431,45 @@ function grantsOf(rows: readonly Row[]): Map<string, readonly Grant[]> {
   return grants;
 }
 
-function keySpendOf([, , charged, held, day, dayCharged, month, monthCharged]: Row): KeySpend {
+function keySpendOf([, , , charged, held, day, week, month, seconds, step, ring]: Row, nowMs: number): Spend {
+  const burn =
+    seconds === null
+      ? null
+      : burnWindowOf(
+          { seconds: Number(text(seconds)), step: Number(text(step)), charged: items(ring).map(BigInt) },
+          nowMs,
+        );
+  return { ...spendOf([charged, held, day, week, month]), burn };
+}
+
+function spendOf([charged, held, day, week, month]: readonly Cell[]): Spend {
   return {
     charged: pico(charged),
     held: pico(held),
-    day: text(day),
-    dayCharged: pico(dayCharged),
-    month: text(month),
-    monthCharged: pico(monthCharged),
+    day: pico(day),
+    week: pico(week),
+    month: pico(month),
+    burn: null,
   };
 }
 
-function holdOf([
-  accountId,
-  requestId,
-  keyId,
-  grantIds,
-  grantAmounts,
-  heldAt,
-  orphaned,
-  day,
-  month,
-  lifetime,
-  escrow,
-]: Row): Hold {
+/** Where the columns of `accountLimit` begin in the rows of keys and of holds, beside the account's id. */
+const limitOfKey = 13;
+const limitOfHold = 14;
+
+function accountLimitsOf(keys: readonly Row[], holds: readonly Row[]): Facts['accountLimits'] {
+  const limits = new Map<string, AccountTruth>();
+  const add = (accountId: Cell, row: readonly Cell[]): void => {
+    // Without a row all of its columns are NULL.
+    if (row[4] === null) return;
+    limits.set(text(accountId), { limits: limitsOf(row), spend: spendOf(row.slice(4)) });
+  };
+  for (const row of keys) add(row[1], row.slice(limitOfKey));
+  for (const row of holds) add(row[0], row.slice(limitOfHold));
+  return limits;
+}
+
+function holdOf([accountId, requestId, keyId, grantIds, grantAmounts, heldAt, orphaned, escrow, ...limits]: Row): Hold {
   const amounts = items(grantAmounts);
   return {
     accountId: text(accountId),
@@ -447,23 +479,31 @@ function holdOf([
     parts: items(grantIds).map((grantId, i) => ({ grantId, amount: pico(amounts[i]) })),
     heldAt: text(heldAt),
     orphaned: yes(orphaned),
-    limits: limitsOf([day, month, lifetime]),
+    limits: keyLimitsOf(limits),
   };
 }
 
-function keyOf([, accountId, models, day, month, lifetime, valid, expiresAt, active]: Row): KeyTruth {
+function keyOf([, accountId, models, valid, expiresAt, ...more]: Row): KeyTruth {
+  const [active, timeZone] = more.slice(keyLimits.length);
   return {
     accountId: text(accountId),
     valid: yes(valid),
     expiresAtMs: maybeMs(expiresAt),
     accountActive: yes(active),
     models: JSON.parse(text(models)) as string[],
-    limits: limitsOf([day, month, lifetime]),
+    limits: keyLimitsOf(more),
+    timeZone: text(timeZone),
   };
 }
 
-function limitsOf([day, month, lifetime]: readonly Cell[]): Hold['limits'] {
-  return { day: maybePico(day), month: maybePico(month), lifetime: maybePico(lifetime) };
+function keyLimitsOf(cells: readonly Cell[]): KeyLimits {
+  const [amount, minutes] = cells.slice(4);
+  const burn = amount === null ? null : { amount: pico(amount), minutes: Number(text(minutes)) };
+  return { ...limitsOf(cells), burn };
+}
+
+function limitsOf([day, week, month, lifetime]: readonly Cell[]): SpendLimits {
+  return { day: maybePico(day), week: maybePico(week), month: maybePico(month), lifetime: maybePico(lifetime) };
 }
 
 function modelOf([, contextWindow, maxOutputTokens, priceId, ...prices]: Row): ModelTruth {

@@ -5,6 +5,7 @@ import type { Protocol } from '../core/protocol.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import type { Part } from './budget.ts';
 import type { RequestSize } from './hold-size.ts';
+import type { Room } from './spend-limit.ts';
 
 /** The values that the ledger takes and returns. */
 
@@ -49,14 +50,31 @@ type RefusalReason =
   | 'model_not_allowed'
   /** The prompt may have more tokens than the model's prices reach. */
   | 'prompt_unpriced'
-  /** The key's own limit. */
+  /** A spending limit of the key, or of the account over all its keys. */
   | 'key_limit'
+  | 'account_limit'
+  /** What the key may spend within so many minutes. */
+  | 'burn_limit'
   /** The budget is below the minimum that the request needs. */
   | 'budget_below_minimum'
   /** The budget is sufficient, but running requests of this account (or key) hold it. */
   | 'reserved'
   /** The database or the disk is out of reach, or the queue is too long. */
   | 'unavailable';
+
+/** A spending limit that does not leave what a request needs. */
+export interface ReachedLimit {
+  of: 'key' | 'account';
+  period: Room['period'];
+  limit: PicoUsd;
+  /** Charged in the period; what is held beside it may come back. */
+  spent: PicoUsd;
+  held: PicoUsd;
+  /** When the request fits again, by the database's clock, if nothing else is spent; null: not by itself. */
+  returnsAtMs: number | null;
+  /** With `burn`: the length of its window. */
+  burnMinutes?: number;
+}
 
 export interface Refused {
   kind: 'refused';
@@ -66,7 +84,7 @@ export interface Refused {
   /** With `reserved`: escrows of the account have money that they may return. Internal to billing. */
   mayReturn?: boolean;
   /**
-   * With `key_limit`, `budget_below_minimum`, `reserved`, and `exhausted` if the model is known: the minimum that the
+   * With the limits, `budget_below_minimum`, `reserved`, and `exhausted` if the model is known: the minimum that the
    * request needs.
    */
   required?: PicoUsd;
@@ -77,8 +95,8 @@ export interface Refused {
   affordableMaxTokens?: number;
   /** With `prompt_unpriced`: the longest prompt that has a price. */
   maxPromptTokens?: number;
-  /** With `key_limit`: the limit that was reached. */
-  keyLimit?: { period: 'day' | 'month' | 'lifetime'; limit: PicoUsd; spent: PicoUsd; held: PicoUsd };
+  /** With `key_limit`, `account_limit` and `burn_limit`: the limit that was reached. */
+  spendLimit?: ReachedLimit;
 }
 
 /** The parts of an escrow that were promised to a request, which pay first. */

@@ -82,34 +82,55 @@ type Four = [PicoUsd, PicoUsd, PicoUsd, PicoUsd];
 /** The expired part of a grant, posted or not. */
 const expiredOf = '(CASE WHEN expires_at <= now() THEN amount - spent - held ELSE expired END)';
 
-/** Charges and holds of a key. Past periods count as zero. */
-export interface KeySpendRecord {
-  keyId: string;
+/** Charges and holds of a key or an account, in the account's time zone. Past periods count as zero. */
+export interface SpendRecord {
   today: PicoUsd;
+  /** Since Monday. */
+  thisWeek: PicoUsd;
   thisMonth: PicoUsd;
   lifetime: PicoUsd;
   held: PicoUsd;
+}
+
+export interface KeySpendRecord extends SpendRecord {
+  keyId: string;
   lastUsedAt: Date | null;
+}
+
+const spendColumns = `charged, held,
+  CASE WHEN day >= (now() AT TIME ZONE time_zone)::date THEN day_charged ELSE 0 END AS today,
+  CASE WHEN week >= date_trunc('week', now() AT TIME ZONE time_zone)::date THEN week_charged ELSE 0 END AS this_week,
+  CASE WHEN month >= date_trunc('month', now() AT TIME ZONE time_zone)::date THEN month_charged ELSE 0 END AS this_month`;
+
+function toSpend(row: Record<string, string>): SpendRecord {
+  const [today, thisWeek, thisMonth, lifetime, held] = [
+    row['today'],
+    row['this_week'],
+    row['this_month'],
+    row['charged'],
+    row['held'],
+  ].map((amount) => BigInt(amount ?? 0)) as [PicoUsd, PicoUsd, PicoUsd, PicoUsd, PicoUsd];
+  return { today, thisWeek, thisMonth, lifetime, held };
+}
+
+/** What the keys of an account have spent together; null: it never had a limit, so that nothing was added up. */
+export async function readAccountSpend(db: Queryable, accountId: string): Promise<SpendRecord | null> {
+  const { rows } = await db.query({
+    name: 'usage_account_spend',
+    text: `SELECT ${spendColumns} FROM account_limit WHERE account_id = $1`,
+    values: [accountId],
+  });
+  return rows[0] === undefined ? null : toSpend(rows[0]);
 }
 
 /** Unused keys have no record. */
 export async function readKeySpend(db: Queryable, accountId: string): Promise<KeySpendRecord[]> {
   const { rows } = await db.query({
     name: 'usage_key_spend',
-    text: `SELECT key_id, charged, held, last_used_at,
-                  CASE WHEN day >= (now() AT TIME ZONE 'UTC')::date THEN day_charged ELSE 0 END AS today,
-                  CASE WHEN month >= date_trunc('month', now() AT TIME ZONE 'UTC')::date THEN month_charged ELSE 0 END AS this_month
-           FROM key_spend WHERE account_id = $1`,
+    text: `SELECT key_id, last_used_at, ${spendColumns} FROM key_spend WHERE account_id = $1`,
     values: [accountId],
   });
-  return rows.map((row) => ({
-    keyId: row.key_id,
-    today: BigInt(row.today),
-    thisMonth: BigInt(row.this_month),
-    lifetime: BigInt(row.charged),
-    held: BigInt(row.held),
-    lastUsedAt: row.last_used_at,
-  }));
+  return rows.map((row) => ({ keyId: row.key_id, ...toSpend(row), lastUsedAt: row.last_used_at }));
 }
 
 /** One page of something. `next` continues after it; null at the end. */

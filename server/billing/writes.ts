@@ -43,10 +43,6 @@ const keySpendColumns: BulkColumn<Changes['keySpend'][number]>[] = [
   ['key_id', 'uuid', (item) => item.keyId],
   ['charged', 'bigint', (item) => item.spend.charged],
   ['held', 'bigint', (item) => item.spend.held],
-  ['day', 'date', (item) => item.spend.day],
-  ['day_charged', 'bigint', (item) => item.spend.dayCharged],
-  ['month', 'date', (item) => item.spend.month],
-  ['month_charged', 'bigint', (item) => item.spend.monthCharged],
 ];
 const keySpendNames = keySpendColumns.map(([name]) => name).join(', ');
 
@@ -56,13 +52,15 @@ const insertKeySpend = bulk(
   (rows) => `INSERT INTO key_spend (${keySpendNames}, last_used_at) SELECT ${keySpendNames}, ${moment} FROM ${rows}`,
 );
 
-/** Complete values, not additions: the writer has locked the account. */
+/**
+ * Complete values, not additions: the writer has locked the account. The sums by day, week and month are moved by a trigger
+ * of the table, which counts the charges of every version of the server.
+ */
 const writeKeySpend = bulkOfExisting<Changes['keySpend'][number] & { place: string }>(
   'write_key_spend',
   [['place', 'tid', ({ place }) => place], ...keySpendColumns.slice(2)],
   (rows) =>
-    `UPDATE key_spend k SET charged = new.charged, held = new.held, day = new.day, day_charged = new.day_charged,
-       month = new.month, month_charged = new.month_charged, last_used_at = ${moment}
+    `UPDATE key_spend k SET charged = new.charged, held = new.held, last_used_at = ${moment}
      FROM ${rows} WHERE k.ctid = new.place`,
 );
 

@@ -3,7 +3,7 @@ import { formatUsd } from '../core/money.ts';
 import { contextRuns, heldSearches, mediaTokens } from '../metering/estimate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { ClientCall, ModelRequest } from './call.ts';
-import type { Refusal, Refusals } from './refusals.ts';
+import type { Refusal, Refusals, SpendLimitFigures } from './refusals.ts';
 import type { Slots } from './slots.ts';
 
 /** Step two of a request: admits it with a hold on the budget, or refuses it with the figures of the budget. */
@@ -14,6 +14,22 @@ const metricLabels: Partial<Record<Refused['reason'], string>> = { key_invalid: 
 /** Whether a route of the model speaks chat completions. */
 const mayTakeChat = ({ routes }: ModelRequest['model']): boolean =>
   routes.some(({ upstream }) => upstream.protocol === 'chat-completions');
+
+function figuresOf({ spendLimit }: Refused): SpendLimitFigures {
+  const { of = 'key', period = 'lifetime', limit = 0n, spent = 0n, held = 0n } = spendLimit ?? {};
+  const { returnsAtMs = null, burnMinutes } = spendLimit ?? {};
+  const left = limit - spent - held;
+  return {
+    of,
+    period,
+    limitUsd: formatUsd(limit),
+    spentUsd: formatUsd(spent),
+    heldUsd: formatUsd(held),
+    leftUsd: formatUsd(left > 0n ? left : 0n),
+    returnsAt: returnsAtMs === null ? null : new Date(returnsAtMs).toISOString(),
+    ...(burnMinutes === undefined ? {} : { burnMinutes }),
+  };
+}
 
 export interface AdmitterParts {
   ledger: Pick<Ledger, 'admit' | 'release'>;
@@ -46,11 +62,9 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       case 'prompt_unpriced':
         return refusals.promptTooLong(refused.maxPromptTokens ?? 0);
       case 'key_limit':
-        return refusals.keyLimitReached({
-          period: refused.keyLimit?.period ?? 'lifetime',
-          limitUsd: formatUsd(refused.keyLimit?.limit ?? 0n),
-          spentUsd: formatUsd(refused.keyLimit?.spent ?? 0n),
-        });
+      case 'account_limit':
+      case 'burn_limit':
+        return refusals.spendLimitReached(figuresOf(refused));
       case 'budget_below_minimum':
         return refusals.budgetShort(figures);
       case 'reserved':

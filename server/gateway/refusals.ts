@@ -44,6 +44,8 @@ export type RefusalName =
   | 'budget_short'
   | 'budget_reserved'
   | 'key_limit_reached'
+  | 'account_limit_reached'
+  | 'burn_limit'
   | 'too_many_requests'
   | 'answers_unread'
   | 'rate_limited'
@@ -76,6 +78,39 @@ export interface BudgetFigures {
   heldUsd: string;
   requiredUsd?: string;
   affordableMaxTokens?: number;
+}
+
+/** A spending limit that was reached. Decimal USD strings. */
+export interface SpendLimitFigures {
+  of: 'key' | 'account';
+  period: 'day' | 'week' | 'month' | 'lifetime' | 'burn';
+  limitUsd: string;
+  spentUsd: string;
+  heldUsd: string;
+  leftUsd: string;
+  /** RFC 3339; null: not by itself. */
+  returnsAt: string | null;
+  burnMinutes?: number;
+}
+
+function sentenceOfLimit({
+  of,
+  period,
+  limitUsd,
+  spentUsd,
+  leftUsd,
+  returnsAt,
+  burnMinutes,
+}: SpendLimitFigures): string {
+  const subject = of === 'key' ? 'This API key' : 'This account';
+  const owner = of === 'key' ? 'its owner' : 'an owner of the account';
+  const left = leftUsd === '0' ? '' : ` and this request needs more than the ${leftUsd} USD that are left`;
+  const returns = returnsAt === null ? '' : `, or try again after ${returnsAt}`;
+  if (period === 'burn') {
+    return `${subject} has spent ${spentUsd} USD within ${burnMinutes ?? 0} minutes${left}: its burn limit of ${limitUsd} USD in that time has stopped it. To lift it, ${owner} raises or removes the burn limit in the console${returns}.`;
+  }
+  const per = period === 'lifetime' ? 'in all' : `per ${period}`;
+  return `${subject} has reached its own spending limit (${limitUsd} USD ${per})${left}; ${owner} can raise it in the console${returns}.`;
 }
 
 const budgetExtra = (figures: BudgetFigures): Record<string, unknown> => ({
@@ -209,14 +244,25 @@ const shapeRefusals = {
 
 /** Limits on the requests of a key or an account. */
 const limitRefusals = {
-  keyLimitReached: (limit: { period: string; limitUsd: string; spentUsd: string }): Refusal => ({
-    name: 'key_limit_reached',
-    status: 402,
-    code: 'key_limit_reached',
-    final: true,
-    extra: { limit_period: limit.period, limit_usd: limit.limitUsd, spent_usd: limit.spentUsd },
-    message: `This API key has reached its own spending limit (${limit.limitUsd} USD per ${limit.period}); its owner can raise it in the console.`,
-  }),
+  spendLimitReached(figures: SpendLimitFigures): Refusal {
+    const name = figures.period === 'burn' ? 'burn_limit' : (`${figures.of}_limit_reached` as const);
+    return {
+      name,
+      status: 402,
+      code: name,
+      final: true,
+      extra: {
+        limit_period: figures.period,
+        limit_usd: figures.limitUsd,
+        spent_usd: figures.spentUsd,
+        held_usd: figures.heldUsd,
+        left_usd: figures.leftUsd,
+        returns_at: figures.returnsAt,
+        ...(figures.burnMinutes === undefined ? {} : { window_minutes: figures.burnMinutes }),
+      },
+      message: sentenceOfLimit(figures),
+    };
+  },
   tooManyRequests: (what: string): Refusal => ({
     name: 'too_many_requests',
     status: 429,

@@ -128,26 +128,27 @@ export function registerUsageRoutes(app: FastifyInstance, { pool, keys, refusals
 
   app.get('/v1/key', { config }, async (request, response) => {
     const { accountId, keyId } = principalOf(request);
-    const [key, spends, grants, week] = await Promise.all([
+    const [key, spends, grants] = await Promise.all([
       keys.find(keyId),
       readKeySpend(pool, accountId),
       listGrants(pool, accountId),
-      readUsage(pool, { accountId, keyId, period: null, byModel: false, byKey: false, from: startOfWeek(), limit: 1 }),
     ]);
     if (key === null) throw new RefusalError(refusals.invalidApiKey());
     const spend = spends.find((record) => record.keyId === keyId);
     const [period, limit, spent] =
       key.limits.day !== null
         ? ['daily', key.limits.day, spend?.today ?? 0n]
-        : key.limits.month !== null
-          ? ['monthly', key.limits.month, spend?.thisMonth ?? 0n]
-          : [null, key.limits.lifetime, spend?.lifetime ?? 0n];
+        : key.limits.week !== null
+          ? ['weekly', key.limits.week, spend?.thisWeek ?? 0n]
+          : key.limits.month !== null
+            ? ['monthly', key.limits.month, spend?.thisMonth ?? 0n]
+            : [null, key.limits.lifetime, spend?.lifetime ?? 0n];
     return response.headers(requestIdHeaders(request.id)).send({
       data: {
         label: key.name,
         usage: toNumber(spend?.lifetime ?? 0n),
         usage_daily: toNumber(spend?.today ?? 0n),
-        usage_weekly: toNumber(week.items[0]?.charged ?? 0n),
+        usage_weekly: toNumber(spend?.thisWeek ?? 0n),
         usage_monthly: toNumber(spend?.thisMonth ?? 0n),
         limit: limit === null ? null : toNumber(limit),
         limit_remaining: limit === null ? null : toNumber(limit > spent ? limit - spent : 0n),
@@ -184,11 +185,6 @@ const notOffered = {
   rate_limit: { requests: -1, interval: '10s', note: 'Not in use; limits are told with each refusal.' },
   workspace_id: null,
 };
-
-/** Monday, 00:00 UTC. */
-function startOfWeek(now = new Date()): Date {
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() - ((now.getUTCDay() + 6) % 7)));
-}
 
 /** USD as a JSON number for OpenRouter's clients; `/v1/usage` has the exact string. */
 function toNumber(pico: bigint): number {

@@ -8,6 +8,7 @@ import './people/sign-in.ts';
 import './operator/settings.ts';
 import './people/sessions.ts';
 import './accounts/accounts.ts';
+import './accounts/limits.ts';
 import './accounts/members.ts';
 import './keys/keys.ts';
 import './billing/grants.ts';

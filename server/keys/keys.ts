@@ -1,21 +1,23 @@
 import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
+import type { BurnLimit, SpendLimits } from '../core/spend-limits.ts';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { type Once, once } from '../shared/idempotency.ts';
-import { amount, checkInput, type InvalidInput, invalidInput, maxPico, shownText } from '../shared/input.ts';
+import {
+  amount,
+  checkInput,
+  type InvalidInput,
+  invalidInput,
+  maxPico,
+  shownText,
+  spendLimitsShape,
+} from '../shared/input.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { createSecret } from './secret.ts';
 
 /** Creates, changes, rotates and deletes API keys. Secrets are shown once and never stored. */
-
-/** A key's own spending limits, in pico-USD; null: only the account's budget limits it. */
-export interface SpendLimits {
-  day: bigint | null;
-  month: bigint | null;
-  lifetime: bigint | null;
-}
 
 export interface ApiKey {
   id: string;
@@ -27,6 +29,7 @@ export interface ApiKey {
   /** Catalog ids that the key may call; empty: all. */
   models: string[];
   limits: SpendLimits;
+  burnLimit: BurnLimit | null;
   /** Null: nothing but the service's own limits. */
   requestsPerMinute: number | null;
   expiresAt: Date | null;
@@ -41,6 +44,7 @@ export interface KeyTerms {
   name: string;
   models: readonly string[];
   limits: SpendLimits;
+  burnLimit: BurnLimit | null;
   requestsPerMinute: number | null;
   expiresAt: Date | null;
 }
@@ -102,12 +106,22 @@ const maxModels = 500;
 const maxModelIdLength = 256;
 /** Above what the service admits to any key. */
 const maxRequestsPerMinute = 1_000_000;
-const spendLimit = amount(maxPico).nullable();
+/** Minutes of the longest burn window: a day. */
+const maxBurnMinutes = 1_440;
 
 const termsShape: z.ZodType<KeyTerms> = z.object({
   name: shownText(100),
   models: z.array(shownText(maxModelIdLength)).max(maxModels, `must be at most ${maxModels}`),
-  limits: z.object({ day: spendLimit, month: spendLimit, lifetime: spendLimit }),
+  limits: spendLimitsShape,
+  burnLimit: z
+    .object({
+      amount: amount(maxPico),
+      minutes: z
+        .int('must be a whole number')
+        .min(1, 'must be at least 1')
+        .max(maxBurnMinutes, `must be at most ${maxBurnMinutes}`),
+    })
+    .nullable(),
   requestsPerMinute: z
     .int('must be a whole number')
     .min(1, 'must be at least 1')
@@ -117,21 +131,29 @@ const termsShape: z.ZodType<KeyTerms> = z.object({
 });
 
 const defaultName = 'API key';
-const noLimits: SpendLimits = { day: null, month: null, lifetime: null };
+const noLimits: SpendLimits = { day: null, week: null, month: null, lifetime: null };
 
 const columns = `id, account_id AS "accountId", name, prefix, last4, models, expires_at AS "expiresAt",
   requests_per_minute AS "requestsPerMinute",
   created_at AS "createdAt", deleted_at AS "deletedAt", replaces,
-  limit_day AS "limitDay", limit_month AS "limitMonth", limit_lifetime AS "limitLifetime"`;
+  limit_day AS "limitDay", limit_week AS "limitWeek", limit_month AS "limitMonth", limit_lifetime AS "limitLifetime",
+  burn_limit AS "burnAmount", burn_minutes AS "burnMinutes"`;
 
-type KeyRow = Omit<ApiKey, 'limits'> & {
+type KeyRow = Omit<ApiKey, 'limits' | 'burnLimit'> & {
   limitDay: bigint | null;
+  limitWeek: bigint | null;
   limitMonth: bigint | null;
   limitLifetime: bigint | null;
+  burnAmount: bigint | null;
+  burnMinutes: number | null;
 };
 
-function toKey({ limitDay, limitMonth, limitLifetime, ...rest }: KeyRow): ApiKey {
-  return { ...rest, limits: { day: limitDay, month: limitMonth, lifetime: limitLifetime } };
+function toKey({ limitDay, limitWeek, limitMonth, limitLifetime, burnAmount, burnMinutes, ...rest }: KeyRow): ApiKey {
+  return {
+    ...rest,
+    limits: { day: limitDay, week: limitWeek, month: limitMonth, lifetime: limitLifetime },
+    burnLimit: burnAmount === null || burnMinutes === null ? null : { amount: burnAmount, minutes: burnMinutes },
+  };
 }
 
 /** The pool's connections give BIGINT as `bigint`. */
@@ -174,6 +196,7 @@ export async function createKey(
     name: ask.name ?? defaultName,
     models: ask.models ?? [],
     limits: ask.limits ?? noLimits,
+    burnLimit: ask.burnLimit ?? null,
     requestsPerMinute: ask.requestsPerMinute ?? null,
     expiresAt: ask.expiresAt ?? null,
   };
@@ -191,11 +214,11 @@ export async function createKey(
   if (counted[0]?.many === true) return { kind: 'too_many_keys', limit: maxKeys };
 
   const { secret, hash, prefix, last4 } = createSecret('key');
-  const { name, models, limits, expiresAt } = terms;
+  const { name, models, limits, burnLimit, expiresAt } = terms;
   const { rows } = await client.query<KeyRow>(
     `INSERT INTO api_key (id, account_id, name, hash, prefix, last4, models, limit_day, limit_month, limit_lifetime,
-                          expires_at, replaces, requests_per_minute)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING ${columns}`,
+                          expires_at, replaces, requests_per_minute, limit_week, burn_limit, burn_minutes)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING ${columns}`,
     [
       uuidv7(),
       ask.accountId,
@@ -210,6 +233,9 @@ export async function createKey(
       expiresAt,
       ask.replaces ?? null,
       terms.requestsPerMinute,
+      limits.week,
+      burnLimit?.amount ?? null,
+      burnLimit?.minutes ?? null,
     ],
   );
   const key = only(rows);
@@ -224,6 +250,7 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
     name: ask.name ?? before.name,
     models: ask.models ?? before.models,
     limits: ask.limits ?? before.limits,
+    burnLimit: ask.burnLimit === undefined ? before.burnLimit : ask.burnLimit,
     requestsPerMinute: ask.requestsPerMinute === undefined ? before.requestsPerMinute : ask.requestsPerMinute,
     expiresAt: ask.expiresAt === undefined ? before.expiresAt : ask.expiresAt,
   };
@@ -232,7 +259,7 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
   if (problem !== null) return problem;
   const { rows } = await client.query<KeyRow>(
     `UPDATE api_key SET name = $2, models = $3, limit_day = $4, limit_month = $5, limit_lifetime = $6, expires_at = $7,
-                        requests_per_minute = $8
+                        requests_per_minute = $8, limit_week = $9, burn_limit = $10, burn_minutes = $11
      WHERE id = $1 RETURNING ${columns}`,
     [
       ask.id,
@@ -243,6 +270,9 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
       terms.limits.lifetime,
       terms.expiresAt,
       terms.requestsPerMinute,
+      terms.limits.week,
+      terms.burnLimit?.amount ?? null,
+      terms.burnLimit?.minutes ?? null,
     ],
   );
   const key = only(rows);
@@ -266,6 +296,7 @@ async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }):
     name: before.name,
     models: before.models,
     limits: { ...before.limits, lifetime: await lifetimeLeft(client, before) },
+    burnLimit: before.burnLimit,
     requestsPerMinute: before.requestsPerMinute,
     expiresAt: before.expiresAt,
   });
@@ -336,8 +367,19 @@ function audit(
 
 function facts(key: ApiKey | null): AuditFacts | null {
   if (key === null) return null;
-  const { accountId, name, prefix, last4, models, limits, requestsPerMinute, expiresAt, replaces } = key;
-  return { accountId, name, prefix, last4, models, limits: { ...limits }, requestsPerMinute, expiresAt, replaces };
+  const { accountId, name, prefix, last4, models, limits, burnLimit, requestsPerMinute, expiresAt, replaces } = key;
+  return {
+    accountId,
+    name,
+    prefix,
+    last4,
+    models,
+    limits: { ...limits },
+    burnLimit: burnLimit && { ...burnLimit },
+    requestsPerMinute,
+    expiresAt,
+    replaces,
+  };
 }
 
 function only(rows: readonly KeyRow[]): ApiKey {

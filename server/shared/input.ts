@@ -61,3 +61,13 @@ export function amount(max: bigint) {
 
 /** The largest amount in pico-USD that the database holds. */
 export const maxPico = 2n ** 63n - 1n;
+
+const spendLimit = amount(maxPico).nullable();
+
+/** Spending limits in pico-USD; null: none. */
+export const spendLimitsShape = z.object({
+  day: spendLimit,
+  week: spendLimit,
+  month: spendLimit,
+  lifetime: spendLimit,
+});

@@ -99,7 +99,7 @@ export interface ProbeAccountDeps {
       accountId: string;
       name: string;
       expiresAt: Date;
-      limits: { day: bigint | null; month: null; lifetime: bigint };
+      limits: { day: bigint | null; week: null; month: null; lifetime: bigint };
       requestsPerMinute: number;
       actor: string;
     }): Promise<{ kind: 'created'; secret: string; key: { id: string } } | { kind: string }>;
@@ -192,6 +192,7 @@ export function createProbeAccount(deps: ProbeAccountDeps): ProbeAccount {
       limits: {
         day: holder === 'agent' ? shareOfDay(left, now()) : null,
         month: null,
+        week: null,
         lifetime: atLeastOne(left),
       },
       requestsPerMinute: maxProbesPerMinute,

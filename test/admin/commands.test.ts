@@ -177,7 +177,7 @@ describe('keys', () => {
     expect(list.keys).toMatchObject([
       {
         id: key.id,
-        limits: { day: '1.5', month: null, lifetime: '9' },
+        limits: { day: '1.5', week: null, month: null, lifetime: '9' },
         requestsPerMinute: 60,
         expiresAt: '2040-05-01T05:00:00.000Z',
       },

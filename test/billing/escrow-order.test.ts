@@ -21,7 +21,8 @@ const key: KeyTruth = {
   expiresAtMs: null,
   accountActive: true,
   models: [],
-  limits: { day: null, month: null, lifetime: null },
+  timeZone: 'UTC',
+  limits: { day: null, week: null, month: null, lifetime: null, burn: null },
 };
 const facts = {
   nowMs: 1_000,

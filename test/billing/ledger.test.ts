@@ -443,7 +443,7 @@ describe('a key of its own limits', () => {
     expect(await one.ledger.admit(ask(customer))).toMatchObject({
       reason: 'key_limit',
       required: floor,
-      keyLimit: { period: 'day', limit: usd('0.001'), spent: owed, held: 0n },
+      spendLimit: { of: 'key', period: 'day', limit: usd('0.001'), spent: owed, held: 0n },
     });
     // The account's other keys are not concerned.
     const keyId = await addKey(db.pool, customer.accountId);
@@ -469,7 +469,7 @@ describe('a key of its own limits', () => {
     const again = await admitted(one.ledger, next);
     expect(again.amount).toBe(usd('0.001'));
     await one.ledger.release(next);
-    await db.pool.query('UPDATE key_spend SET day_charged = charged WHERE key_id = $1', [customer.keyId]);
+    await db.pool.query('UPDATE key_spend SET day = day + 1 WHERE key_id = $1', [customer.keyId]);
   });
 });
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decide, type Facts, type Operation, pairKey } from '../../server/billing/batch.ts';
-import { noSpend } from '../../server/billing/key-limit.ts';
 import { additionsOf, promisedCharge } from '../../server/billing/promised-charges.ts';
+import { noSpend } from '../../server/billing/spend-limit.ts';
 import type { Settlement } from '../../server/billing/types.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -21,7 +21,6 @@ import {
 
 /** Settlements that their promises pay for move the same money as the lane would, without reading a row. */
 
-const today = '2026-11-21';
 const price = { id: randomUUID(), input: 3n, cacheHit: 1n, cacheWrite5m: 3n, cacheWrite1h: 3n, output: 5n };
 
 /** Two accounts with two keys and two grants each; every key has an escrow in one of the grants. */
@@ -37,7 +36,7 @@ const held = 100_000n;
 
 function facts(): Facts {
   return {
-    today,
+    accountLimits: new Map(),
     nowMs: 0,
     change: '1',
     grantEnds: new Map(),
@@ -60,7 +59,7 @@ function facts(): Facts {
       ]),
     ),
     keySpend: new Map(
-      escrows.map(({ accountId, keyId }) => [pairKey(accountId, keyId), { ...noSpend(today), charged: 9n, held }]),
+      escrows.map(({ accountId, keyId }) => [pairKey(accountId, keyId), { ...noSpend, charged: 9n, held }]),
     ),
     holds: new Map(
       escrows.map(({ accountId, keyId, escrowId, grantId }) => [
@@ -73,7 +72,7 @@ function facts(): Facts {
           parts: [{ grantId, amount: held }],
           heldAt: 'then',
           orphaned: false,
-          limits: { day: null, month: null, lifetime: null },
+          limits: { day: null, week: null, month: null, lifetime: null, burn: null },
         },
       ]),
     ),

@@ -35,22 +35,25 @@ function account(budget: bigint) {
     ];
   };
   give(budget);
-  const limits = { day: null, month: null, lifetime: null };
+  const limits = { day: null, week: null, month: null, lifetime: null, burn: null };
   const run = (operation: Parameters<typeof decide>[0][number]) => {
     const { results, changes } = decide([operation], {
-      today: '2026-11-22',
       nowMs: 0,
       change: '0',
       grantEnds: new Map(),
       escrowed: new Set(),
       grants: new Map([['a', grants]]),
       keySpend,
+      accountLimits: new Map(),
       holds,
       uncovered: uncovered === null ? new Map() : new Map([['a', uncovered]]),
       entries: new Map(),
       accounts: new Set(['a']),
       keys: new Map([
-        ['k', { accountId: 'a', valid: true, expiresAtMs: null, accountActive: true, models: [], limits }],
+        [
+          'k',
+          { accountId: 'a', valid: true, expiresAtMs: null, accountActive: true, models: [], limits, timeZone: 'UTC' },
+        ],
       ]),
       models: new Map([['big', model]]),
     });

@@ -305,11 +305,12 @@ describe('usage', () => {
     expect(models.map(({ model }) => model)).toEqual(['big', 'small']);
   });
 
-  test('of keys: today, this month, ever', async () => {
+  test('of keys: today, this week, this month, ever', async () => {
     const spend = await readKeySpend(db.pool, customer.accountId);
     expect(spend.find(({ keyId }) => keyId === second.keyId)).toEqual({
       keyId: second.keyId,
       today: 20n * 15_000_000n,
+      thisWeek: 20n * 15_000_000n,
       thisMonth: 20n * 15_000_000n,
       lifetime: 20n * 15_000_000n,
       held: 0n,

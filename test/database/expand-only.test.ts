@@ -63,6 +63,17 @@ const justified: Record<string, Record<string, string>> = {
   '20261122162200_cheaper_margin_sums': {
     'CREATE OR REPLACE FUNCTION add_margin()': 'It adds up the same sums, in two steps.',
   },
+  '20261122180300_spend_limits': {
+    'CREATE TRIGGER count_inserted ':
+      'It adds up the same charges as the previous version, which says nothing of weeks.',
+    'CREATE TRIGGER count_charged ': 'It adds up the same charges as the previous version, in the same periods.',
+    'CREATE CONSTRAINT TRIGGER count_account ': 'It adds up, and refuses nothing.',
+    'CREATE CONSTRAINT TRIGGER count_account_inserted ': 'It adds up, and refuses nothing.',
+    'CREATE TRIGGER time_zone_changed ': 'The previous version changes no time zone.',
+    'CREATE TRIGGER burn_changed ': 'The previous version changes no burn limit.',
+    'CREATE CONSTRAINT TRIGGER admission_change_zone ': 'It counts, and refuses nothing.',
+    'UPDATE key_spend k SET week = ': 'Both columns are new.',
+  },
 };
 
 const migrations = await readMigrations();

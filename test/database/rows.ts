@@ -51,6 +51,7 @@ export const rows: Record<string, () => Row> = {
     month_charged: 2n,
     day_charged: 1n,
   }),
+  account_limit: () => ({ account_id: account }),
   grant: () => ({ account_id: account, id: grant, kind: 'trial', amount: 10n, source_ref: `trial:${account}` }),
   hold: () => ({
     account_id: account,

@@ -139,7 +139,9 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
   });
 
   it('a key at its own limit is a 402 with the code of its own', async () => {
-    const customer = await app.customer({ terms: { limits: { day: pico(0.000001), month: null, lifetime: null } } });
+    const customer = await app.customer({
+      terms: { limits: { day: pico(0.000001), week: null, month: null, lifetime: null } },
+    });
     const response = await send(app, protocol, { secret: customer.secret });
     expect(response.status).toBe(402);
     expect(response.headers.get('x-should-retry')).toBe('false');
@@ -148,6 +150,51 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
       limit_period: 'day',
       limit_usd: '0.000001',
       spent_usd: '0',
+    });
+    noUpstreamCall();
+  });
+
+  it('an account at the limit that it set itself is a 402 that says when its week begins anew', async () => {
+    const customer = await app.customer();
+    const set = await app.accounts.setLimits({
+      accountId: customer.accountId,
+      actor: 'test',
+      limits: { day: null, week: pico(0.0005), month: null, lifetime: null },
+    });
+    expect(set).toEqual({ kind: 'changed' });
+    expect((await send(app, protocol, { secret: customer.secret, text: '[[len 200]]' })).status).toBe(200);
+    await app.quiet(customer.accountId);
+    before = app.simulator.stats().requests;
+    const response = await send(app, protocol, { secret: customer.secret });
+    expect(response.status).toBe(402);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(await errorOf(response, name)).toMatchObject({
+      ...(name === 'messages' ? { type: 'billing_error' } : { code: 'account_limit_reached' }),
+      message: expect.stringMatching(/^This account has reached its own spending limit \(0.0005 USD per week\)/),
+      limit_period: 'week',
+      limit_usd: '0.0005',
+    });
+    noUpstreamCall();
+  });
+
+  it('a key that spends too fast is a 402 that says how to lift its burn limit', async () => {
+    const customer = await app.customer({ terms: { burnLimit: { amount: pico(0.0005), minutes: 30 } } });
+    expect((await send(app, protocol, { secret: customer.secret, text: '[[len 200]]' })).status).toBe(200);
+    await app.quiet(customer.accountId);
+    before = app.simulator.stats().requests;
+    const response = await send(app, protocol, { secret: customer.secret });
+    expect(response.status).toBe(402);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(await errorOf(response, name)).toMatchObject({
+      ...(name === 'messages' ? { type: 'billing_error' } : { code: 'burn_limit' }),
+      message: expect.stringMatching(
+        /within 30 minutes.*To lift it, its owner raises or removes the burn limit in the console, or try again after 20/,
+      ),
+      limit_period: 'burn',
+      limit_usd: '0.0005',
+      left_usd: '0',
+      window_minutes: 30,
+      returns_at: expect.stringMatching(/^20\d\d-/),
     });
     noUpstreamCall();
   });

@@ -54,7 +54,7 @@ describe('making a key', () => {
     const terms = {
       name: 'ci',
       models: ['a', 'b', 'a'],
-      limits: { day: 1n, month: 2n, lifetime: 3n },
+      limits: { day: 1n, week: 2n, month: 2n, lifetime: 3n },
       expiresAt: new Date('2030-01-01T00:00:00Z'),
     };
     const { key } = await make(terms);
@@ -77,9 +77,9 @@ describe('making a key', () => {
     ['models', { models: ['\0'] }],
     ['models', { models: ['x'.repeat(257)] }],
     ['models', { models: Array.from({ length: 501 }, (_, index) => `m${index}`) }],
-    ['limits', { limits: { day: 0n, month: null, lifetime: null } }],
-    ['limits', { limits: { day: null, month: -1n, lifetime: null } }],
-    ['limits', { limits: { day: null, month: null, lifetime: 2n ** 63n } }],
+    ['limits', { limits: { day: 0n, week: null, month: null, lifetime: null } }],
+    ['limits', { limits: { day: null, week: null, month: -1n, lifetime: null } }],
+    ['limits', { limits: { day: null, week: null, month: null, lifetime: 2n ** 63n } }],
     ['expiresAt', { expiresAt: new Date(Number.NaN) }],
     ['expiresAt', { expiresAt: new Date('2020-01-01') }],
   ])('with a bad %s is an input error, not a fault', async (field, terms) => {
@@ -121,7 +121,11 @@ describe('listing', () => {
 
 describe('changing a key', () => {
   test('changes what is given and leaves the rest', async () => {
-    const { key } = await make({ name: 'old', models: ['a'], limits: { day: 5n, month: null, lifetime: null } });
+    const { key } = await make({
+      name: 'old',
+      models: ['a'],
+      limits: { day: 5n, week: null, month: null, lifetime: null },
+    });
     const outcome = await keys.change({ accountId, id: key.id, name: 'new', actor });
     expect(outcome).toEqual({ kind: 'changed', key: { ...key, name: 'new' } });
     await keys.change({ accountId, id: key.id, models: [], expiresAt: new Date('2031-01-01'), actor });
@@ -161,7 +165,7 @@ describe('a key that is over', () => {
 
 describe('replacing a key', () => {
   test('gives a second one of the same terms, and an end to the first', async () => {
-    const limits = { day: 5n, month: 6n, lifetime: null };
+    const limits = { day: 5n, week: null, month: 6n, lifetime: null };
     const { key } = await make({ name: 'ci', models: ['a'], limits, requestsPerMinute: 60 });
     const outcome = await keys.rotate({ accountId, id: key.id, graceMs: 3_600_000, actor });
     if (outcome.kind !== 'rotated') throw new Error(outcome.kind);
@@ -190,7 +194,7 @@ describe('replacing a key', () => {
   });
 
   test('happens once, also when it is asked for twice at once', async () => {
-    const { key } = await make({ limits: { day: null, month: null, lifetime: 1_000n } });
+    const { key } = await make({ limits: { day: null, week: null, month: null, lifetime: 1_000n } });
     const ref = { accountId, id: key.id, actor };
     const outcomes = await Promise.all([1, 2, 3].map(() => keys.rotate({ ...ref, graceMs: 3_600_000 })));
     expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['replaced_before', 'replaced_before', 'rotated']);
@@ -201,14 +205,14 @@ describe('replacing a key', () => {
   });
 
   test('does not renew a lifetime limit', async () => {
-    const { key } = await make({ limits: { day: null, month: null, lifetime: 1_000n } });
+    const { key } = await make({ limits: { day: null, week: null, month: null, lifetime: 1_000n } });
     await database.pool.query(
       `INSERT INTO key_spend (account_id, key_id, charged, held, day, month) VALUES ($1, $2, 700, 100, now(), now())`,
       [accountId, key.id],
     );
     const outcome = await keys.rotate({ accountId, id: key.id, graceMs: 0, actor });
     expect(outcome).toMatchObject({ key: { limits: { lifetime: 200n } } });
-    const spent = await make({ limits: { day: null, month: null, lifetime: 5n } });
+    const spent = await make({ limits: { day: null, week: null, month: null, lifetime: 5n } });
     await database.pool.query(
       `INSERT INTO key_spend (account_id, key_id, charged, day, month) VALUES ($1, $2, 5, now(), now())`,
       [accountId, spent.key.id],

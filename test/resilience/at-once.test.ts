@@ -141,14 +141,18 @@ it('breaks no sum, loses no money, and causes no deadlock', async () => {
 
   const keysComeAndGo = async (): Promise<void> => {
     const { accountId } = pick(customers);
-    const made = await keys.create({ accountId, actor, limits: { day: 10n ** 10n, month: null, lifetime: 10n ** 9n } });
+    const made = await keys.create({
+      accountId,
+      actor,
+      limits: { day: 10n ** 10n, week: null, month: null, lifetime: 10n ** 9n },
+    });
     if (made.kind !== 'created') return;
     const spare: Customer = { accountId, keyId: made.key.id, secret: made.secret };
     live.push(spare);
     await pause(50);
     const id = spare.keyId;
     await Promise.all([
-      keys.change({ accountId, id, actor, limits: { day: null, month: null, lifetime: 10n ** 11n } }),
+      keys.change({ accountId, id, actor, limits: { day: null, week: null, month: null, lifetime: 10n ** 11n } }),
       keys.rotate({ accountId, id, actor, graceMs: 60_000 }),
       keys.create({ accountId, actor, expiresAt: new Date(Date.now() + 60_000) }),
     ]);

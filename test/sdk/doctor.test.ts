@@ -280,7 +280,7 @@ describe('the budget', () => {
   });
 
   it('that a key may not spend any more of', async () => {
-    const { secret } = await app.customer({ terms: { limits: { day: 1n, month: null, lifetime: null } } });
+    const { secret } = await app.customer({ terms: { limits: { day: 1n, week: null, month: null, lifetime: null } } });
     const diagnosis = await examine({ apiKey: secret });
     expect(diagnosis.healthy).toBe(false);
     expect(complaints(diagnosis).join('\n')).toMatch(/limit/);

@@ -57,12 +57,19 @@ describe('the service’s own refusals', () => {
   });
 
   it('at the key’s own limit', async () => {
-    const customer = await app.customer({ terms: { limits: { day: 1n, month: null, lifetime: null } } });
+    const customer = await app.customer({ terms: { limits: { day: 1n, week: null, month: null, lifetime: null } } });
     const error = await failureOf(clientOf(app, customer).messages.create(ping));
     expect(error).toBeInstanceOf(BudgetError);
     expect(error).toMatchObject({
       code: 'key_limit_reached',
-      keyLimit: { period: 'day', limitUsd: '0.000000000001', spentUsd: '0' },
+      keyLimit: {
+        period: 'day',
+        limitUsd: '0.000000000001',
+        spentUsd: '0',
+        leftUsd: '0.000000000001',
+        // The limit is below what any request needs: it never fits.
+        returnsAt: null,
+      },
     });
   });
 

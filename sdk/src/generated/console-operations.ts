@@ -4,6 +4,8 @@
 export const consoleOperations = {
   accounts: {
     account: { kind: 'query', path: 'account' },
+    accountLimits: { kind: 'query', path: 'account.limits' },
+    setAccountLimits: { kind: 'mutation', path: 'setAccountLimits' },
     node: { kind: 'query', path: 'node' },
     listMembers: { kind: 'query', path: 'account.members' },
     listInvitations: { kind: 'query', path: 'account.invitations' },

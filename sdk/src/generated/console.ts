@@ -10,6 +10,8 @@ import type {
   AccountEntriesQueryVariables,
   AccountForOperatorQuery,
   AccountForOperatorQueryVariables,
+  AccountLimitsQuery,
+  AccountLimitsQueryVariables,
   AccountOverviewQuery,
   AccountOverviewQueryVariables,
   AccountQuery,
@@ -210,6 +212,8 @@ import type {
   SendTestWebhookMutationVariables,
   ServiceStatusQuery,
   ServiceStatusQueryVariables,
+  SetAccountLimitsMutation,
+  SetAccountLimitsMutationVariables,
   SetAccountStatusMutation,
   SetAccountStatusMutationVariables,
   SetMemberRoleMutation,
@@ -286,6 +290,12 @@ import type {
 
 /** What `account` answers. */
 export type AccountAnswer = AccountQuery['account'];
+
+/** What `accountLimits` answers. */
+export type AccountLimitsAnswer = Below<AccountLimitsQuery['account'], 'limits'>;
+
+/** What `setAccountLimits` answers. */
+export type SetAccountLimitsAnswer = SetAccountLimitsMutation['setAccountLimits'];
 
 /** What `node` answers. */
 export type NodeAnswer = NodeQuery['node'];
@@ -712,6 +722,24 @@ export interface ConsoleAccounts {
    * ```
    */
   account(variables?: AccountQueryVariables, options?: RequestOptions): Pending<AccountAnswer>;
+  /**
+   * The limits that it sets itself.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.accountLimits();
+   * ```
+   */
+  accountLimits(variables?: AccountLimitsQueryVariables, options?: RequestOptions): Pending<AccountLimitsAnswer>;
+  /**
+   * Sets the limits of an account over all its keys. They count from the very next request on.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.setAccountLimits({ input: {} });
+   * ```
+   */
+  setAccountLimits(variables: SetAccountLimitsMutationVariables, options?: RequestOptions): Pending<SetAccountLimitsAnswer>;
   /**
    * Any object by its global id; null when there is none that you may see.
    *

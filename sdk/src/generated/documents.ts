@@ -2,11 +2,14 @@
 
 const accessToken = 'fragment AccessToken on AccessToken{createdAt deletedAt expiresAt id last4 lastUsedAt name prefix scopes}';
 const account = 'fragment Account on Account{budget{...Budget}createdAt email id name status}';
+const accountLimits = 'fragment AccountLimits on AccountLimits{spend{...SpendLimits}spent{...AccountSpend}timeZone}';
+const accountSpend = 'fragment AccountSpend on AccountSpend{held lifetime thisMonth thisWeek today}';
 const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
-const apiKey = 'fragment ApiKey on ApiKey{createdAt deletedAt expiresAt id last4 limits{...SpendLimits}models name prefix replaces requestsPerMinute spend{...KeySpend}status}';
+const apiKey = 'fragment ApiKey on ApiKey{burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}models name prefix replaces requestsPerMinute spend{...KeySpend}status}';
 const backupCodes = 'fragment BackupCodes on BackupCodes{backupCodes}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
+const burnLimit = 'fragment BurnLimit on BurnLimit{amount minutes}';
 const createdAccessToken = 'fragment CreatedAccessToken on CreatedAccessToken{accessToken{...AccessToken}secret}';
 const createdKey = 'fragment CreatedKey on CreatedKey{key{...ApiKey}secret}';
 const done = 'fragment Done on Done{ok}';
@@ -14,7 +17,7 @@ const download = 'fragment Download on Download{expiresAt url}';
 const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free held id kind reason spent}';
 const incident = 'fragment Incident on Incident{affected cause endedAt id impact modelId startedAt updates{...StatusUpdate}}';
 const invitation = 'fragment Invitation on Invitation{createdAt email expiresAt id role}';
-const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth today}';
+const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
 const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
 const member = 'fragment Member on Member{createdAt email id name role}';
 const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities efforts contextWindow displayName family id input{...TokenPrice}markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols perUnit{...UnitPrices}output{...TokenPrice}pricedSince priceClock{...ModelPriceClock}priceTiers{...ModelPriceTier}protocols simulated}';
@@ -44,7 +47,7 @@ const serviceAbsence = 'fragment ServiceAbsence on ServiceAbsence{from to}';
 const serviceStatus = 'fragment ServiceStatus on ServiceStatus{absences{...ServiceAbsence}announcements{...Announcement}generatedAt incidents{...Incident}measuredSince models{...ModelStatus}observers{...UptimeObserver}state}';
 const session = 'fragment Session on Session{createdAt current expiresAt id ipAddress lastUsedAt userAgent}';
 const signedIn = 'fragment SignedIn on SignedIn{secondFactorRequired}';
-const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month}';
+const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month week}';
 const statement = 'fragment Statement on Statement{charged closing expired granted month opening url}';
 const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
 const tokenPrice = 'fragment TokenPrice on TokenPrice{usdPerMillion vndPerMillionAtBest vndPerMillionAtStarter}';
@@ -66,6 +69,8 @@ const webhookEndpointWithSecret = 'fragment WebhookEndpointWithSecret on Webhook
 /** The text of each operation. */
 export const documents = {
   account: 'query account($id:ID){account(id:$id){...Account}}' + account + budget + grant,
+  accountLimits: 'query accountLimits($id:ID){account(id:$id){limits{...AccountLimits}}}' + accountLimits + accountSpend + spendLimits,
+  setAccountLimits: 'mutation setAccountLimits($input:AccountLimitsInput!){setAccountLimits(input:$input){__typename ...Account ...Problem}}' + account + budget + grant + problem,
   node: 'query node($id:ID!){node(id:$id){__typename id}}',
   listMembers: 'query listMembers($accountId:ID){account(id:$accountId){members{...Member}}}' + member,
   listInvitations: 'query listInvitations($accountId:ID){account(id:$accountId){invitations{...Invitation}}}' + invitation,
@@ -87,18 +92,18 @@ export const documents = {
   deleteAccessToken: 'mutation deleteAccessToken($id:ID!){deleteAccessToken(id:$id){__typename ...Done ...Problem}}' + done + problem,
   models: 'query models{models{...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices,
   model: 'query model($modelId:String!){model(modelId:$modelId){...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices,
-  listKeys: 'query listKeys($accountId:ID$after:String$deleted:Boolean$first:Int){account(id:$accountId){keys(after:$after deleted:$deleted first:$first){edges{cursor node{...ApiKey}}pageInfo{...PageInfo}}}}' + apiKey + keySpend + pageInfo + spendLimits,
-  createKey: 'mutation createKey($input:CreateKeyInput!){createKey(input:$input){__typename ...CreatedKey ...Problem}}' + apiKey + createdKey + keySpend + problem + spendLimits,
-  updateKey: 'mutation updateKey($input:UpdateKeyInput!){updateKey(input:$input){__typename ...ApiKey ...Problem}}' + apiKey + keySpend + problem + spendLimits,
-  rotateKey: 'mutation rotateKey($graceSeconds:Int$id:ID!){rotateKey(graceSeconds:$graceSeconds id:$id){__typename ...CreatedKey ...Problem}}' + apiKey + createdKey + keySpend + problem + spendLimits,
-  deleteKey: 'mutation deleteKey($id:ID!){deleteKey(id:$id){__typename ...ApiKey ...Problem}}' + apiKey + keySpend + problem + spendLimits,
-  listEntries: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine,
-  entry: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + keySpend + ledgerEntry + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine,
+  listKeys: 'query listKeys($accountId:ID$after:String$deleted:Boolean$first:Int){account(id:$accountId){keys(after:$after deleted:$deleted first:$first){edges{cursor node{...ApiKey}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + pageInfo + spendLimits,
+  createKey: 'mutation createKey($input:CreateKeyInput!){createKey(input:$input){__typename ...CreatedKey ...Problem}}' + apiKey + burnLimit + createdKey + keySpend + problem + spendLimits,
+  updateKey: 'mutation updateKey($input:UpdateKeyInput!){updateKey(input:$input){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + spendLimits,
+  rotateKey: 'mutation rotateKey($graceSeconds:Int$id:ID!){rotateKey(graceSeconds:$graceSeconds id:$id){__typename ...CreatedKey ...Problem}}' + apiKey + burnLimit + createdKey + keySpend + problem + spendLimits,
+  deleteKey: 'mutation deleteKey($id:ID!){deleteKey(id:$id){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + spendLimits,
+  listEntries: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine,
+  entry: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine,
   usage: 'query usage($accountId:ID$after:String$by:[UsageGroup!]$first:Int$from:DateTime$keyId:ID$model:String$outcomes:[RequestOutcome!]$period:UsagePeriod$timeZone:String$to:DateTime){account(id:$accountId){usage(after:$after by:$by first:$first from:$from keyId:$keyId model:$model outcomes:$outcomes period:$period timeZone:$timeZone to:$to){rows{...UsageRow}next}}}' + tokens + usageRow,
   budget: 'query budget($accountId:ID){account(id:$accountId){budget{...Budget}}}' + budget + grant,
   createLedgerDownload: 'mutation createLedgerDownload($accountId:ID$filter:LedgerFilter){createLedgerDownload(accountId:$accountId filter:$filter){__typename ...Download ...Problem}}' + download + problem,
   budgetChanged: 'subscription budgetChanged($accountId:ID){budgetChanged(accountId:$accountId){...Budget}}' + budget + grant,
-  ledgerAppended: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + keySpend + ledgerEntry + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine,
+  ledgerAppended: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine,
   shop: 'query shop{shop{open demonstration}}',
   plans: 'query plans($all:Boolean){plans(all:$all){...Plan}}' + plan,
   order: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + order + orderPayment + paymentInstructions,

@@ -7,7 +7,8 @@ import { accountOf, type Command, CommandError, type Given, invalidField, type S
 export const keyCommands: readonly Command[] = [
   {
     name: 'key create',
-    usage: '--account E [--name N] [--models a,b] [--expires ISO] [--limit-day|-month|-lifetime USD] [--rpm N]',
+    usage:
+      '--account E [--name N] [--models a,b] [--expires ISO] [--limit-day|-week|-month|-lifetime USD] [--burn-usd X --burn-minutes Y] [--rpm N]',
     summary: 'make an API key; its secret is shown this once',
     options: {
       account: 'text',
@@ -15,9 +16,12 @@ export const keyCommands: readonly Command[] = [
       models: 'text',
       expires: 'text',
       'limit-day': 'text',
+      'limit-week': 'text',
       'limit-month': 'text',
       'limit-lifetime': 'text',
       rpm: 'text',
+      'burn-usd': 'text',
+      'burn-minutes': 'text',
     },
     async run(surroundings, given) {
       const { createKeys } = await import('../../keys/keys.ts');
@@ -30,9 +34,11 @@ export const keyCommands: readonly Command[] = [
         models,
         limits: {
           day: (await usd(given, 'limit-day')) ?? null,
+          week: (await usd(given, 'limit-week')) ?? null,
           month: (await usd(given, 'limit-month')) ?? null,
           lifetime: (await usd(given, 'limit-lifetime')) ?? null,
         },
+        burnLimit: await burnLimit(given),
         requestsPerMinute: given.whole('rpm', 1, 1_000_000) ?? null,
         expiresAt: given.moment('expires') ?? null,
         actor: commandLine,
@@ -100,6 +106,7 @@ async function present({
   last4,
   models,
   limits,
+  burnLimit,
   requestsPerMinute,
   expiresAt,
   createdAt,
@@ -112,12 +119,27 @@ async function present({
     name,
     secret: `${prefix}…${last4}`,
     models,
-    limits: { day: amount(limits.day), month: amount(limits.month), lifetime: amount(limits.lifetime) },
+    limits: {
+      day: amount(limits.day),
+      week: amount(limits.week),
+      month: amount(limits.month),
+      lifetime: amount(limits.lifetime),
+    },
+    burnLimit: burnLimit && { amount: amount(burnLimit.amount), minutes: burnLimit.minutes },
     requestsPerMinute,
     expiresAt,
     createdAt,
     deletedAt,
   };
+}
+
+/** The burn limit of the options, which come together. */
+async function burnLimit(given: Given): Promise<ApiKey['burnLimit']> {
+  const [amount, minutes] = [await usd(given, 'burn-usd'), given.whole('burn-minutes', 1, 1_440)];
+  if (amount === undefined && minutes === undefined) return null;
+  if (amount === undefined || minutes === undefined)
+    throw new CommandError('invalid_input', '--burn-usd and --burn-minutes come together');
+  return { amount, minutes };
 }
 
 /** The key that `--id` names, of any account. */

@@ -1,5 +1,5 @@
 import { type KeySpendRecord, readKeySpend } from '../../billing/usage.ts';
-import type { SpendLimits } from '../../keys/keys.ts';
+import type { BurnLimit, SpendLimits } from '../../core/spend-limits.ts';
 import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
@@ -27,13 +27,24 @@ const KeyStatus = builder.enumType('KeyStatus', {
   } as const,
 });
 
-const SpendLimitsType = builder.objectRef<SpendLimits>('SpendLimits').implement({
-  description: 'What a key may spend by itself; null: nothing but the budget limits it.',
+export const SpendLimitsType = builder.objectRef<SpendLimits>('SpendLimits').implement({
+  description:
+    'What a key or an account may spend by itself, in the time zone of the account; null: no limit but the budget.',
   authScopes: { public: true },
   fields: (t) => ({
-    day: t.expose('day', { type: 'UsdAmount', nullable: true, description: 'In one day (UTC).' }),
-    month: t.expose('month', { type: 'UsdAmount', nullable: true, description: 'In one calendar month (UTC).' }),
+    day: t.expose('day', { type: 'UsdAmount', nullable: true, description: 'In one day.' }),
+    week: t.expose('week', { type: 'UsdAmount', nullable: true, description: 'In one week, from Monday.' }),
+    month: t.expose('month', { type: 'UsdAmount', nullable: true, description: 'In one calendar month.' }),
     lifetime: t.expose('lifetime', { type: 'UsdAmount', nullable: true, description: 'In all.' }),
+  }),
+});
+
+const BurnLimitType = builder.objectRef<BurnLimit>('BurnLimit').implement({
+  description: 'Stops a runaway program: the most that a key may spend within any so many minutes.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    amount: t.expose('amount', { type: 'UsdAmount', description: 'The most.' }),
+    minutes: t.exposeInt('minutes', { description: 'The length of the window.' }),
   }),
 });
 
@@ -41,8 +52,9 @@ const KeySpendType = builder.objectRef<Omit<KeySpendRecord, 'keyId'>>('KeySpend'
   description: 'What a key has spent.',
   authScopes: { public: true },
   fields: (t) => ({
-    today: t.expose('today', { type: 'UsdAmount', description: 'Since midnight (UTC).' }),
-    thisMonth: t.expose('thisMonth', { type: 'UsdAmount', description: 'Since the first of the month (UTC).' }),
+    today: t.expose('today', { type: 'UsdAmount', description: 'Since midnight in the time zone of the account.' }),
+    thisWeek: t.expose('thisWeek', { type: 'UsdAmount', description: 'Since Monday.' }),
+    thisMonth: t.expose('thisMonth', { type: 'UsdAmount', description: 'Since the first of the month.' }),
     lifetime: t.expose('lifetime', { type: 'UsdAmount', description: 'Since it was made.' }),
     held: t.expose('held', {
       type: 'UsdAmount',
@@ -56,7 +68,14 @@ const KeySpendType = builder.objectRef<Omit<KeySpendRecord, 'keyId'>>('KeySpend'
   }),
 });
 
-const unused: Omit<KeySpendRecord, 'keyId'> = { today: 0n, thisMonth: 0n, lifetime: 0n, held: 0n, lastUsedAt: null };
+const unused: Omit<KeySpendRecord, 'keyId'> = {
+  today: 0n,
+  thisWeek: 0n,
+  thisMonth: 0n,
+  lifetime: 0n,
+  held: 0n,
+  lastUsedAt: null,
+};
 
 export const ApiKeyType = builder.prismaNode('ApiKey', {
   id: { field: 'id' },
@@ -74,11 +93,19 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
     limits: t.field({
       type: SpendLimitsType,
       description: 'What it may spend by itself.',
-      resolve: ({ limitDay, limitMonth, limitLifetime }) => ({
+      resolve: ({ limitDay, limitWeek, limitMonth, limitLifetime }) => ({
         day: limitDay,
+        week: limitWeek,
         month: limitMonth,
         lifetime: limitLifetime,
       }),
+    }),
+    burnLimit: t.field({
+      type: BurnLimitType,
+      nullable: true,
+      description: 'What stops it when it spends too fast; null: nothing.',
+      resolve: ({ burnLimit, burnMinutes }) =>
+        burnLimit === null || burnMinutes === null ? null : { amount: burnLimit, minutes: burnMinutes },
     }),
     requestsPerMinute: t.exposeInt('requestsPerMinute', {
       nullable: true,
@@ -146,12 +173,22 @@ builder.prismaObjectFields(AccountType, (t) => ({
 
 // ---------------------------------------------------------------------------------------------- changing keys
 
-const SpendLimitsInput = builder.inputType('SpendLimitsInput', {
-  description: 'What a key may spend by itself; left out or null: nothing but the budget limits it.',
+export const SpendLimitsInput = builder.inputType('SpendLimitsInput', {
+  description:
+    'What a key or an account may spend by itself, in the time zone of the account; left out or null: no limit but the budget.',
   fields: (t) => ({
-    day: t.field({ type: 'UsdAmount', description: 'In one day (UTC).' }),
-    month: t.field({ type: 'UsdAmount', description: 'In one calendar month (UTC).' }),
+    day: t.field({ type: 'UsdAmount', description: 'In one day.' }),
+    week: t.field({ type: 'UsdAmount', description: 'In one week, from Monday. Left out, it stays as it is.' }),
+    month: t.field({ type: 'UsdAmount', description: 'In one calendar month.' }),
     lifetime: t.field({ type: 'UsdAmount', description: 'In all.' }),
+  }),
+});
+
+const BurnLimitInput = builder.inputType('BurnLimitInput', {
+  description: 'The most that a key may spend within any so many minutes.',
+  fields: (t) => ({
+    amount: t.field({ type: 'UsdAmount', required: true, description: 'The most.' }),
+    minutes: t.int({ required: true, description: 'The length of the window, 1 to 1440.' }),
   }),
 });
 
@@ -162,6 +199,7 @@ const CreateKeyInput = builder.inputType('CreateKeyInput', {
     name: t.string({ description: 'What people call it.' }),
     models: t.stringList({ description: 'Catalog ids that it may call; left out or empty: all.' }),
     limits: t.field({ type: SpendLimitsInput, description: 'What it may spend by itself.' }),
+    burnLimit: t.field({ type: BurnLimitInput, description: 'What stops it when it spends too fast.' }),
     requestsPerMinute: t.int({
       description: 'Requests that it may make in a minute, 1 to 1000000; left out or null: the limit of the service.',
     }),
@@ -178,7 +216,8 @@ const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
     id: t.id({ required: true, description: 'Which key.' }),
     name: t.string({ description: 'What people call it.' }),
     models: t.stringList({ description: 'Catalog ids that it may call; empty: all.' }),
-    limits: t.field({ type: SpendLimitsInput, description: 'All three limits anew.' }),
+    limits: t.field({ type: SpendLimitsInput, description: 'All limits anew, of which the week may be left out.' }),
+    burnLimit: t.field({ type: BurnLimitInput, description: 'What stops it when it spends too fast; null: nothing.' }),
     requestsPerMinute: t.int({
       description: 'Requests that it may make in a minute, 1 to 1000000; null: the limit of the service.',
     }),
@@ -214,7 +253,7 @@ function tooMany(limit: number): never {
   throw new ConflictError(`An account has at most ${limit} keys.`, 'TOO_MANY_KEYS');
 }
 
-type ApiKeyRow = Pick<typeof ApiKeyType.$inferType, 'accountId' | 'id' | 'models'>;
+type ApiKeyRow = Pick<typeof ApiKeyType.$inferType, 'accountId' | 'id' | 'models' | 'limitWeek'>;
 
 /** The account of a key that the principal sees and may manage. */
 async function accountOfKey(context: GraphqlContext, keyId: string | null): Promise<ApiKeyRow> {
@@ -229,8 +268,10 @@ async function accountOfKey(context: GraphqlContext, keyId: string | null): Prom
   return key;
 }
 
-const limitsOf = (limits: typeof SpendLimitsInput.$inferInput): SpendLimits => ({
+/** `week`: what stays when it is left out, as programs do that were written before there was one. */
+export const limitsOf = (limits: typeof SpendLimitsInput.$inferInput, week: bigint | null): SpendLimits => ({
   day: limits.day ?? null,
+  week: limits.week === undefined ? week : limits.week,
   month: limits.month ?? null,
   lifetime: limits.lifetime ?? null,
 });
@@ -260,12 +301,13 @@ builder.mutationField('createKey', (t) =>
     resolve: async (_root, { input }, context): Promise<MadeKey> => {
       const accountId = accountFor(context, input.accountId, 'keys');
       const idempotencyKey = checkIdempotencyKey(input.idempotencyKey);
-      const { name, models, limits, requestsPerMinute, expiresAt } = input;
+      const { name, models, limits, burnLimit, requestsPerMinute, expiresAt } = input;
       await checkModels(context, models);
       const terms = {
         ...(typeof name === 'string' ? { name } : {}),
         ...(models ? { models } : {}),
-        ...(limits ? { limits: limitsOf(limits) } : {}),
+        ...(limits ? { limits: limitsOf(limits, null) } : {}),
+        ...(burnLimit ? { burnLimit } : {}),
         ...(typeof requestsPerMinute === 'number' ? { requestsPerMinute } : {}),
         ...(expiresAt ? { expiresAt } : {}),
       };
@@ -295,7 +337,7 @@ builder.mutationField('updateKey', (t) =>
     args: { input: t.arg({ type: UpdateKeyInput, required: true, description: 'What is to change.' }) },
     resolve: async (query, _root, { input }, context) => {
       const key = await accountOfKey(context, decodeUuid('ApiKey', input.id));
-      const { name, models, limits, requestsPerMinute, expiresAt } = input;
+      const { name, models, limits, burnLimit, requestsPerMinute, expiresAt } = input;
       await checkModels(context, models, key.models);
       const outcome = await context.domains.keys.change({
         accountId: key.accountId,
@@ -303,7 +345,8 @@ builder.mutationField('updateKey', (t) =>
         actor: actorOf(context.principal),
         ...(typeof name === 'string' ? { name } : {}),
         ...(models ? { models } : {}),
-        ...(limits === undefined ? {} : { limits: limitsOf(limits ?? {}) }),
+        ...(limits === undefined ? {} : { limits: limitsOf(limits ?? {}, key.limitWeek) }),
+        ...(burnLimit === undefined ? {} : { burnLimit }),
         ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
         ...(expiresAt === undefined ? {} : { expiresAt }),
       });

@@ -1,0 +1,16 @@
+import type { PicoUsd } from './money.ts';
+
+/** Spending limits of a key or an account; null: none. Days, weeks and months are those of the account's time zone. */
+export interface SpendLimits {
+  day: PicoUsd | null;
+  /** Weeks begin on Monday. */
+  week: PicoUsd | null;
+  month: PicoUsd | null;
+  lifetime: PicoUsd | null;
+}
+
+/** At most so much within any so many minutes. */
+export interface BurnLimit {
+  amount: PicoUsd;
+  minutes: number;
+}

@@ -1,0 +1,86 @@
+import type { AccountLimits } from '../../accounts/account-limits.ts';
+import { readAccountSpend, type SpendRecord } from '../../billing/usage.ts';
+import { actorOf } from '../../people/principal.ts';
+import { accountFor } from '../access.ts';
+import { builder } from '../builder.ts';
+import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../errors.ts';
+import { limitsOf, SpendLimitsInput, SpendLimitsType } from '../keys/keys.ts';
+import { AccountType } from './accounts.ts';
+
+/** The limits that an account sets itself over all its keys. */
+
+const AccountSpendType = builder.objectRef<SpendRecord>('AccountSpend').implement({
+  description: 'What the keys of an account have spent together.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    today: t.expose('today', { type: 'UsdAmount', description: 'Since midnight in the time zone of the account.' }),
+    thisWeek: t.expose('thisWeek', { type: 'UsdAmount', description: 'Since Monday.' }),
+    thisMonth: t.expose('thisMonth', { type: 'UsdAmount', description: 'Since the first of the month.' }),
+    lifetime: t.expose('lifetime', { type: 'UsdAmount', description: 'In all.' }),
+    held: t.expose('held', { type: 'UsdAmount', description: 'Reserved by running requests, and in advance.' }),
+  }),
+});
+
+const AccountLimitsType = builder.objectRef<AccountLimits & { accountId: string }>('AccountLimits').implement({
+  description: 'The limits that an account sets itself, over all its keys.',
+  authScopes: ({ accountId }) => ({ account: accountId }),
+  fields: (t) => ({
+    spend: t.expose('limits', { type: SpendLimitsType, description: 'What it may spend.' }),
+    timeZone: t.exposeString('timeZone', {
+      description:
+        'IANA name of the time zone in which its days, weeks and months begin, for the limits of its keys too.',
+    }),
+    spent: t.field({
+      type: AccountSpendType,
+      nullable: true,
+      description: 'What its keys have spent together; null: it never had a spending limit.',
+      resolve: ({ accountId }, _args, { db }) => readAccountSpend(db, accountId),
+    }),
+  }),
+});
+
+builder.prismaObjectFields(AccountType, (t) => ({
+  limits: t.field({
+    type: AccountLimitsType,
+    description: 'The limits that it sets itself.',
+    select: { id: true },
+    resolve: async ({ id }, _args, { domains }) => {
+      const limits = await domains.accounts.limits(id);
+      if (limits === null) throw new NotFoundError('account');
+      return { accountId: id, ...limits };
+    },
+  }),
+}));
+
+const AccountLimitsInput = builder.inputType('AccountLimitsInput', {
+  description: 'What is to change about the limits of an account; what is left out stays.',
+  fields: (t) => ({
+    accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }),
+    spend: t.field({ type: SpendLimitsInput, description: 'All spending limits anew.' }),
+    timeZone: t.string({ description: 'IANA name of a time zone, e.g. Asia/Ho_Chi_Minh: where its days begin.' }),
+  }),
+});
+
+builder.mutationField('setAccountLimits', (t) =>
+  t.prismaField({
+    type: AccountType,
+    description: 'Sets the limits of an account over all its keys. They count from the very next request on.',
+    authScopes: { billing: true },
+    errors: { types: [InputError, NotFoundError, NotAllowedError] },
+    args: { input: t.arg({ type: AccountLimitsInput, required: true, description: 'What is to change.' }) },
+    resolve: async (query, _root, { input }, context) => {
+      const accountId = accountFor(context, input.accountId, 'billing');
+      const { spend, timeZone } = input;
+      const { accounts } = context.domains;
+      const outcome = await accounts.setLimits({
+        accountId,
+        actor: actorOf(context.principal),
+        ...(spend === undefined ? {} : { limits: limitsOf({ week: null, ...spend }, null) }),
+        ...(typeof timeZone === 'string' ? { timeZone } : {}),
+      });
+      if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
+      return context.prisma.account.findUniqueOrThrow({ ...query, where: { id: accountId } });
+    },
+  }),
+);
