@@ -84,6 +84,24 @@ export type BurnLimitInput = {
   minutes: number;
 };
 
+/** What operators want to be told of the business; what is left out stays. */
+export type BusinessNoticeSettingsInput = {
+  /** Whether operators get mails. */
+  mail?: boolean | null | undefined;
+  /** A margin of 24 hours below it is told; null: never. */
+  marginPercent?: number | null | undefined;
+  /** Kinds that are not wanted. */
+  muted?: Array<NoticeKind> | null | undefined;
+  /** Minute of the day from which nothing is sent, e.g. 1320 for 22:00; null: at no time. */
+  quietFrom?: number | null | undefined;
+  /** Minute of the day from which it is sent again, as one summary. */
+  quietTo?: number | null | undefined;
+  /** A shortfall of an hour above it is told. */
+  shortfall?: string | null | undefined;
+  /** Zone of the quiet hours, e.g. `Asia/Ho_Chi_Minh`. */
+  timeZone?: string | null | undefined;
+};
+
 /** The company that an account buys for. */
 export type CompanyInput = {
   /** Its address. */
@@ -124,6 +142,28 @@ export type CreateKeyInput = {
   name?: string | null | undefined;
   /** Requests that it may make in a minute, 1 to 1000000; left out or null: the limit of the service. */
   requestsPerMinute?: number | null | undefined;
+};
+
+/** A new channel. */
+export type CreateNoticeChannelInput = {
+  /** Whose; left out: your only or oldest account. Not for the business. */
+  accountId?: string | null | undefined;
+  /** What it leads to. */
+  kind: NoticeChannelKind;
+  /** What is sent there; empty: everything. */
+  kinds?: Array<NoticeKind> | null | undefined;
+  /** Language of the messages: `en` (default) or `vi`. */
+  locale?: string | null | undefined;
+  /** What people call it. */
+  name: string;
+  /** Telegram: the token of the bot. Slack, Discord, webhook: the address. Zalo: a refresh token. Write-only. */
+  secret: string;
+  /** Telegram: id of the chat or `@channel`. Zalo: id of the user. Otherwise empty. */
+  target?: string | null | undefined;
+  /** Zalo: id of the application that the Official Account permitted. */
+  zaloAppId?: string | null | undefined;
+  /** Zalo: secret of that application. Write-only. */
+  zaloAppSecret?: string | null | undefined;
 };
 
 /** What to buy. */
@@ -265,25 +305,83 @@ export type MarginGroup =
   /** By upstream. */
   | 'UPSTREAM';
 
-/** What an account is told. */
+/** What a channel leads to. */
+export type NoticeChannelKind =
+  /** A channel, by a webhook. */
+  | 'DISCORD'
+  /** A channel, by an incoming webhook. */
+  | 'SLACK'
+  /** A chat, by a bot of your own. */
+  | 'TELEGRAM'
+  /** A program of the operator’s: signed POST requests (Standard Webhooks). */
+  | 'WEBHOOK'
+  /** A user, by your Official Account. */
+  | 'ZALO';
+
+/** How far a message is. */
+export type NoticeDeliveryState =
+  /** It was accepted. */
+  | 'DELIVERED'
+  /** Given up. */
+  | 'FAILED'
+  /** It will be sent (again). */
+  | 'PENDING'
+  /** It is being sent. */
+  | 'SENDING'
+  /** The connection or the process ended while it was sent; it is not repeated. */
+  | 'UNKNOWN';
+
+/** What an account, a person or the operators are told. */
 export type NoticeKind =
   /** Nothing is left. */
   | 'BALANCE_EXHAUSTED'
   /** The balance is below the chosen figure. */
   | 'BALANCE_LOW'
+  /** More was spent in a time than chosen. */
+  | 'BURN_RATE'
   /** Part of the budget expires soon. */
   | 'GRANT_EXPIRING'
+  /** A key is near one of its limits. */
+  | 'KEY_LIMIT_NEAR'
+  /** Operators: the margin of 24 hours is below the chosen one. */
+  | 'MARGIN_LOW'
+  /** A model that the account uses has an incident. */
+  | 'MODEL_INCIDENT'
+  /** Somebody signed in from a browser that was not used before. */
+  | 'NEW_SIGN_IN'
+  /** The price of a model that the account uses changes. */
+  | 'PRICE_CHANGED'
+  /** Operators: answers cost more than could be charged. */
+  | 'SHORTFALL'
+  /** Operators: a transfer waits for a person. */
+  | 'TRANSFER_WAITING'
   /** The trial ends soon. */
-  | 'TRIAL_ENDING';
+  | 'TRIAL_ENDING'
+  /** Operators: an upstream fails. */
+  | 'UPSTREAM_FAILING';
 
-/** When an account wants to be told. */
+/** When an account wants to be told; what is left out stays. */
 export type NoticeSettingsInput = {
   /** Which account; left out: your only or oldest one. */
   accountId?: string | null | undefined;
+  /** More than this spent within `burnMinutes` is told; zero: never. */
+  burnAmount?: string | null | undefined;
+  /** The time of the burn rate: 1 to 1440 minutes. */
+  burnMinutes?: number | null | undefined;
+  /** A limit of a key that is used to this percentage is told; zero: never. */
+  keyPercent?: number | null | undefined;
   /** A balance below it is low; zero: never. */
   lowBalance: string;
   /** Whether notices go out by mail. */
   mail: boolean;
+  /** Kinds that are not wanted. */
+  muted?: Array<NoticeKind> | null | undefined;
+  /** Minute of the day from which nothing is sent, e.g. 1320 for 22:00; null: at no time. */
+  quietFrom?: number | null | undefined;
+  /** Minute of the day from which it is sent again, as one summary. */
+  quietTo?: number | null | undefined;
+  /** Zone of the quiet hours, e.g. `Asia/Ho_Chi_Minh`. */
+  timeZone?: string | null | undefined;
 };
 
 /** What happens to an exchange with an upstream when the client leaves. */
@@ -728,6 +826,28 @@ export type UpdateKeyInput = {
   requestsPerMinute?: number | null | undefined;
 };
 
+/** What is to change about a channel; what is left out stays. */
+export type UpdateNoticeChannelInput = {
+  /** Whether anything is sent there. */
+  enabled?: boolean | null | undefined;
+  /** Which channel. */
+  id: string;
+  /** What is sent there; empty: everything. */
+  kinds?: Array<NoticeKind> | null | undefined;
+  /** Language of the messages: `en` or `vi`. */
+  locale?: string | null | undefined;
+  /** What people call it. */
+  name?: string | null | undefined;
+  /** Telegram: the token of the bot. Slack, Discord, webhook: the address. Zalo: a refresh token. Write-only. */
+  secret?: string | null | undefined;
+  /** Telegram: id of the chat or `@channel`. Zalo: id of the user. Otherwise empty. */
+  target?: string | null | undefined;
+  /** Zalo: id of the application. */
+  zaloAppId?: string | null | undefined;
+  /** Zalo: secret of the application. Write-only. */
+  zaloAppSecret?: string | null | undefined;
+};
+
 /** What is to change about an endpoint; what is left out stays. */
 export type UpdateWebhookEndpointInput = {
   /** What people call it. */
@@ -967,14 +1087,14 @@ export type ListNoticesQueryVariables = Exact<{
 }>;
 
 
-export type ListNoticesQuery = { account: { notices: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean }> } | null };
+export type ListNoticesQuery = { account: { notices: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> }> } | null };
 
 export type NoticeSettingsQueryVariables = Exact<{
   accountId?: string | null | undefined;
 }>;
 
 
-export type NoticeSettingsQuery = { account: { noticeSettings: { lowBalance: string, mail: boolean } } | null };
+export type NoticeSettingsQuery = { account: { noticeSettings: { burnAmount: string, burnMinutes: number, keyPercent: number, lowBalance: string, mail: boolean, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, timeZone: string } } | null };
 
 export type UpdateNoticeSettingsMutationVariables = Exact<{
   input: NoticeSettingsInput;
@@ -982,9 +1102,67 @@ export type UpdateNoticeSettingsMutationVariables = Exact<{
 
 
 export type UpdateNoticeSettingsMutation = { updateNoticeSettings:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeSettings', lowBalance: string, mail: boolean }
+    | { __typename: 'NoticeSettings', burnAmount: string, burnMinutes: number, keyPercent: number, lowBalance: string, mail: boolean, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, timeZone: string }
+   };
+
+export type ListNoticeChannelsQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+}>;
+
+
+export type ListNoticeChannelsQuery = { account: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }> } | null };
+
+export type CreateNoticeChannelMutationVariables = Exact<{
+  input: CreateNoticeChannelInput;
+}>;
+
+
+export type CreateNoticeChannelMutation = { createNoticeChannel:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string } }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type UpdateNoticeChannelMutationVariables = Exact<{
+  input: UpdateNoticeChannelInput;
+}>;
+
+
+export type UpdateNoticeChannelMutation = { updateNoticeChannel:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+   };
+
+export type DeleteNoticeChannelMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type DeleteNoticeChannelMutation = { deleteNoticeChannel:
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+   };
+
+export type TestNoticeChannelMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type TestNoticeChannelMutation = { testNoticeChannel:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
 export type ListAccessTokensQueryVariables = Exact<{
@@ -1137,9 +1315,13 @@ export type StatusUpdateFragment = { body: string, bodyVi: string | null, create
 
 export type UptimeObserverFragment = { agent: boolean, measuredAt: string, name: string, region: string };
 
-export type NoticeFragment = { clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean };
+export type NoticeFragment = { clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> };
 
-export type NoticeSettingsFragment = { lowBalance: string, mail: boolean };
+export type NoticeSettingsFragment = { burnAmount: string, burnMinutes: number, keyPercent: number, lowBalance: string, mail: boolean, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, timeZone: string };
+
+export type BusinessNoticeSettingsFragment = { mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string };
+
+export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string };
 
 export type MatchableOrderFragment = { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
 
@@ -1929,6 +2111,81 @@ export type SaveSellerMutationVariables = Exact<{
 export type SaveSellerMutation = { saveSeller:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'Seller', address: string, name: string, privacyUrl: string, refundUrl: string, supportEmail: string, supportPhone: string, taxCode: string, termsUrl: string }
+   };
+
+export type ListBusinessNoticesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ListBusinessNoticesQuery = { operator: { notices: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> }> } };
+
+export type BusinessNoticeSettingsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BusinessNoticeSettingsQuery = { operator: { noticeSettings: { mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string } } };
+
+export type UpdateBusinessNoticeSettingsMutationVariables = Exact<{
+  input: BusinessNoticeSettingsInput;
+}>;
+
+
+export type UpdateBusinessNoticeSettingsMutation = { updateBusinessNoticeSettings:
+    | { __typename: 'BusinessNoticeSettings', mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+   };
+
+export type ListBusinessChannelsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ListBusinessChannelsQuery = { operator: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }> } };
+
+export type CreateBusinessChannelMutationVariables = Exact<{
+  input: CreateNoticeChannelInput;
+}>;
+
+
+export type CreateBusinessChannelMutation = { createBusinessChannel:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string } }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type UpdateBusinessChannelMutationVariables = Exact<{
+  input: UpdateNoticeChannelInput;
+}>;
+
+
+export type UpdateBusinessChannelMutation = { updateBusinessChannel:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+   };
+
+export type DeleteBusinessChannelMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type DeleteBusinessChannelMutation = { deleteBusinessChannel:
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+   };
+
+export type TestBusinessChannelMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type TestBusinessChannelMutation = { testBusinessChannel:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
 export type ShopQueryVariables = Exact<{ [key: string]: never; }>;

@@ -10,6 +10,7 @@ const bankTransfer = 'fragment BankTransfer on BankTransfer{amountVnd bankRefere
 const brokenInvariant = 'fragment BrokenInvariant on BrokenInvariant{invariant rows}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
 const burnLimit = 'fragment BurnLimit on BurnLimit{amount minutes}';
+const businessNoticeSettings = 'fragment BusinessNoticeSettings on BusinessNoticeSettings{mail marginPercent muted quietFrom quietTo shortfall timeZone}';
 const catalogEntry = 'fragment CatalogEntry on CatalogEntry{allow capabilities efforts reasoningTokensPerSecond unknownMembers contextWindow createdAt displayName enabled family id maxOutputTokens modelId prices{...PriceVersion}routes{...Route}}';
 const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free held id kind reason spent}';
 const grantEnded = 'fragment GrantEnded on GrantEnded{grant{...Grant}held taken}';
@@ -22,6 +23,8 @@ const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}c
 const member = 'fragment Member on Member{createdAt email id name role}';
 const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt closedBy count firstSeenAt id lastRequestId lastSeenAt model reported upstream}';
 const modelProbing = 'fragment ModelProbing on ModelProbing{askedMinutes askedMonthlyCost effectiveMinutes everyMinutes measured modelId monthlyBudget monthlyCost monthlyUpstreamCost}';
+const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
+const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds locale name problem target}';
 const order = 'fragment Order on Order{budget createdAt expiresAt id memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
 const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankReference bookedAt}';
 const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
@@ -114,4 +117,12 @@ export const operatorDocuments = {
   business: 'query business($timeZone:String){operator{business(timeZone:$timeZone){failingUpstreams{health{...UpstreamHealth}id upstreamId}modelMismatches newAccounts openIncidents vndThisMonth vndToday waitingSince waitingTransfers}}}' + upstreamHealth,
   search: 'query search($text:String!){operator{search(text:$text){accountId detail id kind title}}}',
   saveSeller: 'mutation saveSeller($input:SellerInput!){saveSeller(input:$input){__typename ...Seller ...Problem}}' + problem + seller,
+  listBusinessNotices: 'query listBusinessNotices{operator{notices{...Notice}}}' + notice,
+  businessNoticeSettings: 'query businessNoticeSettings{operator{noticeSettings{...BusinessNoticeSettings}}}' + businessNoticeSettings,
+  updateBusinessNoticeSettings: 'mutation updateBusinessNoticeSettings($input:BusinessNoticeSettingsInput!){updateBusinessNoticeSettings(input:$input){__typename ...BusinessNoticeSettings ...Problem}}' + businessNoticeSettings + problem,
+  listBusinessChannels: 'query listBusinessChannels{operator{noticeChannels{...NoticeChannel}}}' + noticeChannel,
+  createBusinessChannel: 'mutation createBusinessChannel($input:CreateNoticeChannelInput!){createBusinessChannel(input:$input){__typename ...on CreatedNoticeChannel{channel{...NoticeChannel}signing}...Problem}}' + noticeChannel + problem,
+  updateBusinessChannel: 'mutation updateBusinessChannel($input:UpdateNoticeChannelInput!){updateBusinessChannel(input:$input){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem,
+  deleteBusinessChannel: 'mutation deleteBusinessChannel($id:ID!){deleteBusinessChannel(id:$id){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem,
+  testBusinessChannel: 'mutation testBusinessChannel($id:ID!){testBusinessChannel(id:$id){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem,
 } as const;
