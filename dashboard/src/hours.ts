@@ -2,8 +2,8 @@
 
 import type { Locale } from './format.ts';
 
-export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-export type Weekday = (typeof weekdays)[number];
+export const daysOfWeek = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export type DayOfWeek = (typeof daysOfWeek)[number];
 
 /** `Mon–Fri 09:00–12:00, 14:00–18:00 (Asia/Shanghai)`. */
 export function hoursText(
@@ -17,7 +17,7 @@ export function hoursText(
 
 /** Three and more days in a row are a range. */
 function daysText(days: readonly string[], locale: Locale): string {
-  const places = weekdays.flatMap((day, place) => (days.includes(day) ? [place] : []));
+  const places = daysOfWeek.flatMap((day, place) => (days.includes(day) ? [place] : []));
   const runs: [number, number][] = [];
   for (const place of places) {
     const last = runs.at(-1);
@@ -52,7 +52,7 @@ export function parseDates(text: string): string[] | null {
 }
 
 /** Whether this browser knows the time zone; the server asks again. */
-export function isTimeZone(name: string): boolean {
+export function isKnownZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;

@@ -1,4 +1,4 @@
-import { isTimeZone, parseDates, parseHours, type Weekday, weekdays } from './hours.ts';
+import { type DayOfWeek, daysOfWeek, isKnownZone, parseDates, parseHours } from './hours.ts';
 import { isUsd } from './money.ts';
 import type { AllPrices, ClockPrices, TierPrices } from './preview.ts';
 
@@ -43,7 +43,7 @@ export function setOf(draft: SetDraft): AllPrices | null {
 
 /** Prices for hours of the week as typed. */
 export interface WindowDraft extends SetDraft {
-  days: readonly Weekday[];
+  days: readonly DayOfWeek[];
   hours: string;
   /** A set for each of the draft's tiers, at the same lengths. */
   tiers: readonly SetDraft[];
@@ -72,7 +72,7 @@ export function draftOfClock(clock: ClockPrices | null): ClockDraft {
     exceptDates: (clock.exceptDates ?? []).join(' '),
     windows: clock.windows.map((window) => ({
       ...draftOfSet(window),
-      days: weekdays.filter((day) => window.days.includes(day)),
+      days: daysOfWeek.filter((day) => window.days.includes(day)),
       hours: window.hours.join(', '),
       tiers: (window.tiers ?? []).map(draftOfSet),
     })),
@@ -86,7 +86,7 @@ export function clockOf(
 ): DraftedClock | null | undefined {
   if (windows.length === 0) return null;
   const dates = parseDates(exceptDates);
-  if (dates === null || !isTimeZone(timeZone.trim())) return undefined;
+  if (dates === null || !isKnownZone(timeZone.trim())) return undefined;
   const drafted: DraftedClock['windows'] = [];
   for (const window of windows) {
     const [set, hours] = [setOf(window), parseHours(window.hours)];

@@ -1,6 +1,6 @@
 /** The editor of prices by the clock. */
 
-import { dayName, isTimeZone, parseDates, parseHours, weekdays } from '../hours.ts';
+import { dayName, daysOfWeek, isKnownZone, parseDates, parseHours } from '../hours.ts';
 import { fill } from '../language/fill.ts';
 import { useOperatorLanguage } from '../language/language.tsx';
 import { type ClockDraft, emptySet, type WindowDraft } from '../price-draft.ts';
@@ -26,7 +26,7 @@ export function ClockFields({
   const windowAt = (index: number, window: WindowDraft) =>
     onChange({ ...draft, windows: windows.map((each, at) => (at === index ? window : each)) });
   const add = () =>
-    onChange({ ...draft, windows: [...windows, { ...emptySet, days: weekdays.slice(0, 5), hours: '', tiers: [] }] });
+    onChange({ ...draft, windows: [...windows, { ...emptySet, days: daysOfWeek.slice(0, 5), hours: '', tiers: [] }] });
   return (
     <>
       {windows.length === 0 ? null : (
@@ -37,7 +37,7 @@ export function ClockFields({
             required
             value={timeZone}
             onChange={(value) => onChange({ ...draft, timeZone: value })}
-            error={timeZone === '' || isTimeZone(timeZone.trim()) ? undefined : t.operator.clockTimeZoneHint}
+            error={timeZone === '' || isKnownZone(timeZone.trim()) ? undefined : t.operator.clockTimeZoneHint}
           />
           <TextField
             label={t.operator.clockExceptDates}
@@ -86,13 +86,13 @@ function WindowFields({
     <fieldset className="tier">
       <legend>{fill(t.operator.windowNumber, { n: number })}</legend>
       <div className="row-actions wrap">
-        {weekdays.map((day, place) => (
+        {daysOfWeek.map((day, place) => (
           <Checkbox
             key={day}
             label={dayName(place, locale)}
             checked={days.includes(day)}
             onChange={(on) =>
-              onChange({ ...window, days: weekdays.filter((each) => (each === day ? on : days.includes(each))) })
+              onChange({ ...window, days: daysOfWeek.filter((each) => (each === day ? on : days.includes(each))) })
             }
           />
         ))}
