@@ -19,13 +19,9 @@ import { createKeys } from '../keys/keys.ts';
 import { createPeople } from '../people/people.ts';
 import { registerBankWebhooks } from '../plans/bank-webhooks.ts';
 import { createCasso } from '../plans/casso.ts';
-import { createOrders } from '../plans/orders.ts';
 import { createPayos } from '../plans/payos.ts';
-import { createPlans } from '../plans/plans.ts';
-import { createQrPictures } from '../plans/qr-pictures.ts';
 import { createSepay } from '../plans/sepay.ts';
 import { createSepayListing } from '../plans/sepay-listing.ts';
-import { createTransfers } from '../plans/transfers.ts';
 import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
 import { createMailer } from '../runtime/mail.ts';
@@ -33,7 +29,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { createSeal } from '../shared/seal.ts';
 import { registerStatus } from '../uptime/status.ts';
 import { createOutgoing } from './outgoing.ts';
-import { createPaperParts } from './paper-parts.ts';
+import { createSales } from './sales.ts';
 import { createSchedule } from './schedule.ts';
 import { createUptimeParts } from './uptime-parts.ts';
 
@@ -113,23 +109,15 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     vendors: parts.vendors ?? readVendors,
   });
   const keys = createKeys({ pool });
-  const orders = createOrders({ pool, bank: config.bank });
-  const qrPictures = createQrPictures();
-  const transfers = createTransfers({
-    pool,
-    accountNumbers: accountNumbersOf(config.bank),
-    async onOrderMoved(client, { accountId, orderId, status }) {
-      await webhooks.recordEvent(client, { accountId, name: `order.${status}`, data: { order_id: orderId, status } });
-    },
-  });
-  const papers = createPaperParts({ pool, secretKey, publicUrl, accounts, orders, transfers, bank: config.bank });
+  const sales = createSales({ pool, config, secretKey, publicUrl, accounts, webhooks, mailer, log });
+  const { transfers } = sales.domains;
   const measuring = createUptimeParts({ pool, accounts, keys, isLate, log });
   const schedule = createSchedule({
     databaseUrl: databaseDirectUrl,
     publicUrl,
     probes: config.probes,
     ...measuring.rounds,
-    orders,
+    sales: sales.jobs,
     transfers,
     transferSource: config.bank && listing && createSepayListing({ ...listing, accountNumber: config.bank.account }),
     notices,
@@ -152,11 +140,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       modelMismatches: mismatches,
       upstreamHealth: router.health,
       downloads,
-      ...papers.domains,
-      orders,
-      plans: createPlans({ pool }),
-      qrPictures,
-      transfers,
+      ...sales.domains,
       ...measuring.domains,
       notices,
       sendsMail: config.mail.smtpUrl !== null,
@@ -175,7 +159,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     pricing: { pool, catalog, uptime: measuring.domains.uptime, publicUrl },
     bank: config.bank,
   });
-  papers.register(app, limits);
+  sales.registerPages(app, limits);
   measuring.registerRoutes(app);
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],
@@ -192,13 +176,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     async close() {
       measuring.presence.close();
       await Promise.all([schedule.close(), notices.close()]);
-      await Promise.all([
-        catalogWrites.routeTester.close(),
-        webhooks.close(),
-        mailer.close(),
-        qrPictures.close(),
-        papers.close(),
-      ]);
+      await Promise.all([catalogWrites.routeTester.close(), webhooks.close(), mailer.close(), sales.close()]);
       await Promise.all([prisma.$disconnect(), pool.end()]);
     },
   };
@@ -238,10 +216,4 @@ async function registerPages(app: FastifyInstance, { limits, downloads, bank, ..
     registerStatus(pages, pricing);
     registerPricing(pages, pricing);
   });
-}
-
-/** The operator's own bank accounts. Null with a made-up account: there is nothing to compare with. */
-function accountNumbersOf(bank: Config['bank']): string[] | null {
-  if (bank === null) return [];
-  return bank.isDemonstration ? null : [bank.account];
 }

@@ -3,13 +3,13 @@ import { connecting } from '../database/address.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
 import type { People } from '../people/people.ts';
-import type { Orders } from '../plans/orders.ts';
 import { reconcile, type TransferSource } from '../plans/reconciliation.ts';
 import type { Transfers } from '../plans/transfers.ts';
 import { createJobs, type JobLog, type Jobs } from '../runtime/jobs.ts';
 import type { Probing } from '../uptime/probing.ts';
 import { createProbeRound, type ProbeAccount } from '../uptime/round.ts';
 import type { Uptime } from '../uptime/uptime.ts';
+import type { Sales } from './sales.ts';
 
 /** The schedule: which job runs when, and what triggers it early. */
 export interface ScheduleParts {
@@ -22,7 +22,7 @@ export interface ScheduleParts {
   probing: Pick<Probing, 'due'>;
   /** The account that pays for probes. */
   probeAccount: ProbeAccount;
-  orders: Pick<Orders, 'expire'>;
+  sales: Sales['jobs'];
   transfers: Pick<Transfers, 'receive'>;
   /** Where transfers that a webhook lost are queried; null: nowhere. */
   transferSource: TransferSource | null;
@@ -52,7 +52,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     probes,
     probing,
     probeAccount,
-    orders,
+    sales,
     transfers,
     transferSource,
     uptime,
@@ -76,7 +76,9 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     jobs: [
       // Each model has a pace of its own: a round probes those that are due.
       ...(probes ? [{ name: 'probes', cron: '* * * * *', run: probeRound }] : []),
-      { name: 'orders', cron: '* * * * *', run: orders.expire },
+      { name: 'orders', cron: '* * * * *', run: sales.orders },
+      { name: 'order-mails', cron: '* * * * *', run: sales.orderMails },
+      { name: 'invoices', cron: '* * * * *', run: sales.invoices },
       {
         name: 'reconciliation',
         cron: '*/10 * * * *',

@@ -9,6 +9,7 @@ import type { Keys } from '../keys/keys.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
 import type { People } from '../people/people.ts';
+import type { Invoices } from '../plans/invoices.ts';
 import type { Orders } from '../plans/orders.ts';
 import type { Parties } from '../plans/parties.ts';
 import type { Plans } from '../plans/plans.ts';
@@ -42,6 +43,7 @@ export interface Domains {
   statements: Statements;
   statementLinks: StatementLinks;
   orders: Orders;
+  invoices: Invoices;
   plans: Plans;
   parties: Parties;
   qrPictures: QrPictures;

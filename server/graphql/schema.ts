@@ -34,6 +34,7 @@ import './plans/plans.ts';
 import './plans/orders.ts';
 import './plans/order-status.ts';
 import './plans/order-receipts.ts';
+import './plans/invoices.ts';
 import './plans/statements.ts';
 import './operator/search.ts';
 import './plans/transfer-corrections.ts';

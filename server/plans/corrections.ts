@@ -4,6 +4,7 @@ import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { isUuid } from '../shared/uuid.ts';
+import { withdrawInvoice } from './invoices.ts';
 import { insertOrder, lockPurchases, violates } from './orders.ts';
 import { type OrderStatus, type ReviewReason, refuseAmount } from './payment.ts';
 import { findPlan, type Plan } from './plans.ts';
@@ -66,7 +67,8 @@ export function createCorrections(pool: Pool, apply: ApplyPayment) {
       if (order === null) throw new Error('an order that was just written is missing');
       if (!(await insertMatch(client, { transferId: input.transferId, orderId, by: input.by })))
         throw new MatchedMeanwhile();
-      await apply(client, { order, transferId: input.transferId, decision: { kind: 'paid', surplusVnd: 0n } });
+      const decision = { kind: 'paid', surplusVnd: 0n } as const;
+      await apply(client, { order, transferId: input.transferId, decision, byHand: true });
       await closeMatched(client, { transferId: input.transferId, orderId, by: input.by });
       await appendAudit(client, {
         actor: input.by,
@@ -118,6 +120,7 @@ async function undo(client: ClientBase, { transferId, by }: { transferId: string
     after: { orderStatus: status },
   });
   if (staysPaid || order.status !== 'paid') return { kind: 'undone', orderId: order.id };
+  await withdrawInvoice(client, order.id);
   // The last lock: from here on nothing of the grant can be held.
   const grant = await undoPurchase(client, {
     accountId: order.accountId,

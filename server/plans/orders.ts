@@ -5,6 +5,7 @@ import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { createMemo, findMemos } from './memo.ts';
+import { recordOrderMail } from './order-mails.ts';
 import type { OrderStatus } from './payment.ts';
 import { findPlan, type Plan } from './plans.ts';
 import { vietQrPayload } from './vietqr.ts';
@@ -125,6 +126,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
       if ('kind' in terms) return terms;
 
       const id = await insertOrder(client, { accountId, plan, terms, upgrades, idempotencyKey, lifetimeMs });
+      await recordOrderMail(client, { orderId: id, kind: 'made' });
       const order = await find(client, accountId, id);
       if (order === null) throw new Error('an order that was just written is missing');
       return { kind: 'created', order };

@@ -1,5 +1,7 @@
 import type { ClientBase } from 'pg';
 import { addGrant } from '../billing/grants.ts';
+import { recordInvoice } from './invoices.ts';
+import { recordOrderMail } from './order-mails.ts';
 import type { PaymentDecision } from './payment.ts';
 import { closeShort, insertReview, type LockedOrder } from './transfer-rows.ts';
 
@@ -17,18 +19,28 @@ export interface SettlementDeps {
   giveGrant?: typeof addGrant;
   /** Called in the same transaction, to publish payments. An error in it rolls the payment back. */
   onOrderMoved?: (client: ClientBase, moved: OrderMoved) => Promise<void>;
+  /** The name of the provider that issues e-invoices; null: none are issued. */
+  invoiceProvider?: string | null;
 }
 
 /** How long a partly paid order waits for the rest. */
 const partialGraceDays = 7;
 
 /** Applies a decision to its order: status, grant, surplus. In the transaction of the decision. */
-export function createSettlement({ giveGrant = addGrant, onOrderMoved }: SettlementDeps) {
+export function createSettlement({ giveGrant = addGrant, onOrderMoved, invoiceProvider = null }: SettlementDeps) {
   return async function apply(
     client: ClientBase,
-    step: { order: LockedOrder; transferId: string; decision: Exclude<PaymentDecision, { kind: 'review' }> },
+    step: {
+      order: LockedOrder;
+      transferId: string;
+      decision: Exclude<PaymentDecision, { kind: 'review' }>;
+      /** An operator matched the transfer. */
+      byHand: boolean;
+    },
   ): Promise<void> {
-    const { order, transferId, decision } = step;
+    const { order, transferId, decision, byHand } = step;
+    if (byHand) await recordOrderMail(client, { orderId: order.id, kind: 'matched', transferId });
+    else if (decision.kind === 'paid') await recordOrderMail(client, { orderId: order.id, kind: 'paid', transferId });
     if (decision.kind === 'partial') {
       await client.query(
         `UPDATE purchase_order SET status = 'partial', expires_at = greatest(expires_at, now() + make_interval(days => $2))
@@ -58,6 +70,7 @@ export function createSettlement({ giveGrant = addGrant, onOrderMoved }: Settlem
         expiresAt: rows[0]?.expiresAt ?? null,
         sourceRef: `order:${order.id}`,
       });
+      if (invoiceProvider !== null) await recordInvoice(client, order.id, invoiceProvider);
       await closeShort(client, order.id, 'the order was paid after all');
       if (decision.surplusVnd > 0n)
         await insertReview(client, {

@@ -124,7 +124,7 @@ export function createTransfers(deps: TransferDeps) {
         return { kind: 'review', transferId, reason: decision.reason };
       }
       await insertMatch(client, { transferId, orderId, by: 'matcher' });
-      await apply(client, { order, transferId, decision });
+      await apply(client, { order, transferId, decision, byHand: false });
       return { ...decision, transferId, orderId };
     });
   }
@@ -149,7 +149,7 @@ export function createTransfers(deps: TransferDeps) {
           const matched = await findTransfer(client, input.transferId);
           return { kind: 'already_matched', orderId: matched?.orderId ?? input.orderId };
         }
-        await apply(client, { order, transferId: input.transferId, decision });
+        await apply(client, { order, transferId: input.transferId, decision, byHand: true });
         await closeMatched(client, input);
         await appendAudit(client, {
           actor: input.by,

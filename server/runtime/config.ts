@@ -157,6 +157,16 @@ const variables = z.object({
   SEPAY_WEBHOOK_AUTH: z.enum(['hmac', 'apikey'], 'must be hmac or apikey').default('hmac'),
   SEPAY_API_TOKEN: z.string().optional(),
   SEPAY_API_URL: httpUrl.default('https://my.sepay.vn/userapi'),
+  SEPAY_EINVOICE_CLIENT_ID: z.string().optional(),
+  SEPAY_EINVOICE_CLIENT_SECRET: z.string().optional(),
+  SEPAY_EINVOICE_ACCOUNT_ID: z.uuid('must be the UUID of a provider account').optional(),
+  SEPAY_EINVOICE_TEMPLATE: z.string().max(20).optional(),
+  SEPAY_EINVOICE_SERIES: z.string().max(20).optional(),
+  SEPAY_EINVOICE_TAX_RATE: z
+    .enum(['-2', '-1', '0', '5', '8', '10'], 'must be -2, -1, 0, 5, 8 or 10')
+    .transform(Number)
+    .optional(),
+  SEPAY_EINVOICE_URL: httpUrl.default('https://einvoice-api.sepay.vn'),
   CASSO_WEBHOOK_SECRET: z.string().optional(),
   CASSO_WEBHOOK_AUTH: z.enum(['hmac', 'token'], 'must be hmac or token').default('hmac'),
   PAYOS_CHECKSUM_KEY: z.string().optional(),
@@ -247,6 +257,8 @@ export interface Config {
     /** SePay's list of transactions, for transfers that webhooks lost; null: it is not queried. */
     listing: { token: string; baseUrl: string } | null;
   };
+  /** Where e-invoices of paid orders are issued; null: none are issued. */
+  einvoice: EinvoiceConfig | null;
   /** The vendor key that an environment variable carries, for `apiKeyEnv` of the catalog file. */
   vendorKey(variable: string): string | undefined;
 }
@@ -272,6 +284,45 @@ export interface BankConfig {
   account: string;
   name: string;
   isDemonstration: boolean;
+}
+
+/** SePay's eInvoice API. */
+export interface EinvoiceConfig {
+  clientId: string;
+  clientSecret: string;
+  accountId: string;
+  templateCode: string;
+  series: string;
+  /** Percent of VAT in the price; -2: not subject to tax, -1: not declared; null: a sales invoice without tax. */
+  taxRate: number | null;
+  baseUrl: string;
+}
+
+const einvoiceNames = [
+  'SEPAY_EINVOICE_CLIENT_ID',
+  'SEPAY_EINVOICE_CLIENT_SECRET',
+  'SEPAY_EINVOICE_ACCOUNT_ID',
+  'SEPAY_EINVOICE_TEMPLATE',
+  'SEPAY_EINVOICE_SERIES',
+] as const;
+
+type EinvoiceVariables = { [name in (typeof einvoiceNames)[number]]?: string | undefined } & {
+  SEPAY_EINVOICE_TAX_RATE?: number | undefined;
+  SEPAY_EINVOICE_URL: string;
+};
+
+/** Half of the settings would issue no invoice, or one in a wrong series. */
+function einvoiceProblems(v: EinvoiceVariables): string[] {
+  const missing = einvoiceNames.filter((name) => v[name] === undefined);
+  if (missing.length === 0 || missing.length === einvoiceNames.length) return [];
+  return [`${missing.join(', ')}: required when another SEPAY_EINVOICE_ variable is set`];
+}
+
+function einvoiceOf(v: EinvoiceVariables): EinvoiceConfig | null {
+  const [clientId, clientSecret, accountId, templateCode, series] = einvoiceNames.map((name) => v[name]);
+  if (!clientId || !clientSecret || !accountId || !templateCode || !series) return null;
+  const taxRate = v.SEPAY_EINVOICE_TAX_RATE ?? null;
+  return { clientId, clientSecret, accountId, templateCode, series, taxRate, baseUrl: v.SEPAY_EINVOICE_URL };
 }
 
 interface BankVariables {
@@ -337,6 +388,7 @@ export function loadConfig(
   if (parsed.success && parsed.data.DATABASE_DIRECT_URL !== undefined && parsed.data.DATABASE_URL === undefined)
     problems.push('DATABASE_DIRECT_URL: DATABASE_URL is required beside it');
   if (parsed.success && parsed.data.NODE_ENV === 'production') problems.push(...bankProblems(parsed.data));
+  if (parsed.success) problems.push(...einvoiceProblems(parsed.data));
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
 
   const v = parsed.data;
@@ -404,6 +456,7 @@ export function loadConfig(
       payos: { secret: v.PAYOS_CHECKSUM_KEY ?? '' },
       listing: v.SEPAY_API_TOKEN === undefined ? null : { token: v.SEPAY_API_TOKEN, baseUrl: v.SEPAY_API_URL },
     },
+    einvoice: einvoiceOf(v),
     vendorKey: (variable) => (Object.hasOwn(given, variable) ? given[variable] : undefined),
   };
 }

@@ -110,6 +110,8 @@ export const rows: Record<string, () => Row> = {
     budget: 10n,
     expires_at: '2026-12-01T00:00:00Z',
   }),
+  order_mail: () => ({ id: randomUUID(), order_id: order, kind: 'made' }),
+  order_invoice: () => ({ order_id: order, provider: 'sepay' }),
   bank_transfer: () => ({
     id: transfer,
     provider: 'sepay',

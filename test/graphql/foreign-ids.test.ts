@@ -297,6 +297,7 @@ const operatorFields = new Set([
   'Mutation.endGrant',
   'Mutation.giveGrant',
   'Mutation.matchTransfer',
+  'Mutation.retryInvoice',
   'Mutation.revokeProbeAgent',
   'Mutation.setAccountStatus',
   'Mutation.testRoute',

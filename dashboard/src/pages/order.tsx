@@ -201,6 +201,17 @@ function ReceiptCard({ order }: { order: Order }) {
                 </dd>
               </div>
             </dl>
+            {order.invoice === null ? null : (
+              <p>
+                {t.order.invoice}: {t.order.invoiceStates[order.invoice.state]}
+                {order.invoice.number === null ? null : `, ${order.invoice.number}`}{' '}
+                {order.invoice.url === null ? null : (
+                  <a href={order.invoice.url} target="_blank" rel="noreferrer">
+                    {t.order.invoice} <Icon name="external" />
+                  </a>
+                )}
+              </p>
+            )}
             <Table
               caption={t.order.payments}
               rows={found.payments}

@@ -109,6 +109,8 @@ export const consoleOperations = {
     updateBusinessChannel: { kind: 'mutation', path: 'updateBusinessChannel' },
     deleteBusinessChannel: { kind: 'mutation', path: 'deleteBusinessChannel' },
     testBusinessChannel: { kind: 'mutation', path: 'testBusinessChannel' },
+    invoiceProblems: { kind: 'query', path: 'operator.invoiceProblems' },
+    retryInvoice: { kind: 'mutation', path: 'retryInvoice' },
   },
   orders: {
     shop: { kind: 'query', path: 'shop' },

@@ -254,6 +254,19 @@ export type InvitedRole =
   /** Looks at everything. */
   | 'VIEWER';
 
+/** How far an e-invoice is. */
+export type InvoiceState =
+  /** It is being issued. */
+  | 'DUE'
+  /** It could not be issued: the operator looks at it. */
+  | 'FAILED'
+  /** It was issued. */
+  | 'ISSUED'
+  /** The payment was undone afterwards: the operator cancels it. */
+  | 'TO_CANCEL'
+  /** The payment was undone before it was requested. */
+  | 'WITHDRAWN';
+
 /** Whether a key opens anything. */
 export type KeyStatus =
   /** It does. */
@@ -1325,7 +1338,9 @@ export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | n
 
 export type MatchableOrderFragment = { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
 
-export type OrderFragment = { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> };
+export type OrderFragment = { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> };
+
+export type OrderInvoiceFragment = { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null };
 
 export type OrderPaymentFragment = { amountVnd: string, bankReference: string | null, bookedAt: string };
 
@@ -1894,7 +1909,7 @@ export type SearchOrdersQueryVariables = Exact<{
 }>;
 
 
-export type SearchOrdersQuery = { orders: { edges: Array<{ cursor: string, node: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+export type SearchOrdersQuery = { orders: { edges: Array<{ cursor: string, node: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type ListBankTransfersQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2188,6 +2203,22 @@ export type TestBusinessChannelMutation = { testBusinessChannel:
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
+export type InvoiceProblemsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type InvoiceProblemsQuery = { operator: { invoiceProblems: Array<{ issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null, order: { id: string, memo: string } }> } };
+
+export type RetryInvoiceMutationVariables = Exact<{
+  orderId: string;
+}>;
+
+
+export type RetryInvoiceMutation = { retryInvoice:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'OrderInvoice', issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null }
+   };
+
 export type ShopQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -2205,7 +2236,7 @@ export type OrderQueryVariables = Exact<{
 }>;
 
 
-export type OrderQuery = { order: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } | null };
+export type OrderQuery = { order: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } | null };
 
 export type ReceiptQueryVariables = Exact<{
   orderId: string;
@@ -2221,7 +2252,7 @@ export type ListOrdersQueryVariables = Exact<{
 }>;
 
 
-export type ListOrdersQuery = { account: { orders: { edges: Array<{ cursor: string, node: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListOrdersQuery = { account: { orders: { edges: Array<{ cursor: string, node: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateOrderMutationVariables = Exact<{
   input: CreateOrderInput;
@@ -2233,7 +2264,7 @@ export type CreateOrderMutation = { createOrder:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
+    | { __typename: 'Order', budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
    };
 
 export type CancelOrderMutationVariables = Exact<{
@@ -2245,7 +2276,7 @@ export type CancelOrderMutation = { cancelOrder:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
+    | { __typename: 'Order', budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
    };
 
 export type OrderStatusSubscriptionVariables = Exact<{
@@ -2253,7 +2284,7 @@ export type OrderStatusSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrderStatusSubscription = { orderStatus: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } };
+export type OrderStatusSubscription = { orderStatus: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } };
 
 export type SellerQueryVariables = Exact<{ [key: string]: never; }>;
 

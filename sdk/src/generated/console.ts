@@ -100,6 +100,8 @@ import type {
   InvariantsQueryVariables,
   InviteMemberMutation,
   InviteMemberMutationVariables,
+  InvoiceProblemsQuery,
+  InvoiceProblemsQueryVariables,
   LedgerAppendedSubscription,
   LedgerAppendedSubscriptionVariables,
   ListAccessTokensQuery,
@@ -176,6 +178,8 @@ import type {
   ResendVerificationMutationVariables,
   ResetPasswordMutation,
   ResetPasswordMutationVariables,
+  RetryInvoiceMutation,
+  RetryInvoiceMutationVariables,
   RevenueQuery,
   RevenueQueryVariables,
   RevokeInvitationMutation,
@@ -581,6 +585,12 @@ export type DeleteBusinessChannelAnswer = DeleteBusinessChannelMutation['deleteB
 
 /** What `testBusinessChannel` answers. */
 export type TestBusinessChannelAnswer = TestBusinessChannelMutation['testBusinessChannel'];
+
+/** What `invoiceProblems` answers. */
+export type InvoiceProblemsAnswer = InvoiceProblemsQuery['operator']['invoiceProblems'];
+
+/** What `retryInvoice` answers. */
+export type RetryInvoiceAnswer = RetryInvoiceMutation['retryInvoice'];
 
 /** What `shop` answers. */
 export type ShopAnswer = ShopQuery['shop'];
@@ -1611,6 +1621,24 @@ export interface ConsoleOperator {
    * ```
    */
   testBusinessChannel(variables: TestBusinessChannelMutationVariables, options?: RequestOptions): Pending<TestBusinessChannelAnswer>;
+  /**
+   * E-invoices that fail or have to be cancelled, the oldest first; at most 100.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.invoiceProblems();
+   * ```
+   */
+  invoiceProblems(variables?: InvoiceProblemsQueryVariables, options?: RequestOptions): Pending<InvoiceProblemsAnswer>;
+  /**
+   * Tries an e-invoice again that could not be issued. It is looked up first: there is never a second one.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.retryInvoice({ orderId: 'order-id' });
+   * ```
+   */
+  retryInvoice(variables: RetryInvoiceMutationVariables, options?: RequestOptions): Pending<RetryInvoiceAnswer>;
 }
 
 /** Operations on orders. */

@@ -28,7 +28,8 @@ const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displ
 const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
 const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds locale name problem target}';
 const noticeSettings = 'fragment NoticeSettings on NoticeSettings{burnAmount burnMinutes keyPercent lowBalance mail muted quietFrom quietTo timeZone}';
-const order = 'fragment Order on Order{budget createdAt expiresAt id memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
+const order = 'fragment Order on Order{budget createdAt expiresAt id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
+const orderInvoice = 'fragment OrderInvoice on OrderInvoice{issuedAt nextAt number problem state url}';
 const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankReference bookedAt}';
 const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
 const paymentInstructions = 'fragment PaymentInstructions on PaymentInstructions{amountVnd bank{...BankAccount}memo qrPayload qrPng qrSvg}';
@@ -106,12 +107,12 @@ export const documents = {
   ledgerAppended: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine,
   shop: 'query shop{shop{open demonstration}}',
   plans: 'query plans($all:Boolean){plans(all:$all){...Plan}}' + plan,
-  order: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + order + orderPayment + paymentInstructions,
+  order: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions,
   receipt: 'query receipt($orderId:ID!){receipt(orderId:$orderId){...Receipt}}' + orderPayment + receipt,
-  listOrders: 'query listOrders($accountId:ID$after:String$first:Int){account(id:$accountId){orders(after:$after first:$first){edges{cursor node{...Order}}pageInfo{...PageInfo}}}}' + bankAccount + order + orderPayment + pageInfo + paymentInstructions,
-  createOrder: 'mutation createOrder($input:CreateOrderInput!){createOrder(input:$input){__typename ...Order ...Problem}}' + bankAccount + order + orderPayment + paymentInstructions + problem,
-  cancelOrder: 'mutation cancelOrder($id:ID!){cancelOrder(id:$id){__typename ...Order ...Problem}}' + bankAccount + order + orderPayment + paymentInstructions + problem,
-  orderStatus: 'subscription orderStatus($id:ID!){orderStatus(id:$id){...Order}}' + bankAccount + order + orderPayment + paymentInstructions,
+  listOrders: 'query listOrders($accountId:ID$after:String$first:Int){account(id:$accountId){orders(after:$after first:$first){edges{cursor node{...Order}}pageInfo{...PageInfo}}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions,
+  createOrder: 'mutation createOrder($input:CreateOrderInput!){createOrder(input:$input){__typename ...Order ...Problem}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions + problem,
+  cancelOrder: 'mutation cancelOrder($id:ID!){cancelOrder(id:$id){__typename ...Order ...Problem}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions + problem,
+  orderStatus: 'subscription orderStatus($id:ID!){orderStatus(id:$id){...Order}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions,
   seller: 'query seller{seller{...Seller}}' + seller,
   company: 'query company($accountId:ID){account(id:$accountId){company{address name taxCode}id}}',
   saveCompany: 'mutation saveCompany($accountId:ID!$input:CompanyInput){saveCompany(accountId:$accountId input:$input){__typename ...on Account{company{address name taxCode}id}...Problem}}' + problem,

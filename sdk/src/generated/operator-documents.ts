@@ -25,7 +25,8 @@ const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt cl
 const modelProbing = 'fragment ModelProbing on ModelProbing{askedMinutes askedMonthlyCost effectiveMinutes everyMinutes measured modelId monthlyBudget monthlyCost monthlyUpstreamCost}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
 const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds locale name problem target}';
-const order = 'fragment Order on Order{budget createdAt expiresAt id memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
+const order = 'fragment Order on Order{budget createdAt expiresAt id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
+const orderInvoice = 'fragment OrderInvoice on OrderInvoice{issuedAt nextAt number problem state url}';
 const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankReference bookedAt}';
 const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
 const paymentInstructions = 'fragment PaymentInstructions on PaymentInstructions{amountVnd bank{...BankAccount}memo qrPayload qrPng qrSvg}';
@@ -95,7 +96,7 @@ export const operatorDocuments = {
   setUpstreamEnabled: 'mutation setUpstreamEnabled($enabled:Boolean!$upstreamId:String!){setUpstreamEnabled(enabled:$enabled upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
   addUpstreamKey: 'mutation addUpstreamKey($secret:String!$upstreamId:String!){addUpstreamKey(secret:$secret upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
   deleteUpstreamKey: 'mutation deleteUpstreamKey($keyId:ID!$upstreamId:String!){deleteUpstreamKey(keyId:$keyId upstreamId:$upstreamId){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey,
-  searchOrders: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}}}' + bankAccount + order + orderPayment + pageInfo + paymentInstructions,
+  searchOrders: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions,
   listBankTransfers: 'query listBankTransfers($after:String$first:Int$queue:Boolean){bankTransfers(after:$after first:$first queue:$queue){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}}}' + bankTransfer + pageInfo + transferReview,
   findOrdersToMatch: 'query findOrdersToMatch($after:String$first:Int$search:String$status:OrderStatus){orders(after:$after first:$first search:$search status:$status){edges{cursor node{...MatchableOrder}}pageInfo{...PageInfo}}}' + matchableOrder + pageInfo,
   transferProposals: 'query transferProposals($transferId:ID!){node(id:$transferId){__typename ...on BankTransfer{id proposals{...TransferProposal}}}}' + matchableOrder + transferProposal,
@@ -125,4 +126,6 @@ export const operatorDocuments = {
   updateBusinessChannel: 'mutation updateBusinessChannel($input:UpdateNoticeChannelInput!){updateBusinessChannel(input:$input){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem,
   deleteBusinessChannel: 'mutation deleteBusinessChannel($id:ID!){deleteBusinessChannel(id:$id){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem,
   testBusinessChannel: 'mutation testBusinessChannel($id:ID!){testBusinessChannel(id:$id){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem,
+  invoiceProblems: 'query invoiceProblems{operator{invoiceProblems{...OrderInvoice order{id memo}}}}' + orderInvoice,
+  retryInvoice: 'mutation retryInvoice($orderId:ID!){retryInvoice(orderId:$orderId){__typename ...OrderInvoice ...Problem}}' + orderInvoice + problem,
 } as const;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { createAccounts } from '../../../server/accounts/accounts.ts';
-import { createPaperParts } from '../../../server/app/paper-parts.ts';
+import { createSales } from '../../../server/app/sales.ts';
 import { createCatalog } from '../../../server/catalog/catalog.ts';
 import { createCatalogChanges } from '../../../server/catalog/changes.ts';
 import { createModelMismatches } from '../../../server/catalog/model-mismatches.ts';
@@ -25,10 +25,6 @@ import { createSecret, parseAgentToken } from '../../../server/keys/secret.ts';
 import { createNotices } from '../../../server/notices/notices.ts';
 import { createWebhooks } from '../../../server/notices/webhooks.ts';
 import { createPeople } from '../../../server/people/people.ts';
-import { createOrders } from '../../../server/plans/orders.ts';
-import { createPlans } from '../../../server/plans/plans.ts';
-import { createQrPictures } from '../../../server/plans/qr-pictures.ts';
-import { createTransfers } from '../../../server/plans/transfers.ts';
 import { createMailer, type Mail } from '../../../server/runtime/mail.ts';
 import { checkBaseUrl } from '../../../server/shared/private-addresses.ts';
 import { createSeal } from '../../../server/shared/seal.ts';
@@ -95,10 +91,6 @@ export async function createControlPlane(
   const secretKey = randomBytes(32);
   const downloads = createLedgerDownloads({ secretKey, publicUrl: address });
   const accounts = createAccounts({ pool });
-  const bank = { bin: '970436', account: '0011001234567', name: 'STEYG <TEST>', isDemonstration: false };
-  const orders = createOrders({ pool, bank: { ...bank, name: 'STEYG TEST' } });
-  const transfers = createTransfers({ pool, accountNumbers: null });
-  const qrPictures = createQrPictures();
   const seal = createSeal({ secretKeys: [secretKey] });
   const routeTester = createRouteTester({ pool, seal, simulatorUrl: null, allowPrivate: false, timeoutMs: 500 });
   const webhooks = createWebhooks({ pool, seal, checkAddress: (url) => checkBaseUrl(url, false) });
@@ -122,11 +114,13 @@ export async function createControlPlane(
     log,
     onNewSignIn: notices.tellSignIn,
   });
+  const bank = { bin: '970436', account: '0011001234567', name: 'STEYG <TEST>', isDemonstration: false };
+  const config = { bank, einvoice: null };
+  const sales = createSales({ pool, config, secretKey, publicUrl: address, accounts, webhooks, mailer, log });
   const app = Fastify({ trustProxy: false });
   const limits = createLinkLimits({ isLate: () => false });
   registerDownloads(app, { db: pool, downloads, limits });
-  const papers = createPaperParts({ pool, secretKey, publicUrl: address, accounts, orders, transfers, bank });
-  papers.register(app, limits);
+  sales.registerPages(app, limits);
   await registerGraphql(app, {
     prisma,
     db: pool,
@@ -141,11 +135,7 @@ export async function createControlPlane(
       modelMismatches: createModelMismatches({ pool, log }),
       upstreamHealth: () => [],
       downloads,
-      ...papers.domains,
-      orders,
-      plans: createPlans({ pool }),
-      qrPictures,
-      transfers,
+      ...sales.domains,
       uptime: createUptime({ pool }),
       probing: createProbing({ pool }),
       probeAgents: createProbeAgents({
@@ -210,8 +200,7 @@ export async function createControlPlane(
       await app.close();
       await routeTester.close();
       await webhooks.close();
-      await qrPictures.close();
-      await papers.close();
+      await sales.close();
       await mailer.close();
       await prisma.$disconnect();
       await pool.end();

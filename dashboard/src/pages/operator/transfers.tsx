@@ -15,6 +15,7 @@ import { useSay } from '../../components/toasts.tsx';
 import { useChange, usePages } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
+import { InvoiceProblems } from './invoice-problems.tsx';
 import { MatchDialog, UndoDialog } from './transfer-match.tsx';
 
 type Transfer = ElementOf<ListBankTransfersAnswer>;
@@ -39,6 +40,7 @@ export default function Transfers() {
       lead={t.operator.transfersLead}
       actions={<Button onClick={() => setOpen({ what: 'record' })}>{t.operator.record}</Button>}
     >
+      <InvoiceProblems />
       <Choice
         label={t.operator.which}
         value={queue ? 'queue' : 'all'}

@@ -1,0 +1,87 @@
+import type { FastifyInstance } from 'fastify';
+import type { Pool } from 'pg';
+import type { Accounts } from '../accounts/accounts.ts';
+import { formatUsd } from '../core/money.ts';
+import type { LinkLimits } from '../graphql/pages/link-limits.ts';
+import { createPdfPress } from '../graphql/pages/pdf.ts';
+import { createReceiptLinks, registerReceipts } from '../graphql/pages/receipts.ts';
+import { createStatementLinks, registerStatements } from '../graphql/pages/statements.ts';
+import type { Webhooks } from '../notices/webhooks.ts';
+import { createInvoices } from '../plans/invoices.ts';
+import { createOrderMails } from '../plans/order-mails.ts';
+import { createOrders } from '../plans/orders.ts';
+import { createParties } from '../plans/parties.ts';
+import { createPlans } from '../plans/plans.ts';
+import { createQrPictures } from '../plans/qr-pictures.ts';
+import { createSepayEinvoice } from '../plans/sepay-einvoice.ts';
+import { createStatements } from '../plans/statements.ts';
+import { createTransfers } from '../plans/transfers.ts';
+import type { Config } from '../runtime/config.ts';
+import type { Mailer } from '../runtime/mail.ts';
+
+/** Composes the sale of budget: orders, transfers, and what customers get on paper. */
+
+export interface SalesDeps {
+  pool: Pool;
+  config: Pick<Config, 'bank' | 'einvoice'>;
+  secretKey: Buffer;
+  publicUrl: string;
+  accounts: Accounts;
+  webhooks: Pick<Webhooks, 'recordEvent'>;
+  mailer: Pick<Mailer, 'deliver'>;
+  log: { warn(fields: object, message: string): void };
+}
+
+export function createSales(deps: SalesDeps) {
+  const { pool, secretKey, publicUrl, accounts, webhooks, mailer, log } = deps;
+  const { bank, einvoice } = deps.config;
+  const orders = createOrders({ pool, bank });
+  const invoices = createInvoices({ pool, provider: einvoice && createSepayEinvoice(einvoice), log });
+  const transfers = createTransfers({
+    pool,
+    accountNumbers: accountNumbersOf(bank),
+    invoiceProvider: invoices.provider,
+    async onOrderMoved(client, { accountId, orderId, status }) {
+      await webhooks.recordEvent(client, { accountId, name: `order.${status}`, data: { order_id: orderId, status } });
+    },
+  });
+  const orderMails = createOrderMails({ pool, deliverMail: mailer.deliver, formatUsd, bank, publicUrl, log });
+  const receiptLinks = createReceiptLinks({ secretKey, publicUrl });
+  const statementLinks = createStatementLinks({ secretKey, publicUrl });
+  const parties = createParties({ pool });
+  const statements = createStatements({ pool });
+  const qrPictures = createQrPictures();
+  const press = createPdfPress();
+  return {
+    domains: {
+      orders,
+      plans: createPlans({ pool }),
+      transfers,
+      invoices,
+      parties,
+      qrPictures,
+      receiptLinks,
+      statements,
+      statementLinks,
+    },
+    /** Run every minute. */
+    jobs: { orders: orders.expire, orderMails: orderMails.send, invoices: invoices.issueDue },
+    registerPages(app: FastifyInstance, limits: LinkLimits): void {
+      const payee = bank?.name ?? 'Steyg';
+      const common = { limits, press, accounts, parties, payee, demonstration: bank?.isDemonstration === true };
+      registerReceipts(app, { ...common, links: receiptLinks, orders, transfers });
+      registerStatements(app, { ...common, links: statementLinks, statements });
+    },
+    async close() {
+      await Promise.all([press.close(), qrPictures.close()]);
+    },
+  };
+}
+
+export type Sales = ReturnType<typeof createSales>;
+
+/** The operator's own bank accounts. Null with a made-up account: there is nothing to compare with. */
+function accountNumbersOf(bank: Config['bank']): string[] | null {
+  if (bank === null) return [];
+  return bank.isDemonstration ? null : [bank.account];
+}

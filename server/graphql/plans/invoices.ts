@@ -1,0 +1,93 @@
+import { actorOf, isOperator } from '../../people/principal.ts';
+import type { InvoiceState, OrderInvoice } from '../../plans/invoices.ts';
+import { decodeUuid } from '../access.ts';
+import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+import { ConflictError, NotFoundError } from '../errors.ts';
+import { OperatorType } from '../operator/operator.ts';
+import { OrderType } from './orders.ts';
+
+/** E-invoices of paid orders: how far they are, for the payer, and which of them need a person, for operators. */
+
+const InvoiceStateType = builder.enumType('InvoiceState', {
+  description: 'How far an e-invoice is.',
+  values: {
+    DUE: { value: 'due', description: 'It is being issued.' },
+    ISSUED: { value: 'issued', description: 'It was issued.' },
+    FAILED: { value: 'failed', description: 'It could not be issued: the operator looks at it.' },
+    WITHDRAWN: { value: 'withdrawn', description: 'The payment was undone before it was requested.' },
+    TO_CANCEL: { value: 'to_cancel', description: 'The payment was undone afterwards: the operator cancels it.' },
+  } satisfies Record<string, { value: InvoiceState; description: string }>,
+});
+
+const InvoiceType = builder.objectRef<OrderInvoice>('OrderInvoice').implement({
+  description: 'The e-invoice of a paid order.',
+  // Reached through orders that were authorised, and by operators.
+  authScopes: { public: true },
+  fields: (t) => ({
+    state: t.field({ type: InvoiceStateType, description: 'How far it is.', resolve: ({ state }) => state }),
+    number: t.exposeString('number', { nullable: true, description: 'Its number at the provider.' }),
+    url: t.exposeString('url', { nullable: true, description: 'Where it can be read.' }),
+    issuedAt: t.expose('issuedAt', { type: 'DateTime', nullable: true, description: 'When it was issued.' }),
+    problem: t.string({
+      nullable: true,
+      description: 'Why the last try failed: a code; for operators.',
+      resolve: ({ problem }, _args, { principal }) => (isOperator(principal) ? problem : null),
+    }),
+    nextAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it is tried next; null: it is not.',
+      resolve: ({ state, nextAt }) => (state === 'due' ? nextAt : null),
+    }),
+    order: t.prismaField({
+      type: OrderType,
+      description: 'The order that it is of.',
+      resolve: (query, { orderId }, _args, { prisma }) =>
+        prisma.order.findUniqueOrThrow({ ...query, where: { id: orderId } }),
+    }),
+  }),
+});
+
+builder.prismaObjectFields(OrderType, (t) => ({
+  invoice: t.loadable({
+    type: InvoiceType,
+    nullable: true,
+    description: 'Its e-invoice; null: it is not paid, or e-invoices are not issued.',
+    load: async (ids: string[], { domains }: GraphqlContext) => {
+      const invoices = await domains.invoices.ofOrders(ids);
+      return ids.map((id) => invoices.get(id) ?? null);
+    },
+    resolve: ({ id }: { id: string }) => id,
+  }),
+}));
+
+const maxTroubled = 100;
+
+builder.objectFields(OperatorType, (t) => ({
+  invoiceProblems: t.field({
+    type: [InvoiceType],
+    description: 'E-invoices that fail or have to be cancelled, the oldest first; at most 100.',
+    resolve: (_operator, _args, { domains }) => domains.invoices.troubled(maxTroubled),
+  }),
+}));
+
+builder.mutationField('retryInvoice', (t) =>
+  t.field({
+    type: InvoiceType,
+    description:
+      'Tries an e-invoice again that could not be issued. It is looked up first: there is never a second one.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [NotFoundError, ConflictError] },
+    args: { orderId: t.arg.id({ required: true, description: 'Of which order.' }) },
+    resolve: async (_root, { orderId }, { domains, principal }) => {
+      const id = decodeUuid('Order', orderId);
+      const invoice = id === null ? undefined : (await domains.invoices.ofOrders([id])).get(id);
+      if (id === null || invoice === undefined) throw new NotFoundError('invoice');
+      if (!(await domains.invoices.retry({ orderId: id, by: actorOf(principal) })))
+        throw new ConflictError('This invoice has not failed.', 'NOT_FAILED');
+      const [changed = invoice] = (await domains.invoices.ofOrders([id])).values();
+      return changed;
+    },
+  }),
+);

@@ -1,0 +1,201 @@
+import type { ClientBase, Pool } from 'pg';
+import { transaction } from '../database/lane.ts';
+import { describeError, uuidv7 } from '../runtime/http.ts';
+import type { Mail } from '../runtime/mail.ts';
+import { demonstrationText, type Locale, momentText } from '../shared/page.ts';
+import type { BankAccount, Order } from './orders.ts';
+
+/**
+ * Mails about orders: when one is made, when it is paid, when an operator matched a transfer to it. They are recorded in
+ * the transaction of what they tell of, once for each, and sent afterwards in the language of the account's owner.
+ */
+
+export type OrderMailKind = 'made' | 'paid' | 'matched';
+
+/** Records a mail within the caller's transaction; a repetition records nothing. */
+export async function recordOrderMail(
+  client: ClientBase,
+  mail: { orderId: string; kind: OrderMailKind; transferId?: string },
+): Promise<void> {
+  await client.query(
+    'INSERT INTO order_mail (id, order_id, kind, transfer_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
+    [uuidv7(), mail.orderId, mail.kind, mail.transferId ?? null],
+  );
+}
+
+export interface OrderMailDeps {
+  /** Must read BIGINT as `bigint`. */
+  pool: Pool;
+  /** Sends now and throws on failure. */
+  deliverMail: (mail: Mail) => Promise<void>;
+  formatUsd: (amount: bigint) => string;
+  bank: BankAccount | null;
+  /** The public address, without a trailing slash. */
+  publicUrl: string;
+  log: { warn(fields: object, message: string): void };
+}
+
+const maxTries = 6;
+
+type MailRow = Pick<Order, 'memo' | 'planName' | 'priceVnd' | 'receivedVnd' | 'budget' | 'status' | 'expiresAt'> & {
+  id: string;
+  orderId: string;
+  kind: OrderMailKind;
+  tries: number;
+  to: string;
+  locale: string | null;
+};
+
+export function createOrderMails(deps: OrderMailDeps) {
+  const { pool } = deps;
+
+  /**
+   * Sends the mails that are due, each under a row lock, so that concurrent runs send it once. A failed mail is retried
+   * by the next runs, and given up after some. A process that dies between the sending and its record sends it again.
+   * Returns how many were sent.
+   */
+  async function send(): Promise<number> {
+    let sent = 0;
+    const tried: string[] = [];
+    for (;;) {
+      const one = await transaction(pool, (client) => sendOne(client, tried));
+      if (one === null) return sent;
+      tried.push(one.id);
+      if (one.sent) sent += 1;
+    }
+  }
+
+  async function sendOne(client: ClientBase, tried: readonly string[]): Promise<{ id: string; sent: boolean } | null> {
+    const { rows } = await client.query<MailRow>(
+      `SELECT m.id, m.order_id AS "orderId", m.kind, m.tries, a.email AS to, o.memo, o.plan_name AS "planName",
+              o.price_vnd AS "priceVnd", o.budget, o.status, o.expires_at AS "expiresAt",
+              coalesce((SELECT sum(t.amount_vnd) FROM transfer_match x JOIN bank_transfer t ON t.id = x.transfer_id
+                        WHERE x.order_id = o.id), 0)::bigint AS "receivedVnd",
+              (SELECT u.locale FROM member x JOIN app_user u ON u.id = x.user_id
+               WHERE x.account_id = a.id AND x.role = 'owner' ORDER BY u.email = a.email DESC, x.created_at LIMIT 1) AS locale
+       FROM order_mail m JOIN purchase_order o ON o.id = m.order_id JOIN account a ON a.id = o.account_id
+       WHERE m.state = 'due' AND m.id <> ALL ($1::uuid[]) ORDER BY m.created_at, m.id LIMIT 1 FOR UPDATE OF m SKIP LOCKED`,
+      [tried],
+    );
+    const [row] = rows;
+    if (row === undefined) return null;
+    const sent = await attempt(row);
+    const state = sent ? 'sent' : row.tries + 1 < maxTries ? 'due' : 'failed';
+    await client.query('UPDATE order_mail SET state = $2, tries = tries + 1 WHERE id = $1', [row.id, state]);
+    return { id: row.id, sent };
+  }
+
+  async function attempt(row: MailRow): Promise<boolean> {
+    try {
+      await deps.deliverMail(orderMail(row, deps));
+      return true;
+    } catch (error) {
+      deps.log.warn(describeError(error), 'a mail about an order could not be sent');
+      return false;
+    }
+  }
+
+  return { send };
+}
+
+function orderMail(row: MailRow, deps: Pick<OrderMailDeps, 'bank' | 'publicUrl' | 'formatUsd'>): Mail {
+  const locale: Locale = row.locale === 'vi' ? 'vi' : 'en';
+  // The address of the order's page on the dashboard has its global id.
+  const url = `${deps.publicUrl}/orders/${encodeURIComponent(Buffer.from(`Order:${row.orderId}`).toString('base64'))}`;
+  const vnd = (amount: bigint) =>
+    new Intl.NumberFormat(locale === 'vi' ? 'vi-VN' : 'en-US', { style: 'currency', currency: 'VND' }).format(amount);
+  const isOpen = row.status === 'pending' || row.status === 'partial';
+  const { subject, lines } = texts[locale][row.kind]({
+    memo: row.memo,
+    plan: row.planName,
+    price: vnd(row.priceVnd),
+    received: vnd(row.receivedVnd),
+    missing: vnd(row.priceVnd - row.receivedVnd),
+    usd: deps.formatUsd(row.budget),
+    isPaid: row.status === 'paid',
+    until: momentText(row.expiresAt, locale),
+    bank: isOpen ? deps.bank : null,
+  });
+  const label = demonstrationText(locale, deps.bank?.isDemonstration === true);
+  const text = [...(label === '' ? [] : [label, '']), ...lines, '', texts[locale].page, url, ''].join('\n');
+  return { to: row.to, subject, text, links: [url] };
+}
+
+interface Facts {
+  memo: string;
+  plan: string;
+  price: string;
+  received: string;
+  missing: string;
+  usd: string;
+  isPaid: boolean;
+  until: string;
+  bank: BankAccount | null;
+}
+
+type Texts = Record<OrderMailKind, (facts: Facts) => { subject: string; lines: string[] }> & { page: string };
+
+const texts: Record<Locale, Texts> = {
+  en: {
+    page: 'The order, its payment details and its receipt:',
+    made: ({ memo, plan, price, usd, until, bank }) => ({
+      subject: `Steyg order ${memo}: ${plan}`,
+      lines: [
+        `You ordered ${plan}: ${usd} USD of budget for ${price}.`,
+        ...(bank === null
+          ? []
+          : [
+              '',
+              `Transfer ${price} to account ${bank.account} (bank ${bank.bin}, ${bank.name}) with the memo ${memo} until ${until}.`,
+              'The budget is added when the transfer arrives. Your API keys stay the same.',
+            ]),
+      ],
+    }),
+    paid: ({ memo, plan, received, usd }) => ({
+      subject: `Steyg order ${memo} is paid`,
+      lines: [`${received} arrived for ${plan}. ${usd} USD were added to your budget; your API keys work as before.`],
+    }),
+    matched: ({ memo, plan, received, missing, usd, isPaid }) => ({
+      subject: isPaid ? `Steyg order ${memo} is paid` : `A transfer was matched to your Steyg order ${memo}`,
+      lines: [
+        `We found your transfer and matched it to the order ${memo} (${plan}) by hand.`,
+        isPaid
+          ? `${received} arrived. ${usd} USD were added to your budget; your API keys work as before.`
+          : `${received} arrived so far; ${missing} are missing. Transfer the rest with the same memo.`,
+      ],
+    }),
+  },
+  vi: {
+    page: 'Đơn hàng, thông tin thanh toán và biên nhận:',
+    made: ({ memo, plan, price, usd, until, bank }) => ({
+      subject: `Đơn hàng Steyg ${memo}: ${plan}`,
+      lines: [
+        `Bạn đã đặt ${plan}: ngân sách ${usd} USD với giá ${price}.`,
+        ...(bank === null
+          ? []
+          : [
+              '',
+              `Hãy chuyển ${price} tới tài khoản ${bank.account} (ngân hàng ${bank.bin}, ${bank.name}) với nội dung ${memo} trước ${until}.`,
+              'Ngân sách được cộng khi tiền đến. Các khóa API của bạn giữ nguyên.',
+            ]),
+      ],
+    }),
+    paid: ({ memo, plan, received, usd }) => ({
+      subject: `Đơn hàng Steyg ${memo} đã được thanh toán`,
+      lines: [
+        `Đã nhận ${received} cho ${plan}. ${usd} USD đã được cộng vào ngân sách; các khóa API vẫn hoạt động như trước.`,
+      ],
+    }),
+    matched: ({ memo, plan, received, missing, usd, isPaid }) => ({
+      subject: isPaid
+        ? `Đơn hàng Steyg ${memo} đã được thanh toán`
+        : `Một khoản chuyển đã được ghép với đơn hàng Steyg ${memo} của bạn`,
+      lines: [
+        `Chúng tôi đã tìm thấy khoản chuyển của bạn và ghép thủ công với đơn hàng ${memo} (${plan}).`,
+        isPaid
+          ? `Đã nhận ${received}. ${usd} USD đã được cộng vào ngân sách; các khóa API vẫn hoạt động như trước.`
+          : `Đã nhận ${received}; còn thiếu ${missing}. Hãy chuyển phần còn lại với cùng nội dung.`,
+      ],
+    }),
+  },
+};

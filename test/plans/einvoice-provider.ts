@@ -1,0 +1,167 @@
+/** A local stand-in for SePay's eInvoice API, version 1: it takes the documented shape and refuses every other. */
+
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { z } from 'zod';
+
+export const credentials = {
+  clientId: 'client',
+  clientSecret: 'secret',
+  accountId: '0aea3134-da40-11f0-aef4-52c7e9b4f41b',
+  templateCode: '1',
+  series: 'C26TSE',
+  taxRate: 8,
+};
+
+/** The documented body of `POST /v1/invoices/create`; other members are refused. */
+const documented = z.strictObject({
+  template_code: z.literal(credentials.templateCode),
+  invoice_series: z.literal(credentials.series),
+  issued_date: z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+  currency: z.enum(['VND', 'USD', 'CAD']),
+  provider_account_id: z.uuid(),
+  reference_code: z.string().min(1),
+  payment_method: z.enum(['TM', 'CK', 'TM/CK', 'KHAC']),
+  is_draft: z.boolean(),
+  buyer: z.strictObject({
+    type: z.enum(['personal', 'company']).optional(),
+    name: z.string().min(1),
+    legal_name: z.string().optional(),
+    tax_code: z.string().optional(),
+    address: z.string().optional(),
+    email: z.email().optional(),
+  }),
+  items: z
+    .array(
+      z.strictObject({
+        line_number: z.int(),
+        line_type: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4)]),
+        item_code: z.string().optional(),
+        item_name: z.string().min(1),
+        unit: z.string().optional(),
+        quantity: z.number().optional(),
+        unit_price: z.number().optional(),
+        tax_rate: z.union([-2, -1, 0, 5, 8, 10].map((rate) => z.literal(rate))).optional(),
+      }),
+    )
+    .min(1),
+  notes: z.string().optional(),
+  total_amount: z.int().optional(),
+});
+
+export type ReceivedInvoice = z.infer<typeof documented>;
+
+interface Stored {
+  body: ReceivedInvoice;
+  tracking: string;
+  number: string;
+  /** Checks and look-ups that still find it unfinished. */
+  pending: number;
+}
+
+export interface EinvoiceProvider {
+  url: string;
+  /** Invoices that exist, in the order in which they were made. */
+  invoices: ReceivedInvoice[];
+  /** Requests to make one, refused ones included. */
+  requests: number;
+  /** What happens to the next requests to make an invoice, one each. */
+  next: ('lose answer' | 'hang' | 'fail' | 'refuse' | 'quota')[];
+  /** How long an invoice takes, in checks. */
+  pendingChecks: number;
+  /** Takes the token back. */
+  revoke(): void;
+  close(): Promise<void>;
+}
+
+export async function startEinvoiceProvider(): Promise<EinvoiceProvider> {
+  const stored = new Map<string, Stored>();
+  let token = randomUUID();
+  const state: EinvoiceProvider = {
+    url: '',
+    invoices: [],
+    requests: 0,
+    next: [],
+    pendingChecks: 0,
+    revoke: () => void (token = randomUUID()),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => void server.close(resolve));
+    },
+  };
+
+  const answer = (response: ServerResponse, status: number, body: object): void => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+  const refuse = (response: ServerResponse, status: number, code: string): void =>
+    answer(response, status, { success: false, error: { code, message: 'từ chối' } });
+  const detail = ({ body, number, pending }: Stored) => ({
+    reference_code: body.reference_code,
+    invoice_number: pending > 0 ? '0' : number,
+    issued_date: body.issued_date.slice(0, 10),
+    pdf_url: `https://einvoice.example/${number}.pdf`,
+    xml_url: null,
+    status: pending > 0 ? 'draft' : 'issued',
+    total_amount: body.total_amount,
+  });
+
+  function create(response: ServerResponse, text: string): void {
+    state.requests += 1;
+    const fault = state.next.shift();
+    if (fault === 'fail') return refuse(response, 500, 'INTERNAL');
+    if (fault === 'refuse') return refuse(response, 400, 'INVALID_TAX_CODE');
+    if (fault === 'quota') return refuse(response, 403, 'QUOTA_EXCEEDED');
+    const parsed = documented.safeParse(JSON.parse(text));
+    if (!parsed.success) return refuse(response, 400, 'BAD_SHAPE');
+    const body = parsed.data;
+    if (stored.has(body.reference_code)) return refuse(response, 409, 'EINVOICE_DOCUMENT_EXISTED');
+    const made = { body, tracking: randomUUID(), number: String(500 + stored.size), pending: state.pendingChecks };
+    stored.set(body.reference_code, made);
+    state.invoices.push(body);
+    if (fault === 'lose answer') return void response.destroy();
+    if (fault === 'hang') return;
+    answer(response, 200, { success: true, data: { tracking_code: made.tracking, tracking_url: 'https://x.example' } });
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece as Buffer);
+    const { method, url = '', headers } = request;
+    if (method === 'POST' && url === '/v1/token') {
+      const basic = Buffer.from(`${credentials.clientId}:${credentials.clientSecret}`).toString('base64');
+      return headers.authorization === `Basic ${basic}`
+        ? answer(response, 200, {
+            success: true,
+            data: { access_token: token, token_type: 'Bearer', expires_in: 86_400 },
+          })
+        : refuse(response, 401, 'UNAUTHORIZED');
+    }
+    if (headers.authorization !== `Bearer ${token}`) return refuse(response, 401, 'UNAUTHORIZED');
+    if (method === 'POST' && url === '/v1/invoices/create') return create(response, Buffer.concat(pieces).toString());
+    if (method !== 'GET') return refuse(response, 405, 'METHOD');
+    const tracking = /^\/v1\/invoices\/create\/check\/([^/]+)$/.exec(url)?.[1];
+    const reference = /^\/v1\/invoices\/([^/]+)$/.exec(url)?.[1];
+    const found =
+      tracking === undefined
+        ? stored.get(decodeURIComponent(reference ?? ''))
+        : [...stored.values()].find((one) => one.tracking === tracking);
+    if (found === undefined) return refuse(response, 404, 'NOT_FOUND');
+    const pending = found.pending > 0;
+    if (pending) found.pending -= 1;
+    // While it is made there is no invoice to look up.
+    if (tracking === undefined)
+      return pending
+        ? refuse(response, 404, 'NOT_FOUND')
+        : answer(response, 200, { success: true, data: detail(found) });
+    answer(response, 200, {
+      success: true,
+      data: pending ? { status: 'Pending', invoice: null } : { status: 'Success', invoice: detail(found) },
+    });
+  }
+
+  const server = createServer((request, response) => void serve(request, response));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return state;
+}

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { formatUsd } from '../../server/core/money.ts';
+import { createOrderMails } from '../../server/plans/order-mails.ts';
+import type { Mail } from '../../server/runtime/mail.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { bank, createAccount, createDomain, createPlans, order, transfer } from './support.ts';
+
+// Mails about orders: one for each thing that happened, in the owner's language.
+
+let database: TestDatabase;
+let sent: Mail[];
+let broken = false;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await createPlans(database.pool);
+});
+afterAll(() => database.drop());
+beforeEach(() => {
+  sent = [];
+});
+
+const mails = () =>
+  createOrderMails({
+    pool: database.pool,
+    deliverMail: async (mail) => {
+      if (broken) throw new Error('no mail server');
+      sent.push(mail);
+    },
+    formatUsd,
+    bank,
+    publicUrl: 'https://steyg.example',
+    log: { warn() {} },
+  });
+
+/** An account whose owner reads this language. */
+async function owner(locale: string): Promise<string> {
+  const accountId = await createAccount(database.pool);
+  const { rows } = await database.pool.query(
+    `INSERT INTO app_user (name, email, locale) VALUES ('Owner', $1, $2) RETURNING id`,
+    [`${accountId}@owner.example`, locale],
+  );
+  await database.pool.query(`INSERT INTO member (account_id, user_id, role) VALUES ($1, $2, 'owner')`, [
+    accountId,
+    rows[0].id,
+  ]);
+  return accountId;
+}
+
+it('an order that is made and paid is told once each, through repeated messages and senders side by side', async () => {
+  const accountId = await owner('en');
+  const made = await order(database.pool, accountId);
+  await Promise.all([mails().send(), mails().send(), mails().send()]);
+  expect(sent).toHaveLength(1);
+  expect(sent[0]).toMatchObject({ to: `${accountId}@example.com`, subject: `Steyg order ${made.memo}: Starter` });
+  for (const part of ['10 USD', '₫250,000', made.memo, bank.account, bank.bin, 'https://steyg.example/orders/'])
+    expect(sent[0]?.text).toContain(part);
+  const movement = transfer({ memo: made.memo });
+  const { transfers } = createDomain(database.pool);
+  await Promise.all(Array.from({ length: 20 }, () => transfers.receive(movement)));
+  await Promise.all([mails().send(), mails().send(), mails().send()]);
+  expect(sent.map(({ subject }) => subject).slice(1)).toEqual([`Steyg order ${made.memo} is paid`]);
+  expect(await mails().send()).toBe(0);
+});
+
+it('a transfer that an operator matched is told as such, in Vietnamese to those who read it', async () => {
+  const accountId = await owner('vi');
+  const made = await order(database.pool, accountId);
+  const { transfers } = createDomain(database.pool);
+  const first = await transfers.receive(transfer({ memo: 'không mã', amountVnd: 100_000n }));
+  await transfers.matchByHand({ transferId: first.transferId, orderId: made.id, by: 'operator' });
+  await mails().send();
+  expect(sent.map(({ subject }) => subject)).toEqual([
+    `Đơn hàng Steyg ${made.memo}: Starter`,
+    `Một khoản chuyển đã được ghép với đơn hàng Steyg ${made.memo} của bạn`,
+  ]);
+  expect(sent[1]?.text).toContain('còn thiếu 150.000');
+  const second = await transfers.receive(transfer({ memo: 'không mã', amountVnd: 150_000n }));
+  await transfers.matchByHand({ transferId: second.transferId, orderId: made.id, by: 'operator' });
+  await mails().send();
+  expect(sent.at(-1)?.subject).toBe(`Đơn hàng Steyg ${made.memo} đã được thanh toán`);
+  expect(sent).toHaveLength(3);
+});
+
+it('a refused order is not told, and a mail server that is away delays a mail and loses none', async () => {
+  const accountId = await owner('en');
+  const made = await order(database.pool, accountId);
+  const { orders } = createDomain(database.pool);
+  expect((await orders.create({ accountId, planId: 'unknown' })).kind).toBe('unknown_plan');
+  broken = true;
+  expect(await mails().send()).toBe(0);
+  broken = false;
+  expect(await mails().send()).toBe(1);
+  expect(sent.map(({ subject }) => subject)).toEqual([`Steyg order ${made.memo}: Starter`]);
+});
