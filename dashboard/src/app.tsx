@@ -64,6 +64,7 @@ const operatorPages: readonly (readonly [string, ComponentType])[] = [
   [pages.operatorRevenue, lazy(() => import('./pages/operator/revenue.tsx'))],
   [pages.operatorUptime, lazy(() => import('./pages/operator/uptime.tsx'))],
   [pages.operatorAudit, lazy(() => import('./pages/operator/audit.tsx'))],
+  [pages.operatorNotices, lazy(() => import('./pages/operator/notices.tsx'))],
   [pages.operatorSeller, lazy(() => import('./pages/operator/seller.tsx'))],
   [pages.operatorBooks, lazy(() => import('./pages/operator/books.tsx'))],
 ];

@@ -49,7 +49,14 @@ const operatorSections: readonly Section[] = [
   },
   { name: 'operatorUptime', icon: 'bell', pages: [[pages.operatorUptime, 'operatorUptime']] },
   { name: 'operatorAudit', icon: 'shield', pages: [[pages.operatorAudit, 'operatorAudit']] },
-  { name: 'operatorSeller', icon: 'settings', pages: [[pages.operatorSeller, 'operatorSeller']] },
+  {
+    name: 'operatorSeller',
+    icon: 'settings',
+    pages: [
+      [pages.operatorSeller, 'operatorSeller'],
+      [pages.operatorNotices, 'notices'],
+    ],
+  },
 ];
 
 /** The way between the two workspaces: the business, and the operator's own account. */

@@ -40,6 +40,7 @@ export const pages = {
   operatorAudit: '/operator/audit',
   operatorBooks: '/operator/books',
   operatorSeller: '/operator/seller',
+  operatorNotices: '/operator/notices',
 } as const;
 
 /** The address of a page with its parameter filled in. */

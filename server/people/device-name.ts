@@ -32,11 +32,11 @@ const systems: readonly [RegExp, string][] = [
 
 const maxRead = 400;
 
-/** A name for a `User-Agent`; what it claims is not proven. */
-export function deviceName(userAgent: string | null): string {
+/** A name for a `User-Agent`, which may lie; null: it says nothing that is known. */
+export function deviceName(userAgent: string | null): string | null {
   const text = (userAgent ?? '').slice(0, maxRead);
   const browser = browsers.find(([pattern]) => pattern.test(text))?.[1];
   const system = systems.find(([pattern]) => pattern.test(text))?.[1];
   if (browser !== undefined && system !== undefined) return `${browser} on ${system}`;
-  return browser ?? system ?? 'Unknown device';
+  return browser ?? system ?? null;
 }

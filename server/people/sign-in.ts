@@ -200,7 +200,7 @@ function createNewSignInReport({
     const isFirst = Date.now() - user.createdAt.getTime() < firstSignInMs;
     if (session === null || (isFirst && (await prisma.session.count({ where: { userId: user.id } })) === 1)) return;
     const { email } = user;
-    const device = deviceName(caller.userAgent);
+    const device = deviceName(caller.userAgent) ?? 'an unknown device';
     await onNewSignIn({ userId: user.id, sessionId: session.id, facts: { email, device, network: caller.ip } });
   };
 }

@@ -1,17 +1,21 @@
-import type { NoticeSettingsAnswer } from '@steyg/sdk';
+/** When and of what an account is told. */
+
+import type { NoticeKind, NoticeSettingsAnswer, NoticeSettingsInput } from '@steyg/sdk';
 import { useState } from 'react';
 import { useAsk, useChange } from '../data.tsx';
+import { useExplain } from '../explain.ts';
 import { useLanguage } from '../language/language.tsx';
 import { isUsd } from '../money.ts';
 import { useAbilities, useAccount } from '../session.tsx';
 import { Button } from './button.tsx';
 import { Checkbox, TextField } from './field.tsx';
 import { Form } from './form.tsx';
+import { accountKinds, KindChoice } from './notice-channels.tsx';
 import { Card } from './page.tsx';
+import { draftOf, QuietFields, quietOf } from './quiet-fields.tsx';
 import { Loaded } from './states.tsx';
 import { useSay } from './toasts.tsx';
 
-/** When the account is told that budget runs out. */
 export function NoticeSettingsCard() {
   const { t } = useLanguage();
   const { id: accountId } = useAccount();
@@ -31,20 +35,36 @@ function SettingsForm({ settings }: { settings: NonNullable<NoticeSettingsAnswer
   const say = useSay();
   const { id: accountId } = useAccount();
   const { billing } = useAbilities();
+  const explain = useExplain();
   const [lowBalance, setLowBalance] = useState(settings.lowBalance);
   const [mail, setMail] = useState(settings.mail);
+  const [burnAmount, setBurnAmount] = useState(settings.burnAmount);
+  const [burnMinutes, setBurnMinutes] = useState(String(settings.burnMinutes));
+  const [keyPercent, setKeyPercent] = useState(String(settings.keyPercent));
+  const [muted, setMuted] = useState<NoticeKind[]>([...settings.muted]);
+  const [quiet, setQuiet] = useState(draftOf(settings));
   const save = useChange({
-    change: (steyg, input: { lowBalance: string; mail: boolean }) =>
-      steyg.console.accounts.updateNoticeSettings({ input: { ...input, accountId } }),
+    change: (steyg, input: NoticeSettingsInput) => steyg.console.accounts.updateNoticeSettings({ input }),
     refresh: [['notice-settings', accountId]],
     done: () => say(t.common.saved),
   });
+  const fields = save.error === null ? {} : explain(save.error).fields;
   return (
     <Form
       onSubmit={() => {
-        if (isUsd(lowBalance)) save.mutate({ lowBalance: lowBalance.trim(), mail });
+        if (!isUsd(lowBalance) || !isUsd(burnAmount)) return;
+        save.mutate({
+          accountId,
+          lowBalance: lowBalance.trim(),
+          mail,
+          burnAmount: burnAmount.trim(),
+          burnMinutes: Number(burnMinutes),
+          keyPercent: Number(keyPercent),
+          muted,
+          ...quietOf(quiet),
+        });
       }}
-      error={save.error}
+      error={Object.keys(fields).length > 0 ? null : save.error}
       actions={
         <Button type="submit" look="primary" busy={save.isPending} disabled={!billing}>
           {t.common.save}
@@ -60,7 +80,41 @@ function SettingsForm({ settings }: { settings: NonNullable<NoticeSettingsAnswer
         onChange={setLowBalance}
         error={isUsd(lowBalance) ? undefined : t.problems.usd}
       />
+      <TextField
+        label={t.notices.burn}
+        hint={t.notices.burnHint}
+        inputMode="decimal"
+        disabled={!billing}
+        value={burnAmount}
+        onChange={setBurnAmount}
+        error={isUsd(burnAmount) ? undefined : t.problems.usd}
+      />
+      <TextField
+        label={t.notices.burnMinutes}
+        type="number"
+        min={1}
+        max={1440}
+        required
+        disabled={!billing}
+        value={burnMinutes}
+        onChange={setBurnMinutes}
+        error={fields['burnMinutes']}
+      />
+      <TextField
+        label={t.notices.keyPercent}
+        hint={t.notices.keyPercentHint}
+        type="number"
+        min={0}
+        max={100}
+        required
+        disabled={!billing}
+        value={keyPercent}
+        onChange={setKeyPercent}
+        error={fields['keyPercent']}
+      />
       <Checkbox label={t.notices.mail} checked={mail} disabled={!billing} onChange={setMail} />
+      <QuietFields draft={quiet} disabled={!billing} onChange={setQuiet} errors={fields} />
+      <KindChoice legend={t.notices.muted} kinds={accountKinds} chosen={muted} onChange={setMuted} />
     </Form>
   );
 }

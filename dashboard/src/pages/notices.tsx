@@ -8,6 +8,7 @@ import { Confirm, Dialog } from '../components/dialog.tsx';
 import { Checkbox, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { SecretDialog } from '../components/new-key.tsx';
+import { NoticeChannels } from '../components/notice-channels.tsx';
 import { NoticeItem } from '../components/notice-item.tsx';
 import { NoticeSettingsCard } from '../components/notice-settings.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
@@ -24,6 +25,7 @@ type Endpoint = NonNullable<ListEndpointsAnswer>[number];
 export default function Notices() {
   const { t } = useLanguage();
   const { id: accountId } = useAccount();
+  const { billing } = useAbilities();
   const notices = useAsk({
     key: ['notices', accountId],
     ask: (steyg, signal) => steyg.console.accounts.listNotices({ accountId }, { signal }),
@@ -49,6 +51,7 @@ export default function Notices() {
           </Loaded>
         </Card>
       </div>
+      <NoticeChannels owner={accountId} mayChange={billing} />
       <Webhooks />
     </Page>
   );

@@ -319,6 +319,12 @@ function Sessions() {
   const { sessions } = useSession();
   const now = useNow();
   const fail = { onError: (error: unknown) => say(explain(error).sentence, 'bad') };
+  /** The server names devices in English: `Chrome on Windows`. */
+  const nameOf = (device: string | null): string => {
+    if (device === null) return t.security.unknownDevice;
+    const [browser, system] = device.split(' on ');
+    return system === undefined ? device : fill(t.security.browserOn, { browser: browser ?? '', system });
+  };
   const end = useChange({
     change: (steyg, id: string) => steyg.console.people.revokeSession({ id }),
     refresh: [viewerKey],
@@ -347,9 +353,9 @@ function Sessions() {
           {
             head: t.security.device,
             names: true,
-            cell: ({ userAgent, current }) => (
+            cell: ({ userAgent, device, current }) => (
               <>
-                {userAgent ?? t.security.unknownDevice}{' '}
+                <span title={userAgent ?? undefined}>{nameOf(device)}</span>{' '}
                 {current ? <Badge tone="good">{t.security.thisOne}</Badge> : null}
               </>
             ),
@@ -360,14 +366,14 @@ function Sessions() {
           {
             head: t.common.actions,
             silentHead: true,
-            cell: ({ id, current, userAgent }) =>
+            cell: ({ id, current, device }) =>
               current ? null : (
                 <div className="row-actions">
                   <Button
                     small
                     look="danger"
                     busy={end.isPending}
-                    aria-label={fill(t.security.endWhat, { device: userAgent ?? t.security.unknownDevice })}
+                    aria-label={fill(t.security.endWhat, { device: nameOf(device) })}
                     onClick={() => end.mutate(id, fail)}
                   >
                     {t.security.end}

@@ -1,3 +1,4 @@
+import { deviceName } from '../../people/device-name.ts';
 import type { SessionView } from '../../people/settings.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { builder } from '../builder.ts';
@@ -17,6 +18,11 @@ export const SessionType = builder.objectRef<SessionView>('Session').implement({
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it ends without further use.' }),
     ipAddress: t.exposeString('ipAddress', { nullable: true, description: 'Where it signed in from.' }),
     userAgent: t.exposeString('userAgent', { nullable: true, description: 'What the browser calls itself.' }),
+    device: t.string({
+      nullable: true,
+      description: 'A name for the browser, e.g. `Chrome on Windows`; null: it is not known.',
+      resolve: ({ userAgent }) => deviceName(userAgent),
+    }),
     current: t.exposeBoolean('current', { description: 'Whether it is the one that asks.' }),
   }),
 });

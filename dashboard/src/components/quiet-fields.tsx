@@ -1,0 +1,78 @@
+/** The fields of quiet hours: two times of day, and their zone. */
+
+import { useLanguage } from '../language/language.tsx';
+import { TextField } from './field.tsx';
+
+/** As people type it: `22:00`, or nothing. */
+export interface QuietDraft {
+  from: string;
+  to: string;
+  timeZone: string;
+}
+
+interface Quiet {
+  quietFrom: number | null;
+  quietTo: number | null;
+  timeZone: string;
+}
+
+export function draftOf({ quietFrom, quietTo, timeZone }: Quiet): QuietDraft {
+  return { from: timeOf(quietFrom), to: timeOf(quietTo), timeZone };
+}
+
+export function quietOf({ from, to, timeZone }: QuietDraft): Quiet {
+  return { quietFrom: minuteOf(from), quietTo: minuteOf(to), timeZone: timeZone.trim() };
+}
+
+function timeOf(minute: number | null): string {
+  if (minute === null) return '';
+  return [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+function minuteOf(time: string): number | null {
+  const [hours, minutes] = time.split(':').map(Number);
+  return hours === undefined || minutes === undefined || time === '' ? null : hours * 60 + minutes;
+}
+
+export function QuietFields({
+  draft,
+  disabled,
+  onChange,
+  errors,
+}: {
+  draft: QuietDraft;
+  disabled: boolean;
+  onChange: (draft: QuietDraft) => void;
+  errors: Record<string, string>;
+}) {
+  const { t } = useLanguage();
+  return (
+    <fieldset className="group">
+      <legend>{t.notices.quiet}</legend>
+      <p className="hint">{t.notices.quietHint}</p>
+      <TextField
+        label={t.notices.quietFrom}
+        type="time"
+        disabled={disabled}
+        value={draft.from}
+        onChange={(from) => onChange({ ...draft, from })}
+        error={errors['quietFrom']}
+      />
+      <TextField
+        label={t.notices.quietTo}
+        type="time"
+        disabled={disabled}
+        value={draft.to}
+        onChange={(to) => onChange({ ...draft, to })}
+        error={errors['quietTo']}
+      />
+      <TextField
+        label={t.notices.timeZone}
+        disabled={disabled}
+        value={draft.timeZone}
+        onChange={(timeZone) => onChange({ ...draft, timeZone })}
+        error={errors['timeZone']}
+      />
+    </fieldset>
+  );
+}
