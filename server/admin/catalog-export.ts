@@ -39,7 +39,7 @@ export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog
     })),
     models: priced.flatMap(
       ({
-        model: { enabled, allow, capabilities, efforts, reasoningTokensPerSecond, unknownMembers, ...model },
+        model: { enabled, allow, capabilities, efforts, reasoningTokensPerSecond, unknownMembers, kind, ...model },
         price,
       }) =>
         price === null
@@ -53,6 +53,7 @@ export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog
                 ...(efforts.length === 0 ? {} : { efforts }),
                 ...(reasoningTokensPerSecond === null ? {} : { reasoningTokensPerSecond }),
                 ...(unknownMembers === 'pass' ? {} : { unknownMembers }),
+                ...(kind === 'text' ? {} : { kind }),
                 routes: (routes.get(model.id) ?? []).map(({ upstreamId, upstreamModel, priority, weight, costs }) => ({
                   upstream: upstreamId,
                   model: upstreamModel,

@@ -45,6 +45,7 @@ function simulatedModel(
       efforts: [],
       reasoningTokensPerSecond: null,
       allow: [],
+      kind: 'text',
       unknownMembers: 'pass',
       enabled: true,
     },

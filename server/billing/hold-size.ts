@@ -1,7 +1,7 @@
 import { MAX_PICO, type PicoUsd } from '../core/money.ts';
 import { dearestWithin, type FrozenPrice, pricesAt, type TieredPrices, type UnitPrices } from '../core/price.ts';
 import { type CacheWrite, type PromptSize, promptBound } from '../core/request.ts';
-import { heldBytesPerToken } from '../core/tokens.ts';
+import { chargedBytesPerToken, heldBytesPerToken } from '../core/tokens.ts';
 
 /** Computes how much free budget a request needs, and how much of it is held. Pure. */
 
@@ -14,6 +14,8 @@ export interface RequestSize extends PromptSize {
   answers: number;
   /** A stream can be stopped when its budget is used up; an unstreamed answer cannot. */
   stream: boolean;
+  /** Embeddings: how many inputs there are, each of which may fill the model's window. Left out: a conversation. */
+  inputs?: number;
   /** The most searches that the vendor may make for it; left out: none that are known of. */
   searches?: number;
 }
@@ -55,10 +57,12 @@ const minAnswerTokens = 16;
  * stopped. Of tiered prices the dearest that the prompt can reach are held.
  */
 export function holdSize(request: RequestSize, model: ModelSize, price: TieredPrices): HoldSize {
-  const estimatedInputTokens = Math.min(
-    Math.ceil(request.textBytes / heldBytesPerToken) + request.mediaTokens,
-    model.contextWindow,
-  );
+  const isEmbedding = request.inputs !== undefined;
+  const window = model.contextWindow * (request.inputs ?? 1);
+  const tokensAt = (bytesPerToken: number): number =>
+    Math.min(Math.ceil(request.textBytes / bytesPerToken) + request.mediaTokens, window);
+  // The whole cost of an embedding is its input, and cheap: it is held by bytes, so that the charge is never above.
+  const estimatedInputTokens = tokensAt(isEmbedding ? 1 : heldBytesPerToken);
   const cap = Math.min(request.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens);
   const input = BigInt(estimatedInputTokens);
   const prices = dearestWithin(price, promptBound(request, model.contextWindow));
@@ -72,9 +76,9 @@ export function holdSize(request: RequestSize, model: ModelSize, price: TieredPr
     input * inputPrice +
     BigInt(Math.min(cap, stepTokens)) * allAnswers +
     BigInt(Math.min(searches, heldSearches)) * perSearch;
-  const maxInputTokens = Math.min(request.textBytes + request.mediaTokens, model.contextWindow) * request.contextRuns;
+  const maxInputTokens = tokensAt(1) * request.contextRuns;
   const maxContextCost = BigInt(maxInputTokens) * inputPrice + BigInt(searches) * perSearch;
-  const contextFloor = input * likely.cacheHit;
+  const contextFloor = isEmbedding ? BigInt(tokensAt(chargedBytesPerToken)) * likely.input : input * likely.cacheHit;
   const floor = contextFloor + BigInt(Math.min(cap, minAnswerTokens)) * likely.output;
   return {
     estimatedInputTokens,

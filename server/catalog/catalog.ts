@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { ReasoningEffort } from '../core/effort.ts';
+import type { ModelKind } from '../core/kind.ts';
 import { fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices, type VersionPrice } from '../core/price.ts';
 import { fromStoredClock, type StoredClock } from '../core/price-clock.ts';
 import { singleFlight } from '../shared/single-flight.ts';
@@ -19,6 +20,7 @@ export interface CatalogModel {
   id: string;
   displayName: string;
   family: string;
+  kind: ModelKind;
   contextWindow: number;
   maxOutputTokens: number;
   /** Names of the gates that are open. */
@@ -69,6 +71,7 @@ interface Row {
   id: string;
   displayName: string;
   family: string;
+  kind: ModelKind;
   contextWindow: number;
   maxOutputTokens: number;
   allow: string[];
@@ -98,7 +101,7 @@ interface SnapshotRow extends RouteRows {
 
 /** The valid version and future ones, oldest first. */
 const readModels = `
-  SELECT m.id, m.display_name AS "displayName", m.family, m.context_window AS "contextWindow",
+  SELECT m.id, m.display_name AS "displayName", m.family, m.kind, m.context_window AS "contextWindow",
          m.max_output_tokens AS "maxOutputTokens", m.allow, m.capabilities, m.efforts,
          m.reasoning_tokens_per_second AS "reasoningTokensPerSecond",
          m.unknown_members AS "unknownMembers", m.created_at AS "createdAt",
@@ -206,6 +209,7 @@ function toSnapshot(
         id,
         displayName,
         family,
+        kind: row.kind,
         contextWindow,
         maxOutputTokens,
         allow: new Set(row.allow),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ReasoningEffort, reasoningEfforts } from '../core/effort.ts';
+import { type ModelKind, modelKinds } from '../core/kind.ts';
 import { textProblem } from '../shared/plain-text.ts';
 
 /** Catalog entries of models: their shape, and the validation of an operator's input. */
@@ -17,6 +18,7 @@ export interface Model {
   id: string;
   displayName: string;
   family: string;
+  kind: ModelKind;
   /** In tokens. */
   contextWindow: number;
   maxOutputTokens: number;
@@ -69,6 +71,10 @@ export const modelShape = {
   id: modelId.describe('What clients send as `model`. The identity of the entry: another id is another model.'),
   displayName: text(100).describe('The name that people read.'),
   family: text(60).describe('The family that pages group models by, such as `claude`.'),
+  kind: z
+    .enum(modelKinds, `must be one of ${modelKinds.join(', ')}`)
+    .default('text')
+    .describe('`text` answers messages, chat completions and responses; `embedding` answers `/v1/embeddings`.'),
   contextWindow: tokens.describe('Tokens of prompt and answer together; told to clients.'),
   maxOutputTokens: tokens.describe(
     'Tokens of the longest answer. It bounds what is held for a request without a limit.',

@@ -32,7 +32,7 @@ export interface PriceVersion extends CatalogPrice {
   validFrom: Date;
 }
 
-const modelColumns = `id, display_name AS "displayName", family, context_window AS "contextWindow",
+const modelColumns = `id, display_name AS "displayName", family, kind, context_window AS "contextWindow",
   max_output_tokens AS "maxOutputTokens", allow, capabilities, efforts,
   reasoning_tokens_per_second AS "reasoningTokensPerSecond",
   unknown_members AS "unknownMembers", enabled`;
@@ -53,13 +53,13 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
   if (before !== null && JSON.stringify(modelFacts(before)) === JSON.stringify(modelFacts(model))) return 'unchanged';
   await client.query(
     `INSERT INTO model (id, display_name, family, context_window, max_output_tokens, allow, capabilities, efforts,
-       enabled, reasoning_tokens_per_second, unknown_members)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+       enabled, reasoning_tokens_per_second, unknown_members, kind)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
      ON CONFLICT (id) DO UPDATE SET display_name = excluded.display_name, family = excluded.family,
        context_window = excluded.context_window, max_output_tokens = excluded.max_output_tokens, allow = excluded.allow,
        capabilities = excluded.capabilities, efforts = excluded.efforts, enabled = excluded.enabled,
        reasoning_tokens_per_second = excluded.reasoning_tokens_per_second,
-       unknown_members = excluded.unknown_members`,
+       unknown_members = excluded.unknown_members, kind = excluded.kind`,
     [
       model.id,
       model.displayName,
@@ -72,6 +72,7 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
       model.enabled,
       model.reasoningTokensPerSecond,
       model.unknownMembers,
+      model.kind,
     ],
   );
   await appendAudit(client, {
@@ -161,10 +162,11 @@ function samePrices(a: CatalogPrice, b: CatalogPrice): boolean {
 
 function modelFacts(model: Model): AuditFacts {
   const { displayName, family, contextWindow, maxOutputTokens, allow, capabilities, efforts, enabled } = model;
-  const { reasoningTokensPerSecond, unknownMembers } = model;
+  const { reasoningTokensPerSecond, unknownMembers, kind } = model;
   return {
     displayName,
     family,
+    ...(kind === 'text' ? {} : { kind }),
     contextWindow,
     maxOutputTokens,
     allow,

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import type { Pool } from 'pg';
 import { Agent, type Dispatcher, request } from 'undici';
-import { credentialHeaders, messagesVersion, type Protocol, upstreamPaths } from '../core/protocol.ts';
+import type { ModelKind } from '../core/kind.ts';
+import { credentialHeaders, embeddingsPath, messagesVersion, type Protocol, upstreamPaths } from '../core/protocol.ts';
 import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
 import { featuresOf } from './features.ts';
@@ -39,6 +40,7 @@ export interface KeyTest {
 
 interface RouteRow {
   upstreamModel: string;
+  kind: ModelKind;
   protocol: Protocol;
   baseUrl: string;
   profile: string | null;
@@ -64,9 +66,9 @@ export function createRouteTester(options: {
   return {
     async test(routeId) {
       const { rows } = await pool.query<RouteRow>(
-        `SELECT r.upstream_model AS "upstreamModel", u.protocol, u.base_url AS "baseUrl", u.profile, u.features,
+        `SELECT r.upstream_model AS "upstreamModel", m.kind, u.protocol, u.base_url AS "baseUrl", u.profile, u.features,
                 k.id AS "keyId", k.sealed
-           FROM route r JOIN upstream u ON u.id = r.upstream_id
+           FROM route r JOIN upstream u ON u.id = r.upstream_id JOIN model m ON m.id = r.model_id
            LEFT JOIN LATERAL (SELECT id, sealed FROM upstream_key WHERE upstream_id = u.id AND enabled
                               ORDER BY created_at, id LIMIT 1) k ON true
           WHERE r.id = $1`,
@@ -82,7 +84,7 @@ export function createRouteTester(options: {
       if (route.keyId !== null && secret === null) return refused('The key was sealed with another SECRET_KEY.');
       if (!simulated && !allowPrivate && isRefusedLiteral(baseUrl)) return refused('The address is not allowed.');
       return send({
-        url: `${baseUrl}${upstreamPaths[route.protocol]}`,
+        url: `${baseUrl}${route.kind === 'embedding' ? embeddingsPath : upstreamPaths[route.protocol]}`,
         protocol: route.protocol,
         body: JSON.stringify(question(route)),
         secret,
@@ -154,7 +156,8 @@ async function send(options: {
 /** Room for a model that reasons first: with less, some vendors answer 400 before a word is said. */
 const maxOutputTokens = 512;
 
-function question({ protocol, upstreamModel, profile, features }: RouteRow): Record<string, unknown> {
+function question({ kind, protocol, upstreamModel, profile, features }: RouteRow): Record<string, unknown> {
+  if (kind === 'embedding') return { model: upstreamModel, input: 'ping' };
   const text = 'Reply with the single word: pong';
   if (protocol === 'responses') return { model: upstreamModel, input: text, max_output_tokens: maxOutputTokens };
   const { maxTokensField } = featuresOf(protocol, profile, features);

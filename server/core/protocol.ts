@@ -11,6 +11,9 @@ export const upstreamPaths: Readonly<Record<Protocol, string>> = {
   responses: '/responses',
 };
 
+/** The same for embeddings, which upstreams of chat completions and responses have beside their answers. */
+export const embeddingsPath = '/embeddings';
+
 /** The version of the messages protocol that is spoken where a client asked for none. */
 export const messagesVersion = '2023-06-01';
 

@@ -20,6 +20,10 @@ export interface RequestMeasure {
   maxTokens: number | null;
   /** The longest time that a cache marker of the body asks for, which decides the dearest write price. */
   cacheWrite: CacheWrite;
+  /** Embeddings: how many inputs there are, each of which may fill the model's window. Left out: a conversation. */
+  inputs?: number;
+  /** Tokens that the body spells out as numbers; left out: none. */
+  countedTokens?: number;
   /** Whether the request asks for reasoning, which may be hidden from the stream. */
   reasoning: ReasoningAsk;
 }

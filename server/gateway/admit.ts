@@ -46,7 +46,9 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       balanceUsd: formatUsd(refused.balance.free),
       heldUsd: formatUsd(refused.balance.held),
       ...(refused.required === undefined ? {} : { requiredUsd: formatUsd(refused.required) }),
-      ...(refused.affordableMaxTokens === undefined ? {} : { affordableMaxTokens: refused.affordableMaxTokens }),
+      ...(refused.affordableMaxTokens === undefined || request.facts.inputs !== undefined
+        ? {}
+        : { affordableMaxTokens: refused.affordableMaxTokens }),
     };
     switch (refused.reason) {
       case 'key_invalid':
@@ -87,6 +89,7 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       maxTokens: request.maxTokens,
       answers: facts.answers,
       stream: facts.stream,
+      ...(facts.inputs === undefined ? {} : { inputs: facts.inputs }),
       contextRuns: contextRuns(facts, model.allow),
       searches: heldSearches(facts, model.allow, mayTakeChat(model)),
     });
@@ -99,6 +102,9 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       ledger.release({ accountId: call.principal.accountId, requestId: call.requestId }).catch(() => undefined);
       return refusals.tooManyRequests('trial account');
     }
-    return admission;
+    // Each input of an embedding has the model's window.
+    return facts.inputs === undefined
+      ? admission
+      : { ...admission, contextWindow: admission.contextWindow * facts.inputs };
   };
 }

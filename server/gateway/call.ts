@@ -1,5 +1,6 @@
 import type { CatalogModel } from '../catalog/catalog.ts';
 import type { Target } from '../catalog/router.ts';
+import type { ModelKind } from '../core/kind.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { Principal } from '../keys/keyring.ts';
 import type { TraceContext } from '../runtime/trace-context.ts';
@@ -13,6 +14,8 @@ import type { RequestBytes } from './request-bytes.ts';
 /** One request as it arrived, authenticated. */
 export interface ClientCall {
   protocol: Protocol;
+  /** What its address asks for. */
+  asks: ModelKind;
   principal: Principal;
   requestId: string;
   bytes: RequestBytes;

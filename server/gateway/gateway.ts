@@ -27,8 +27,8 @@ export interface GatewayParts extends EdgeParts, ModelsParts, CountTokensParts, 
 /** Addresses of clients whose base address lacks `/v1`. */
 const withoutVersion = /^\/api\/(chat\/completions|completions|models(\/.*)?|responses|embeddings)$/;
 const known: [RegExp, string][] = [
-  [/^\/api\/v1\/(messages|messages\/count_tokens|chat\/completions|responses)$/, 'POST'],
-  [/^\/api\/v1\/(models(\/.+)?|model\/.+|usage|key|credits|generation(\/content)?)$/, 'GET'],
+  [/^\/api\/v1\/(messages|messages\/count_tokens|chat\/completions|responses|embeddings)$/, 'POST'],
+  [/^\/api\/v1\/(models(\/.+)?|model\/.+|embeddings\/models|usage|key|credits|generation(\/content)?)$/, 'GET'],
 ];
 
 /** Calls of the vendors' and OpenRouter's client libraries that have no meaning here, by the name after the version. */

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ModelKind } from '../core/kind.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { Principal } from '../keys/keyring.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
@@ -232,14 +233,15 @@ export interface ModelRouteParts {
   tracer: Tracer | null;
 }
 
-/** `POST /v1/messages`, `/v1/chat/completions` and `/v1/responses`. */
+/** `POST /v1/messages`, `/v1/chat/completions`, `/v1/responses` and `/v1/embeddings`, which is worded like chat completions. */
 export function registerModelRoutes(app: FastifyInstance, { relay, metrics, timeouts, tracer }: ModelRouteParts): void {
-  const routes: [string, Protocol][] = [
-    ['/v1/messages', 'messages'],
-    ['/v1/chat/completions', 'chat-completions'],
-    ['/v1/responses', 'responses'],
+  const routes: [string, Protocol, ModelKind][] = [
+    ['/v1/messages', 'messages', 'text'],
+    ['/v1/chat/completions', 'chat-completions', 'text'],
+    ['/v1/responses', 'responses', 'text'],
+    ['/v1/embeddings', 'chat-completions', 'embedding'],
   ];
-  for (const [url, protocol] of routes) {
+  for (const [url, protocol, asks] of routes) {
     app.post(url, { config: { protocol, authenticate: 'admission' } }, async (request, response) => {
       const { principal } = request;
       if (principal === null) throw new Error('a route of the data plane was reached without a principal');
@@ -251,6 +253,7 @@ export function registerModelRoutes(app: FastifyInstance, { relay, metrics, time
       try {
         const model = await relay({
           protocol,
+          asks,
           principal,
           requestId: request.id,
           bytes: createRequestBytes(takeBody(request), () => request.giveRoom?.()),

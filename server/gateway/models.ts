@@ -40,28 +40,36 @@ const commonParameters = ['max_tokens', 'max_completion_tokens', 'stop', 'temper
 const toolParameters = ['tools', 'tool_choice', 'parallel_tool_calls'];
 const thinkingParameters = ['reasoning', 'include_reasoning', 'reasoning_effort'];
 
+const embeddingParameters = ['encoding_format', 'dimensions'];
+
+function textParameters(capabilities: readonly string[]): string[] {
+  return [
+    ...commonParameters,
+    ...(capabilities.includes('tools') ? toolParameters : []),
+    ...(capabilities.includes('thinking') ? thinkingParameters : []),
+  ];
+}
+
 /** The members that OpenRouter's published SDK requires of a model (`@openrouter/sdk`, schema `Model`). */
 function openRouterMembers({
   id,
+  kind,
   capabilities,
   contextWindow,
   maxOutputTokens,
 }: CatalogModel): Record<string, unknown> {
   const input = ['text', ...(capabilities.includes('vision') ? ['image'] : [])];
+  const output = kind === 'embedding' ? 'embeddings' : 'text';
   return {
     canonical_slug: id,
     architecture: {
-      modality: `${input.join('+')}->text`,
+      modality: `${input.join('+')}->${output}`,
       input_modalities: input,
-      output_modalities: ['text'],
+      output_modalities: [output],
       tokenizer: 'Other',
       instruct_type: null,
     },
-    supported_parameters: [
-      ...commonParameters,
-      ...(capabilities.includes('tools') ? toolParameters : []),
-      ...(capabilities.includes('thinking') ? thinkingParameters : []),
-    ],
+    supported_parameters: kind === 'embedding' ? embeddingParameters : textParameters(capabilities),
     top_provider: { context_length: contextWindow, max_completion_tokens: maxOutputTokens, is_moderated: false },
     per_request_limits: null,
     default_parameters: null,
@@ -81,6 +89,7 @@ export function presentModel(model: CatalogModel): Record<string, unknown> {
     owned_by: model.family,
     display_name: model.displayName,
     name: model.displayName,
+    kind: model.kind,
     context_length: model.contextWindow,
     max_output_tokens: model.maxOutputTokens,
     ...openRouterMembers(model),

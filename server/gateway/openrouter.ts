@@ -38,7 +38,11 @@ export function registerOpenRouterRoutes(app: FastifyInstance, { pool, catalog, 
     }
     const entry = await findEntry(pool, principalOf(request).accountId, requestId);
     if (entry === null) throw new RefusalError(refusals.notFound('There is no ledger entry of this request.'));
-    return answer(request, response, presentGeneration(entry));
+    const model = await catalog.resolve(entry.model);
+    return answer(request, response, {
+      ...presentGeneration(entry),
+      api_type: model?.kind === 'embedding' ? 'embeddings' : 'completions',
+    });
   });
 
   app.get('/v1/generation/content', { config }, async () => {
@@ -55,6 +59,11 @@ export function registerOpenRouterRoutes(app: FastifyInstance, { pool, catalog, 
   app.get('/v1/models/user', { config }, async (request, response) => {
     const models = await callableModels(catalog, principalOf(request));
     return answer(request, response, models.map(presentModel));
+  });
+
+  app.get('/v1/embeddings/models', { config }, async (request, response) => {
+    const models = await callableModels(catalog, principalOf(request));
+    return answer(request, response, models.filter(({ kind }) => kind === 'embedding').map(presentModel));
   });
 
   const named = async (request: FastifyRequest): Promise<CatalogModel> => {
@@ -89,7 +98,6 @@ function presentGeneration(entry: LedgerRecord): Record<string, unknown> {
   return {
     id: entry.requestId,
     request_id: entry.requestId,
-    api_type: 'completions',
     created_at: entry.createdAt.toISOString(),
     model: entry.model,
     provider_name: entry.upstream,

@@ -3,7 +3,7 @@ import type { Candidates, Router, Target } from '../catalog/router.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
-import { wireFor } from '../wire/wires.ts';
+import { embeddingsWire, wireFor } from '../wire/wires.ts';
 import type { ClientCall, ModelRequest, Prepared } from './call.ts';
 import { createCpuShares } from './cpu-shares.ts';
 import { longPromptProblem, problemRefusal, shutGate, withoutLongPromptBeta } from './problem.ts';
@@ -46,7 +46,9 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
     target: Target,
   ): Prepared | WireProblem => {
     const { upstream, upstreamModel } = target.route;
-    const translated = upstream.protocol !== call.protocol;
+    const embeds = call.asks === 'embedding';
+    if (embeds && upstream.protocol === 'messages') return noEmbeddings;
+    const translated = upstream.protocol !== call.protocol && !embeds;
     const shut = shutGate(facts, model, translated);
     if (shut !== null) return shut;
     const problem = translated ? versionProblem(call, facts) : longPromptProblem(betasOf(call), facts, model);
@@ -63,7 +65,8 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
       statusUrl: refusals.statusUrl,
       errorsInChunks: call.numericCodes,
     };
-    const request = wireFor(call.protocol, upstream.protocol).request(call.bytes.raw, facts, context);
+    const wire = embeds ? embeddingsWire : wireFor(call.protocol, upstream.protocol);
+    const request = wire.request(call.bytes.raw, facts, context);
     return request.ok ? { target, exchange: request.exchange } : request.problem;
   };
 
@@ -88,12 +91,15 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
     const { principal } = call;
     const turns = call.bytes.raw.length > largeBytes ? shares.open(principal.accountId) : null;
     await turns?.next();
-    const scanned = scanBody(call.bytes.raw, call.protocol);
+    const scanned = scanBody(call.bytes.raw, call.protocol, call.asks === 'embedding' ? 'embed' : 'generate');
     turns?.end();
     if (!scanned.ok) return standing.unlessDeleted(principal, fromProblem(scanned.problem));
     const { facts } = scanned;
     const model = await catalog.resolve(facts.model);
     if (model === null) return standing.unlessExhausted(principal, refusals.modelNotFound(facts.model));
+
+    if (model.kind !== call.asks)
+      return standing.unlessExhausted(principal, refusals.modelOfOtherKind(facts.model, model.kind));
 
     for (const name of facts.unknownMembers) metrics.unknownMember(call.protocol, name);
 
@@ -128,9 +134,17 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
   };
 }
 
+/** Messages has no embeddings: an entry that has such a route cannot run there. */
+const noEmbeddings: WireProblem = {
+  message: 'model: none of its routes makes embeddings at the moment',
+  param: 'model',
+  code: null,
+  status: 503,
+};
+
 /** The client's cap on the answer, raised to the smallest that a translation to one of the model's routes may send. */
 function sentCap({ protocol, maxTokens }: RequestFacts, { routes }: CatalogModel): number | null {
-  if (maxTokens === null) return null;
+  if (maxTokens === null || maxTokens === 0) return maxTokens;
   return routes
     .filter(({ upstream }) => upstream.protocol !== protocol)
     .reduce((cap, { upstream }) => Math.max(cap, upstream.features.minOutputTokens), maxTokens);

@@ -5,6 +5,8 @@
  * Each protocol renders a refusal in its own envelope (`server/wire`); GraphQL has its own result types.
  */
 
+import type { ModelKind } from '../core/kind.ts';
+
 export interface Refusal {
   name: RefusalName;
   /** Status on the chat-completions and responses protocols. */
@@ -39,6 +41,7 @@ export type RefusalName =
   | 'method_not_allowed'
   | 'model_not_found'
   | 'model_not_allowed'
+  | 'model_of_other_kind'
   | 'prompt_too_long'
   | 'budget_exhausted'
   | 'budget_short'
@@ -144,6 +147,17 @@ const keyRefusals = {
     final: true,
     message: `Requested model ${model} is not available in the service`,
   }),
+  modelOfOtherKind: (model: string, kind: ModelKind): Refusal => ({
+    name: 'model_of_other_kind',
+    status: 400,
+    code: 'model_not_supported',
+    param: 'model',
+    final: true,
+    message:
+      kind === 'embedding'
+        ? `The model ${model} makes embeddings and does not answer with text; ask for it at /v1/embeddings.`
+        : `The model ${model} answers with text and makes no embeddings; the list of models says which ones do (kind: embedding).`,
+  }),
   modelNotAllowed: (model: string): Refusal => ({
     name: 'model_not_allowed',
     status: 403,
@@ -225,7 +239,7 @@ const shapeRefusals = {
     code: null,
     final: true,
     message:
-      'This service does not offer this call. It has messages, chat completions, responses, models, usage, key, credits and generation.',
+      'This service does not offer this call. It has messages, chat completions, responses, embeddings, models, usage, key, credits and generation.',
   }),
   methodNotAllowed: (allow: string): Refusal => ({
     name: 'method_not_allowed',

@@ -90,12 +90,13 @@ export function meterStream(
 
 /**
  * Meters a request whose client left before any answer: context that was sent upstream is charged as cached, its lowest
- * possible cost.
+ * possible cost; what was to be embedded as new, because vendors have no cache for it.
  */
 export function meterLeft(sent: boolean, facts: RequestFacts, contextWindow: number, hiddenTokens: number): Metered {
   if (!sent) return unmetered('client_closed');
+  const context = estimateInput(facts, contextWindow);
   return {
-    usage: { ...nothing, cacheHit: estimateInput(facts, contextWindow), output: hiddenTokens },
+    usage: { ...nothing, [facts.inputs === undefined ? 'cacheHit' : 'input']: context, output: hiddenTokens },
     usageSource: 'estimated',
     outcome: 'client_closed',
   };

@@ -11,13 +11,15 @@ const tokensPerImage = 1_600;
 const tokensPerDocument = 3_000;
 const bytesPerDocumentToken = 20;
 
-/** An upper bound on the tokens of images and documents, for the hold. */
-export function mediaTokens(facts: Pick<RequestMeasure, 'images' | 'documents' | 'documentBytes'>): number {
+/** An upper bound on the tokens of images and documents, for the hold; and tokens that are counted already. */
+export function mediaTokens(
+  facts: Pick<RequestMeasure, 'images' | 'documents' | 'documentBytes' | 'countedTokens'>,
+): number {
   const documents =
     facts.documents === 0
       ? 0
       : Math.max(facts.documents * tokensPerDocument, Math.ceil(facts.documentBytes / bytesPerDocumentToken));
-  return facts.images * tokensPerImage + documents;
+  return facts.images * tokensPerImage + documents + (facts.countedTokens ?? 0);
 }
 
 /** Estimated tokens of a request's context. */
@@ -157,10 +159,12 @@ export function usageSoFar(
     return { usage, estimated: output > Math.max(account.usage.output, shown) };
   }
   const inputTokens = estimateInput(facts, contextWindow);
+  // Vendors have no cache for what they embed.
+  const isNew = unreported === 'input' || facts.inputs !== undefined;
   return {
     usage: {
-      input: unreported === 'input' ? inputTokens : 0,
-      cacheHit: unreported === 'cache_hit' ? inputTokens : 0,
+      input: isNew ? inputTokens : 0,
+      cacheHit: isNew ? 0 : inputTokens,
       cacheWrite5m: 0,
       cacheWrite1h: 0,
       output,

@@ -4,6 +4,7 @@ import { chatCompletions } from './chat-completions.ts';
 import { type Chunking, deliverStream } from './delivery.ts';
 import type { BareEvent, Envelope, StreamEvent, UsageReport, VendorDialect } from './dialect.ts';
 import { type Directives, type Fault, readDirectives } from './directives.ts';
+import { readEmbeddingAsk, writeEmbeddings } from './embeddings.ts';
 import { isObject, jsonOrUndefined, type ParsedObject, stringify } from './json.ts';
 import { messages } from './messages.ts';
 import { modelObject, playedModels } from './models.ts';
@@ -164,6 +165,25 @@ async function answerPrompt(settings: AnswerSettings, turn: Play): Promise<void>
   return sendBody(call, directives, Buffer.from(stringify(value)));
 }
 
+/** Plays a request for embeddings; of the directives those that are not about text. */
+async function playEmbeddings(settings: AnswerSettings, call: PlayedCall, body: ParsedObject): Promise<void> {
+  const { exchange, random } = call;
+  const ask = readEmbeddingAsk(body);
+  if ('status' in ask) return fail(call, ask);
+  const script = readDirectives(ask.cue);
+  if (!script.ok) return fail(call, invalidPrompt(script.message));
+  const { directives } = script;
+  await exchange.sleep(Math.max(directives.delayMs, settings.firstTokenMs));
+  if (exchange.gone) return;
+  if (directives.drop) return exchange.sever('close');
+  const status = directives.status?.code ?? 200;
+  if (status >= 300) {
+    return fail(call, wordingOf(call, status, ask.model, directives.status?.message ?? null), directives.headers);
+  }
+  setHeaders(call, vendorHeaders(call, status, 'application/json'), directives.headers);
+  return sendBody(call, directives, directives.raw ?? writeEmbeddings(ask, directives, random));
+}
+
 /** Plays one request as its directives ask. */
 async function play(settings: AnswerSettings, turn: Play): Promise<void> {
   const { call, prompt, directives } = turn;
@@ -213,6 +233,7 @@ export function createAnswering(settings: AnswerSettings): (arrival: Arrival) =>
     }
     const body = jsonOrUndefined(read.body.toString());
     if (!isObject(body)) return fail(call, invalidPrompt('We could not parse the JSON body of your request.'));
+    if (route.embeds === true) return playEmbeddings(settings, call, body);
     const reading = dialect.read(body, exchange.request.headers, {
       signatures: settings.signatures,
       strict: settings.strict,

@@ -15,7 +15,7 @@ export interface Arrival {
   exchange: HttpExchange;
   path: string;
   /** Null for an address that is none of the three protocols'. */
-  route: { protocol: VendorDialect['protocol']; countOnly: boolean } | null;
+  route: { protocol: VendorDialect['protocol']; countOnly: boolean; embeds?: true } | null;
   /** The vendor that is played; null: the protocol's reference. */
   vendor: SimulatedVendor | null;
   read: Exclude<ReadBody, { kind: 'left' }>;

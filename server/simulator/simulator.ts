@@ -81,11 +81,12 @@ const SIMULATED_MODELS = ['sim-large', 'sim-medium', 'sim-small'] as const;
 const DEFAULT_RECORDED = 100;
 const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-const DIALECT_PATHS: Record<string, { protocol: Protocol; countOnly: boolean }> = {
+const DIALECT_PATHS: Record<string, { protocol: Protocol; countOnly: boolean; embeds?: true }> = {
   '/v1/messages': { protocol: 'messages', countOnly: false },
   '/v1/messages/count_tokens': { protocol: 'messages', countOnly: true },
   '/v1/chat/completions': { protocol: 'chat-completions', countOnly: false },
   '/v1/responses': { protocol: 'responses', countOnly: false },
+  '/v1/embeddings': { protocol: 'chat-completions', countOnly: false, embeds: true },
 };
 
 /** A path that begins with `/as/NAME` is that vendor's. */

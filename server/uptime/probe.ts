@@ -35,6 +35,16 @@ const paths: Record<ProbeProtocol, string> = {
   responses: '/v1/responses',
 };
 
+/** Where models of embeddings are asked; the refusal of all other addresses names it. */
+const embeddingsPath = '/v1/embeddings';
+
+/** One answer, read to its end; `text` is null where it is too large. */
+interface Whole {
+  status: number;
+  text: string | null;
+  timeToFirstByteMs: number | null;
+}
+
 const question = 'Reply with the single word: pong';
 /**
  * Room for a model that cannot be kept from reasoning: some vendors answer 400 when it uses the cap up before it has said
@@ -70,8 +80,8 @@ export async function probe(options: {
   });
 
   const timeout = AbortSignal.timeout(timeoutMs);
-  try {
-    const response = await request(`${baseUrl}${paths[target.protocol]}`, {
+  const send = async (path: string, body: object): Promise<Whole> => {
+    const { statusCode: status, body: answer } = await request(`${baseUrl}${path}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -79,21 +89,30 @@ export async function probe(options: {
         authorization: `Bearer ${apiKey}`,
         ...(target.protocol === 'messages' ? { 'anthropic-version': '2023-06-01' } : {}),
       },
-      body: JSON.stringify(requestBody(target)),
+      body: JSON.stringify(body),
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
-    const status = response.statusCode;
     let timeToFirstByteMs: number | null = null;
     let text = '';
     const decoder = new TextDecoder();
-    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
       timeToFirstByteMs ??= elapsed();
       text += decoder.decode(chunk, { stream: true });
-      if (text.length > largestAnswer) return result({ outcome: 'down', reason: 'answer_too_large', status });
+      if (text.length > largestAnswer) return { status, text: null, timeToFirstByteMs };
     }
+    return { status, text, timeToFirstByteMs };
+  };
+  try {
+    const first = await send(paths[target.protocol], requestBody(target));
+    // A prober knows ids alone; a model of the other kind says so itself, at no cost.
+    const embeds = first.status === 400 && first.text?.includes(embeddingsPath) === true;
+    const { status, text, timeToFirstByteMs } = embeds
+      ? await send(embeddingsPath, { model: target.model, input: 'ping' })
+      : first;
+    if (text === null) return result({ outcome: 'down', reason: 'answer_too_large', status });
     const measured = { status, latencyMs: elapsed(), timeToFirstByteMs };
     if (status !== 200) return result({ ...judgeRefusal(status, text), ...measured, latencyMs: null });
-    return isAnswer(target, text)
+    return (embeds ? isEmbedding(text) : isAnswer(target, text))
       ? result({ outcome: 'up', ...measured })
       : result({ outcome: 'down', reason: 'malformed_answer', ...measured });
   } catch (error) {
@@ -128,6 +147,11 @@ function isWholeObject(protocol: ProbeProtocol, text: string): boolean {
   if (protocol === 'messages') return value?.['type'] === 'message' && Array.isArray(value['content']);
   if (protocol === 'chat-completions') return Array.isArray(value?.['choices']) && value['choices'].length > 0;
   return value?.['object'] === 'response' && ['completed', 'incomplete'].includes(String(value['status']));
+}
+
+function isEmbedding(text: string): boolean {
+  const [first] = (parseObject(text)?.['data'] ?? []) as { embedding?: unknown }[];
+  return Array.isArray(first?.embedding) && first.embedding.length > 0;
 }
 
 /** A stream is complete when its closing event came and none of its events was an error. */

@@ -1,8 +1,8 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
-import { contentRules } from './content.ts';
+import { contentRules, type Embedded } from './content.ts';
 import { asBuffer, JsonFault, type JsonNode, scanJson, textOf } from './json.ts';
-import { isKnownMember, mistakenFor } from './members.ts';
+import { type BodyKind, isKnownMember, mistakenFor } from './members.ts';
 import type { MemberSpan, RequestFacts, Scan, Span, WireProblem } from './protocol.ts';
 import { askedReasoning } from './reasoning.ts';
 
@@ -27,8 +27,14 @@ const MAX_MEMBERS = 4_000;
 
 const limits = { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES, refuseDuplicates: true };
 
-/** What the body is for: `count` is the token counting of the messages protocol, which needs no `max_tokens`. */
-export type Purpose = 'generate' | 'count';
+/**
+ * What the body is for: `count` is the token counting of the messages protocol, which needs no `max_tokens`; `embed` asks for
+ * embeddings, in OpenAI's words.
+ */
+export type Purpose = 'generate' | 'count' | 'embed';
+
+/** Lists of tokens have a value for each: as many as the vendor takes in one request, and some. */
+const embeddingLimits = { ...limits, maxValues: 400_000 };
 
 /**
  * Scans a request body. A refusal names the field at fault and never quotes the body; nothing of a refused body may
@@ -69,16 +75,18 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
     refuse('The request body starts with a byte order mark; send plain UTF-8.');
   }
   if (!isUtf8(body)) refuse('The request body is not valid UTF-8.');
-  const rules = contentRules(protocol);
-  const root = scanJson(body, rules.shape, limits);
+  const kind: BodyKind = purpose === 'embed' ? 'embeddings' : protocol;
+  const rules = contentRules(kind);
+  const root = scanJson(body, rules.shape, purpose === 'embed' ? embeddingLimits : limits);
   if (root.kind !== 'object') refuse('The request body must be a JSON object.');
   if (root.members.size > MAX_MEMBERS) refuse(`The request body has more than ${MAX_MEMBERS} members.`);
 
-  const unknownMembers = readUnknownMembers(protocol, root);
+  const unknownMembers = readUnknownMembers(kind, root);
   const model = readModel(body, root);
-  refuseOtherProtocol(protocol, root);
+  if (purpose !== 'embed') refuseOtherProtocol(protocol, root);
   const stream = readBoolean(root.members.get('stream'), 'stream');
-  const maxTokens = purpose === 'count' ? null : readMaxTokens(body, protocol, root);
+  if (stream && purpose === 'embed') refuse('stream: embeddings are not streamed; leave it out', 'stream');
+  const maxTokens = capOf(body, protocol, purpose, root);
   const content = rules.read(body, root, refuse);
   const members = new Map<string, MemberSpan>();
   for (const [name, { start, end, keyStart }] of root.members) members.set(name, { start, end, keyStart });
@@ -88,9 +96,10 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
     modelSpan: { start: model.node.start, end: model.node.end },
     stream,
     maxTokens,
-    answers: protocol === 'chat-completions' ? readAnswers(body, root) : 1,
-    includeUsage: protocol === 'chat-completions' && readIncludeUsage(root),
-    textBytes: body.length - content.inlineBytes,
+    answers: kind === 'chat-completions' ? readAnswers(body, root) : 1,
+    includeUsage: kind === 'chat-completions' && readIncludeUsage(root),
+    textBytes: content.embedded?.textBytes ?? body.length - content.inlineBytes,
+    ...(content.embedded === undefined ? {} : embeddingFacts(content.embedded)),
     images: content.images,
     documents: content.documents,
     documentBytes: content.documentBytes,
@@ -104,15 +113,23 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
   };
 }
 
+const embeddingFacts = ({ inputs, countedTokens }: Embedded) => ({ inputs, countedTokens });
+
+/** An embedding has no output. */
+function capOf(body: Buffer, protocol: Protocol, purpose: Purpose, root: JsonNode): number | null {
+  if (purpose === 'embed') return 0;
+  return purpose === 'count' ? null : readMaxTokens(body, protocol, root);
+}
+
 /** Unknown members that are named; a body may have hundreds of thousands. */
 const MAX_UNKNOWN = 16;
 
 /** Names that are in no table. One that a lenient decoder would take for a known one is refused: no gate would have seen it. */
-function readUnknownMembers(protocol: Protocol, root: JsonNode): string[] {
+function readUnknownMembers(kind: BodyKind, root: JsonNode): string[] {
   const unknown: string[] = [];
   for (const name of root.members.keys()) {
-    if (isKnownMember(protocol, name)) continue;
-    const meant = mistakenFor(protocol, name);
+    if (isKnownMember(kind, name)) continue;
+    const meant = mistakenFor(kind, name);
     if (meant !== null) refuse(`${meant}: must be spelled exactly so; the body has it in another spelling`, meant);
     if (unknown.length < MAX_UNKNOWN) unknown.push(name);
   }

@@ -2,7 +2,15 @@ import type { Protocol } from '../core/protocol.ts';
 import type { Json } from './dialogue/json.ts';
 import { isOptionalTool } from './dialogue/vendor-tools.ts';
 import { addMembers, type JsonNode, leaf, listOf, type Shape, shape, textOf, valueOf } from './json.ts';
-import { asksForNothing, isKnownItem, isKnownPart, type MemberGate, memberTables } from './members.ts';
+import {
+  asksForNothing,
+  type BodyKind,
+  isKnownItem,
+  isKnownPart,
+  type MemberGate,
+  membersOf,
+  memberTables,
+} from './members.ts';
 import type { Gate, RequestFacts, WireProblem } from './protocol.ts';
 
 /**
@@ -23,9 +31,21 @@ export interface Content
   > {
   /** Bytes of inline media, which are no text. */
   inlineBytes: number;
+  /** Embeddings: what is embedded, measured; the rest of the body costs nothing. */
+  embedded?: Embedded;
   gates: Gate[];
   /** Types of content parts and items that stand in no table of the protocol; the first few. */
   unknownParts: readonly string[];
+}
+
+/** What a request for embeddings holds. */
+export interface Embedded {
+  /** How many inputs there are. */
+  inputs: number;
+  /** Bytes of the texts among them, quotes included. */
+  textBytes: number;
+  /** Tokens that are written as numbers. */
+  countedTokens: number;
 }
 
 export type Refuse = (message: string, param: string | null, code?: string | null) => never;
@@ -37,8 +57,8 @@ export interface ContentRules {
   read(body: Buffer, root: JsonNode, refuse: Refuse): Content;
 }
 
-export function contentRules(protocol: Protocol): ContentRules {
-  return rules[protocol];
+export function contentRules(body: BodyKind): ContentRules {
+  return rules[body];
 }
 
 /** Where a walk is, innermost first; spelled out only when something is found there. */
@@ -97,20 +117,21 @@ function addGate(walk: Walk, kind: Gate['kind'], name: string, path: Path, more:
   gates.push({ kind, name, problem, ...(more.translationDrops === true ? { translationDrops: true } : {}) });
 }
 
-const gatesOf = (protocol: Protocol): readonly (readonly [string, MemberGate])[] =>
-  Object.entries(memberTables[protocol].members).flatMap(([member, { gate }]) =>
+const gatesOf = (body: BodyKind): readonly (readonly [string, MemberGate])[] =>
+  Object.entries(membersOf(body).members).flatMap(([member, { gate }]) =>
     gate === undefined ? [] : [[member, gate] as const],
   );
 
 /** Listed once: the table has every member that is known, and this is asked for every request. */
-const gatedMembers: Readonly<Record<Protocol, ReturnType<typeof gatesOf>>> = {
+const gatedMembers: Readonly<Record<BodyKind, ReturnType<typeof gatesOf>>> = {
   messages: gatesOf('messages'),
   'chat-completions': gatesOf('chat-completions'),
   responses: gatesOf('responses'),
+  embeddings: gatesOf('embeddings'),
 };
 
-function readMemberGates(walk: Walk, root: JsonNode, protocol: Protocol): void {
-  for (const [member, gate] of gatedMembers[protocol]) {
+function readMemberGates(walk: Walk, root: JsonNode, kind: BodyKind): void {
+  for (const [member, gate] of gatedMembers[kind]) {
     const node = root.members.get(member);
     if (node === undefined || isOff(walk.body, node, gate)) continue;
     addGate(walk, gate.kind, gate.name ?? member, { parent: null, key: member }, gate);
@@ -497,16 +518,64 @@ function readResponsesPart(walk: Walk, part: JsonNode, path: Path): void {
   if (type === 'input_file') readFileData(walk, part.members.get('file_data'));
 }
 
-// All three
+// Embeddings
 
-function bodyShape(protocol: Protocol, members: Record<string, Shape>): Shape {
-  const gated = Object.fromEntries(Object.keys(memberTables[protocol].members).map((member) => [member, leaf]));
+const embeddingsShape = bodyShape('embeddings', { input: listOf(leaf), stream: leaf });
+
+/** Tokens at the beginning and the end of an input, which some models add. */
+const marksOfInput = 2;
+
+/** A list of tokens: whole numbers, already known to be JSON. */
+function tokensIn(body: Buffer, { start, end }: JsonNode): number | null {
+  let commas = 0;
+  let digits = 0;
+  for (let at = start + 1; at < end - 1; at += 1) {
+    const byte = body[at] ?? 0;
+    if (byte === 0x2c) commas += 1;
+    else if (byte >= 0x30 && byte <= 0x39) digits += 1;
+    else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return null;
+  }
+  return digits === 0 ? null : commas + 1;
+}
+
+/** A text, a list of texts, a list of tokens, or a list of such lists; every other input has no measure here. */
+function readEmbeddings(walk: Walk, root: JsonNode): void {
+  const refuse: Refuse = walk.refuse;
+  const { body } = walk;
+  const shapes = 'must be a text, a list of texts, a list of tokens, or a list of such lists; none of them empty';
+  const input = root.members.get('input');
+  if (input === undefined || input.kind === 'null') return refuse('input: Field required', 'input');
+  const embedded: Embedded = { inputs: 0, textBytes: 0, countedTokens: 0 };
+  walk.found.embedded = embedded;
+  const addText = ({ start, end }: JsonNode): void => {
+    embedded.inputs += 1;
+    embedded.textBytes += end - start;
+  };
+  const addTokens = (node: JsonNode): void => {
+    const tokens = tokensIn(body, node);
+    if (tokens === null) return refuse(`input: ${shapes}`, 'input');
+    embedded.inputs += 1;
+    embedded.countedTokens += tokens + marksOfInput;
+  };
+  const [first] = input.items;
+  if (input.kind === 'string') return addText(input);
+  if (input.kind !== 'array' || first === undefined) return refuse(`input: ${shapes}`, 'input');
+  if (input.items.some(({ kind }) => kind !== first.kind)) return refuse(`input: ${shapes}`, 'input');
+  if (first.kind === 'string') for (const item of input.items) addText(item);
+  else if (first.kind === 'array') for (const item of input.items) addTokens(item);
+  else addTokens(input);
+}
+
+// All of them
+
+function bodyShape(kind: BodyKind, members: Record<string, Shape>): Shape {
+  const gated = Object.fromEntries(Object.keys(membersOf(kind).members).map((member) => [member, leaf]));
   const built = shape({ model: leaf, stream: leaf, ...gated, ...members });
   built.every = true;
   return built;
 }
 
-function rulesFor(protocol: Protocol, wanted: Shape, readContent: (walk: Walk, root: JsonNode) => void): ContentRules {
+function rulesFor(kind: BodyKind, wanted: Shape, readContent: (walk: Walk, root: JsonNode) => void): ContentRules {
   return {
     shape: wanted,
     read(body, root, refuse) {
@@ -522,16 +591,17 @@ function rulesFor(protocol: Protocol, wanted: Shape, readContent: (walk: Walk, r
         unknownParts: [],
       };
       const walk: Walk = { body, found, refuse, gateNames: new Set(), unknownParts: new Set() };
-      readMemberGates(walk, root, protocol);
-      readTools(walk, root, protocol);
+      readMemberGates(walk, root, kind);
+      if (kind !== 'embeddings') readTools(walk, root, kind);
       readContent(walk, root);
       return { ...found, unknownParts: [...walk.unknownParts] };
     },
   };
 }
 
-const rules: Record<Protocol, ContentRules> = {
+const rules: Record<BodyKind, ContentRules> = {
   messages: rulesFor('messages', messagesShape, readMessages),
   'chat-completions': rulesFor('chat-completions', chatShape, readChat),
   responses: rulesFor('responses', responsesShape, readResponses),
+  embeddings: rulesFor('embeddings', embeddingsShape, readEmbeddings),
 };

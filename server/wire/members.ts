@@ -50,6 +50,7 @@ export const memberPages = {
   messages: 'https://platform.claude.com/docs/en/api/messages',
   chat: 'https://platform.openai.com/docs/api-reference/chat/create',
   responses: 'https://platform.openai.com/docs/api-reference/responses/create',
+  embeddings: 'https://platform.openai.com/docs/api-reference/embeddings/create',
   fastMode: 'https://platform.claude.com/docs/en/build-with-claude/fast-mode',
   residency: 'https://platform.claude.com/docs/en/build-with-claude/data-residency',
   tiers: 'https://platform.claude.com/docs/en/api/service-tiers',
@@ -304,6 +305,26 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
   },
 };
 
+/** What a body is: a request of a protocol, or one for embeddings. */
+export type BodyKind = Protocol | 'embeddings';
+
+const tables: Readonly<Record<BodyKind, MemberTable>> = {
+  ...memberTables,
+  embeddings: {
+    members: {
+      ...gatewayMembers,
+      ...listed('form', memberPages.embeddings, undefined, 'model encoding_format dimensions'),
+      ...listed('words', memberPages.embeddings, undefined, 'input user'),
+    },
+    parts: {},
+  },
+};
+
+/** The table of a kind of body. */
+export function membersOf(body: BodyKind): MemberTable {
+  return tables[body];
+}
+
 /** Whether a value of a gated member asks for nothing: then it passes natively, and translation leaves it out. */
 export function asksForNothing(gate: MemberGate, value: Json): boolean {
   return value === null || value === false || isEmptyList(value) || gate.isOff?.(value) === true;
@@ -324,9 +345,9 @@ function ruleOf({ gate, translation }: MemberRule): FieldRule[] {
  * The known member that this name would be taken for by a decoder which ignores case, `_` and `-`; null when it is known itself
  * or is like none. Such a decoder would read what no gate has seen.
  */
-export function mistakenFor(protocol: Protocol, name: string): string | null {
-  if (Object.hasOwn(memberTables[protocol].members, name)) return null;
-  return foldedMembers[protocol].get(folded(name)) ?? null;
+export function mistakenFor(body: BodyKind, name: string): string | null {
+  if (Object.hasOwn(tables[body].members, name)) return null;
+  return foldedMembers[body].get(folded(name)) ?? null;
 }
 
 /** Whether items of this type are in the table of responses. */
@@ -339,9 +360,9 @@ export function isKnownPart(protocol: Protocol, type: string): boolean {
   return Object.hasOwn(memberTables[protocol].parts, type);
 }
 
-/** Whether the member is in the protocol's table. */
-export function isKnownMember(protocol: Protocol, name: string): boolean {
-  return Object.hasOwn(memberTables[protocol].members, name);
+/** Whether the member is in the body's table. */
+export function isKnownMember(body: BodyKind, name: string): boolean {
+  return Object.hasOwn(tables[body].members, name);
 }
 
 /** Upper case first: `ſ` and `K` are letters that only fold one way. */
@@ -349,11 +370,12 @@ function folded(name: string): string {
   return name.toUpperCase().toLowerCase().replaceAll(/[-_]/g, '');
 }
 
-const foldedOf = (protocol: Protocol): ReadonlyMap<string, string> =>
-  new Map(Object.keys(memberTables[protocol].members).map((name) => [folded(name), name]));
+const foldedOf = (body: BodyKind): ReadonlyMap<string, string> =>
+  new Map(Object.keys(tables[body].members).map((name) => [folded(name), name]));
 
-const foldedMembers: Readonly<Record<Protocol, ReadonlyMap<string, string>>> = {
+const foldedMembers: Readonly<Record<BodyKind, ReadonlyMap<string, string>>> = {
   messages: foldedOf('messages'),
   'chat-completions': foldedOf('chat-completions'),
   responses: foldedOf('responses'),
+  embeddings: foldedOf('embeddings'),
 };

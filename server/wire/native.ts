@@ -14,6 +14,8 @@ import { countedAs, reportedAs, searchesIn, type UsageReading } from './usage.ts
 /** What sets a protocol's native wire apart from the others'. */
 export interface NativeProtocol {
   protocol: Protocol;
+  /** What follows the upstream's base address, where it is not that of the protocol's answers. */
+  path?: string;
   /** Edits of the request besides that of its model. */
   requestEdits(raw: Uint8Array, facts: RequestFacts, context: WireContext): Edit[];
   reply: ReplyProtocol;
@@ -47,7 +49,7 @@ export function nativeWire(native: NativeProtocol): Wire {
 
 /** A function of its own, so that an exchange keeps no other bytes than its body in memory. */
 function nativeExchange(
-  { protocol, reply, stream }: NativeProtocol,
+  { protocol, path = upstreamPaths[protocol], reply, stream }: NativeProtocol,
   body: Uint8Array,
   facts: RequestFacts,
   context: WireContext,
@@ -56,7 +58,7 @@ function nativeExchange(
     client: protocol,
     upstream: protocol,
     body,
-    path: upstreamPaths[protocol],
+    path,
     droppedTools: [],
     maxReplyBytes,
     reply(answer) {

@@ -8,6 +8,7 @@ import { createChatStreamReader } from './chat-completions/stream-reader.ts';
 import { createChatStreamWriter } from './chat-completions/stream-writer.ts';
 import type { FieldRule } from './dialogue/refusal.ts';
 import { type ClientSide, translatingWire, type UpstreamSide } from './dialogue/translation.ts';
+import { nativeEmbeddings } from './embeddings/native.ts';
 import { readMessagesAnswer } from './messages/answer-reader.ts';
 import { writeMessagesAnswer } from './messages/answer-writer.ts';
 import { nativeMessages } from './messages/native.ts';
@@ -79,6 +80,9 @@ export function wireFor(client: Protocol, upstream: Protocol): Wire {
   if (client === upstream) return NATIVE[client];
   return translatingWire({ client, upstream, clientSide: CLIENTS[client], upstreamSide: UPSTREAMS[upstream] });
 }
+
+/** The wire of embeddings: the upstream's address has them, whichever of OpenAI's protocols it speaks. */
+export const embeddingsWire = nativeWire(nativeEmbeddings);
 
 /** Fields of a client's body by what translation makes of them, for the documentation; all others are refused. */
 export interface TranslatedFields {

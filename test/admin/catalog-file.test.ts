@@ -65,6 +65,7 @@ test('a whole file', () => {
         model: {
           id: 'big-1',
           displayName: 'Big 1',
+          kind: 'text',
           family: 'big',
           contextWindow: 200_000,
           maxOutputTokens: 32_000,

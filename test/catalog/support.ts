@@ -9,6 +9,7 @@ import { transaction } from '../../server/database/lane.ts';
 export const model = (id: string, change: Partial<Model> = {}): Model => ({
   id,
   displayName: id.toUpperCase(),
+  kind: 'text',
   family: 'test',
   contextWindow: 1_000,
   maxOutputTokens: 100,

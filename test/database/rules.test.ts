@@ -257,6 +257,7 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['model', 'model_sizes', { context_window: 0 }, { max_output_tokens: 0 }, { context_window: 100_000_001 }],
   ['model', 'model_efforts', { efforts: ['huge'] }, { efforts: ['low', 'High'] }],
   ['model', 'model_reasoning_speed', { reasoning_tokens_per_second: -1 }, { reasoning_tokens_per_second: 10_001 }],
+  ['model', 'model_kind', { kind: 'rerank' }, { kind: '' }],
   ['model', 'model_unknown_members', { unknown_members: 'ask' }, { unknown_members: '' }],
   ['upstream', 'upstream_protocol', { protocol: 'smtp' }],
   ['upstream', 'upstream_disconnect', { on_disconnect: 'hope' }],

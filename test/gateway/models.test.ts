@@ -40,6 +40,7 @@ const addModel = async (
       id,
       displayName: id,
       family: 'tests',
+      kind: 'text' as const,
       contextWindow: 100_000,
       maxOutputTokens: 1_000,
       allow: [],

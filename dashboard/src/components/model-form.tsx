@@ -6,7 +6,7 @@ import { useChange } from '../data.tsx';
 import { useExplain } from '../explain.ts';
 import { useOperatorLanguage } from '../language/language.tsx';
 import { Button } from './button.tsx';
-import { Checkbox, TextField } from './field.tsx';
+import { Checkbox, SelectField, TextField } from './field.tsx';
 import { Form } from './form.tsx';
 
 type Entry = NonNullable<CatalogAnswer>[number];
@@ -29,6 +29,7 @@ export function ModelForm({
     modelId: entry?.modelId ?? '',
     displayName: entry?.displayName ?? '',
     family: entry?.family ?? '',
+    kind: entry?.kind ?? 'TEXT',
     contextWindow: String(entry?.contextWindow ?? 200_000),
     maxOutputTokens: String(entry?.maxOutputTokens ?? 32_000),
     capabilities: entry?.capabilities.join(', ') ?? 'tools',
@@ -44,6 +45,7 @@ export function ModelForm({
           modelId: input.modelId.trim(),
           displayName: input.displayName.trim(),
           family: input.family.trim(),
+          kind: input.kind,
           contextWindow: Math.floor(Number(input.contextWindow)),
           maxOutputTokens: Math.floor(Number(input.maxOutputTokens)),
           capabilities: words(input.capabilities),
@@ -101,6 +103,16 @@ export function ModelForm({
           value={draft.family}
           onChange={(family) => set({ family })}
           error={fields['family']}
+        />
+        <SelectField
+          label={t.operator.modelKind}
+          value={draft.kind}
+          onChange={(kind) => set({ kind: kind === 'EMBEDDING' ? kind : 'TEXT' })}
+          options={[
+            { value: 'TEXT', label: t.operator.kindText },
+            { value: 'EMBEDDING', label: t.operator.kindEmbedding },
+          ]}
+          error={fields['kind']}
         />
         <TextField
           label={t.models.context}

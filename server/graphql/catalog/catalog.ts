@@ -7,7 +7,7 @@ import { listPlans, type Plan } from '../../plans/plans.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { UnitPricesType } from './changes.ts';
-import { ProtocolType } from './protocol.ts';
+import { ModelKindType, ProtocolType } from './protocol.ts';
 
 /** The public catalog: models and their prices, in USD and in VND. */
 
@@ -240,6 +240,11 @@ builder.node(ModelType, {
     modelId: t.exposeString('id', { description: 'Catalog id: what clients write in `model`.' }),
     displayName: t.exposeString('displayName', { description: 'What people read.' }),
     family: t.exposeString('family', { description: 'Which models it belongs with.' }),
+    kind: t.field({
+      type: ModelKindType,
+      description: 'What it makes of its input.',
+      resolve: ({ kind }) => kind,
+    }),
     contextWindow: t.exposeInt('contextWindow', { description: 'Most tokens of a request and its answer.' }),
     maxOutputTokens: t.exposeInt('maxOutputTokens', { description: 'Most tokens of an answer.' }),
     capabilities: t.stringList({

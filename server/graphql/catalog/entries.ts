@@ -1,3 +1,4 @@
+import type { ModelKind } from '../../core/kind.ts';
 import { fromStoredTiers, fromStoredUnits, type StoredTier } from '../../core/price.ts';
 import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
@@ -16,6 +17,7 @@ import {
   throwCatalogRefusal,
   UnitPricesType,
 } from './changes.ts';
+import { ModelKindType } from './protocol.ts';
 
 /** Models as operators see and change them, on or off, with all their prices. */
 
@@ -38,6 +40,11 @@ export const CatalogEntryType = builder.prismaNode('Model', {
     modelId: t.exposeString('id', { description: 'Catalog id.' }),
     displayName: t.exposeString('displayName', { description: 'What people read.' }),
     family: t.exposeString('family', { description: 'Which models it belongs with.' }),
+    kind: t.field({
+      type: ModelKindType,
+      description: 'What it makes of its input.',
+      resolve: ({ kind }) => kind as ModelKind,
+    }),
     contextWindow: t.exposeInt('contextWindow', { description: 'Most tokens of a request and its answer.' }),
     maxOutputTokens: t.exposeInt('maxOutputTokens', { description: 'Most tokens of an answer.' }),
     allow: t.exposeStringList('allow', { description: 'Fields and betas that are open for it.' }),
@@ -142,6 +149,10 @@ const SaveModelInput = builder.inputType('SaveModelInput', {
     modelId: t.string({ required: true, description: 'Catalog id: lower case; what clients write in `model`.' }),
     displayName: t.string({ required: true, description: 'What people read.' }),
     family: t.string({ required: true, description: 'Which models it belongs with.' }),
+    kind: t.field({
+      type: ModelKindType,
+      description: 'What it makes of its input. Left out: what it is known for, `TEXT` of a new one.',
+    }),
     contextWindow: t.int({ required: true, description: 'Most tokens of a request and its answer.' }),
     maxOutputTokens: t.int({ required: true, description: 'Most tokens of an answer.' }),
     allow: t.stringList({ defaultValue: [], description: 'Fields and betas that are open for it.' }),
@@ -162,8 +173,9 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: SaveModelInput, required: true, description: 'The model.' }) },
     resolve: async (query, _root, { input }, context) => {
       const { modelId, ...rest } = input;
+      const known = await context.prisma.model.findUnique({ where: { id: modelId }, select: { kind: true } });
       const outcome = await context.domains.catalogChanges.saveModel(
-        { id: modelId, ...given(rest) },
+        { id: modelId, ...(known === null ? {} : { kind: known.kind }), ...given(rest) },
         actorOf(context.principal),
       );
       throwCatalogRefusal(outcome, ['input'], { id: ['input', 'modelId'] });

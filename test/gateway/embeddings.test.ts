@@ -1,0 +1,295 @@
+import { array, assert, asyncProperty, constantFrom, integer, oneof, string } from 'fast-check';
+import OpenAI, { BadRequestError } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRouteTester } from '../../server/catalog/test-route.ts';
+import { probe, probeModes, probeProtocols } from '../../server/uptime/probe.ts';
+import { type Customer, startApp, type TestApp } from '../support/app.ts';
+import { errorOf, get, protocols, send, settled } from './support.ts';
+
+/** `POST /v1/embeddings`: the same keys, holds, ledger, limits and refusals as for answers, in OpenAI's words. */
+
+const catalog = (simulatorUrl: string): string => `upstreams:
+  - { id: by-chat, protocol: chat-completions, baseUrl: "${simulatorUrl}/v1" }
+  - { id: by-responses, protocol: responses, baseUrl: "${simulatorUrl}/v1" }
+  - { id: by-messages, protocol: messages, baseUrl: "${simulatorUrl}" }
+models:
+${[
+  entry('embed-1', 'kind: embedding', ['by-chat']),
+  entry('embed-responses', 'kind: embedding', ['by-responses']),
+  entry('embed-nowhere', 'kind: embedding', ['by-messages']),
+  entry('embed-strict', 'kind: embedding, unknownMembers: refuse', ['by-chat']),
+  entry('talker', 'kind: text', ['by-chat']),
+].join('\n')}`;
+
+/** A thousand tokens of input are 0.001 USD. */
+function entry(id: string, more: string, upstreams: string[]): string {
+  const routes = upstreams.map((upstream) => `{ upstream: ${upstream}, model: vendor-${id} }`).join(', ');
+  return `  - { id: ${id}, displayName: ${id}, family: tests, contextWindow: 8192, maxOutputTokens: 1000, ${more}, prices: { input: "1", cacheHit: "0", output: "0" }, routes: [${routes}] }`;
+}
+
+let app: TestApp;
+let customer: Customer;
+beforeAll(async () => {
+  app = await startApp({ catalog });
+  customer = await app.customer();
+});
+afterAll(() => app.close());
+
+const ask = (body: unknown, secret = customer.secret, signal?: AbortSignal) =>
+  fetch(`${app.baseUrl}/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  });
+const client = () => new OpenAI({ apiKey: customer.secret, baseURL: `${app.baseUrl}/v1`, maxRetries: 0 });
+const lastSent = () => app.simulator.requests().at(-1);
+
+describe('the published library', () => {
+  const inputs: [string, string | string[] | number[] | number[][], number][] = [
+    ['a text', 'An owl.', 1],
+    ['texts', ['An owl.', 'Two owls.', '🦉'], 3],
+    ['tokens', [2127, 54734, 13], 1],
+    ['lists of tokens', [[2127, 54734], [13], [1, 2, 3]], 3],
+  ];
+  it.each(inputs)(
+    'embeds %s, as base64 by itself and as numbers where they are asked for',
+    async (_what, input, count) => {
+      for (const model of ['embed-1', 'embed-responses']) {
+        const unasked = await client().embeddings.create({ model, input });
+        const floats = await client().embeddings.create({ model, input, encoding_format: 'float', dimensions: 5 });
+        expect(unasked.data.map(({ index, embedding }) => [index, embedding.length])).toEqual(
+          Array.from({ length: count }, (_, index) => [index, 8]),
+        );
+        expect(floats.data.map(({ embedding }) => embedding.length)).toEqual(Array.from({ length: count }, () => 5));
+        expect(floats.data[0]?.embedding.every((value) => Math.abs(value) <= 1)).toBe(true);
+        expect(unasked.model).toBe(model);
+        expect(unasked.usage.prompt_tokens).toBeGreaterThan(0);
+      }
+    },
+  );
+
+  it('raises its own classes for refusals', async () => {
+    await expect(client().embeddings.create({ model: 'embed-1', input: [] })).rejects.toBeInstanceOf(BadRequestError);
+    const broke = new OpenAI({
+      apiKey: (await app.customer({ usd: '0' })).secret,
+      baseURL: `${app.baseUrl}/v1`,
+      maxRetries: 0,
+    });
+    await expect(broke.embeddings.create({ model: 'embed-1', input: 'x' })).rejects.toMatchObject({
+      status: 402,
+      code: 'insufficient_quota',
+    });
+  });
+});
+
+it('travels byte for byte but for the model, and no key of the customer with it', async () => {
+  const body = '{ "input" : ["a\\u00e9", "b"],\n"model":"steyg/EMBED-1" , "user":"u", "encoding_format":"float"}';
+  const answer = await ask(body);
+  expect(answer.status).toBe(200);
+  const sent = lastSent();
+  expect(sent?.path).toBe('/v1/embeddings');
+  expect(sent?.body.toString()).toBe(body.replace('steyg/EMBED-1', 'vendor-embed-1'));
+  expect(JSON.stringify(sent?.headers)).not.toContain(customer.secret);
+  expect(await answer.json()).toMatchObject({ object: 'list', model: 'embed-1' });
+});
+
+describe('what an embedding costs', () => {
+  it('is its input, in the ledger, the header and the receipt of the request', async () => {
+    const payer = await app.customer();
+    const usage = { prompt_tokens: 1_234, total_tokens: 1_234 };
+    const answer = await ask({ model: 'embed-1', input: `[[usage ${JSON.stringify(usage)}]]` }, payer.secret);
+    expect(answer.headers.get('x-steyg-cost-usd')).toBe('0.001234');
+    await answer.text();
+    await settled(app, payer);
+    const id = String(answer.headers.get('x-request-id'));
+    const row = await (await get(app, `/v1/usage?request_id=${id}`, payer.secret)).json();
+    expect(row).toMatchObject({
+      model: 'embed-1',
+      upstream: 'by-chat',
+      usage: { input_tokens: 1_234, cache_hit_tokens: 0, output_tokens: 0 },
+      cost_usd: '0.001234',
+      charged_usd: '0.001234',
+      usage_source: 'reported',
+      outcome: 'completed',
+    });
+    const generation = await (await get(app, `/v1/generation?id=${id}`, payer.secret)).json();
+    expect(generation).toMatchObject({ data: { api_type: 'embeddings', tokens_prompt: 1_234, total_cost: 0.001234 } });
+  });
+
+  it.each([
+    ['the total alone', '[[usage {"total_tokens":500}]]', 500n, 'reported'],
+    ['nothing: an estimate by its bytes', `[[nousage]]${'x'.repeat(387)}`, 100n, 'estimated'],
+    [
+      'more than fits into its inputs',
+      '[[usage {"prompt_tokens":9000000,"total_tokens":9000000}]]',
+      16_384n,
+      'clamped',
+    ],
+  ])('where the vendor reports %s', async (_what, input, tokens, source) => {
+    const payer = await app.customer();
+    await (await ask({ model: 'embed-1', input }, payer.secret)).text();
+    expect(await settled(app, payer)).toMatchObject([{ input: tokens, usage_source: source }]);
+  });
+
+  it('of a failure is nothing, and of an answer that its client did not wait for what the vendor reported', async () => {
+    const payer = await app.customer();
+    const failed = await ask({ model: 'embed-1', input: '[[status 500]]' }, payer.secret);
+    expect(failed.status).toBe(502);
+    await failed.text();
+    const leaving = new AbortController();
+    const left = ask({ model: 'embed-1', input: '[[delay 400]]' }, payer.secret, leaving.signal);
+    await app.simulator.idle();
+    setTimeout(() => leaving.abort(), 150);
+    await expect(left).rejects.toThrow();
+    const rows = await settled(app, payer);
+    expect(rows.map(({ outcome }) => outcome).toSorted()).toEqual(['client_closed', 'upstream_error']);
+    expect(rows.find(({ outcome }) => outcome === 'upstream_error')).toMatchObject({ cost: 0n });
+    expect(rows.find(({ outcome }) => outcome === 'client_closed')).toMatchObject({ cache_hit: 0n });
+    expect(Number(rows.find(({ outcome }) => outcome === 'client_closed')?.['cost'])).toBeGreaterThan(0);
+  });
+});
+
+describe('a budget', () => {
+  it('that is short of the input is refused before anything is sent, with what is needed', async () => {
+    const poor = await app.customer({ usd: '0.001' });
+    const before = app.simulator.requests().length;
+    const refused = await ask({ model: 'embed-1', input: 'x'.repeat(8_000) }, poor.secret);
+    expect(refused.status).toBe(402);
+    const error = await errorOf(refused, 'chat-completions');
+    expect(error).toMatchObject({ code: 'insufficient_quota', required_usd: '0.002001' });
+    expect(error).not.toHaveProperty('affordable_max_tokens');
+    expect(app.simulator.requests().length).toBe(before);
+  });
+
+  it('is never charged above what is held, for any shape of input, one after the other or at once', async () => {
+    const payer = await app.customer({ usd: '0.3' });
+    const texts = array(oneof(string({ minLength: 1 }), string({ unit: 'grapheme', minLength: 1 })), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    const tokens = array(integer({ min: 0, max: 199_999 }), { minLength: 1, maxLength: 40 });
+    const input = oneof(
+      string({ unit: 'binary', minLength: 1 }),
+      texts,
+      tokens,
+      array(tokens, { minLength: 1, maxLength: 6 }),
+    );
+    await assert(
+      asyncProperty(
+        array(input, { minLength: 1, maxLength: 4 }),
+        constantFrom('float', 'base64'),
+        async (asked, format) => {
+          const together = asked.map((one) =>
+            ask({ model: 'embed-1', input: one, encoding_format: format }, payer.secret),
+          );
+          for (const answer of await Promise.all(together)) {
+            // A text may look like a directive to the simulator, which then refuses it.
+            expect([200, 400, 402, 429]).toContain(answer.status);
+            await answer.text();
+          }
+        },
+      ),
+      { numRuns: 25 },
+    );
+    const rows = await settled(app, payer);
+    expect(rows.length).toBeGreaterThan(20);
+    for (const { cost, charged, shortfall } of rows as { cost: bigint; charged: bigint; shortfall?: bigint }[]) {
+      expect(charged).toBe(cost);
+      expect(shortfall ?? 0n).toBe(0n);
+    }
+    expect(await app.app.ledger.balance(payer.accountId)).toMatchObject({ held: 0n });
+  });
+});
+
+describe('a model of the other kind', () => {
+  it.each(Object.values(protocols))('is refused on $protocol with the address that it has', async (protocol) => {
+    const refused = await send(app, protocol, { secret: customer.secret, more: { model: 'embed-1' } });
+    expect(refused.status).toBe(400);
+    expect(refused.headers.get('x-should-retry')).toBe('false');
+    expect((await errorOf(refused, protocol.protocol)).message).toContain('/v1/embeddings');
+  });
+
+  it('is refused at the address of embeddings, and so is one that has no route for them', async () => {
+    const refused = await ask({ model: 'talker', input: 'x' });
+    expect(refused.status).toBe(400);
+    expect(await errorOf(refused, 'chat-completions')).toMatchObject({ param: 'model', code: 'model_not_supported' });
+    const nowhere = await ask({ model: 'embed-nowhere', input: 'x' });
+    expect(nowhere.status).toBe(503);
+    await nowhere.text();
+  });
+
+  it('is listed as what it is', async () => {
+    const listed = (await (await get(app, '/v1/models', customer.secret)).json()) as {
+      data: Record<string, unknown>[];
+    };
+    expect(listed.data.find(({ id }) => id === 'talker')).toMatchObject({ kind: 'text' });
+    const embedding = listed.data.find(({ id }) => id === 'embed-1');
+    expect(embedding).toMatchObject({ kind: 'embedding', architecture: { output_modalities: ['embeddings'] } });
+    const own = (await (await get(app, '/v1/embeddings/models', customer.secret)).json()) as { data: unknown[] };
+    expect(own.data).toHaveLength(4);
+    expect(own.data).toContainEqual(embedding);
+  });
+});
+
+describe('whether a model of embeddings is up', () => {
+  it.each(probeProtocols.flatMap((protocol) => probeModes.map((mode) => ({ protocol, mode }))))(
+    'a probe of $protocol, $mode, asks it for an embedding',
+    async (asked) => {
+      const payer = await app.customer();
+      const target = { model: 'embed-1', ...asked };
+      const found = await probe({ baseUrl: app.baseUrl, apiKey: payer.secret, target, timeoutMs: 10_000 });
+      expect(found).toMatchObject({ outcome: 'up', status: 200 });
+      expect(await settled(app, payer)).toHaveLength(1);
+    },
+  );
+
+  it("the operator's test of its route asks for an embedding", async () => {
+    const seal = { unseal: () => null } as unknown as Parameters<typeof createRouteTester>[0]['seal'];
+    const tester = createRouteTester({ pool: app.pool, seal, simulatorUrl: null, allowPrivate: true });
+    const { rows } = await app.pool.query<{ id: string }>(`SELECT id FROM route WHERE model_id = 'embed-responses'`);
+    expect(await tester.test(rows[0]?.id ?? '')).toMatchObject({ ok: true, status: 200 });
+    expect(lastSent()?.path).toBe('/v1/embeddings');
+    await tester.close();
+  });
+});
+
+describe('a request that cannot be measured or priced', () => {
+  it.each([
+    [{}, 'input'],
+    [{ input: null }, 'input'],
+    [{ input: [] }, 'input'],
+    [{ input: [[]] }, 'input'],
+    [{ input: 7 }, 'input'],
+    [{ input: { text: 'x' } }, 'input'],
+    [{ input: ['x', 7] }, 'input'],
+    [{ input: [7, [7]] }, 'input'],
+    [{ input: [-1] }, 'input'],
+    [{ input: [1.5] }, 'input'],
+    [{ input: [{ type: 'image_url', image_url: { url: 'https://owls.test/a.png' } }] }, 'input'],
+    [{ input: 'x', stream: true }, 'stream'],
+    [{ input: 'x', Model: 'y' }, 'model'],
+    [{ input: 'x', provider: { order: ['a'] } }, 'provider'],
+  ])('%j is refused by the name of %s, and nothing is sent', async (more, param) => {
+    const before = app.simulator.requests().length;
+    const refused = await ask({ model: 'embed-1', ...more });
+    expect(refused.status).toBe(400);
+    expect((await errorOf(refused, 'chat-completions')).param).toBe(param);
+    expect(app.simulator.requests().length).toBe(before);
+  });
+
+  it('an unknown member passes, or is refused where the entry says so', async () => {
+    const passed = await ask({ model: 'embed-1', input: 'x', input_type: 'query' });
+    // The simulator is as strict as its vendor; its own words arrive.
+    expect((await errorOf(passed, 'chat-completions')).message).toContain('input_type');
+    expect(lastSent()?.body.toString()).toContain('input_type');
+    const refused = await ask({ model: 'embed-strict', input: 'x', input_type: 'query' });
+    expect((await errorOf(refused, 'chat-completions')).param).toBe('input_type');
+  });
+
+  it('tokens are taken in the numbers that a vendor takes', async () => {
+    const answer = await ask({ model: 'embed-1', input: Array.from({ length: 37 }, () => Array(8_000).fill(1)) });
+    expect(answer.status).toBe(200);
+    expect(((await answer.json()) as { usage: unknown }).usage).toMatchObject({ prompt_tokens: 296_000 });
+  });
+});
