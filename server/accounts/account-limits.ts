@@ -4,7 +4,7 @@ import { isTimeZone } from '../core/price-clock.ts';
 import type { SpendLimits } from '../core/spend-limits.ts';
 import { repeatedTransaction } from '../database/lane.ts';
 import { appendAudit } from '../shared/audit.ts';
-import { checkInput, type InvalidInput, spendLimitsShape } from '../shared/input.ts';
+import { checkInput, type InvalidInput, paceShape, spendLimitsShape } from '../shared/input.ts';
 import { isUuid } from '../shared/uuid.ts';
 
 /** The limits that an account sets itself, over all its keys, and where its days begin. */
@@ -13,25 +13,31 @@ export interface AccountLimits {
   limits: SpendLimits;
   /** IANA name of the time zone whose days, weeks and months count, for the limits of its keys too. */
   timeZone: string;
+  /** Limits of pace over all keys; null: only those of the service. */
+  requestsPerMinute: number | null;
+  tokensPerMinute: number | null;
+  maxConcurrent: number | null;
+  /** Networks that its keys may be used from, in CIDR notation; empty: all. */
+  addresses: readonly string[];
 }
 
 export type SetLimitsOutcome = { kind: 'changed' } | { kind: 'unknown_account' } | InvalidInput<keyof AccountLimits>;
 
-const noLimits: SpendLimits = { day: null, week: null, month: null, lifetime: null };
-
 const shape: z.ZodType<AccountLimits> = z.object({
   limits: spendLimitsShape,
+  ...paceShape,
   timeZone: z.string().refine(isTimeZone, 'must be the name of a time zone, e.g. Asia/Ho_Chi_Minh'),
 });
 
 const select = `SELECT a.time_zone AS "timeZone", l.limit_day AS day, l.limit_week AS week, l.limit_month AS month,
-    l.limit_lifetime AS lifetime
+    l.limit_lifetime AS lifetime, l.requests_per_minute AS "requestsPerMinute", l.tokens_per_minute AS "tokensPerMinute",
+    l.max_concurrent AS "maxConcurrent", coalesce(l.addresses, '{}') AS addresses
   FROM account a LEFT JOIN account_limit l ON l.account_id = a.id WHERE a.id = $1`;
 
-type Row = { timeZone: string } & SpendLimits;
+type Row = Omit<AccountLimits, 'limits'> & SpendLimits;
 
-function toLimits({ timeZone, ...limits }: Row): AccountLimits {
-  return { timeZone, limits: { ...noLimits, ...limits } };
+function toLimits({ day, week, month, lifetime, ...rest }: Row): AccountLimits {
+  return { ...rest, limits: { day, week, month, lifetime } };
 }
 
 /** The limits of an account; null: there is no such account. */
@@ -57,17 +63,9 @@ export function setAccountLimits(
     // Where a day begins decides what has been spent in it: its trigger counts anew.
     if (after.timeZone !== before.timeZone)
       await client.query('UPDATE account SET time_zone = $2 WHERE id = $1', [accountId, after.timeZone]);
-    const { day, week, month, lifetime } = after.limits;
-    if (change.limits !== undefined) {
-      await client.query(
-        `INSERT INTO account_limit AS l (account_id, limit_day, limit_week, limit_month, limit_lifetime)
-         VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT (account_id) DO UPDATE SET limit_day = excluded.limit_day, limit_week = excluded.limit_week,
-           limit_month = excluded.limit_month, limit_lifetime = excluded.limit_lifetime`,
-        [accountId, day, week, month, lifetime],
-      );
-    }
-    const facts = ({ limits, timeZone }: AccountLimits) => ({ limits: { ...limits }, timeZone });
+    const { timeZone: _timeZone, ...rowChange } = change;
+    if (Object.keys(rowChange).length > 0) await writeRow(client, accountId, after);
+    const facts = ({ limits, ...rest }: AccountLimits) => ({ ...rest, limits: { ...limits } });
     await appendAudit(client, {
       actor,
       action: 'account.limits',
@@ -77,4 +75,28 @@ export function setAccountLimits(
     });
     return { kind: 'changed' };
   });
+}
+
+async function writeRow(client: ClientBase, accountId: string, after: AccountLimits): Promise<void> {
+  const { limits, requestsPerMinute, tokensPerMinute, maxConcurrent, addresses } = after;
+  await client.query(
+    `INSERT INTO account_limit (account_id, limit_day, limit_week, limit_month, limit_lifetime, requests_per_minute,
+       tokens_per_minute, max_concurrent, addresses)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     ON CONFLICT (account_id) DO UPDATE SET limit_day = excluded.limit_day, limit_week = excluded.limit_week,
+       limit_month = excluded.limit_month, limit_lifetime = excluded.limit_lifetime,
+       requests_per_minute = excluded.requests_per_minute, tokens_per_minute = excluded.tokens_per_minute,
+       max_concurrent = excluded.max_concurrent, addresses = excluded.addresses`,
+    [
+      accountId,
+      limits.day,
+      limits.week,
+      limits.month,
+      limits.lifetime,
+      requestsPerMinute,
+      tokensPerMinute,
+      maxConcurrent,
+      [...new Set(addresses)],
+    ],
+  );
 }

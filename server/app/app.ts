@@ -91,7 +91,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const metrics = createMetrics({ worker: parts.worker ?? null });
   const telemetry = createTelemetry(config.telemetry, metrics.registry, log);
   const stores = openStores(parts, metrics);
-  const { pool, lane, spool, ledger, keyring, catalog } = stores;
+  const { processId, pool, lane, spool, ledger, keyring, catalog } = stores;
   const router = createRouter({ allowPrivate: config.allowPrivateUpstreams });
   const keys = createKeys({ pool });
   const authenticator = createAuthenticator({ keyring });
@@ -112,6 +112,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   const data = createDataPlane(fastify, {
     ...shared,
+    processId,
     pool,
     keys,
     secretKey,
@@ -216,5 +217,5 @@ function openStores(parts: AppParts, metrics: Metrics) {
   metrics.gauge('gateway_spool_depth', 'Settlements that the database does not have yet.', () => spool.depth);
   const keyring = createKeyring({ pool });
   const catalog = createCatalog({ pool, openRoutes: createOpenRoutes({ secretKey, simulatorUrl, log }) });
-  return { pool, lane, spool, ledger, keyring, catalog };
+  return { processId, pool, lane, spool, ledger, keyring, catalog };
 }

@@ -7,15 +7,18 @@ import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { Router } from '../catalog/router.ts';
 import type { Log } from '../core/log.ts';
 import type { Authenticator } from '../gateway/authenticate.ts';
+import { createConcurrency } from '../gateway/concurrency.ts';
 import { registerGateway } from '../gateway/gateway.ts';
 import { defaultMaxRssBytes, watchMemory } from '../gateway/memory.ts';
 import { registerOpenApi } from '../gateway/openapi/routes.ts';
+import { createPace } from '../gateway/pace.ts';
 import { createPulse } from '../gateway/pulse.ts';
 import { createRefusals } from '../gateway/refusals.ts';
 import { createRelay } from '../gateway/relay.ts';
 import { createRequestRates } from '../gateway/request-rate.ts';
 import { createSlots, type Slots } from '../gateway/slots.ts';
 import { createStanding } from '../gateway/standing.ts';
+import { createTokenRates } from '../gateway/token-rate.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Keys } from '../keys/keys.ts';
 import { registerCompression } from '../runtime/compression.ts';
@@ -38,6 +41,8 @@ export interface ProcessState {
 export interface DataPlaneParts {
   config: Config;
   secretKey: Buffer;
+  /** A UUID of this run of the process, whose lease the ledger keeps. */
+  processId: string;
   pool: Pool;
   ledger: Ledger;
   keys: Keys;
@@ -68,8 +73,11 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   const rates = createRequestRates({ pool, limits: config.requestRates, log });
   const trialSlots = config.limits.trial;
   const standing = createStanding({ keyring: parts.keyring, ledger, refusals, slots, trialSlots });
+  const tokenRates = createTokenRates({ pool, log });
+  const concurrency = createConcurrency({ pool, processId: parts.processId });
   const relay = createRelay({
     ledger,
+    pace: createPace({ concurrency, tokenRates, refusals }),
     standing,
     rates,
     catalog,
@@ -128,7 +136,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     async close() {
       pulse.close();
       memory.close();
-      await rates.close();
+      await Promise.all([rates.close(), tokenRates.close()]);
     },
   };
 }

@@ -140,6 +140,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
         : await authenticator.authenticate(request.headers);
     if (principal === null) throw new RefusalError(refusals.invalidApiKey());
     request.principal = principal;
+    if (principal.mayCallFrom?.(request.ip) === false) throw new RefusalError(refusals.addressNotAllowed(request.ip));
     if (request.method !== 'POST') return;
 
     const taken = rates.take(principal);

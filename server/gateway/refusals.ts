@@ -1,3 +1,5 @@
+import type { TokensLimited } from './token-rate.ts';
+
 /**
  * Every refusal of the data plane in one closed table: name, status, code and the sentence that people read. Private
  * detail (of a parser or an upstream) is logged by kind and never part of these sentences.
@@ -21,8 +23,8 @@ export interface Refusal {
   final?: true;
   /** Seconds, for `retry-after`. */
   retryAfterS?: number;
-  /** Requests per minute that are used up, for the vendors' rate-limit headers. */
-  rateLimit?: { limit: number; resetS: number };
+  /** The limit per minute that was reached, for the vendors' rate-limit headers. Without `of`: of requests, none left. */
+  rateLimit?: { of?: 'requests' | 'tokens'; limit: number; left?: number; resetS: number };
   /** Further machine-readable members of the error object. */
   extra?: Record<string, unknown>;
 }
@@ -52,6 +54,7 @@ export type RefusalName =
   | 'too_many_requests'
   | 'answers_unread'
   | 'rate_limited'
+  | 'address_not_allowed'
   | 'not_supported'
   | 'unavailable'
   | 'overloaded'
@@ -157,6 +160,13 @@ const keyRefusals = {
       kind === 'embedding'
         ? `The model ${model} makes embeddings and does not answer with text; ask for it at /v1/embeddings.`
         : `The model ${model} answers with text and makes no embeddings; the list of models says which ones do (kind: embedding).`,
+  }),
+  addressNotAllowed: (address: string): Refusal => ({
+    name: 'address_not_allowed',
+    status: 403,
+    code: 'address_not_allowed',
+    final: true,
+    message: `This API key may not be used from the address ${address}. Its owner can change that in the console.`,
   }),
   modelNotAllowed: (model: string): Refusal => ({
     name: 'model_not_allowed',
@@ -298,7 +308,37 @@ const limitRefusals = {
     code: 'rate_limit_exceeded',
     retryAfterS: resetS,
     rateLimit: { limit, resetS },
+    extra: { limit_of: of, limit_unit: 'requests_per_minute', limit, left: 0 },
     message: `This ${of === 'key' ? 'API key' : 'account'} has reached its limit of ${limit} requests per minute; try again in ${resetS} seconds.`,
+  }),
+  tokensLimited({ of, limit, wanted, left, resetS }: TokensLimited): Refusal {
+    const subject = `This ${of === 'key' ? 'API key' : 'account'}`;
+    const need = `this request may use ${wanted}`;
+    return {
+      name: 'rate_limited',
+      status: 429,
+      code: 'rate_limit_exceeded',
+      extra: { limit_of: of, limit_unit: 'tokens_per_minute', limit, left, wanted },
+      // A request that never fits is not worth repeating.
+      ...(resetS === null
+        ? {
+            final: true,
+            message: `${subject} may use ${limit} tokens per minute, and ${need} by itself: send less context or a lower limit of the answer.`,
+          }
+        : {
+            retryAfterS: resetS,
+            rateLimit: { of: 'tokens', limit, left, resetS },
+            message: `${subject} has ${left} of its ${limit} tokens per minute left, and ${need}; try again in ${resetS} seconds.`,
+          }),
+    };
+  },
+  tooManyAtOnce: ({ of, limit }: { of: 'key' | 'account'; limit: number }): Refusal => ({
+    name: 'too_many_requests',
+    status: 429,
+    code: 'rate_limit_exceeded',
+    retryAfterS: 1,
+    extra: { limit_of: of, limit_unit: 'requests_at_once', limit, left: 0 },
+    message: `This ${of === 'key' ? 'API key' : 'account'} already runs ${limit} requests, its maximum at once; wait for one to end.`,
   }),
 };
 

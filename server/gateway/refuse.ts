@@ -57,19 +57,19 @@ export function renderRefusal(call: Omit<Refusable, 'client'>, refusal: Refusal)
  */
 function rateLimitHeaders(
   protocol: Protocol,
-  { limit, resetS }: { limit: number; resetS: number },
+  { of = 'requests', limit, left = 0, resetS }: NonNullable<Refusal['rateLimit']>,
 ): Record<string, string> {
   if (protocol === 'messages') {
     return {
-      'anthropic-ratelimit-requests-limit': String(limit),
-      'anthropic-ratelimit-requests-remaining': '0',
-      'anthropic-ratelimit-requests-reset': new Date(Date.now() + resetS * 1_000).toISOString(),
+      [`anthropic-ratelimit-${of}-limit`]: String(limit),
+      [`anthropic-ratelimit-${of}-remaining`]: String(left),
+      [`anthropic-ratelimit-${of}-reset`]: new Date(Date.now() + resetS * 1_000).toISOString(),
     };
   }
   return {
-    'x-ratelimit-limit-requests': String(limit),
-    'x-ratelimit-remaining-requests': '0',
-    'x-ratelimit-reset-requests': `${resetS}s`,
+    [`x-ratelimit-limit-${of}`]: String(limit),
+    [`x-ratelimit-remaining-${of}`]: String(left),
+    [`x-ratelimit-reset-${of}`]: `${resetS}s`,
   };
 }
 

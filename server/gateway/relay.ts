@@ -10,6 +10,7 @@ import type { ClientCall, ModelRequest } from './call.ts';
 import { createDeliverer, type DelivererParts } from './deliver.ts';
 import { type Delivered, refusedBy } from './delivered.ts';
 import { isDatabaseAway } from './outage.ts';
+import type { Pace } from './pace.ts';
 import { createReader, type ReaderParts } from './read.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import { sendRefusal } from './refuse.ts';
@@ -31,6 +32,7 @@ export interface RelayParts extends ReaderParts, AdmitterParts, DelivererParts {
   ledger: Ledger;
   standing: Standing;
   rates: Pick<RequestRates, 'chargeRefusedCall'>;
+  pace: Pace;
   router: ReaderParts['router'];
   refusals: Refusals;
   metrics: Metrics;
@@ -116,7 +118,7 @@ const maxAnswerBytes = 4 * maxReplyBytes;
 export type Relay = (call: ClientCall) => Promise<string | null>;
 
 export function createRelay(parts: RelayParts): Relay {
-  const { ledger, refusals, slots, standing, rates, metrics, log, pulse, shutdown } = parts;
+  const { ledger, refusals, slots, standing, rates, pace, metrics, log, pulse, shutdown } = parts;
   const answers = createAnswerRoom({
     perAccountBytes: maxAnswerBytesPerAccount,
     totalBytes: maxAnswerBytes,
@@ -160,6 +162,16 @@ export function createRelay(parts: RelayParts): Relay {
     if (!request.facts.stream && answers.isFull(call.principal.accountId)) {
       return refuse(call, refusals.answersUnread());
     }
+    const ended = await pace.withTokens(call, request, (used) => runWithTokens(call, request, used));
+    return typeof ended === 'string' || ended === null ? ended : refuse(call, ended);
+  };
+
+  /** The steps of a request that was read. */
+  const runWithTokens = async (
+    call: ClientCall,
+    request: ModelRequest,
+    used: (usage: Delivered['metered']['usage']) => void,
+  ): Promise<string | null> => {
     const admitting = call.trace?.child('admit', 'internal');
     const admission = await admit(call, request);
     admitting?.end('status' in admission ? admission.name : null);
@@ -178,6 +190,7 @@ export function createRelay(parts: RelayParts): Relay {
         return refusedBy(call, request.first.target, { outcome: 'upstream_error', refusal: refusals.internal() });
       });
       call.bytes.release();
+      used(delivered.metered.usage);
       if (delivered.refusedByVendor === true) rates.chargeRefusedCall(call.principal);
       await settle(call, request, admission, delivered);
       await flushed(call);
@@ -197,7 +210,8 @@ export function createRelay(parts: RelayParts): Relay {
     const full = slots.take(accountId, keyId);
     if (full !== null) return refuse(call, refusals.tooManyRequests(full === 'key' ? 'API key' : 'account'));
     try {
-      return await runWithSlot(call);
+      const ended = await pace.atOnce(call, () => runWithSlot(call));
+      return typeof ended === 'string' || ended === null ? ended : refuse(call, ended);
     } finally {
       slots.give(accountId, keyId);
     }

@@ -2,12 +2,14 @@ import type { Pool } from 'pg';
 import type { RateLimited } from './request-rate.ts';
 
 /**
- * Draws requests of keys with their own limit from the database before they are admitted: no minute exceeds the limit,
+ * Draws requests of keys and accounts with their own limit from the database before they are admitted: no minute exceeds the limit,
  * however many processes draw. Requests that wait at the same moment share one statement.
  */
 export interface RequestDraws {
   /** Null: the request may proceed. */
-  draw(keyId: string, limit: number): RateLimited | null | Promise<RateLimited | null>;
+  draw(of: RateLimited['of'], id: string, limit: number): RateLimited | null | Promise<RateLimited | null>;
+  /** A request that was drawn is not made after all: the next one within a second has it. */
+  giveBack(id: string): void;
 }
 
 /** Lifetime of requests that were drawn ahead. */
@@ -19,7 +21,7 @@ const minKeysToForget = 10_000;
 /** Share of a limit that may be drawn ahead. */
 const aheadShare = 1 / 32;
 
-/** This process's draws for a key with its own limit. */
+/** This process's draws for a key or an account with its own limit. */
 interface Draws {
   waiting: ((limited: RateLimited | null) => void)[];
   failed: ((error: unknown) => void)[];
@@ -46,7 +48,7 @@ export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; n
     forgetAt = Math.max(minKeysToForget, draws.size * 2);
   };
 
-  const flight = async (keyId: string, limit: number, draw: Draws): Promise<void> => {
+  const flight = async (of: RateLimited['of'], id: string, limit: number, draw: Draws): Promise<void> => {
     const { waiting, failed } = draw;
     draw.waiting = [];
     draw.failed = [];
@@ -57,12 +59,12 @@ export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; n
       const { rows } = await pool.query<{ granted: number; total: number; freeIn: number | null }>({
         name: 'request_rate.draw',
         text: 'SELECT granted, total, free_in AS "freeIn" FROM draw_requests($1, $2, $3)',
-        values: [keyId, limit, wanted],
+        values: [id, limit, wanted],
       });
       const { granted = 0, total = limit, freeIn = 1 } = rows[0] ?? {};
       draw.total = total;
       const resetS = freeIn ?? 1;
-      for (const [index, resolve] of waiting.entries()) resolve(index < granted ? null : { of: 'key', limit, resetS });
+      for (const [index, resolve] of waiting.entries()) resolve(index < granted ? null : { of, limit, resetS });
       draw.spare = Math.max(0, granted - waiting.length);
       draw.spareUntil = now() + drawnForMs;
       // Nothing leaves the ring before then, so no statement is needed before then.
@@ -72,14 +74,20 @@ export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; n
     }
   };
 
-  const run = async (keyId: string, limit: number, draw: Draws): Promise<void> => {
+  const run = async (of: RateLimited['of'], id: string, limit: number, draw: Draws): Promise<void> => {
     draw.isRunning = true;
-    while (draw.waiting.length > 0) await flight(keyId, limit, draw);
+    while (draw.waiting.length > 0) await flight(of, id, limit, draw);
     draw.isRunning = false;
   };
 
-  const draw = (keyId: string, limit: number): RateLimited | null | Promise<RateLimited | null> => {
-    let state = draws.get(keyId);
+  /** The refusal of a subject whose minute is known to be full; null: it may have room. */
+  const full: (of: RateLimited['of'], id: string, limit: number) => RateLimited | null = (of, id, limit) => {
+    const { fullUntil = 0 } = draws.get(id) ?? {};
+    return now() < fullUntil ? { of, limit, resetS: Math.ceil((fullUntil - now()) / 1_000) + 1 } : null;
+  };
+
+  const draw: RequestDraws['draw'] = (of, id, limit) => {
+    let state = draws.get(id);
     if (state === undefined) {
       if (draws.size >= forgetAt) forgetIdle();
       state = {
@@ -94,7 +102,7 @@ export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; n
         used: 0,
         usedSecond: 0,
       };
-      draws.set(keyId, state);
+      draws.set(id, state);
     }
     const known = state;
     const second = Math.floor(now() / 1_000);
@@ -107,15 +115,22 @@ export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; n
       known.spare -= 1;
       return null;
     }
-    if (now() < known.fullUntil) {
-      return { of: 'key', limit, resetS: Math.ceil((known.fullUntil - now()) / 1_000) + 1 };
-    }
+    const refused = full(of, id, limit);
+    if (refused !== null) return refused;
     return new Promise((resolve, reject) => {
       known.waiting.push(resolve);
       known.failed.push(reject);
-      if (!known.isRunning) void run(keyId, limit, known);
+      if (!known.isRunning) void run(of, id, limit, known);
     });
   };
 
-  return { draw };
+  return {
+    draw,
+    giveBack(id) {
+      const state = draws.get(id);
+      if (state === undefined) return;
+      state.spare = now() < state.spareUntil ? state.spare + 1 : 1;
+      state.spareUntil = Math.max(state.spareUntil, now() + drawnForMs);
+    },
+  };
 }

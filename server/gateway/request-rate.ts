@@ -8,7 +8,7 @@ import { secondsUntilRoom } from './request-ring.ts';
 /**
  * Limits the requests per minute of keys and accounts, counted across processes. Two ways, by what a limit is for:
  *
- * - A limit that a key was given is exact. Requests are drawn from the database before they are admitted, many in one
+ * - A limit that a key or an account was given is exact. Requests are drawn from the database before they are admitted, many in one
  *   statement, and ahead of need while the limit is far. However many processes there are, no 60 seconds hold more; unused
  *   draws and the ring of 62 seconds may admit a little less.
  * - The service's own limits protect it, so they cost nothing until they are near. A process counts in memory, and shares
@@ -16,7 +16,7 @@ import { secondsUntilRoom } from './request-ring.ts';
  *   adds a 32nd, and all of them what they admit within a second.
  */
 export interface RequestRates {
-  /** Counts one request. Null: it may proceed. A promise only for a key with its own limit. */
+  /** Counts one request. Null: it may proceed. A promise only where a key or its account has a limit of its own. */
   take(principal: Principal): RateLimited | null | Promise<RateLimited | null>;
   /** Counts a call that the vendor refused: it costs nothing, so only the request rate bounds it. */
   chargeRefusedCall(principal: Principal): void;
@@ -70,30 +70,42 @@ export function createRequestRates({
     return { of, limit, resetS: subject.own.sum === 0 ? 1 : secondsUntilRoom(subject.own) };
   };
 
+  /** Draws for the account what may have been drawn for the key, which has its request again if the account has none. */
+  const drawBoth = async (of: {
+    drawn: RateLimited | null | Promise<RateLimited | null>;
+    keyId: string;
+    accountId: string;
+    limit: number;
+  }): Promise<RateLimited | null> => {
+    const refused = await of.drawn;
+    if (refused !== null) return refused;
+    const limited = await draws.draw('account', of.accountId, of.limit);
+    if (limited !== null) draws.giveBack(of.keyId);
+    return limited;
+  };
+
   const limitsOf = ({ trial }: Principal): { key: number; account: number } =>
     trial ? { key: limits.trial, account: limits.trial } : { key: limits.perKey, account: limits.perAccount };
 
   return {
     take(principal) {
       const { accountId, keyId, requestsPerMinute } = principal;
+      const ofAll = principal.account?.requestsPerMinute ?? null;
       const { key, account } = limitsOf(principal);
       const [ofAccount, ofKey] = [counts.of(accountId), counts.of(keyId)];
       const limited = limitedBy('account', accountId, ofAccount, account) ?? limitedBy('key', keyId, ofKey, key);
       if (limited !== null) return limited;
-      const admitted = (): void => counts.add(accountId, ofAccount, 1, account);
-      if (requestsPerMinute === null) {
-        admitted();
-        counts.add(keyId, ofKey, 1, key);
+      // The draws keep their subject's own count, in the same row.
+      const admitted = (): null => {
+        if (ofAll === null) counts.add(accountId, ofAccount, 1, account);
+        if (requestsPerMinute === null) counts.add(keyId, ofKey, 1, key);
         return null;
-      }
-      // The draws keep the key's own count, in the same row.
-      const drawn = draws.draw(keyId, requestsPerMinute);
-      if (drawn === null) admitted();
-      if (!(drawn instanceof Promise)) return drawn;
-      return drawn.then((refused) => {
-        if (refused === null) admitted();
-        return refused;
-      });
+      };
+      if (requestsPerMinute === null && ofAll === null) return admitted();
+      const drawn = requestsPerMinute === null ? null : draws.draw('key', keyId, requestsPerMinute);
+      if (ofAll === null)
+        return drawn instanceof Promise ? drawn.then((refused) => refused ?? admitted()) : (drawn ?? admitted());
+      return drawBoth({ drawn, keyId, accountId, limit: ofAll }).then((refused) => refused ?? admitted());
     },
     chargeRefusedCall(principal) {
       const { accountId, keyId, trial, requestsPerMinute } = principal;

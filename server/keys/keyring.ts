@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { type NetworkTest, testNetworks } from '../shared/networks.ts';
 
 /** Finds the principal of an API key for authentication, with a bounded cache. */
 
@@ -14,6 +15,21 @@ export interface Principal {
   trial: boolean;
   /** The key's own limit; null: the service's default. */
   requestsPerMinute: number | null;
+  /** Null: no limit. */
+  tokensPerMinute: number | null;
+  /** Requests at once over all processes; null: the service's own limits. */
+  maxConcurrent: number | null;
+  /** Where the key may be used from, by its own networks and the account's; null: everywhere. */
+  mayCallFrom: NetworkTest | null;
+  /** Limits over all keys of the account; null: it has none. */
+  account: AccountPace | null;
+}
+
+/** Limits of pace of an account; null: none. */
+export interface AccountPace {
+  requestsPerMinute: number | null;
+  tokensPerMinute: number | null;
+  maxConcurrent: number | null;
 }
 
 /**
@@ -47,19 +63,52 @@ interface KeyRow {
   suspended: boolean;
   trial: boolean;
   requestsPerMinute: number | null;
+  tokensPerMinute: number | null;
+  maxConcurrent: number | null;
+  addresses: string[];
+  accountAddresses: string[] | null;
+  accountRequestsPerMinute: number | null;
+  accountTokensPerMinute: number | null;
+  accountMaxConcurrent: number | null;
 }
 
 const readKey = (column: 'hash' | 'id'): string => `
   SELECT k.id, k.account_id AS "accountId", k.models, a.status = 'suspended' AS suspended,
-         k.requests_per_minute AS "requestsPerMinute",
+         k.requests_per_minute AS "requestsPerMinute", k.tokens_per_minute AS "tokensPerMinute",
+         k.max_concurrent AS "maxConcurrent", k.addresses, l.addresses AS "accountAddresses",
+         l.requests_per_minute AS "accountRequestsPerMinute", l.tokens_per_minute AS "accountTokensPerMinute",
+         l.max_concurrent AS "accountMaxConcurrent",
          NOT EXISTS (SELECT FROM "grant" g WHERE g.account_id = a.id AND g.kind <> 'trial'
                      AND g.amount > g.spent + g.expired AND (g.expires_at IS NULL OR g.expires_at > now())) AS trial
-  FROM api_key k JOIN account a ON a.id = k.account_id
+  FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN account_limit l ON l.account_id = a.id
   WHERE k.${column} = $1 AND k.deleted_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`;
 const queries = {
   hash: { name: 'keyring.hash', text: readKey('hash') },
   id: { name: 'keyring.id', text: readKey('id') },
 };
+
+function toPrincipal(row: KeyRow): Principal {
+  const { id: keyId, accountId, models, suspended, trial, requestsPerMinute, tokensPerMinute, maxConcurrent } = row;
+  const account = {
+    requestsPerMinute: row.accountRequestsPerMinute,
+    tokensPerMinute: row.accountTokensPerMinute,
+    maxConcurrent: row.accountMaxConcurrent,
+  };
+  const [ofKey, ofAccount] = [testNetworks(row.addresses), testNetworks(row.accountAddresses ?? [])];
+  return {
+    keyId,
+    accountId,
+    models: models.length === 0 ? null : new Set(models),
+    suspended,
+    trial,
+    requestsPerMinute,
+    tokensPerMinute,
+    maxConcurrent,
+    mayCallFrom:
+      ofKey === null || ofAccount === null ? (ofKey ?? ofAccount) : (address) => ofKey(address) && ofAccount(address),
+    account: Object.values(account).every((limit) => limit === null) ? null : account,
+  };
+}
 
 export function createKeyring({
   pool,
@@ -74,8 +123,7 @@ export function createKeyring({
     const { rows } = await pool.query<KeyRow>({ ...queries[by], values: [value] });
     const [row] = rows;
     if (row === undefined) return null;
-    const { id: keyId, models, ...rest } = row;
-    return { keyId, models: models.length === 0 ? null : new Set(models), ...rest };
+    return toPrincipal(row);
   };
   const findNow = (hash: Buffer): Promise<Principal | null> => ask('hash', hash);
 

@@ -11,6 +11,7 @@ import {
   type InvalidInput,
   invalidInput,
   maxPico,
+  paceShape,
   shownText,
   spendLimitsShape,
 } from '../shared/input.ts';
@@ -32,6 +33,11 @@ export interface ApiKey {
   burnLimit: BurnLimit | null;
   /** Null: nothing but the service's own limits. */
   requestsPerMinute: number | null;
+  tokensPerMinute: number | null;
+  /** Requests at once, over all processes. */
+  maxConcurrent: number | null;
+  /** Networks that it may be used from, in CIDR notation; empty: all. */
+  addresses: string[];
   expiresAt: Date | null;
   createdAt: Date;
   deletedAt: Date | null;
@@ -46,6 +52,9 @@ export interface KeyTerms {
   limits: SpendLimits;
   burnLimit: BurnLimit | null;
   requestsPerMinute: number | null;
+  tokensPerMinute: number | null;
+  maxConcurrent: number | null;
+  addresses: readonly string[];
   expiresAt: Date | null;
 }
 
@@ -104,8 +113,6 @@ export interface Keys {
 const maxKeys = 1_000;
 const maxModels = 500;
 const maxModelIdLength = 256;
-/** Above what the service admits to any key. */
-const maxRequestsPerMinute = 1_000_000;
 /** Minutes of the longest burn window: a day. */
 const maxBurnMinutes = 1_440;
 
@@ -122,11 +129,7 @@ const termsShape: z.ZodType<KeyTerms> = z.object({
         .max(maxBurnMinutes, `must be at most ${maxBurnMinutes}`),
     })
     .nullable(),
-  requestsPerMinute: z
-    .int('must be a whole number')
-    .min(1, 'must be at least 1')
-    .max(maxRequestsPerMinute, `must be at most ${maxRequestsPerMinute}`)
-    .nullable(),
+  ...paceShape,
   expiresAt: z.date('must be a time').nullable(),
 });
 
@@ -134,7 +137,7 @@ const defaultName = 'API key';
 const noLimits: SpendLimits = { day: null, week: null, month: null, lifetime: null };
 
 const columns = `id, account_id AS "accountId", name, prefix, last4, models, expires_at AS "expiresAt",
-  requests_per_minute AS "requestsPerMinute",
+  requests_per_minute AS "requestsPerMinute", tokens_per_minute AS "tokensPerMinute", max_concurrent AS "maxConcurrent", addresses,
   created_at AS "createdAt", deleted_at AS "deletedAt", replaces,
   limit_day AS "limitDay", limit_week AS "limitWeek", limit_month AS "limitMonth", limit_lifetime AS "limitLifetime",
   burn_limit AS "burnAmount", burn_minutes AS "burnMinutes"`;
@@ -198,6 +201,9 @@ export async function createKey(
     limits: ask.limits ?? noLimits,
     burnLimit: ask.burnLimit ?? null,
     requestsPerMinute: ask.requestsPerMinute ?? null,
+    tokensPerMinute: ask.tokensPerMinute ?? null,
+    maxConcurrent: ask.maxConcurrent ?? null,
+    addresses: ask.addresses ?? [],
     expiresAt: ask.expiresAt ?? null,
   };
   const problem = checkInput(termsShape, terms) ?? (await endProblem(client, terms.expiresAt));
@@ -217,8 +223,9 @@ export async function createKey(
   const { name, models, limits, burnLimit, expiresAt } = terms;
   const { rows } = await client.query<KeyRow>(
     `INSERT INTO api_key (id, account_id, name, hash, prefix, last4, models, limit_day, limit_month, limit_lifetime,
-                          expires_at, replaces, requests_per_minute, limit_week, burn_limit, burn_minutes)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING ${columns}`,
+                          expires_at, replaces, requests_per_minute, limit_week, burn_limit, burn_minutes,
+                          tokens_per_minute, max_concurrent, addresses)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) RETURNING ${columns}`,
     [
       uuidv7(),
       ask.accountId,
@@ -236,6 +243,9 @@ export async function createKey(
       limits.week,
       burnLimit?.amount ?? null,
       burnLimit?.minutes ?? null,
+      terms.tokensPerMinute,
+      terms.maxConcurrent,
+      [...new Set(terms.addresses)],
     ],
   );
   const key = only(rows);
@@ -252,6 +262,9 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
     limits: ask.limits ?? before.limits,
     burnLimit: ask.burnLimit === undefined ? before.burnLimit : ask.burnLimit,
     requestsPerMinute: ask.requestsPerMinute === undefined ? before.requestsPerMinute : ask.requestsPerMinute,
+    tokensPerMinute: ask.tokensPerMinute === undefined ? before.tokensPerMinute : ask.tokensPerMinute,
+    maxConcurrent: ask.maxConcurrent === undefined ? before.maxConcurrent : ask.maxConcurrent,
+    addresses: ask.addresses ?? before.addresses,
     expiresAt: ask.expiresAt === undefined ? before.expiresAt : ask.expiresAt,
   };
   // An expired key may still be renamed: only a newly chosen expiry has to be in the future.
@@ -259,7 +272,8 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
   if (problem !== null) return problem;
   const { rows } = await client.query<KeyRow>(
     `UPDATE api_key SET name = $2, models = $3, limit_day = $4, limit_month = $5, limit_lifetime = $6, expires_at = $7,
-                        requests_per_minute = $8, limit_week = $9, burn_limit = $10, burn_minutes = $11
+                        requests_per_minute = $8, limit_week = $9, burn_limit = $10, burn_minutes = $11,
+                        tokens_per_minute = $12, max_concurrent = $13, addresses = $14
      WHERE id = $1 RETURNING ${columns}`,
     [
       ask.id,
@@ -273,6 +287,9 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
       terms.limits.week,
       terms.burnLimit?.amount ?? null,
       terms.burnLimit?.minutes ?? null,
+      terms.tokensPerMinute,
+      terms.maxConcurrent,
+      [...new Set(terms.addresses)],
     ],
   );
   const key = only(rows);
@@ -298,6 +315,9 @@ async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }):
     limits: { ...before.limits, lifetime: await lifetimeLeft(client, before) },
     burnLimit: before.burnLimit,
     requestsPerMinute: before.requestsPerMinute,
+    tokensPerMinute: before.tokensPerMinute,
+    maxConcurrent: before.maxConcurrent,
+    addresses: before.addresses,
     expiresAt: before.expiresAt,
   });
   if (created.kind === 'too_many_keys') return created;
@@ -367,19 +387,8 @@ function audit(
 
 function facts(key: ApiKey | null): AuditFacts | null {
   if (key === null) return null;
-  const { accountId, name, prefix, last4, models, limits, burnLimit, requestsPerMinute, expiresAt, replaces } = key;
-  return {
-    accountId,
-    name,
-    prefix,
-    last4,
-    models,
-    limits: { ...limits },
-    burnLimit: burnLimit && { ...burnLimit },
-    requestsPerMinute,
-    expiresAt,
-    replaces,
-  };
+  const { id: _id, createdAt: _createdAt, deletedAt: _deletedAt, limits, burnLimit, ...facts } = key;
+  return { ...facts, limits: { ...limits }, burnLimit: burnLimit && { ...burnLimit } };
 }
 
 function only(rows: readonly KeyRow[]): ApiKey {

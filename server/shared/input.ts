@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isNetwork } from './networks.ts';
 import { textProblem } from './plain-text.ts';
 
 /** Validation of input by one path: a zod shape, every problem at once. */
@@ -71,3 +72,21 @@ export const spendLimitsShape = z.object({
   month: spendLimit,
   lifetime: spendLimit,
 });
+
+/** Above what the service admits to any key, and what a counter holds. */
+const maxPerMinute = { requests: 1_000_000, tokens: 2_000_000_000, atOnce: 100_000 };
+const maxNetworks = 100;
+
+function whole(max: number) {
+  return z.int('must be a whole number').min(1, 'must be at least 1').max(max, `must be at most ${max}`).nullable();
+}
+
+/** Limits of pace of a key or an account; null: none. Networks: empty, all. */
+export const paceShape = {
+  requestsPerMinute: whole(maxPerMinute.requests),
+  tokensPerMinute: whole(maxPerMinute.tokens),
+  maxConcurrent: whole(maxPerMinute.atOnce),
+  addresses: z
+    .array(z.string().refine(isNetwork, 'must be addresses or networks such as 203.0.113.0/24'))
+    .max(maxNetworks, `must be at most ${maxNetworks}`),
+};

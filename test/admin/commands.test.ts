@@ -159,6 +159,10 @@ describe('keys', () => {
       suspended: false,
       trial: true,
       requestsPerMinute: null,
+      tokensPerMinute: null,
+      maxConcurrent: null,
+      mayCallFrom: null,
+      account: null,
     });
   });
 
@@ -170,15 +174,25 @@ describe('keys', () => {
       `--account=${email}`,
       '--limit-day=1.5',
       '--limit-lifetime=9',
+      '--limit-week=4',
+      '--burn-usd=2',
+      '--burn-minutes=10',
       '--rpm=60',
+      '--tpm=9000',
+      '--concurrent=3',
+      '--addresses=203.0.113.0/24',
       '--expires=2040-05-01T12:00:00+07:00',
     );
     const list = await admin('key', 'list', '--account', email);
     expect(list.keys).toMatchObject([
       {
         id: key.id,
-        limits: { day: '1.5', week: null, month: null, lifetime: '9' },
+        limits: { day: '1.5', week: '4', month: null, lifetime: '9' },
+        burnLimit: { amount: '2', minutes: 10 },
         requestsPerMinute: 60,
+        tokensPerMinute: 9_000,
+        maxConcurrent: 3,
+        addresses: ['203.0.113.0/24'],
         expiresAt: '2040-05-01T05:00:00.000Z',
       },
     ]);

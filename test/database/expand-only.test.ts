@@ -74,6 +74,10 @@ const justified: Record<string, Record<string, string>> = {
     'CREATE CONSTRAINT TRIGGER admission_change_zone ': 'It counts, and refuses nothing.',
     'UPDATE key_spend k SET week = ': 'Both columns are new.',
   },
+  '20261122185300_pace_limits': {
+    'CREATE TRIGGER announce AFTER INSERT OR UPDATE OF requests_per_minute':
+      'It tells the processes of a change that the previous version does not make.',
+  },
 };
 
 const migrations = await readMigrations();

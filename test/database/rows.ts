@@ -42,6 +42,8 @@ export const rows: Record<string, () => Row> = {
     scopes: ['read', 'operator'],
   }),
   request_rate: () => ({ subject: randomUUID(), second: 1n, counts: Array.from({ length: 62 }, () => 0) }),
+  token_rate: () => ({ subject: randomUUID(), second: 1n, counts: Array.from({ length: 62 }, () => 0n) }),
+  running_requests: () => ({ subject: randomUUID(), processes: [randomUUID()], counts: [1] }),
   key_spend: () => ({
     account_id: account,
     key_id: randomUUID(),

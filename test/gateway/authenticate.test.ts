@@ -12,6 +12,10 @@ const principal: Principal = {
   suspended: false,
   trial: false,
   requestsPerMinute: null,
+  tokensPerMinute: null,
+  maxConcurrent: null,
+  mayCallFrom: null,
+  account: null,
 };
 
 /** A keyring that knows one key and counts how often it is asked. */

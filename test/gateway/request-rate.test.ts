@@ -20,7 +20,14 @@ const open = (limits = { perKey: 1e9, perAccount: 1e9, trial: 1e9 }): RequestRat
 
 function caller(change: Partial<Principal> = {}): Principal {
   const ids = { accountId: randomUUID(), keyId: randomUUID() };
-  return { ...ids, models: null, suspended: false, trial: false, requestsPerMinute: null, ...change };
+  const noLimits = {
+    requestsPerMinute: null,
+    tokensPerMinute: null,
+    maxConcurrent: null,
+    mayCallFrom: null,
+    account: null,
+  };
+  return { ...ids, models: null, suspended: false, trial: false, ...noLimits, ...change };
 }
 
 /** How many of so many requests at once are admitted. */

@@ -42,6 +42,10 @@ describe('a key', () => {
       suspended: false,
       trial: true,
       requestsPerMinute: null,
+      tokensPerMinute: null,
+      maxConcurrent: null,
+      mayCallFrom: null,
+      account: null,
     });
     expect((await keyring.find((await make()).hash))?.models).toBeNull();
   });

@@ -8,10 +8,18 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 export type AccountLimitsInput = {
   /** Which account; left out: your only or oldest one. */
   accountId?: string | null | undefined;
+  /** Networks (CIDR) or addresses that it may be used from; empty: all. */
+  addresses?: Array<string> | null | undefined;
+  /** Requests that it may run at once; null: the limit of the service. */
+  maxConcurrent?: number | null | undefined;
+  /** Requests in a minute, 1 to 1000000; null: the limit of the service. */
+  requestsPerMinute?: number | null | undefined;
   /** All spending limits anew. */
   spend?: SpendLimitsInput | null | undefined;
   /** IANA name of a time zone, e.g. Asia/Ho_Chi_Minh: where its days begin. */
   timeZone?: string | null | undefined;
+  /** Tokens that it may use in a minute; null: no limit. */
+  tokensPerMinute?: number | null | undefined;
 };
 
 /** Whether an account may send requests. */
@@ -128,6 +136,8 @@ export type CreateAccessTokenInput = {
 export type CreateKeyInput = {
   /** Whose key; left out: your only or oldest account. */
   accountId?: string | null | undefined;
+  /** Networks (CIDR) or addresses that it may be used from; empty: all. */
+  addresses?: Array<string> | null | undefined;
   /** What stops it when it spends too fast. */
   burnLimit?: BurnLimitInput | null | undefined;
   /** When it ends; left out: never. */
@@ -136,12 +146,16 @@ export type CreateKeyInput = {
   idempotencyKey?: string | null | undefined;
   /** What it may spend by itself. */
   limits?: SpendLimitsInput | null | undefined;
+  /** Requests that it may run at once; null: the limit of the service. */
+  maxConcurrent?: number | null | undefined;
   /** Catalog ids that it may call; left out or empty: all. */
   models?: Array<string> | null | undefined;
   /** What people call it. */
   name?: string | null | undefined;
   /** Requests that it may make in a minute, 1 to 1000000; left out or null: the limit of the service. */
   requestsPerMinute?: number | null | undefined;
+  /** Tokens that it may use in a minute; null: no limit. */
+  tokensPerMinute?: number | null | undefined;
 };
 
 /** A new channel. */
@@ -832,6 +846,8 @@ export type UnitPricesInput = {
 
 /** What is to change about a key; what is left out stays. */
 export type UpdateKeyInput = {
+  /** Networks (CIDR) or addresses that it may be used from; empty: all. */
+  addresses?: Array<string> | null | undefined;
   /** What stops it when it spends too fast; null: nothing. */
   burnLimit?: BurnLimitInput | null | undefined;
   /** When it ends; null: never. */
@@ -840,12 +856,16 @@ export type UpdateKeyInput = {
   id: string;
   /** All limits anew, of which the week may be left out. */
   limits?: SpendLimitsInput | null | undefined;
+  /** Requests that it may run at once; null: the limit of the service. */
+  maxConcurrent?: number | null | undefined;
   /** Catalog ids that it may call; empty: all. */
   models?: Array<string> | null | undefined;
   /** What people call it. */
   name?: string | null | undefined;
   /** Requests that it may make in a minute, 1 to 1000000; null: the limit of the service. */
   requestsPerMinute?: number | null | undefined;
+  /** Tokens that it may use in a minute; null: no limit. */
+  tokensPerMinute?: number | null | undefined;
 };
 
 /** What is to change about a channel; what is left out stays. */
@@ -989,7 +1009,7 @@ export type AccountLimitsQueryVariables = Exact<{
 }>;
 
 
-export type AccountLimitsQuery = { account: { limits: { timeZone: string, spend: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spent: { held: string, lifetime: string, thisMonth: string, thisWeek: string, today: string } | null } } | null };
+export type AccountLimitsQuery = { account: { limits: { addresses: Array<string>, maxConcurrent: number | null, requestsPerMinute: number | null, tokensPerMinute: number | null, timeZone: string, spend: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spent: { held: string, lifetime: string, thisMonth: string, thisWeek: string, today: string } | null } } | null };
 
 export type SetAccountLimitsMutationVariables = Exact<{
   input: AccountLimitsInput;
@@ -1269,9 +1289,9 @@ export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt
 
 export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, outcome: string, requestId: string, upstream: string, usageSource: string };
 
-export type ApiKeyFragment = { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } };
+export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } };
 
-export type AccountLimitsFragment = { timeZone: string, spend: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spent: { held: string, lifetime: string, thisMonth: string, thisWeek: string, today: string } | null };
+export type AccountLimitsFragment = { addresses: Array<string>, maxConcurrent: number | null, requestsPerMinute: number | null, tokensPerMinute: number | null, timeZone: string, spend: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spent: { held: string, lifetime: string, thisMonth: string, thisWeek: string, today: string } | null };
 
 export type AccountSpendFragment = { held: string, lifetime: string, thisMonth: string, thisWeek: string, today: string };
 
@@ -1293,7 +1313,7 @@ export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<s
 
 export type CreatedAccessTokenFragment = { secret: string, accessToken: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } };
 
-export type CreatedKeyFragment = { secret: string | null, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } };
+export type CreatedKeyFragment = { secret: string | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } };
 
 export type DoneFragment = { ok: boolean };
 
@@ -1313,7 +1333,7 @@ export type InvitationFragment = { createdAt: string, email: string, expiresAt: 
 
 export type KeySpendFragment = { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string };
 
-export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role };
 
@@ -1463,7 +1483,7 @@ export type ListKeysQueryVariables = Exact<{
 }>;
 
 
-export type ListKeysQuery = { account: { keys: { edges: Array<{ cursor: string, node: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListKeysQuery = { account: { keys: { edges: Array<{ cursor: string, node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateKeyMutationVariables = Exact<{
   input: CreateKeyInput;
@@ -1472,7 +1492,7 @@ export type CreateKeyMutationVariables = Exact<{
 
 export type CreateKeyMutation = { createKey:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedKey', secret: string | null, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
+    | { __typename: 'CreatedKey', secret: string | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -1484,7 +1504,7 @@ export type UpdateKeyMutationVariables = Exact<{
 
 
 export type UpdateKeyMutation = { updateKey:
-    | { __typename: 'ApiKey', createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } }
+    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -1499,7 +1519,7 @@ export type RotateKeyMutationVariables = Exact<{
 
 export type RotateKeyMutation = { rotateKey:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedKey', secret: string | null, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
+    | { __typename: 'CreatedKey', secret: string | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -1511,7 +1531,7 @@ export type DeleteKeyMutationVariables = Exact<{
 
 
 export type DeleteKeyMutation = { deleteKey:
-    | { __typename: 'ApiKey', createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } }
+    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -1527,7 +1547,7 @@ export type ListEntriesQueryVariables = Exact<{
 }>;
 
 
-export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type EntryQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1535,7 +1555,7 @@ export type EntryQueryVariables = Exact<{
 }>;
 
 
-export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
+export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
 
 export type UsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1586,7 +1606,7 @@ export type LedgerAppendedSubscriptionVariables = Exact<{
 }>;
 
 
-export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
+export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
 
 export type AccountForOperatorQueryVariables = Exact<{
   id: string;
@@ -2101,7 +2121,7 @@ export type AccountOverviewQueryVariables = Exact<{
 }>;
 
 
-export type AccountOverviewQuery = { operator: { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }>, keys: { edges: Array<{ node: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }> }, orders: { edges: Array<{ node: { budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, status: OrderStatus } }> } } | null } };
+export type AccountOverviewQuery = { operator: { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }>, keys: { edges: Array<{ node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }> }, orders: { edges: Array<{ node: { budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, status: OrderStatus } }> } } | null } };
 
 export type AccountEntriesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2111,7 +2131,7 @@ export type AccountEntriesQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type BusinessQueryVariables = Exact<{
   timeZone?: string | null | undefined;

@@ -2,10 +2,10 @@
 
 const accessToken = 'fragment AccessToken on AccessToken{createdAt deletedAt expiresAt id last4 lastUsedAt name prefix scopes}';
 const account = 'fragment Account on Account{budget{...Budget}createdAt email id name status}';
-const accountLimits = 'fragment AccountLimits on AccountLimits{spend{...SpendLimits}spent{...AccountSpend}timeZone}';
+const accountLimits = 'fragment AccountLimits on AccountLimits{addresses maxConcurrent requestsPerMinute tokensPerMinute spend{...SpendLimits}spent{...AccountSpend}timeZone}';
 const accountSpend = 'fragment AccountSpend on AccountSpend{held lifetime thisMonth thisWeek today}';
 const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
-const apiKey = 'fragment ApiKey on ApiKey{burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}models name prefix replaces requestsPerMinute spend{...KeySpend}status}';
+const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}models name prefix replaces requestsPerMinute spend{...KeySpend}status}';
 const backupCodes = 'fragment BackupCodes on BackupCodes{backupCodes}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';

@@ -3,7 +3,7 @@
 const account = 'fragment Account on Account{budget{...Budget}createdAt email id name status}';
 const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
 const anomaly = 'fragment Anomaly on Anomaly{accountId cost createdAt model outcome requestId upstream usageSource}';
-const apiKey = 'fragment ApiKey on ApiKey{burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}models name prefix replaces requestsPerMinute spend{...KeySpend}status}';
+const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}models name prefix replaces requestsPerMinute spend{...KeySpend}status}';
 const auditEntry = 'fragment AuditEntry on AuditEntry{action actor after before createdAt id subject}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
 const bankTransfer = 'fragment BankTransfer on BankTransfer{amountVnd bankReference bookedAt createdAt direction id matchedBy memo orderId provider providerId review{...TransferReview}}';

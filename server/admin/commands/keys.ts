@@ -8,7 +8,7 @@ export const keyCommands: readonly Command[] = [
   {
     name: 'key create',
     usage:
-      '--account E [--name N] [--models a,b] [--expires ISO] [--limit-day|-week|-month|-lifetime USD] [--burn-usd X --burn-minutes Y] [--rpm N]',
+      '--account E [--name N] [--models a,b] [--expires ISO] [--limit-day|-week|-month|-lifetime USD] [--burn-usd X --burn-minutes Y] [--rpm N] [--tpm N] [--concurrent N] [--addresses CIDR,…]',
     summary: 'make an API key; its secret is shown this once',
     options: {
       account: 'text',
@@ -20,6 +20,9 @@ export const keyCommands: readonly Command[] = [
       'limit-month': 'text',
       'limit-lifetime': 'text',
       rpm: 'text',
+      tpm: 'text',
+      concurrent: 'text',
+      addresses: 'text',
       'burn-usd': 'text',
       'burn-minutes': 'text',
     },
@@ -40,6 +43,9 @@ export const keyCommands: readonly Command[] = [
         },
         burnLimit: await burnLimit(given),
         requestsPerMinute: given.whole('rpm', 1, 1_000_000) ?? null,
+        tokensPerMinute: given.whole('tpm', 1, 2_000_000_000) ?? null,
+        maxConcurrent: given.whole('concurrent', 1, 100_000) ?? null,
+        addresses: given.list('addresses') ?? [],
         expiresAt: given.moment('expires') ?? null,
         actor: commandLine,
       });
@@ -108,6 +114,9 @@ async function present({
   limits,
   burnLimit,
   requestsPerMinute,
+  tokensPerMinute,
+  maxConcurrent,
+  addresses,
   expiresAt,
   createdAt,
   deletedAt,
@@ -127,6 +136,9 @@ async function present({
     },
     burnLimit: burnLimit && { amount: amount(burnLimit.amount), minutes: burnLimit.minutes },
     requestsPerMinute,
+    tokensPerMinute,
+    maxConcurrent,
+    addresses,
     expiresAt,
     createdAt,
     deletedAt,

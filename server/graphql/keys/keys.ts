@@ -111,6 +111,17 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
       nullable: true,
       description: 'Requests that it may make in a minute; null: the limit of the service.',
     }),
+    tokensPerMinute: t.exposeInt('tokensPerMinute', {
+      nullable: true,
+      description: 'Tokens of prompts and answers that it may use in a minute; null: no limit.',
+    }),
+    maxConcurrent: t.exposeInt('maxConcurrent', {
+      nullable: true,
+      description: 'Requests that it may run at once; null: the limit of the service.',
+    }),
+    addresses: t.exposeStringList('addresses', {
+      description: 'Networks (CIDR) or addresses that it may be used from; empty: all.',
+    }),
     status: t.field({
       type: KeyStatus,
       description: 'Whether it opens anything at this moment.',
@@ -203,6 +214,9 @@ const CreateKeyInput = builder.inputType('CreateKeyInput', {
     requestsPerMinute: t.int({
       description: 'Requests that it may make in a minute, 1 to 1000000; left out or null: the limit of the service.',
     }),
+    tokensPerMinute: t.int({ description: 'Tokens that it may use in a minute; null: no limit.' }),
+    maxConcurrent: t.int({ description: 'Requests that it may run at once; null: the limit of the service.' }),
+    addresses: t.stringList({ description: 'Networks (CIDR) or addresses that it may be used from; empty: all.' }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; left out: never.' }),
     idempotencyKey: t.string({
       description: 'Asking again with the same key and input makes no second one; the secret is then not shown again.',
@@ -221,6 +235,9 @@ const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
     requestsPerMinute: t.int({
       description: 'Requests that it may make in a minute, 1 to 1000000; null: the limit of the service.',
     }),
+    tokensPerMinute: t.int({ description: 'Tokens that it may use in a minute; null: no limit.' }),
+    maxConcurrent: t.int({ description: 'Requests that it may run at once; null: the limit of the service.' }),
+    addresses: t.stringList({ description: 'Networks (CIDR) or addresses that it may be used from; empty: all.' }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; null: never.' }),
   }),
 });
@@ -276,6 +293,21 @@ export const limitsOf = (limits: typeof SpendLimitsInput.$inferInput, week: bigi
   lifetime: limits.lifetime ?? null,
 });
 
+interface PaceInput {
+  tokensPerMinute?: number | null | undefined;
+  maxConcurrent?: number | null | undefined;
+  addresses?: readonly string[] | null | undefined;
+}
+
+/** The limits of pace that an input names. */
+export function paceOf({ tokensPerMinute, maxConcurrent, addresses }: PaceInput) {
+  return {
+    ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }),
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+    ...(addresses === undefined || addresses === null ? {} : { addresses }),
+  };
+}
+
 /** A restriction to models that do not exist is a mistake. */
 async function checkModels(
   context: GraphqlContext,
@@ -309,6 +341,7 @@ builder.mutationField('createKey', (t) =>
         ...(limits ? { limits: limitsOf(limits, null) } : {}),
         ...(burnLimit ? { burnLimit } : {}),
         ...(typeof requestsPerMinute === 'number' ? { requestsPerMinute } : {}),
+        ...paceOf(input),
         ...(expiresAt ? { expiresAt } : {}),
       };
       const ask = { accountId, actor: actorOf(context.principal), ...terms };
@@ -348,6 +381,7 @@ builder.mutationField('updateKey', (t) =>
         ...(limits === undefined ? {} : { limits: limitsOf(limits ?? {}, key.limitWeek) }),
         ...(burnLimit === undefined ? {} : { burnLimit }),
         ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+        ...paceOf(input),
         ...(expiresAt === undefined ? {} : { expiresAt }),
       });
       if (outcome.kind === 'unknown_key') throw new NotFoundError('key');
