@@ -5,6 +5,14 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],
+  resolve: {
+    // Preact runs what is written for React, in a sixth of its size: React alone would be half of a first visit's script.
+    alias: [
+      { find: /^react-dom\/client$/, replacement: 'preact/compat/client' },
+      { find: /^react\/jsx-runtime$/, replacement: 'preact/jsx-runtime' },
+      { find: /^react(-dom)?$/, replacement: 'preact/compat' },
+    ],
+  },
   // `npm run dev` of Vite beside a running server: same-origin for the page, so that the session's cookie works.
   server: { proxy: { '^/(api|graphql|downloads|status|pricing)': 'http://127.0.0.1:8787' } },
   build: {
