@@ -13,6 +13,7 @@ import { PublicFrame, Shell } from './shell.tsx';
 const Landing = lazy(() => import('./pages/landing.tsx'));
 const VerifyEmail = lazy(() => import('./pages/verify-email.tsx'));
 const ResetPassword = lazy(() => import('./pages/reset-password.tsx'));
+const Guides = lazy(() => import('./pages/guides.tsx'));
 const Invitation = lazy(() => import('./pages/invitation.tsx'));
 
 /** For people without a session. */
@@ -23,6 +24,8 @@ const publicPages: readonly (readonly [string, ComponentType])[] = [
   [pages.verifyEmail, VerifyEmail],
   [pages.forgotPassword, lazy(() => import('./pages/forgot-password.tsx'))],
   [pages.resetPassword, ResetPassword],
+  [pages.guides, Guides],
+  [pages.guide, Guides],
 ];
 
 /** About an account. */
@@ -48,6 +51,8 @@ const personPages: readonly (readonly [string, ComponentType])[] = [
   [pages.verifyEmail, VerifyEmail],
   [pages.resetPassword, ResetPassword],
   [pages.invitation, Invitation],
+  [pages.guides, Guides],
+  [pages.guide, Guides],
 ];
 
 const operatorPages: readonly (readonly [string, ComponentType])[] = [

@@ -11,6 +11,9 @@ export const pages = {
   resetPassword: '/reset-password',
   invitation: '/invitation',
 
+  guides: '/guides',
+  guide: '/guides/:name',
+
   start: '/start',
   keys: '/keys',
   activity: '/activity',

@@ -128,7 +128,7 @@ export function PublicFrame({ children }: { children: ReactNode }) {
         <nav aria-label={t.nav.main}>
           <a href={`/pricing?lang=${locale}`}>{t.nav.pricing}</a>
           <a href="/status">{t.nav.status}</a>
-          <a href="/api/docs">{t.nav.reference}</a>
+          <Link href={pages.guides}>{t.nav.guides}</Link>
           <Link href={pages.signIn}>{t.nav.signIn}</Link>
           <Link href={pages.signUp} className="button primary small">
             {t.nav.signUp}
@@ -242,6 +242,12 @@ export function Shell({ children }: { children: ReactNode }) {
                   <Icon name="external" />
                   {t.nav.status}
                 </a>
+              </li>
+              <li>
+                <Link href={pages.guides} aria-current={isHere(path, pages.guides) ? 'page' : undefined}>
+                  <Icon name="book" />
+                  {t.nav.guides}
+                </Link>
               </li>
               <li>
                 <a href="/api/docs">

@@ -146,7 +146,7 @@ describe('on a phone', () => {
       ...phone,
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    await page.getByRole('button', { name: 'Copy: all values of the transfer' }).click();
+    await page.getByRole('button', { name: 'Copy all: the values of the transfer' }).click();
     const copied = (await page.evaluate('navigator.clipboard.readText()')) as string;
     expect(copied).toContain('Account number: 0011001234567');
     expect(copied).toContain('Bank: Vietcombank (970436)');

@@ -166,7 +166,9 @@ describe('pages for engineers', () => {
     expect(await findBarriers(page)).toEqual([]);
     expect(await overflow(page)).toEqual([]);
     await page.getByRole('link', { name: 'GET /v1/usage' }).click();
-    await page.waitForURL('**/api/docs#getUsage');
+    await page.waitForURL('**/api/docs/getUsage');
+    expect(await findBarriers(page)).toEqual([]);
+    expect(await overflow(page)).toEqual([]);
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

@@ -26,6 +26,8 @@ const forNobody = [
   'resetPassword',
   'verifyEmail',
   'invitation',
+  'guides',
+  'guide',
 ] as const satisfies (keyof typeof pages)[];
 
 const forPerson = [
@@ -39,6 +41,8 @@ const forPerson = [
   'models',
   'playground',
   'connect',
+  'guides',
+  'guide',
   'notices',
   'members',
   'security',
@@ -57,6 +61,7 @@ const searches: Partial<Record<keyof typeof pages, string>> = {
 /** The pages of a kind of visitor. The operator's are those of the operator alone. */
 export function placesOf(who: Who, { orderId, accountId, requestId, modelId }: Subjects): Place[] {
   const parts: Partial<Record<keyof typeof pages, Record<string, string>>> = {
+    guide: { name: 'claude-code' },
     order: { id: orderId },
     entry: { requestId },
     operatorAccount: { id: accountId },

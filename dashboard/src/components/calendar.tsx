@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { calendarNames, dateOf, dayValue, weeksOf } from '../dates.ts';
 import { useLanguage } from '../language/language.tsx';
 import { Icon } from './icon.tsx';
@@ -33,8 +33,8 @@ export default function Calendar({
     return new Date(day.getFullYear(), month + by, Math.min(day.getDate(), last));
   };
 
-  // The focus follows the day, except while the months are turned by their buttons.
-  useEffect(() => {
+  // The focus follows the day before the next key arrives, except while the months are turned by their buttons.
+  useLayoutEffect(() => {
     if (document.activeElement?.closest('.calendar header') === null)
       box.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
   }, [day]);

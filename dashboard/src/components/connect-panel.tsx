@@ -17,6 +17,7 @@ import { adviceIn } from '../language/advice.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { Code } from './copy.tsx';
 import { Choice, SelectField } from './field.tsx';
+import { OneCommand } from './one-command.tsx';
 import { Badge } from './page.tsx';
 import { Banner, Empty, Loaded } from './states.tsx';
 
@@ -49,7 +50,8 @@ function Settings({ models, apiKey }: { models: Models; apiKey: string | undefin
   const catalog = useMemo(() => catalogOf(models), [models]);
   const [tool, setTool] = useState<ToolName>('claude-code');
   const [scope, setScope] = useState<Scope>('user');
-  const [choice, setChoice] = useState<ModelChoice>(() => chooseModels(catalog));
+  const usual = useMemo(() => chooseModels(catalog), [catalog]);
+  const [choice, setChoice] = useState<ModelChoice>(usual);
   const { connection, forProjects } = useMemo(
     () => connectionOf({ tool, scope, apiKey, models: choice, catalog, baseUrl: `${location.origin}/api` }),
     [tool, scope, apiKey, choice, catalog],
@@ -95,6 +97,16 @@ function Settings({ models, apiKey }: { models: Models; apiKey: string | undefin
         />
       ) : null}
       {apiKey === undefined ? <Banner>{t.connect.placeholder}</Banner> : null}
+      <OneCommand
+        tool={tool}
+        title={connection.title}
+        writes={connection.files.length > 0}
+        scope={forProjects ? scope : 'user'}
+        apiKey={apiKey}
+        models={choice}
+        usual={usual}
+      />
+      <h3>{t.connect.manually}</h3>
       <ConnectionView connection={connection} />
     </div>
   );

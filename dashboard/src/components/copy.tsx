@@ -17,7 +17,9 @@ export function CopyButton({ text, what, label }: { text: string; what: string; 
     <Button
       small
       className="copy"
-      aria-label={state === 'ready' ? fill(t.common.copyWhat, { what }) : word}
+      aria-label={
+        state !== 'ready' ? word : label === undefined ? fill(t.common.copyWhat, { what }) : `${label}: ${what}`
+      }
       aria-live="polite"
       onClick={() => {
         // Only pages with https or on this machine may write to the clipboard.

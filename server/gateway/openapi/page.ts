@@ -1,4 +1,5 @@
 import { escapeText, logo, pageStyle, policyFor } from '../../shared/page.ts';
+import { describeTranslation } from './translation.ts';
 
 /** The subset of OpenAPI 3.1 that this page renders. */
 interface Document {
@@ -52,45 +53,83 @@ interface Schema {
   examples?: readonly unknown[];
 }
 
+interface Endpoint {
+  path: string;
+  method: string;
+  operation: Operation;
+}
+
+const root = '/api/docs';
+/** The page with every object; anchors within it name them. */
+const objectsPath = `${root}/objects`;
+const pathOf = ({ operation }: Endpoint) => `${root}/${operation.operationId}`;
+
 /**
- * The reference of the data plane as one HTML document without script, font, picture or any other request: every
- * operation with its parameters, examples and answers, then every object. In light and dark, readable by eye, by
- * keyboard and by screen reader. In English, as the document is.
+ * The reference of the data plane by path: one page with all operations, one for each of them, one with the objects.
+ * HTML without script, font, picture or any other request, in light and dark, readable by eye, by keyboard and by
+ * screen reader. In English, as the document is.
  */
-export function referencePage(openApi: object): string {
+export function referencePages(openApi: object): ReadonlyMap<string, string> {
   const document = openApi as Document;
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
   const schemas = Object.entries(document.components.schemas);
   const base = document.servers[0]?.url ?? '';
-  const [authentication] = Object.values(document.components.securitySchemes);
+  const frame = (path: string, title: string, body: string) => pageOf({ document, endpoints, path, title, body });
+  return new Map([
+    [root, frame(root, 'API reference', overview(document, endpoints, base))],
+    ...endpoints.map((each): [string, string] => [
+      pathOf(each),
+      frame(pathOf(each), each.operation.summary, operationSection(each, base)),
+    ]),
+    [
+      objectsPath,
+      frame(
+        objectsPath,
+        'Objects',
+        `<h1>Objects</h1>
+<p class="quiet">What a field may hold. Objects may have further fields: a client leaves alone what it does not know.</p>
+${schemas.map(([name, schema]) => schemaSection(name, schema)).join('\n')}`,
+      ),
+    ],
+  ]);
+}
+
+function pageOf({
+  document,
+  endpoints,
+  path,
+  title,
+  body,
+}: {
+  document: Document;
+  endpoints: readonly Endpoint[];
+  path: string;
+  title: string;
+  body: string;
+}): string {
+  const here = (other: string) => (other === path ? ' aria-current="page"' : '');
+  const name = escapeText(document.info.title);
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>API reference · ${escapeText(document.info.title)}</title>
+<title>${escapeText(title)} · ${name}</title>
 <style>${style}</style>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header><a class="logo" href="/" aria-label="${escapeText(document.info.title)}: front page">${logo}</a><ul class="ways"><li><a href="/status">Status</a></li><li><a href="/api/openapi.json">openapi.json</a></li></ul></header>
+<header><a class="logo" href="/" aria-label="${name}: front page">${logo}</a><ul class="ways"><li><a href="/guides">Quick starts</a></li><li><a href="/status">Status</a></li><li><a href="/api/openapi.json">openapi.json</a></li></ul></header>
 <div class="columns">
 <nav aria-label="Contents">
-<h2>Operations</h2>
-<ul>${operations.map(({ method, path, operation }) => `<li><a href="#${operation.operationId}"><span class="method">${method}</span> ${breakable(path)}</a></li>`).join('')}</ul>
-<details><summary>Objects</summary><ul>${schemas.map(([name]) => `<li>${schemaLink(name)}</li>`).join('')}</ul></details>
+<h2><a href="${root}"${here(root)}>API reference</a></h2>
+<ul>${endpoints.map((each) => `<li><a href="${pathOf(each)}"${here(pathOf(each))}><span class="method">${each.method}</span> ${breakable(each.path)}</a></li>`).join('')}<li><a href="${objectsPath}"${here(objectsPath)}>Objects</a></li></ul>
 </nav>
 <main id="content" tabindex="-1">
-<h1>API reference</h1>
-${prose(document.info.description)}
-<dl class="facts"><div><dt>Base address</dt><dd><code>${escapeText(base)}</code></dd></div><div><dt>Authentication</dt><dd><code>Authorization: Bearer …</code>. ${inline(authentication?.description ?? '')}</dd></div></dl>
-${operations.map((each) => operationSection(each, base)).join('\n')}
-<h2 id="objects">Objects</h2>
-<p class="quiet">What a field may hold. Objects may have further fields: a client leaves alone what it does not know.</p>
-${schemas.map(([name, schema]) => schemaSection(name, schema)).join('\n')}
+${body}
 </main>
 </div>
 </body>
@@ -98,25 +137,44 @@ ${schemas.map(([name, schema]) => schemaSection(name, schema)).join('\n')}
 `;
 }
 
-function operationSection(
-  { path, method, operation }: { path: string; method: string; operation: Operation },
-  base: string,
-): string {
+function overview({ info, components }: Document, endpoints: readonly Endpoint[], base: string): string {
+  const [authentication] = Object.values(components.securitySchemes);
+  // The ids keep addresses of the time when everything stood on this page.
+  const rows = endpoints.map(
+    (each) =>
+      `<tr id="${each.operation.operationId}"><th scope="row"><a href="${pathOf(each)}"><span class="method">${each.method}</span> <code>${breakable(each.path)}</code></a></th><td>${escapeText(each.operation.summary)}</td></tr>`,
+  );
+  return `<h1>API reference</h1>
+${prose(info.description)}
+<dl class="facts"><div><dt>Base address</dt><dd><code>${escapeText(base)}</code></dd></div><div><dt>Authentication</dt><dd><code>Authorization: Bearer …</code>. ${inline(authentication?.description ?? '')}</dd></div></dl>
+<h2>Operations</h2>
+${table(['Operation', 'What it does'], rows, 'Operations')}`;
+}
+
+const translations = (['messages', 'chat-completions', 'responses'] as const).map(describeTranslation);
+
+/** The description of an operation; what translation does with each field is folded away. */
+function described(description: string): string {
+  const translation = translations.find((each) => description.endsWith(each));
+  if (translation === undefined) return prose(description);
+  return `${prose(description.slice(0, -translation.length).trim())}
+<details><summary>Which fields are refused, left out or translated</summary><div class="answer">${prose(translation)}</div></details>`;
+}
+
+function operationSection({ path, method, operation }: Endpoint, base: string): string {
   const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
   const body = requestBody?.content['application/json'];
-  return `<section class="card" aria-labelledby="${operationId}">
-<h2 id="${operationId}" tabindex="-1">${escapeText(summary)}</h2>
+  return `<h1 id="${operationId}">${escapeText(summary)}</h1>
 <p class="address"><span class="method">${method}</span> <code>${breakable(path)}</code></p>
-${description === undefined ? '' : prose(description)}
-${parameters.length === 0 ? '' : `<h3>Parameters</h3>${parameterTable(parameters, summary)}`}
-${body === undefined ? '' : `<h3>Request</h3><p>${typeOf(body.schema)}</p>`}
-<h3>Example</h3>
+${description === undefined ? '' : described(description)}
+${parameters.length === 0 ? '' : `<h2>Parameters</h2>${parameterTable(parameters, summary)}`}
+${body === undefined ? '' : `<h2>Request</h2><p>${typeOf(body.schema)}</p>`}
+<h2>Example</h2>
 ${code(curlOf(`${base}${path}`, operation, body?.example), `${summary}: example`)}
-<h3>Answers</h3>
+<h2>Answers</h2>
 ${Object.entries(responses)
   .map(([status, answer]) => answerPart(status, answer, summary))
-  .join('\n')}
-</section>`;
+  .join('\n')}`;
 }
 
 /** The operation as a curl command. */
@@ -160,7 +218,7 @@ function schemaSection(name: string, schema: Schema): string {
       : variants !== undefined
         ? `<p>One of:</p><ul>${variants.map((each) => `<li>${typeOf(each, 0)}</li>`).join('')}</ul>`
         : `<p>${typeOf(schema)}</p>`;
-  return `<section class="card" aria-labelledby="${anchorOf(name)}"><h3 id="${anchorOf(name)}" tabindex="-1">${escapeText(name)}</h3>${schema.description === undefined ? '' : prose(schema.description)}${content}</section>`;
+  return `<section class="card" aria-labelledby="${anchorOf(name)}"><h2 id="${anchorOf(name)}" tabindex="-1">${escapeText(name)}</h2>${schema.description === undefined ? '' : prose(schema.description)}${content}</section>`;
 }
 
 function fieldTable(schema: Schema, of: string): string {
@@ -209,7 +267,7 @@ function typeOf(schema: Schema, depth = 0): string {
 }
 
 const anchorOf = (name: string) => `object-${escapeText(name)}`;
-const schemaLink = (name: string) => `<a href="#${anchorOf(name)}">${escapeText(name)}</a>`;
+const schemaLink = (name: string) => `<a href="${objectsPath}#${anchorOf(name)}">${escapeText(name)}</a>`;
 const literal = (value: unknown) => `<code>${escapeText(JSON.stringify(value))}</code>`;
 /** Allows line breaks in long names after their parts. */
 const breakable = (text: string) => escapeText(text).replaceAll(/[/_]/g, '$&<wbr>');
@@ -249,7 +307,8 @@ body{max-width:82rem}
 .ways{display:flex;gap:1.25rem;list-style:none;margin:0;padding:0}
 .columns{display:grid;grid-template-columns:17rem minmax(0,1fr);gap:2.5rem;align-items:start}
 nav{position:sticky;top:0;max-height:100vh;overflow-y:auto;padding:1rem .25rem;font-size:.9rem}
-nav h2,nav summary{margin:0 0 .5rem;font-size:.9rem;font-weight:650;color:var(--text)}nav details{margin-top:1rem}
+nav [aria-current]{color:var(--accent);font-weight:650}
+nav h2,nav summary{margin:0 0 .5rem;font-size:.9rem;font-weight:650;color:var(--text)}nav h2 a{padding-left:.25rem}
 nav ul{list-style:none;margin:0;padding:0;display:grid;gap:.15rem}
 nav a{display:block;padding:.2rem .25rem;text-decoration:none;color:var(--text)}nav a:hover{color:var(--accent);text-decoration:underline}
 main:focus,h2:focus,h3:focus{outline:none}

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from './document.ts';
-import { referencePage, referencePolicy } from './page.ts';
+import { referencePages, referencePolicy } from './page.ts';
 
-/** Serves `/api/openapi.json` and the reference page `/api/docs`, which loads nothing from other hosts. */
+/** Serves `/api/openapi.json` and the reference below `/api/docs`, which loads nothing from other hosts. */
 export function registerOpenApi(app: FastifyInstance, baseUrl: string): void {
   const document = openApiDocument(baseUrl);
-  const page = referencePage(document);
+  const pages = referencePages(document);
   const text = JSON.stringify(document);
   app.get('/api/openapi.json', async (_request, response) =>
     response
@@ -14,7 +14,8 @@ export function registerOpenApi(app: FastifyInstance, baseUrl: string): void {
       .header('cache-control', 'public, max-age=300')
       .send(text),
   );
-  for (const path of ['/api/docs', '/api/docs/']) {
+  const overview = [...pages.values()][0] ?? '';
+  for (const [path, page] of [['/api/docs/', overview], ...pages] as const) {
     app.get(path, async (_request, response) =>
       response
         .type('text/html; charset=utf-8')

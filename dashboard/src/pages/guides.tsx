@@ -1,0 +1,155 @@
+/** Quick starts: one short page for each tool and language, before the reference. */
+
+import type { ModelsAnswer } from '@steyg/sdk';
+import { chooseModels, connect } from '@steyg/sdk/connect';
+import { Link } from 'wouter';
+import { ConnectionView, catalogOf } from '../components/connect-panel.tsx';
+import { Code } from '../components/copy.tsx';
+import { OneCommand } from '../components/one-command.tsx';
+import { Page } from '../components/page.tsx';
+import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
+import { Step } from '../components/step.tsx';
+import { useAsk } from '../data.tsx';
+import { type GuideName, graphqlCommand, guideNames, guideQuery, guideTools, sdkProgram } from '../guides.ts';
+import { usePart } from '../hooks.ts';
+import { fill, useLanguage } from '../language/language.tsx';
+import { pages, pathTo } from '../pages.ts';
+import { useMaybeSession } from '../session.tsx';
+import { NotFound } from './nothing.tsx';
+
+export default function Guides() {
+  const name = usePart('name') || 'curl';
+  const guide = guideNames.find((each) => each === name);
+  return guide === undefined ? <NotFound /> : <Guide guide={guide} />;
+}
+
+function Guide({ guide }: { guide: GuideName }) {
+  const { t, locale } = useLanguage();
+  const title = t.guides.names[guide];
+  return (
+    <Page
+      title={fill(t.guides.titleOf, { tool: title })}
+      lead={t.guides.lead}
+      actions={
+        <a className="button" href="/api/docs">
+          {t.nav.reference}
+        </a>
+      }
+    >
+      <nav className="tabs" aria-label={t.guides.title}>
+        {guideNames.map((name) => (
+          <Link key={name} href={pathTo(pages.guide, { name })} aria-current={name === guide ? 'page' : undefined}>
+            {t.guides.names[name]}
+          </Link>
+        ))}
+      </nav>
+      <ol className="steps">
+        {guide === 'graphql' ? <TokenStep /> : <KeyStep />}
+        <UseStep guide={guide} />
+        <Step number={3} title={t.guides.next} done={false}>
+          <ul>
+            <li>
+              <Link href={pages.models}>{t.nav.models}</Link>
+            </li>
+            <li>
+              <a href="/api/docs">{t.nav.reference}</a>
+            </li>
+            <li>
+              <a href={guide === 'graphql' ? '/graphql' : `/status?lang=${locale}`}>
+                {guide === 'graphql' ? t.guides.explorer : t.nav.status}
+              </a>
+            </li>
+          </ul>
+        </Step>
+      </ol>
+    </Page>
+  );
+}
+
+function KeyStep() {
+  const { t } = useLanguage();
+  const signedIn = useMaybeSession() !== null;
+  return (
+    <Step number={1} title={t.start.key} done={false}>
+      <p>{t.guides.keyText}</p>
+      <p>
+        <Link className="button small" href={signedIn ? pages.keys : pages.signUp}>
+          {signedIn ? t.nav.keys : t.landing.begin}
+        </Link>
+      </p>
+    </Step>
+  );
+}
+
+function TokenStep() {
+  const { t } = useLanguage();
+  const signedIn = useMaybeSession() !== null;
+  return (
+    <Step number={1} title={t.guides.token} done={false}>
+      <p>{t.guides.tokenText}</p>
+      <p>
+        <Link className="button small" href={signedIn ? pages.security : pages.signUp}>
+          {signedIn ? t.nav.security : t.landing.begin}
+        </Link>
+      </p>
+    </Step>
+  );
+}
+
+function UseStep({ guide }: { guide: GuideName }) {
+  const { t } = useLanguage();
+  const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
+  return (
+    <Step number={2} title={t.guides.use} done={false}>
+      <Loaded query={models} skeleton={<LoadingSkeleton height="20rem" />}>
+        {(list) => (list.length === 0 ? <Empty title={t.models.empty} /> : <Use guide={guide} models={list} />)}
+      </Loaded>
+    </Step>
+  );
+}
+
+function Use({ guide, models }: { guide: GuideName; models: NonNullable<ModelsAnswer> }) {
+  const { t } = useLanguage();
+  const catalog = catalogOf(models);
+  const choice = chooseModels(catalog);
+  const { origin } = location;
+  const title = t.guides.names[guide];
+  const of = guideTools[guide];
+  if (of === undefined) {
+    return guide === 'graphql' ? (
+      <div className="connection">
+        <p>{t.guides.graphqlText}</p>
+        <Code text={guideQuery} what={t.guides.query} title={t.guides.query} />
+        <Code text={graphqlCommand(origin)} what={t.connect.commands} title={t.guides.names.curl} />
+      </div>
+    ) : (
+      <div className="connection">
+        <p>{t.guides.sdkText}</p>
+        <Code text="npm install @steyg/sdk" what={t.connect.commands} />
+        <Code text={sdkProgram(origin, choice.main)} what={title} title={t.guides.names.typescript} />
+      </div>
+    );
+  }
+  const connection = connect({ tool: of.tool, models: choice, catalog, baseUrl: `${origin}/api` });
+  const code = connection.code.filter(({ language }) => of.language === undefined || language === of.language);
+  // The package of another language is not installed by npm.
+  const commands = of.language === 'python' ? ['pip install openai'] : connection.commands;
+  const writes = connection.files.length > 0;
+  return (
+    <div className="connect">
+      {writes ? (
+        <OneCommand
+          tool={of.tool}
+          title={title}
+          writes={writes}
+          scope="user"
+          apiKey={undefined}
+          models={choice}
+          usual={choice}
+        />
+      ) : null}
+      {writes ? <h3>{t.connect.manually}</h3> : null}
+      <ConnectionView connection={{ ...connection, title, code, commands }} brief />
+    </div>
+  );
+}
