@@ -197,6 +197,7 @@ const PriceWindowType = builder.objectRef<PriceWindow>('PriceWindow').implement(
     tiers: t.field({
       type: [PriceTierType],
       description: clockTexts.tiers,
+      complexity: { field: 1, multiplier: 2 },
       resolve: ({ tiers }) => [...tiers],
     }),
   }),
@@ -215,6 +216,7 @@ export const PriceClockType = builder.objectRef<ClockView<PriceWindow>>('PriceCl
     windows: t.field({
       type: [PriceWindowType],
       description: clockTexts.windows,
+      complexity: { field: 1, multiplier: 2 },
       resolve: ({ windows }) => [...windows],
     }),
   }),

@@ -109,6 +109,7 @@ builder.prismaObject('Price', {
     tiers: t.field({
       type: [PriceTierType],
       description: 'Other prices for longer prompts, rising.',
+      complexity: { field: 1, multiplier: 2 },
       select: { tiers: true },
       resolve: (row) => fromStoredTiers(row.tiers as unknown as StoredTier[]),
     }),

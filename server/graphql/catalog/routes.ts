@@ -69,6 +69,7 @@ export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').im
     tiers: t.field({
       type: [PriceTierType],
       description: 'Other costs for longer prompts, rising.',
+      complexity: { field: 1, multiplier: 2 },
       resolve: ({ tiers }) => [...tiers],
     }),
     clock: t.field({

@@ -123,7 +123,14 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
     void reply.type('application/xml; charset=utf-8');
     try {
       const { models } = await current();
-      const paths = ['/', '/pricing', '/guides', ...models.map(({ model }) => modelPath(model.id)), '/status', '/api/docs'];
+      const paths = [
+        '/',
+        '/pricing',
+        '/guides',
+        ...models.map(({ model }) => modelPath(model.id)),
+        '/status',
+        '/api/docs',
+      ];
       return reply.header('cache-control', 'public, max-age=300').send(sitemap(publicUrl, paths));
     } catch (error) {
       requestLog(request).warn(describeError(error), 'the site map could not be made');

@@ -1,0 +1,45 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isEnumType, Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import type { GraphqlContext } from '../../server/graphql/context.ts';
+import { costError, operationCost } from '../../server/graphql/cost.ts';
+import { buildSchema } from '../../server/graphql/schema.ts';
+
+// What the SDK and the pages send is within the limits of the service, page sizes included.
+
+const sources = globSync('sdk/operations/*.graphql', { cwd: join(import.meta.dirname, '../..') });
+const document = parse(
+  sources.map((path) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8')).join('\n'),
+);
+const queries = document.definitions.filter(
+  (each): each is OperationDefinitionNode => each.kind === Kind.OPERATION_DEFINITION && each.operation === 'query',
+);
+
+/** A value for each variable that has to be given; costs depend on page sizes alone, which have defaults. */
+function neededValues({ variableDefinitions = [] }: OperationDefinitionNode): Record<string, unknown> {
+  return Object.fromEntries(
+    variableDefinitions.flatMap(({ variable, type }) => {
+      if (type.kind !== Kind.NON_NULL_TYPE) return [];
+      const name = type.type.kind === Kind.NAMED_TYPE ? type.type.name.value : 'list';
+      const named = buildSchema().getType(name);
+      const value = isEnumType(named)
+        ? named.getValues()[0]?.name
+        : ({ list: [], DateTime: '2026-01-01T00:00:00.000Z', Int: 1, Boolean: true }[name] ?? 'x');
+      return [[variable.name.value, value]];
+    }),
+  );
+}
+
+describe('every query of the SDK', () => {
+  it('costs less than the service allows for one', () => {
+    const schema = buildSchema();
+    expect(queries.length).toBeGreaterThan(40);
+    const refused = queries.flatMap((operation) => {
+      const cost = operationCost(schema, document, operation, neededValues(operation), {} as GraphqlContext);
+      const error = costError(cost);
+      return error === null ? [] : [`${operation.name?.value}: ${error.message}`];
+    });
+    expect(refused).toEqual([]);
+  });
+});
