@@ -18,6 +18,22 @@ export interface PricesByLength extends AllPrices {
   tiers?: readonly TierPrices[] | null;
   /** USD for one of what is charged by the piece; null: no price. */
   perUnit?: UnitAmounts | null;
+  /** Null: the same prices at every hour. */
+  clock?: ClockPrices | null;
+}
+
+/** Prices for hours of the week, which a request that is accepted in them is charged at. */
+export interface WindowPrices extends AllPrices {
+  days: readonly string[];
+  hours: readonly string[];
+  tiers?: readonly TierPrices[] | null;
+}
+
+/** Prices by the clock. */
+export interface ClockPrices {
+  timeZone: string;
+  exceptDates?: readonly string[] | null;
+  windows: readonly WindowPrices[];
 }
 
 export interface UnitAmounts {
@@ -75,7 +91,7 @@ export function costOfAll(tokens: TokenSums, prices: AllPrices): bigint {
   );
 }
 
-/** Agent steps are compared at the prices for their length; sales, whose lengths are not known here, at the first ones. */
+/** Agent steps are compared at the ordinary prices for their length; sales, whose lengths and hours are not known here, at the first ones. */
 export function previewOf(before: PricesByLength, after: PricesByLength, sold: Sold): Preview {
   const step = agentStep.cacheHit + agentStep.input;
   const [stepsAt, stepsAtNew] = [pricesOfLength(before, step), pricesOfLength(after, step)];
@@ -113,15 +129,37 @@ export function addSold(rows: readonly Sold[]): Sold {
   };
 }
 
-/** The token pools that would be sold below a route's cost, whatever the length of the prompt. */
+/**
+ * The token pools that would be sold below a route's cost at some length of the prompt and hour. Where both have the same
+ * hours these are compared; otherwise each set of prices is held against each set of costs.
+ */
 export function soldBelowCost(prices: PricesByLength, costs: PricesByLength): (keyof AllPrices)[] {
+  const [ours, theirs] = [allHours(prices), allHours(costs)];
+  const isSameHours = scheduleOf(prices) === scheduleOf(costs);
+  const below = ours.flatMap((set, index) =>
+    theirs.flatMap((cost, at) => (isSameHours && index !== at ? [] : lengthsBelowCost(set, cost))),
+  );
+  return [...new Set(below)];
+}
+
+/** The sets of prices that an hour can choose: those outside of all windows first. */
+function allHours({ clock, ...ordinary }: PricesByLength): PricesByLength[] {
+  return [ordinary, ...(clock?.windows ?? [])];
+}
+
+function scheduleOf({ clock }: PricesByLength): string {
+  if (clock == null) return '';
+  const windows = clock.windows.map(({ days, hours }) => [[...days].sort(), [...hours].sort()]);
+  return JSON.stringify([clock.timeZone, [...(clock.exceptDates ?? [])].sort(), windows]);
+}
+
+function lengthsBelowCost(prices: PricesByLength, costs: PricesByLength): (keyof AllPrices)[] {
   const bounds = [prices, costs].flatMap(({ tiers }) =>
     (tiers ?? []).map(({ abovePromptTokens }) => abovePromptTokens),
   );
-  const below = [0, ...bounds].flatMap((bound) =>
+  return [0, ...bounds].flatMap((bound) =>
     setBelowCost(pricesOfLength(prices, BigInt(bound) + 1n), pricesOfLength(costs, BigInt(bound) + 1n)),
   );
-  return [...new Set(below)];
 }
 
 function setBelowCost(prices: AllPrices, costs: AllPrices): (keyof AllPrices)[] {

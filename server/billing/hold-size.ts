@@ -1,5 +1,14 @@
 import { MAX_PICO, type PicoUsd } from '../core/money.ts';
-import { dearestWithin, type FrozenPrice, pricesAt, type TieredPrices, type UnitPrices } from '../core/price.ts';
+import {
+  type ChargedUnit,
+  chargedUnits,
+  dearestWithin,
+  type FrozenPrice,
+  pricesAt,
+  type TieredPrices,
+  type UnitCounts,
+  type UnitPrices,
+} from '../core/price.ts';
 import { type CacheWrite, type PromptSize, promptBound } from '../core/request.ts';
 import { chargedBytesPerToken, heldBytesPerToken } from '../core/tokens.ts';
 
@@ -18,6 +27,10 @@ export interface RequestSize extends PromptSize {
   inputs?: number;
   /** The most searches that the vendor may make for it; left out: none that are known of. */
   searches?: number;
+  /** The most images that the vendor may make for it; left out: none. */
+  madeImages?: number;
+  /** The most minutes of audio that it may have; left out: none. */
+  minutes?: number;
 }
 
 /** Limits of the model, in tokens. */
@@ -46,8 +59,8 @@ export interface HoldSize {
 
 /** Output tokens that a hold reserves at first, and that an extension adds. */
 const stepTokens = 4_096;
-/** Searches that a hold reserves at first; the brake extends it for more. */
-const heldSearches = 4;
+/** Searches, images and minutes that a hold reserves at first; the brake extends it for more. */
+const held: Required<UnitCounts> = { search: 4, image: 1, minute: 10 };
 /** Output tokens of the shortest answer that is worth starting a request for. */
 const minAnswerTokens = 16;
 
@@ -69,15 +82,20 @@ export function holdSize(request: RequestSize, model: ModelSize, price: TieredPr
   const likely = pricesAt(price, estimatedInputTokens);
   const inputPrice = dearestInput(prices, request.cacheWrite);
   const allAnswers = BigInt(request.answers) * prices.output;
-  // A model with a price for searches may search unasked, and is charged for it.
-  const searches = Math.max(request.searches ?? 0, 1);
-  const perSearch = price.perUnit?.search ?? 0n;
+  const pieces: Required<UnitCounts> = {
+    // A model with a price for searches may search unasked, and is charged for it.
+    search: Math.max(request.searches ?? 0, 1),
+    image: request.madeImages ?? 0,
+    minute: request.minutes ?? 0,
+  };
+  const piecesCost = (countOf: (unit: ChargedUnit) => number) =>
+    chargedUnits.reduce((sum, unit) => sum + BigInt(countOf(unit)) * (price.perUnit?.[unit] ?? 0n), 0n);
   const target =
     input * inputPrice +
     BigInt(Math.min(cap, stepTokens)) * allAnswers +
-    BigInt(Math.min(searches, heldSearches)) * perSearch;
+    piecesCost((unit) => Math.min(pieces[unit], held[unit]));
   const maxInputTokens = tokensAt(1) * request.contextRuns;
-  const maxContextCost = BigInt(maxInputTokens) * inputPrice + BigInt(searches) * perSearch;
+  const maxContextCost = BigInt(maxInputTokens) * inputPrice + piecesCost((unit) => pieces[unit]);
   const contextFloor = isEmbedding ? BigInt(tokensAt(chargedBytesPerToken)) * likely.input : input * likely.cacheHit;
   const floor = contextFloor + BigInt(Math.min(cap, minAnswerTokens)) * likely.output;
   return {

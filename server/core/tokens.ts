@@ -50,6 +50,10 @@ export interface ReportedUsage {
   outputPieces: number;
   /** Searches that the vendor made for the answer; left out: none. */
   searches?: number;
+  /** Images that the vendor made for the answer, beside its tokens; left out: none. */
+  images?: number;
+  /** Minutes of audio that the model heard, begun ones whole; left out: none. */
+  minutes?: number;
   /** `model` as the upstream reported it; null when it did not. */
   model: string | null;
 }

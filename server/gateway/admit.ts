@@ -1,6 +1,6 @@
 import type { Admitted, Ledger, Refused } from '../billing/ledger.ts';
 import { formatUsd } from '../core/money.ts';
-import { contextRuns, heldSearches, mediaTokens } from '../metering/estimate.ts';
+import { askedPieces, contextRuns, heldSearches, mediaTokens } from '../metering/estimate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { ClientCall, ModelRequest } from './call.ts';
 import type { Refusal, Refusals, SpendLimitFigures } from './refusals.ts';
@@ -92,6 +92,7 @@ export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }:
       ...(facts.inputs === undefined ? {} : { inputs: facts.inputs }),
       contextRuns: contextRuns(facts, model.allow),
       searches: heldSearches(facts, model.allow, mayTakeChat(model)),
+      ...askedPieces(facts, model.allow),
     });
     if (admission.kind === 'refused') {
       metrics.budgetRefusal(metricLabels[admission.reason] ?? admission.reason);

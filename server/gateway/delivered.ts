@@ -91,7 +91,7 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
       metrics.anomaly('implausible_usage', upstream.id);
       log.warn(
         { requestId: call.requestId, upstream: upstream.id, model: upstreamModel },
-        'the upstream reported more tokens or searches than a request can take',
+        'the upstream reported more tokens, searches, images or minutes than a request can take',
       );
     }
     return within;

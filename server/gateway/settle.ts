@@ -25,8 +25,13 @@ export interface Metered {
   units?: UnitCounts;
 }
 
-function unitsOf({ searches }: ReportedUsage): Pick<Metered, 'units'> {
-  return searches === undefined ? {} : { units: { search: searches } };
+function unitsOf({ searches, images, minutes }: ReportedUsage): Pick<Metered, 'units'> {
+  const units: UnitCounts = {
+    ...(searches === undefined ? {} : { search: searches }),
+    ...(images === undefined ? {} : { image: images }),
+    ...(minutes === undefined ? {} : { minute: minutes }),
+  };
+  return Object.keys(units).length === 0 ? {} : { units };
 }
 
 const nothing: TokenPools = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };

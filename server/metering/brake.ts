@@ -24,8 +24,9 @@ const firstExtensionTokens = 4_096;
  */
 const fastExtensionMs = 2_000;
 const maxExtensionTokens = 65_536;
-/** Searches that an extension reserves, for an answer that has searched. */
+/** Searches and images that an extension reserves, for an answer that has made some. */
 const extensionSearches = 4n;
+const extensionImages = 1n;
 /** Pause between two tries to extend while the ledger is out of reach. */
 const retryMs = 500;
 
@@ -111,11 +112,11 @@ class SpendBrake implements Brake {
   private extensionTokens = firstExtensionTokens;
   /** What an answer above its cap reserves next. The end of an answer is an estimate, so this begins small. */
   private aboveCapTokens = firstExtensionTokens;
-  /** Below this many output tokens, and with the same reported input and searches, nothing needs to be computed. */
+  /** Below this many output tokens, and with the same reported input and pieces, nothing needs to be computed. */
   private nextCheckAt = 0;
   private knownInput = false;
-  /** Searches at the last computation of the cost: they cost money without adding output. */
-  private knownSearches = 0;
+  /** Searches, images and minutes at the last computation of the cost: they cost money without adding output. */
+  private knownPieces: Pieces = noPieces;
   /** The set of prices that the prompt comes to, as far as it is known. */
   private prices: UnitPrices;
 
@@ -137,7 +138,7 @@ class SpendBrake implements Brake {
     }
     const { maxOutputTokens } = this.parts;
     const inputIsKnown = account.usage !== null;
-    const hasNews = inputIsKnown !== this.knownInput || (account.searches ?? 0) !== this.knownSearches;
+    const hasNews = inputIsKnown !== this.knownInput || !isSamePieces(account, this.knownPieces);
     if (!this.ledgerAway && output < this.nextCheckAt && !hasNews) return;
     this.knownInput = inputIsKnown;
 
@@ -187,11 +188,13 @@ class SpendBrake implements Brake {
 
   private costSoFar(account: ReportedUsage, output: number): PicoUsd {
     const { bounds, estimatedInputTokens, prices } = this.parts;
-    const { usage, searches = 0 } = withinBounds(account, bounds);
-    this.knownSearches = account.searches ?? 0;
+    const within = withinBounds(account, bounds);
+    const { usage } = within;
+    const { searches = 0, images = 0, minutes = 0 } = account;
+    this.knownPieces = { searches, images, minutes };
     if (usage !== null && prices.tiers !== undefined) this.prices = pricesAt(prices, promptTokens(usage));
     const pools = usage ?? { ...noTokens, cacheHit: estimatedInputTokens };
-    return cost({ ...pools, output }, this.prices) + BigInt(searches) * searchPrice(prices);
+    return cost({ ...pools, output }, this.prices) + piecesCost(within, prices);
   }
 
   /** Cost of the rest of the answer beyond the hold; negative when the hold covers it. */
@@ -205,13 +208,16 @@ class SpendBrake implements Brake {
   /** Size of the next extension beyond the cost so far. */
   private extensionPico(output: number): PicoUsd {
     const { prices } = this;
-    // An answer that searches may go on with searches instead of text.
-    const searches = this.knownSearches === 0 ? 0n : extensionSearches * searchPrice(this.parts.prices);
+    // An answer that searches or draws may go on with that instead of text.
+    const { perUnit } = this.parts.prices;
+    const pieces =
+      (this.knownPieces.searches === 0 ? 0n : extensionSearches * (perUnit?.search ?? 0n)) +
+      (this.knownPieces.images === 0 ? 0n : extensionImages * (perUnit?.image ?? 0n));
     const rest = this.unreserved(output);
     // The upstream ignores the cap, or the estimate is too high: the answer continues nevertheless.
-    if (rest <= 0n) return dearer(searches, BigInt(this.aboveCapTokens) * prices.output);
+    if (rest <= 0n) return dearer(pieces, BigInt(this.aboveCapTokens) * prices.output);
     const step = BigInt(this.extensionTokens) * prices.output;
-    return dearer(searches, rest < step ? rest : step);
+    return dearer(pieces, rest < step ? rest : step);
   }
 
   private ask(output: number, now: number): void {
@@ -276,13 +282,28 @@ class SpendBrake implements Brake {
 }
 
 const dearer = (a: PicoUsd, b: PicoUsd): PicoUsd => (a > b ? a : b);
-const searchPrice = ({ perUnit }: TieredPrices): PicoUsd => perUnit?.search ?? 0n;
+
+/** What is counted by the piece, as reported. */
+type Pieces = Required<Pick<ReportedUsage, 'searches' | 'images' | 'minutes'>>;
+const noPieces: Pieces = { searches: 0, images: 0, minutes: 0 };
+
+function isSamePieces({ searches = 0, images = 0, minutes = 0 }: ReportedUsage, known: Pieces): boolean {
+  return searches === known.searches && images === known.images && minutes === known.minutes;
+}
+
+function piecesCost({ searches = 0, images = 0, minutes = 0 }: ReportedUsage, { perUnit = {} }: TieredPrices): PicoUsd {
+  return (
+    BigInt(searches) * (perUnit.search ?? 0n) +
+    BigInt(images) * (perUnit.image ?? 0n) +
+    BigInt(minutes) * (perUnit.minute ?? 0n)
+  );
+}
 
 /** Whether nothing that an answer may use has a price. */
 function isFree(prices: TieredPrices): boolean {
   const sets: readonly UnitPrices[] = [prices, ...(prices.tiers ?? [])];
   return (
-    searchPrice(prices) === 0n &&
+    Object.values(prices.perUnit ?? {}).every((price) => price === 0n) &&
     sets.every((set) =>
       [set.input, set.cacheHit, set.cacheWrite5m, set.cacheWrite1h, set.output].every((price) => price === 0n),
     )

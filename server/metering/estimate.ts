@@ -35,11 +35,13 @@ export function estimateOutput(account: ReportedUsage): number {
   );
 }
 
-/** Plausible bounds: maximum tokens of one request's input and output pools, and the maximum of its searches. */
+/** Plausible bounds: maximum tokens of one request's input and output pools, and the maximum of what is counted by the piece. */
 export interface TokenBounds {
   input: number;
   output: number;
   searches: number;
+  images: number;
+  minutes: number;
 }
 
 /** One run, a second one that compacts the conversation before it, and windows that the catalog rounds down. */
@@ -69,6 +71,27 @@ export function tokenBounds(
     input,
     output: Math.min(MAX_POOL_TOKENS, input * facts.answers),
     searches: asksForSearches(facts, allowed) ? maxSearchesAsked : maxSearchesUnasked,
+    images: asksFor(imageGate, facts, allowed) ? maxImages : 0,
+    minutes: asksFor(audioGate, facts, allowed) ? maxMinutes : 0,
+  };
+}
+
+/** A model makes an image and looks at it, as often as it may run. */
+const maxImages = windowsWithVendorTools;
+/** Three hours of recordings in one request; what the model's context takes is far less. */
+const maxMinutes = 180;
+const imageGate = /^(?:[\w-]+:)*image_generation$/;
+const audioGate = /^input_audio$/;
+
+function asksFor(gate: RegExp, { gates }: Gated, allowed: ReadonlySet<string>): boolean {
+  return gates.some(({ kind, name }) => kind === 'price' && allowed.has(name) && gate.test(name));
+}
+
+/** The most images and minutes of a request that asks for them, for its hold. */
+export function askedPieces(facts: Gated, allowed: ReadonlySet<string>): { madeImages?: number; minutes?: number } {
+  return {
+    ...(asksFor(imageGate, facts, allowed) ? { madeImages: maxImages } : {}),
+    ...(asksFor(audioGate, facts, allowed) ? { minutes: maxMinutes } : {}),
   };
 }
 
@@ -87,7 +110,7 @@ export function contextRuns(facts: Gated, allowed: ReadonlySet<string>): number 
 const searchGate = /^(?:(?:[\w-]+:)*(?:web_search|x_search)|plugins)$/;
 
 function asksForSearches({ gates }: Gated, allowed: ReadonlySet<string>): boolean {
-  return gates.some(({ kind, name }) => kind === 'price' && allowed.has(name) && searchGate.test(name));
+  return asksFor(searchGate, { gates }, allowed);
 }
 
 /**
@@ -113,11 +136,12 @@ export function promptBoundOf(
   return promptBound(size, contextWindow);
 }
 
-/** Caps reported tokens and searches at plausible bounds; returns the same object when all are within them. */
+/** Caps what is reported at plausible bounds; returns the same object when all is within them. */
 export function withinBounds(account: ReportedUsage, bounds: TokenBounds): ReportedUsage {
-  const { searches = 0 } = account;
-  const within = withinTokenBounds(account, bounds);
-  return searches > bounds.searches ? { ...within, searches: bounds.searches, clamped: true } : within;
+  let within = withinTokenBounds(account, bounds);
+  for (const name of ['searches', 'images', 'minutes'] as const)
+    if ((account[name] ?? 0) > bounds[name]) within = { ...within, [name]: bounds[name], clamped: true };
+  return within;
 }
 
 function withinTokenBounds(account: ReportedUsage, { input, output }: TokenBounds): ReportedUsage {

@@ -8,6 +8,8 @@ export interface Generated {
   pieces: number;
   /** Searches that the vendor made, where they are items of the answer. */
   searches?: number;
+  /** Images that the vendor made, likewise. */
+  images?: number;
 }
 
 /** A string that is not empty. */

@@ -6,7 +6,7 @@ import { disguised, type ErrorFacts, scrubIdentifiers } from './envelope.ts';
 import { createEventRelay, type DataEvent, noBytes, type Verdict } from './event-relay.ts';
 import { count, type Generated } from './generated.ts';
 import type { RequestFacts, StreamError, WireContext, WireStream } from './protocol.ts';
-import { countedAs, reportedAs, searchesIn, type UsageReading } from './usage.ts';
+import { countedAs, piecesIn, reportedAs, type UsageReading } from './usage.ts';
 
 /**
  * The stream of a native route: relays the upstream's events byte for byte, keeps the account and ends the stream. What
@@ -106,7 +106,7 @@ export function createNativeStream({ protocol, stream, facts, context }: NativeS
       const reported = reportedAs(counted(reading), facts.cacheWrite);
       return {
         ...reported,
-        ...searchesIn(reading, progress),
+        ...piecesIn(reading, progress),
         partial: !relay.complete || !isUsageFinal || reported.partial,
         outputBytes: bytes,
         outputPieces: pieces,

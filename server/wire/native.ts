@@ -7,7 +7,7 @@ import { type JsonLimits, type JsonNode, type Shape, textOf, tryScanJson, valueO
 import { readSkeleton, splicePieces } from './large-reply.ts';
 import { createNativeStream, type StreamProtocol } from './native-stream.ts';
 import { type RequestFacts, UnreadableReply, type Wire, type WireContext, type WireExchange } from './protocol.ts';
-import { countedAs, reportedAs, searchesIn, type UsageReading } from './usage.ts';
+import { countedAs, piecesIn, reportedAs, type UsageReading } from './usage.ts';
 
 /** The wire of a route whose upstream speaks the client's own protocol: bytes pass, `model` is spliced, usage is read. */
 
@@ -101,7 +101,7 @@ function readReply(
     edits: answerModelEdits(model, context),
     account: {
       ...reportedAs(reading, facts.cacheWrite),
-      ...searchesIn(reading, generated),
+      ...piecesIn(reading, generated),
       outputBytes: generated.bytes,
       outputPieces: generated.pieces,
       model: textOf(body, model),

@@ -22,6 +22,8 @@ export interface UsageReading {
   outputMissing: boolean;
   /** Searches that the vendor made, as it says; left out: it says of none. */
   searches?: number;
+  /** Minutes of audio that the model heard, begun ones whole; left out: it says of none. */
+  minutes?: number;
   /** The reading for an upstream that is known to count so; absent where that changes nothing. */
   counting?: (cached: CachedTokens) => UsageReading | null;
 }
@@ -41,7 +43,7 @@ export function countedAs(reading: UsageReading | null, cached: CachedTokens): U
 export function reportedAs(
   reading: UsageReading | null,
   asked: CacheWrite,
-): Pick<ReportedUsage, 'usage' | 'clamped' | 'partial' | 'searches'> {
+): Pick<ReportedUsage, 'usage' | 'clamped' | 'partial' | 'searches' | 'minutes'> {
   if (reading === null) return { usage: null, clamped: false, partial: false };
   const { usage, unsplitWrites, clamped, outputMissing } = reading;
   const long = asked === '1h' ? unsplitWrites : 0;
@@ -55,16 +57,17 @@ export function reportedAs(
     clamped,
     partial: outputMissing,
     ...(reading.searches === undefined ? {} : { searches: reading.searches }),
+    ...(reading.minutes === undefined ? {} : { minutes: reading.minutes }),
   };
 }
 
-/** Searches of an answer, by its usage or by its items, whichever counts more. */
-export function searchesIn(
+/** What an answer's items count: its searches, unless its usage counts more of them, and its images. */
+export function piecesIn(
   reading: UsageReading | null,
-  { searches = 0 }: { searches?: number },
-): Pick<ReportedUsage, 'searches'> {
+  { searches = 0, images = 0 }: { searches?: number; images?: number },
+): Pick<ReportedUsage, 'searches' | 'images'> {
   const most = Math.max(reading?.searches ?? 0, searches);
-  return most === 0 ? {} : { searches: most };
+  return { ...(most === 0 ? {} : { searches: most }), ...(images === 0 ? {} : { images }) };
 }
 
 /** Counts of one usage object, before they become pools; null where the object has no such number. */
@@ -135,6 +138,17 @@ function searchesOf(counter: Counter, usage: Members): { searches?: number } {
     usage['num_sources_used'],
   );
   return searches === null || searches === 0 ? {} : { searches };
+}
+
+/**
+ * Minutes of audio, which Mistral counts in seconds beside the tokens of a chat (`prompt_audio_seconds`):
+ * https://github.com/mistralai/client-python/blob/main/docs/models/usageinfo.md. At OpenAI audio is tokens of the prompt:
+ * https://platform.openai.com/docs/api-reference/chat/object (`prompt_tokens_details.audio_tokens`).
+ */
+function minutesOf(counter: Counter, usage: Members): { minutes?: number } {
+  const reported = usage['prompt_audio_seconds'];
+  const seconds = typeof reported === 'number' ? counter.count(reported) : null;
+  return seconds === null || seconds === 0 ? {} : { minutes: Math.ceil(seconds / 60) };
 }
 
 /** The first of several places that holds a count. */
@@ -308,7 +322,7 @@ export function readChatUsage(reported: unknown): UsageReading | null {
       usage['cache_creation_input_tokens'],
     ),
     cacheWriteLong: longWrites(counter, prompt),
-    searches: searchesOf(counter, usage),
+    pieces: { ...searchesOf(counter, usage), ...minutesOf(counter, usage) },
   });
 }
 
@@ -326,7 +340,7 @@ export function readResponsesUsage(reported: unknown): UsageReading | null {
     cacheHit: firstCount(counter, input['cached_tokens'], usage['cache_read_input_tokens']),
     cacheWrite: firstCount(counter, input['cache_write_tokens'], usage['cache_creation_input_tokens']),
     cacheWriteLong: longWrites(counter, input),
-    searches: searchesOf(counter, usage),
+    pieces: searchesOf(counter, usage),
   });
 }
 
@@ -352,7 +366,7 @@ interface InclusiveCounts {
   cacheHit: number | null;
   cacheWrite: number | null;
   cacheWriteLong: number | null;
-  searches: { searches?: number };
+  pieces: { searches?: number; minutes?: number };
 }
 
 function inclusive(counter: Counter, counts: InclusiveCounts, cachedTokens: CachedTokens = null): UsageReading | null {
@@ -374,7 +388,7 @@ function inclusive(counter: Counter, counts: InclusiveCounts, cachedTokens: Cach
   const input = exclusive ? prompt : Math.max(prompt - cachedPart(prompt, cacheHit, cacheWrite, cachedTokens), 0);
   return {
     unsplitWrites: counts.cacheWriteLong === null ? cacheWrite : 0,
-    ...counts.searches,
+    ...counts.pieces,
     usage: {
       input: counter.bound(input),
       cacheHit,

@@ -26,7 +26,7 @@ function open(more: Partial<BrakeParts> = {}) {
     prices: { input: 1n, cacheHit: 1n, cacheWrite5m: 1n, cacheWrite1h: 1n, output: 10n },
     promptBound: 50,
     estimatedInputTokens: 0,
-    bounds: { input: 50, output: 1_000, searches: 20 },
+    bounds: { input: 50, output: 1_000, searches: 20, images: 4, minutes: 10 },
     maxOutputTokens: 1_000_000,
     reasoning: null,
     credit: createCredit().of('account'),
@@ -81,6 +81,17 @@ describe('the brake of a request at tiered prices', () => {
     const longer = open({ prices, promptBound: 50 });
     longer.brake.check({ ...account(4 * 27), usage: reported(21) }, 0);
     expect(longer.asked).toEqual([122_880n]);
+  });
+
+  it('counts images and minutes at their own price, and sees them without text', () => {
+    const prices = { ...first, perUnit: { image: 300n, minute: 100n } };
+    const { brake, asked } = open({ prices });
+    brake.check({ ...account(4), minutes: 2, images: 1 }, 0);
+    expect(asked).toEqual([]);
+    // 200 for two minutes and 600 for two images are four fifths of the hold; the next image is asked for.
+    brake.check({ ...account(4), minutes: 2, images: 2 }, 0);
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toBeGreaterThanOrEqual(300n);
   });
 
   it('counts searches at their own price', () => {

@@ -2,17 +2,21 @@ import { fill } from '../language/fill.ts';
 import { useOperatorLanguage } from '../language/language.tsx';
 import { isUsd } from '../money.ts';
 import type { AllPrices, PricesByLength, TierPrices, UnitAmounts } from '../preview.ts';
+import {
+  type ClockDraft,
+  clockOf,
+  type DraftedClock,
+  draftOfClock,
+  draftOfSet,
+  emptySet,
+  noClock,
+  type SetDraft,
+  setOf,
+} from '../price-draft.ts';
 import { Button } from './button.tsx';
+import { ClockFields } from './clock-fields.tsx';
 import { TextField } from './field.tsx';
-
-/** One set of prices as typed; empty cache writes cost the same as new context. */
-interface SetDraft {
-  input: string;
-  cacheHit: string;
-  output: string;
-  cacheWrite5m: string;
-  cacheWrite1h: string;
-}
+import { SetFields } from './price-set-fields.tsx';
 
 /** What can be charged by the piece. */
 const units = ['search', 'image', 'minute'] as const;
@@ -22,9 +26,10 @@ interface TierDraft extends SetDraft {
   abovePromptTokens: string;
 }
 
-/** Prices of every prompt length as typed. */
+/** Prices of every prompt length and hour as typed. */
 export interface PriceDraft extends SetDraft {
   tiers: readonly TierDraft[];
+  clock: ClockDraft;
   /** USD for one, empty: no price. */
   perUnit: Record<Unit, string>;
   /** Empty: whatever the upstream takes. */
@@ -35,44 +40,34 @@ export interface PriceDraft extends SetDraft {
 export interface DraftedPrices extends AllPrices {
   tiers: TierPrices[];
   perUnit: UnitAmounts;
+  clock: DraftedClock | null;
   maxPromptTokens: number | null;
 }
 
-const emptySet: SetDraft = { input: '', cacheHit: '', output: '', cacheWrite5m: '', cacheWrite1h: '' };
 export const emptyPrices: PriceDraft = {
   ...emptySet,
   tiers: [],
+  clock: noClock,
   perUnit: { search: '', image: '', minute: '' },
   maxPromptTokens: '',
 };
 
-const kinds = ['input', 'cacheHit', 'output', 'cacheWrite5m', 'cacheWrite1h'] as const;
-const optional: ReadonlySet<string> = new Set(['cacheWrite5m', 'cacheWrite1h']);
-
 export function draftOfPrices(prices: (PricesByLength & { maxPromptTokens?: number | null }) | null): PriceDraft {
   if (prices === null) return emptyPrices;
+  const tiers = (prices.tiers ?? []).map((tier) => ({
+    ...draftOfSet(tier),
+    abovePromptTokens: String(tier.abovePromptTokens),
+  }));
   return {
     ...draftOfSet(prices),
-    tiers: (prices.tiers ?? []).map((tier) => ({
-      ...draftOfSet(tier),
-      abovePromptTokens: String(tier.abovePromptTokens),
-    })),
+    tiers,
+    clock: draftOfClock(prices.clock ?? null),
     perUnit: {
       search: prices.perUnit?.search ?? '',
       image: prices.perUnit?.image ?? '',
       minute: prices.perUnit?.minute ?? '',
     },
     maxPromptTokens: prices.maxPromptTokens == null ? '' : String(prices.maxPromptTokens),
-  };
-}
-
-function draftOfSet(prices: AllPrices): SetDraft {
-  return {
-    input: prices.input,
-    cacheHit: prices.cacheHit,
-    output: prices.output,
-    cacheWrite5m: prices.cacheWrite5m ?? '',
-    cacheWrite1h: prices.cacheWrite1h ?? '',
   };
 }
 
@@ -87,10 +82,12 @@ export function pricesOf(draft: PriceDraft): DraftedPrices | null {
     if (set === null || !isCount(tier.abovePromptTokens)) return null;
     tiers.push({ ...set, abovePromptTokens: Number(tier.abovePromptTokens) });
   }
+  const clock = clockOf(draft.clock, tiers);
+  if (clock === undefined) return null;
   if (!units.every((unit) => draft.perUnit[unit] === '' || isUsd(draft.perUnit[unit]))) return null;
   const one = (unit: Unit) => (draft.perUnit[unit] === '' ? null : draft.perUnit[unit].trim());
   const perUnit = { search: one('search'), image: one('image'), minute: one('minute') };
-  return { ...prices, tiers, perUnit, maxPromptTokens: maxPromptTokens === '' ? null : Number(maxPromptTokens) };
+  return { ...prices, tiers, perUnit, clock, maxPromptTokens: maxPromptTokens === '' ? null : Number(maxPromptTokens) };
 }
 
 /** What a route costs: as `pricesOf`, without the longest prompt, which only a model's own prices have. */
@@ -102,18 +99,6 @@ export function routeCostsOf(draft: PriceDraft): Omit<DraftedPrices, 'maxPromptT
 }
 
 const isCount = (text: string): boolean => /^[1-9][0-9]{0,8}$/.test(text.trim());
-
-function setOf(draft: SetDraft): AllPrices | null {
-  if (!kinds.every((kind) => (draft[kind] === '' ? optional.has(kind) : isUsd(draft[kind], 6)))) return null;
-  const filled = (text: string) => (text === '' ? null : text.trim());
-  return {
-    input: draft.input.trim(),
-    cacheHit: draft.cacheHit.trim(),
-    output: draft.output.trim(),
-    cacheWrite5m: filled(draft.cacheWrite5m),
-    cacheWrite1h: filled(draft.cacheWrite1h),
-  };
-}
 
 /** The editor of the prices of every prompt length. `required`: they are a model's; else what a route costs. */
 export function PriceFields({
@@ -130,6 +115,11 @@ export function PriceFields({
   const { t } = useOperatorLanguage();
   const tierAt = (index: number, tier: TierDraft) =>
     onChange({ ...draft, tiers: draft.tiers.map((each, at) => (at === index ? tier : each)) });
+  const dropTier = (index: number) => {
+    const without = <Item,>(list: readonly Item[]) => list.filter((_item, at) => at !== index);
+    const windows = draft.clock.windows.map((window) => ({ ...window, tiers: without(window.tiers) }));
+    onChange({ ...draft, tiers: without(draft.tiers), clock: { ...draft.clock, windows } });
+  };
   const countError = (text: string) => (text === '' || isCount(text) ? undefined : t.operator.tokenCount);
   return (
     <>
@@ -151,7 +141,7 @@ export function PriceFields({
             small
             look="danger"
             aria-label={fill(t.operator.removeTier, { n: index + 1 })}
-            onClick={() => onChange({ ...draft, tiers: draft.tiers.filter((_tier, at) => at !== index) })}
+            onClick={() => dropTier(index)}
           >
             {t.common.remove}
           </Button>
@@ -165,6 +155,11 @@ export function PriceFields({
           {t.operator.addTier}
         </Button>
       ) : null}
+      <ClockFields
+        draft={draft.clock}
+        bounds={draft.tiers.map(({ abovePromptTokens }) => abovePromptTokens)}
+        onChange={(clock) => onChange({ ...draft, clock })}
+      />
       <div className="fields">
         {units.map((unit) => (
           <TextField
@@ -193,38 +188,3 @@ export function PriceFields({
 
 /** As the server allows. */
 const maxTiers = 4;
-
-function SetFields({
-  draft,
-  onChange,
-  fields = {},
-  required,
-}: {
-  draft: SetDraft;
-  onChange: (draft: SetDraft) => void;
-  fields?: Record<string, string>;
-  required: boolean;
-}) {
-  const { t } = useOperatorLanguage();
-  return (
-    <div className="fields">
-      {kinds.map((kind) => (
-        <TextField
-          key={kind}
-          label={t.models[kind]}
-          inputMode="decimal"
-          required={required && !optional.has(kind)}
-          placeholder={optional.has(kind) ? t.operator.asInput : ''}
-          value={draft[kind]}
-          onChange={(value) => onChange({ ...onlySet(draft), [kind]: value })}
-          error={fields[kind] ?? (draft[kind] === '' || isUsd(draft[kind], 6) ? undefined : t.problems.price)}
-        />
-      ))}
-    </div>
-  );
-}
-
-/** A set without the other members of a draft, which must not overwrite newer ones. */
-function onlySet({ input, cacheHit, output, cacheWrite5m, cacheWrite1h }: SetDraft): SetDraft {
-  return { input, cacheHit, output, cacheWrite5m, cacheWrite1h };
-}

@@ -1,6 +1,7 @@
 /** The price table of the catalog. */
 
 import type { ModelsAnswer } from '@steyg/sdk';
+import { hoursText } from '../hours.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { Badge } from './page.tsx';
 import { Table } from './table.tsx';
@@ -22,7 +23,7 @@ export function VndPair({ price }: { price: Model['output'] }) {
 
 type Pool = 'input' | 'cacheHit' | 'cacheWrite5m' | 'cacheWrite1h' | 'output';
 
-/** A price, and below it those of longer prompts. */
+/** A price, and below it those of longer prompts and of other hours. */
 function PriceCell({ model, pool }: { model: Model; pool: Pool }) {
   const { t, format } = useLanguage();
   return (
@@ -36,53 +37,96 @@ function PriceCell({ model, pool }: { model: Model; pool: Pool }) {
           })}
         </small>
       ))}
+      {(model.priceClock?.windows ?? []).map((window) => (
+        <small key={window.hours.join()} className="tier-price">
+          {fill(t.models.atHours, { price: format.usdExact(window[pool].usdPerMillion) })}
+        </small>
+      ))}
     </>
   );
+}
+
+/** What is charged by the piece, beside the tokens. */
+export function PiecesHint({ models }: { models: readonly Model[] }) {
+  const { t, format } = useLanguage();
+  return models.map(({ id, displayName, perUnit }) => {
+    const pieces = (['search', 'image', 'minute'] as const).flatMap((unit) => {
+      const price = perUnit[unit];
+      return price === null ? [] : [fill(t.models.perUnit[unit], { price: format.usdExact(price) })];
+    });
+    if (pieces.length === 0) return null;
+    return (
+      <p key={id} className="hint">
+        {fill(t.models.piecesOf, { model: displayName, pieces: format.list(pieces) })}
+      </p>
+    );
+  });
+}
+
+/** Which hours have prices of their own, and on which dates they do not count. */
+export function HoursHint({ models }: { models: readonly Model[] }) {
+  const { t, locale } = useLanguage();
+  const clocked = models.flatMap(({ id, displayName, priceClock }) =>
+    priceClock === null ? [] : [{ id, displayName, priceClock }],
+  );
+  return clocked.map(({ id, displayName, priceClock: { timeZone, exceptDates, windows } }) => (
+    <p key={id} className="hint">
+      {fill(t.models.hoursOf, {
+        model: displayName,
+        hours: windows.map((window) => hoursText(window, timeZone, locale)).join('; '),
+      })}
+      {exceptDates.length === 0 ? '' : ` ${fill(t.models.exceptDates, { dates: exceptDates.join(', ') })}`}
+    </p>
+  ));
 }
 
 /** What every model costs. */
 export function PriceTable({ models }: { models: readonly Model[] }) {
   const { t, format } = useLanguage();
   return (
-    <Table
-      caption={t.models.caption}
-      rows={models}
-      rowKey={({ id }) => id}
-      columns={[
-        {
-          head: t.models.model,
-          names: true,
-          cell: ({ displayName, modelId, simulated }) => (
-            <>
-              {displayName} {simulated ? <Badge tone="warn">{t.models.simulated}</Badge> : null}
-              <br />
-              <code>{modelId}</code>
-            </>
-          ),
-        },
-        ...(['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const).map((pool) => ({
-          head: t.models[pool],
-          figure: true,
-          cell: (model: Model) => <PriceCell model={model} pool={pool} />,
-        })),
-        { head: t.models.outputVnd, figure: true, cell: ({ output }) => <VndPair price={output} /> },
-        {
-          head: t.models.steps,
-          figure: true,
-          cell: ({ agentStepsFor5Usd, markedAgentStepsFor5Usd }) => {
-            if (agentStepsFor5Usd === null) return t.models.free;
-            const steps = format.number(agentStepsFor5Usd);
-            if (markedAgentStepsFor5Usd === null || markedAgentStepsFor5Usd === agentStepsFor5Usd) return steps;
-            const marked = fill(t.models.stepsMarked, { n: format.number(markedAgentStepsFor5Usd) });
-            return (
+    <>
+      <Table
+        caption={t.models.caption}
+        rows={models}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            head: t.models.model,
+            names: true,
+            cell: ({ displayName, modelId, simulated }) => (
               <>
-                {steps}
-                <small className="tier-price">{marked}</small>
+                {displayName} {simulated ? <Badge tone="warn">{t.models.simulated}</Badge> : null}
+                <br />
+                <code>{modelId}</code>
               </>
-            );
+            ),
           },
-        },
-      ]}
-    />
+          ...(['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const).map((pool) => ({
+            head: t.models[pool],
+            figure: true,
+            cell: (model: Model) => <PriceCell model={model} pool={pool} />,
+          })),
+          { head: t.models.outputVnd, figure: true, cell: ({ output }) => <VndPair price={output} /> },
+          {
+            head: t.models.steps,
+            figure: true,
+            cell: ({ agentStepsFor5Usd, markedAgentStepsFor5Usd }) => {
+              if (agentStepsFor5Usd === null) return t.models.free;
+              const steps = format.number(agentStepsFor5Usd);
+              if (markedAgentStepsFor5Usd === null || markedAgentStepsFor5Usd === agentStepsFor5Usd) return steps;
+              const marked = fill(t.models.stepsMarked, { n: format.number(markedAgentStepsFor5Usd) });
+              return (
+                <>
+                  {steps}
+                  <small className="tier-price">{marked}</small>
+                </>
+              );
+            },
+          },
+        ]}
+      />
+      <HoursHint models={models} />
+      <PiecesHint models={models} />
+    </>
   );
 }

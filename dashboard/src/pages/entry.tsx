@@ -9,6 +9,7 @@ import { Table } from '../components/table.tsx';
 import { Usd } from '../components/usd.tsx';
 import { useAsk } from '../data.tsx';
 import { usePart } from '../hooks.ts';
+import { hoursText } from '../hours.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import type { Texts } from '../language/texts.ts';
 import { addUsd, parseUsd } from '../money.ts';
@@ -33,7 +34,7 @@ export default function EntryPage() {
 }
 
 function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
-  const { t, format } = useLanguage();
+  const { t, format, locale } = useLanguage();
   const sum = addUsd([...entry.receipt, ...entry.units].map(({ amount }) => amount));
   const addsUp = parseUsd(sum) === parseUsd(entry.cost);
   const pools = t.entry.pools as Record<string, string>;
@@ -98,6 +99,18 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
             </Fact>
           ))}
           {entry.tier === null ? null : <Fact name={t.entry.tier}>{tierText(entry.tier, t, format.number)}</Fact>}
+          {entry.clock === null ? null : (
+            <Fact name={t.entry.clock}>
+              {entry.clock.window === null
+                ? t.entry.otherHours
+                : hoursText(
+                    { ...entry.clock.window, hours: [entry.clock.window.period] },
+                    entry.clock.window.timeZone,
+                    locale,
+                  )}
+              {` · ${fill(t.entry.pricedAt, { time: format.dateTime(entry.clock.pricedAt) })}`}
+            </Fact>
+          )}
           <Fact name={t.activity.cost}>{format.usdExact(entry.cost)}</Fact>
           <Fact name={t.activity.charged}>{format.usdExact(entry.charged)}</Fact>
           <Fact name={t.entry.freeAfter}>{format.usdExact(entry.freeAfter)}</Fact>

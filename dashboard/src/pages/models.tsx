@@ -5,10 +5,11 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { TextField } from '../components/field.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
-import { PriceTable, VndPair } from '../components/price-table.tsx';
+import { HoursHint, PiecesHint, PriceTable, VndPair } from '../components/price-table.tsx';
 import { Banner, Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk } from '../data.tsx';
+import { hoursText } from '../hours.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
 
@@ -60,7 +61,7 @@ export default function Models() {
 }
 
 function Details({ model }: { model: Model }) {
-  const { t, format } = useLanguage();
+  const { t, format, locale } = useLanguage();
   const prices = (['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const).map((pool) => ({
     pool,
     price: model[pool],
@@ -127,6 +128,31 @@ function Details({ model }: { model: Model }) {
             ]}
           />
         ))}
+        {(model.priceClock?.windows ?? []).flatMap((window) =>
+          [
+            { set: window, above: 0 },
+            ...window.priceTiers.map((tier) => ({ set: tier, above: tier.abovePromptTokens })),
+          ].map(({ set, above }) => {
+            const hours = hoursText(window, model.priceClock?.timeZone ?? '', locale);
+            const head = above === 0 ? hours : `${hours}: ${fill(t.models.longPrompts, { n: format.number(above) })}`;
+            return (
+              <Table
+                key={head}
+                caption={head}
+                rows={prices.map(({ pool }) => ({ pool, price: set[pool] }))}
+                rowKey={({ pool }) => pool}
+                columns={[
+                  { head, names: true, cell: ({ pool }) => t.models[pool] },
+                  { head: 'USD', figure: true, cell: ({ price }) => format.usdExact(price.usdPerMillion) },
+                  { head: 'VND', figure: true, cell: ({ price }) => <VndPair price={price} /> },
+                ]}
+              />
+            );
+          }),
+        )}
+        <HoursHint models={[model]} />
+        <PiecesHint models={[model]} />
+        {model.priceClock === null ? null : <p className="hint">{t.models.hoursHint}</p>}
         {model.priceTiers.length === 0 ? null : <p className="hint">{t.models.longPromptsHint}</p>}
         <p className="hint">{fill(t.models.since, { date: format.date(model.pricedSince) })}</p>
       </details>

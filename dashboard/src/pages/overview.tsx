@@ -87,15 +87,21 @@ const maxModels = 4;
 function Enough({ free }: { free: string }) {
   const { t, format } = useLanguage();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
-  const steps = (models.data ?? []).slice(0, maxModels).flatMap(({ id, displayName, priceTiers, ...model }) => {
-    const { input, cacheHit, output } =
-      priceTiers.findLast(({ abovePromptTokens }) => agentStepPrompt > abovePromptTokens) ?? model;
-    const count = stepsFor(free, {
-      input: input.usdPerMillion,
-      cacheHit: cacheHit.usdPerMillion,
-      output: output.usdPerMillion,
+  const steps = (models.data ?? []).slice(0, maxModels).flatMap(({ id, displayName, ...model }) => {
+    const counts = [model, ...(model.priceClock?.windows ?? [])].flatMap((hours) => {
+      const { input, cacheHit, output } =
+        hours.priceTiers.findLast(({ abovePromptTokens }) => agentStepPrompt > abovePromptTokens) ?? hours;
+      const count = stepsFor(free, {
+        input: input.usdPerMillion,
+        cacheHit: cacheHit.usdPerMillion,
+        output: output.usdPerMillion,
+      });
+      return count === null ? [] : [count];
     });
-    return count === null || count <= 0n ? [] : [{ id, displayName, count }];
+    // At the dearest hours.
+    const [first, ...others] = counts;
+    const count = first === undefined ? 0n : others.reduce((least, each) => (each < least ? each : least), first);
+    return count <= 0n ? [] : [{ id, displayName, count }];
   });
   if (steps.length === 0) return null;
   return (

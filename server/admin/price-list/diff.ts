@@ -15,6 +15,8 @@ import { pools, type Pool as TokenPool, type VendorPriceList } from './price-lis
 export interface PriceText extends Partial<Record<TokenPool, string>> {
   tiers?: readonly (Partial<Record<TokenPool, string>> & { abovePromptTokens: number })[];
   maxPromptTokens?: number;
+  /** Prices by the clock, as `clockFacts` writes them. */
+  clock?: object;
   /** Prices by the piece, which lists name otherwise: they are not compared. */
   perUnit?: Record<string, string>;
 }
@@ -117,8 +119,15 @@ function vendorAt(
   );
 }
 
+/** The prices outside of all windows, and those of each. */
+function hoursOf(prices: CatalogPrice): PoolPrices[] {
+  return [prices, ...(prices.clock?.windows ?? [])];
+}
+
+type PoolPrices = Pick<CatalogPrice, TokenPool>;
+
 /** A cache write without a price of its own costs as new context. */
-function poolOf(prices: CatalogPrice | RouteCosts, pool: TokenPool): bigint {
+function poolOf(prices: PoolPrices, pool: TokenPool): bigint {
   return prices[pool] ?? prices.input;
 }
 
@@ -143,12 +152,14 @@ function differences(row: DiffRow, price: CatalogPrice | null, costs: RouteCosts
   if (row.vendor === null) return [];
   if (costs === null) return ['not_listed'];
   const { tiers: listTiers = [], ...listed } = row.list ?? {};
-  const { tiers: ownTiers = [], perUnit: _pieces, ...own } = row.cost ?? {};
+  const { tiers: ownTiers = [], perUnit: _pieces, clock: _hours, ...own } = row.cost ?? {};
   const otherLimit = ({ ours, list }: { ours: number; list: number | null }) => list !== null && list !== ours;
   return [
     ...(row.cost === null || JSON.stringify(own) !== JSON.stringify(listed) ? (['cost'] as const) : []),
     ...(JSON.stringify(ownTiers) === JSON.stringify(listTiers) ? [] : (['tiers'] as const)),
-    ...(price !== null && pools.some((pool) => poolOf(price, pool) < poolOf(costs, pool)) ? (['loss'] as const) : []),
+    ...(price !== null && pools.some((pool) => hoursOf(price).some((set) => poolOf(set, pool) < poolOf(costs, pool)))
+      ? (['loss'] as const)
+      : []),
     ...(otherLimit(row.contextWindow) || otherLimit(row.maxOutputTokens) ? (['limits'] as const) : []),
   ];
 }
@@ -188,8 +199,13 @@ function proposalOf(
 }
 
 /** What a list does not say stays as it is. */
-function keptOf({ perUnit, maxPromptTokens }: PriceText = {}): Pick<PriceText, 'perUnit' | 'maxPromptTokens'> {
+function keptOf({
+  perUnit,
+  clock,
+  maxPromptTokens,
+}: PriceText = {}): Pick<PriceText, 'perUnit' | 'clock' | 'maxPromptTokens'> {
   return {
+    ...(clock === undefined ? {} : { clock }),
     ...(perUnit === undefined ? {} : { perUnit }),
     ...(maxPromptTokens === undefined ? {} : { maxPromptTokens }),
   };

@@ -1,6 +1,6 @@
 import type { CatalogModel } from '../../catalog/catalog.ts';
 import { formatPrice, formatUsd } from '../../core/money.ts';
-import type { UnitPrices } from '../../core/price.ts';
+import { chargedUnits, type PriceWindow, type UnitPrices, type Weekday, weekdays } from '../../core/price.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import type { Plan } from '../../plans/plans.ts';
 import {
@@ -66,6 +66,7 @@ export function pricingPage(list: PriceList, address: PageAddress, search = ''):
 <p>${w.lead}</p>
 ${simulatedHint(list.models, w)}
 ${list.models.length === 0 ? `<p>${w.noModels}</p>` : priceTable(shown, { locale: address.locale, search })}
+${beyondTokens(shown, address.locale)}
 <p class="quiet">${w.stepsHint}</p>
 ${planTable(list.plans, address.locale)}
 <p><a class="button" href="/sign-up">${w.begin}</a></p>`;
@@ -90,6 +91,7 @@ export function modelPage(priced: PricedModel, plans: readonly Plan[], address: 
 ${simulatedHint([priced], w)}
 <h2>${w.prices}</h2>
 ${poolTable(model, plans, locale)}
+${beyondTokens([priced], locale)}
 <p class="quiet">${w.since} ${time(model.price.validFrom, locale)}. ${plans.length === 0 ? '' : w.vndHint}</p>
 <dl class="figures">${figures(priced, locale)}</dl>
 <h2 id="examples">${w.examples}</h2>
@@ -122,6 +124,7 @@ export function comparisonPage(models: readonly PricedModel[], address: PageAddr
 <p>${w.lead}</p>
 ${simulatedHint(models, w)}
 ${scrolled(w.compareTitle, `<thead><tr><td></td>${heads}</tr></thead><tbody>${rows.join('')}</tbody>`)}
+${beyondTokens(models, locale)}
 <p class="quiet">${w.stepsHint}</p>`;
   return document(address, {
     path: '/pricing',
@@ -186,11 +189,22 @@ function poolTable(model: CatalogModel, plans: readonly Plan[], locale: Locale):
       (pool) =>
         `<tr><th scope="row">${w.pools[pool]}</th><td class="figure">${usd(prices[pool])}</td>${inVnd(prices[pool])}</tr>`,
     );
+  const group = (text: string) => `<tr><th scope="rowgroup" colspan="${heads.length + 1}">${text}</th></tr>`;
   const longer = (model.price.tiers ?? []).flatMap((tier) => [
-    `<tr><th scope="rowgroup" colspan="${heads.length + 1}">${w.longPrompts(number(tier.abovePromptTokens, locale))}</th></tr>`,
+    group(w.longPrompts(number(tier.abovePromptTokens, locale))),
     ...rowsOf(tier),
   ]);
-  const rows = [...rowsOf(model.price), ...longer];
+  const hours = (model.price.clock?.windows ?? []).flatMap((window) => [
+    group(escapeText(w.atTheseHours(hoursText(window, model.price.clock?.timeZone ?? '', locale)))),
+    ...rowsOf(window),
+    ...window.tiers.flatMap((tier) => [
+      group(
+        `${escapeText(hoursText(window, model.price.clock?.timeZone ?? '', locale))}: ${w.longPrompts(number(tier.abovePromptTokens, locale))}`,
+      ),
+      ...rowsOf(tier),
+    ]),
+  ]);
+  const rows = [...rowsOf(model.price), ...longer, ...hours];
   return scrolled(
     w.prices,
     `<thead><tr><th scope="col">${w.pool}</th>${heads.map((head) => `<th scope="col" class="figure">${head}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody>`,
@@ -281,14 +295,67 @@ function stepsText({ price }: CatalogModel, locale: Locale): string {
     : `${plain}<br><span class="quiet">${w.stepsMarked(number(marked, locale))}</span>`;
 }
 
-/** A price, and below it those of longer prompts. */
+/** A price, and below it those of longer prompts and of other hours. */
 function tieredUsd({ price }: CatalogModel, pool: (typeof poolNames)[number], locale: Locale): string {
   const w = pricingWords[locale];
   const longer = (price.tiers ?? []).map(
     (tier) =>
       `<br><span class="quiet">${w.abovePrompt(number(tier.abovePromptTokens, locale))} ${usd(tier[pool])}</span>`,
   );
-  return usd(price[pool]) + longer.join('');
+  const hours = (price.clock?.windows ?? []).map(
+    (window) => `<br><span class="quiet">${w.atHours} ${usd(window[pool])}</span>`,
+  );
+  return usd(price[pool]) + longer.join('') + hours.join('');
+}
+
+/** Which hours have prices of their own, and what is charged by the piece, of each model that has any. */
+function beyondTokens(models: readonly PricedModel[], locale: Locale): string {
+  const w = pricingWords[locale];
+  const lines = models.flatMap(({ model }) => {
+    const { clock, perUnit = {} } = model.price;
+    const hours = (clock?.windows ?? []).map((window) => hoursText(window, clock?.timeZone ?? '', locale));
+    const except = clock?.exceptDates ?? [];
+    const pieces = chargedUnits.flatMap((unit) => {
+      const price = perUnit[unit];
+      return price === undefined ? [] : [`${w.units[unit]} $${formatUsd(price)}`];
+    });
+    return [
+      ...(hours.length === 0
+        ? []
+        : [
+            w.hoursOf(model.displayName, hours.join('; ')) +
+              (except.length === 0 ? '' : ` ${w.exceptOn(except.join(', '))}`),
+          ]),
+      ...(pieces.length === 0 ? [] : [w.piecesOf(model.displayName, pieces.join(', '))]),
+    ];
+  });
+  if (lines.length === 0) return '';
+  const isClocked = models.some(({ model }) => model.price.clock !== undefined);
+  return `<ul class="quiet">${lines.map((line) => `<li>${escapeText(line)}</li>`).join('')}</ul>${isClocked ? `<p class="quiet">${w.hoursHint}</p>` : ''}`;
+}
+
+/** `Mon–Fri 09:00–12:00, 14:00–18:00 (Asia/Shanghai)`. */
+function hoursText({ days, hours }: Pick<PriceWindow, 'days' | 'hours'>, timeZone: string, locale: Locale): string {
+  const periods = hours.map((period) => period.replace('-', '–')).join(', ');
+  return `${daysText(days, locale)} ${periods} (${timeZone})`;
+}
+
+/** Three and more days in a row are a range. */
+function daysText(days: readonly Weekday[], locale: Locale): string {
+  const names = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' });
+  // 5 January 2026 is a Monday.
+  const nameOf = (place: number) => names.format(Date.UTC(2026, 0, 5 + place));
+  const runs: [number, number][] = [];
+  for (const place of weekdays.flatMap((day, at) => (days.includes(day) ? [at] : []))) {
+    const last = runs.at(-1);
+    if (last !== undefined && last[1] === place - 1) last[1] = place;
+    else runs.push([place, place]);
+  }
+  const texts = runs.flatMap(([first, last]) => {
+    if (last - first > 1) return [`${nameOf(first)}–${nameOf(last)}`];
+    return first === last ? [nameOf(first)] : [nameOf(first), nameOf(last)];
+  });
+  return texts.join(', ');
 }
 
 /** A figure of one day is no figure of a month: the days with data are counted beside it. */

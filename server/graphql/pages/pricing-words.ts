@@ -1,3 +1,4 @@
+import type { ChargedUnit } from '../../core/price.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import type { Locale } from '../../shared/page.ts';
 
@@ -42,6 +43,13 @@ export interface PricingWords {
   stepsMarked: (steps: string) => string;
   abovePrompt: (tokens: string) => string;
   longPrompts: (tokens: string) => string;
+  atHours: string;
+  atTheseHours: (hours: string) => string;
+  hoursOf: (model: string, hours: string) => string;
+  exceptOn: (dates: string) => string;
+  hoursHint: string;
+  units: Record<ChargedUnit, string>;
+  piecesOf: (model: string, pieces: string) => string;
   stepsHint: string;
   vndHint: string;
   free: string;
@@ -117,6 +125,13 @@ export const pricingWords: Record<Locale, PricingWords> = {
     stepsMarked: (steps) => `${steps} with cache marks`,
     abovePrompt: (tokens) => `prompt above ${tokens}:`,
     longPrompts: (tokens) => `Prompts of more than ${tokens} tokens: the whole request`,
+    atHours: 'at other hours:',
+    atTheseHours: (hours) => `${hours}: the whole request`,
+    hoursOf: (model, hours) => `${model} has other prices ${hours}.`,
+    exceptOn: (dates) => `Not on ${dates}.`,
+    hoursHint: 'A request is charged at the prices of the moment at which it is accepted.',
+    units: { search: 'a search', image: 'an image', minute: 'a minute' },
+    piecesOf: (model, pieces) => `${model}, beside its tokens: ${pieces}.`,
     stepsHint:
       'An agent step is an assumption for comparison, not a measurement: 150,000 cached tokens, 30,000 new tokens and 4,000 output tokens. With cache marks, the new tokens are written to the five-minute cache.',
     vndHint: 'VND at what a plan asks for a USD of budget: for orientation. Requests are charged in USD.',
@@ -191,6 +206,13 @@ export const pricingWords: Record<Locale, PricingWords> = {
     stepsMarked: (steps) => `${steps} khi có đánh dấu cache`,
     abovePrompt: (tokens) => `prompt trên ${tokens}:`,
     longPrompts: (tokens) => `Prompt có hơn ${tokens} token: toàn bộ yêu cầu`,
+    atHours: 'vào khung giờ khác:',
+    atTheseHours: (hours) => `${hours}: toàn bộ yêu cầu`,
+    hoursOf: (model, hours) => `${model} có giá khác vào ${hours}.`,
+    exceptOn: (dates) => `Trừ các ngày ${dates}.`,
+    hoursHint: 'Yêu cầu được tính theo giá tại thời điểm được tiếp nhận.',
+    units: { search: 'mỗi lần tìm kiếm', image: 'mỗi ảnh', minute: 'mỗi phút' },
+    piecesOf: (model, pieces) => `${model}, ngoài token: ${pieces}.`,
     stepsHint:
       'Một bước là giả định để so sánh, không phải số đo: 150.000 token đọc từ cache, 30.000 token mới và 4.000 token do model viết. Khi có đánh dấu cache, token mới được ghi vào cache năm phút.',
     vndHint: 'VND tính theo giá của 1 USD số dư trong gói, chỉ để tham khảo. Yêu cầu được tính bằng USD.',

@@ -41,7 +41,24 @@ const itemShape = shape({
   arguments: leaf,
   input: leaf,
   action: shape({ type: leaf }),
+  status: leaf,
 });
+
+/** Counts what is charged by the piece: searches and images are items of the answer. */
+function countPieces(generated: Generated, data: Uint8Array, item: JsonNode): void {
+  countSearch(generated, data, item);
+  countImage(generated, data, item);
+}
+
+/**
+ * An image that the vendor made. Its tokens are not in the usage, which is of the model that asked for it:
+ * https://community.openai.com/t/responses-api-image-generation-token-usage/1277438. One that failed is not charged.
+ */
+function countImage(generated: Generated, data: Uint8Array, item: JsonNode): void {
+  if (textOf(data, item.members.get('type')) !== 'image_generation_call') return;
+  if (textOf(data, item.members.get('status')) === 'failed') return;
+  generated.images = (generated.images ?? 0) + 1;
+}
 
 /**
  * A search is an item of the answer; opening a page that it found and looking in it are not charged.
@@ -55,7 +72,7 @@ function countSearch(generated: Generated, data: Uint8Array, item: JsonNode): vo
 }
 
 function countItem(generated: Generated, item: JsonNode, data: Uint8Array): void {
-  countSearch(generated, data, item);
+  countPieces(generated, data, item);
   for (const part of [...(item.members.get('content')?.items ?? []), ...(item.members.get('summary')?.items ?? [])]) {
     countText(generated, part.members.get('text') ?? part.members.get('refusal'));
   }
@@ -141,7 +158,7 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
       });
     } else if (type === 'response.output_item.done' && item !== undefined) {
       openItems.delete(index);
-      countSearch(progress, data, item);
+      countPieces(progress, data, item);
       doneItems.set(index, data.toString('utf8', item.start, item.end));
     } else if (type === 'response.content_part.added') {
       const partType = textOf(data, root.members.get('part')?.members.get('type'));

@@ -28,10 +28,19 @@ import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import { usePart } from '../../hooks.ts';
+import { hoursText } from '../../hours.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { parseUsd, planPair, vndAt } from '../../money.ts';
 import { pages } from '../../pages.ts';
-import { type AllPrices, addSold, type PricesByLength, previewOf, soldBelowCost } from '../../preview.ts';
+import {
+  type AllPrices,
+  addSold,
+  type ClockPrices,
+  type PricesByLength,
+  previewOf,
+  soldBelowCost,
+  type TierPrices,
+} from '../../preview.ts';
 import { currentPrice } from '../../prices.ts';
 import { daysAgo } from '../../usage.ts';
 import { type CatalogRow, EntryState } from './catalog.tsx';
@@ -117,7 +126,7 @@ function Switch({ entry }: { entry: CatalogRow }) {
 // ------------------------------------------------------------------------------------------------ prices
 
 function PriceCard({ entry }: { entry: CatalogRow }) {
-  const { t, format } = useOperatorLanguage();
+  const { t, format, locale } = useOperatorLanguage();
   const say = useSay();
   const explain = useExplain();
   const current = currentPrice(entry.prices);
@@ -147,7 +156,7 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
         onSubmit={() => {
           if (prices !== null && changed) set.mutate(prices);
         }}
-        error={Object.keys(fields).length > 0 ? null : set.error}
+        error={isShown(fields) ? null : set.error}
         actions={
           <Button type="submit" look="primary" busy={set.isPending} disabled={!changed}>
             {t.operator.setPrices}
@@ -197,8 +206,16 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
             },
             {
               head: t.operator.tiers,
-              cell: ({ tiers, maxPromptTokens }) =>
+              cell: ({ tiers, clock, maxPromptTokens }) =>
                 [
+                  ...(clock?.windows ?? []).map((window) =>
+                    fill(t.operator.windowLine, {
+                      hours: hoursText(window, clock?.timeZone ?? '', locale),
+                      prices: [window.input, window.cacheHit, window.output]
+                        .map((price) => format.usdExact(price))
+                        .join(' / '),
+                    }),
+                  ),
                   ...tiers.map(({ abovePromptTokens, input, cacheHit, output }) =>
                     fill(t.operator.tierLine, {
                       n: format.number(abovePromptTokens),
@@ -217,6 +234,12 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
   );
 }
 
+/** Whether every problem is shown at its input; those of tiers and hours are not. */
+function isShown(fields: Record<string, string>): boolean {
+  const names = Object.keys(fields);
+  return names.length > 0 && names.every((name) => [...kinds, 'maxPromptTokens', 'validFrom'].includes(name));
+}
+
 const kinds = ['input', 'cacheHit', 'output', 'cacheWrite5m', 'cacheWrite1h'] as const;
 
 function samePrices(a: DraftedPrices, b: PricesByLength & { maxPromptTokens: number | null }): boolean {
@@ -225,10 +248,35 @@ function samePrices(a: DraftedPrices, b: PricesByLength & { maxPromptTokens: num
     sameSet(a, b) &&
     a.maxPromptTokens === b.maxPromptTokens &&
     (['search', 'image', 'minute'] as const).every((unit) => sameAmount(a.perUnit[unit], b.perUnit?.[unit] ?? null)) &&
-    a.tiers.length === theirs.length &&
-    a.tiers.every((tier) =>
-      theirs.some((other) => other.abovePromptTokens === tier.abovePromptTokens && sameSet(tier, other)),
-    )
+    sameTiers(a.tiers, theirs) &&
+    sameClock(a.clock, b.clock ?? null)
+  );
+}
+
+function sameTiers(a: readonly TierPrices[], b: readonly TierPrices[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((tier) => b.some((other) => other.abovePromptTokens === tier.abovePromptTokens && sameSet(tier, other)))
+  );
+}
+
+function sameClock(a: ClockPrices | null, b: ClockPrices | null): boolean {
+  if (a === null || b === null) return a === b;
+  const sorted = (list: readonly string[] | null | undefined) => [...new Set(list ?? [])].sort().join();
+  return (
+    a.timeZone === b.timeZone &&
+    sorted(a.exceptDates) === sorted(b.exceptDates) &&
+    a.windows.length === b.windows.length &&
+    a.windows.every((window, index) => {
+      const other = b.windows[index];
+      return (
+        other !== undefined &&
+        sorted(window.days) === sorted(other.days) &&
+        sorted(window.hours) === sorted(other.hours) &&
+        sameSet(window, other) &&
+        sameTiers(window.tiers ?? [], other.tiers ?? [])
+      );
+    })
   );
 }
 

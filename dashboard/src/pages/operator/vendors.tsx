@@ -13,6 +13,7 @@ import { Step } from '../../components/step.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
+import { hoursText } from '../../hours.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { readMarkup, withMarkup } from '../../markup.ts';
 import { pages, pathTo } from '../../pages.ts';
@@ -255,7 +256,7 @@ function ModelName({
   isWanted: boolean;
   onToggle: (modelId: string, on: boolean) => void;
 }) {
-  const { t, format } = useOperatorLanguage();
+  const { t, format, locale } = useOperatorLanguage();
   return (
     <>
       {routeId === null ? (
@@ -275,6 +276,15 @@ function ModelName({
           <Link href={pathTo(pages.operatorModel, { modelId })}>{displayName}</Link>{' '}
           <Badge tone="good">{t.operator.isSold}</Badge>
         </>
+      )}
+      {costs.clock === null || costs.clock === undefined ? null : (
+        <p className="hint">
+          {fill(t.operator.dearerAt, {
+            hours: costs.clock.windows
+              .map((window) => hoursText(window, costs.clock?.timeZone ?? '', locale))
+              .join('; '),
+          })}
+        </p>
       )}
       {costs.tiers.map(({ abovePromptTokens }) => (
         <p key={abovePromptTokens} className="hint">

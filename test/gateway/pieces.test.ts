@@ -1,0 +1,135 @@
+import { type LedgerEntry, verifyReceipt } from '@steyg/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { get, nativeCatalog, protocols, send, settled } from './support.ts';
+
+/** Images that the vendor makes and minutes that it hears, counted beside the tokens where the operator opens them. */
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({
+    catalog: nativeCatalog({
+      prices: '{ input: "1", cacheHit: "0.1", output: "5", perUnit: { image: "0.2", minute: "0.004" } }',
+      more: '    allow: [image_generation, input_audio]',
+    }),
+  });
+});
+afterAll(() => app.close());
+
+async function entryOf(customer: { secret: string; accountId: string }): Promise<LedgerEntry> {
+  const [row] = await settled(app, customer as never);
+  const answer = await get(app, `/v1/usage?request_id=${String(row?.['request_id'])}`, customer.secret);
+  return (await answer.json()) as LedgerEntry;
+}
+
+const image = (status: string) => ({ type: 'image_generation_call', id: 'ig_1', status, result: 'aGk=' });
+const response = (output: object[]) => ({
+  id: 'resp_1',
+  object: 'response',
+  status: 'completed',
+  model: 'sim-small',
+  output,
+  usage: { input_tokens: 100, output_tokens: 10, total_tokens: 110 },
+});
+const drawing = { tools: [{ type: 'image_generation' }] };
+const raw = (body: string) => `[[raw ${Buffer.from(body).toString('base64')}]]`;
+const events = (items: object[]) =>
+  [
+    { type: 'response.created', response: response([]) },
+    ...items.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item })),
+    { type: 'response.completed', response: response(items) },
+  ]
+    .map((event, sequence_number) => `event: ${event.type}\ndata: ${JSON.stringify({ sequence_number, ...event })}\n\n`)
+    .join('');
+
+describe('images of a response', () => {
+  it.each([
+    ['whole', false],
+    ['streamed', true],
+  ])('are its items, without those that failed (%s)', async (_name, stream) => {
+    const customer = await app.customer({ usd: '10' });
+    const items = [image('completed'), image('failed'), image('generating')];
+    const text = raw(stream ? events(items) : JSON.stringify(response(items)));
+    const more = { model: 'only-responses', stream, ...drawing };
+    const answer = await send(app, protocols.responses, { secret: customer.secret, text, more });
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const entry = await entryOf(customer);
+    // Beside 100 x 1 + 10 x 5 micro-USD.
+    expect(entry).toMatchObject({
+      cost_usd: '0.40015',
+      charged_usd: '0.40015',
+      units: [{ unit: 'image', count: 2, price_usd: '0.2', amount_usd: '0.4' }],
+    });
+    expect(verifyReceipt(entry)).toMatchObject({ matches: true, parts: { units: 400_000_000_000n } });
+  });
+
+  it('that nobody asked for are not charged', async () => {
+    const customer = await app.customer({ usd: '10' });
+    const text = raw(JSON.stringify(response([image('completed')])));
+    const answer = await send(app, protocols.responses, {
+      secret: customer.secret,
+      text,
+      more: { model: 'only-responses' },
+    });
+    await answer.text();
+    expect(await entryOf(customer)).toMatchObject({ cost_usd: '0.00015', units: [], usage_source: 'clamped' });
+  });
+
+  it('are in the hold of a request that asks for them: sixteen where it cannot be stopped', async () => {
+    // 16 x 0.2 USD are more than the budget of two such requests at once.
+    const customer = await app.customer({ usd: '3.3' });
+    const asked = () =>
+      send(app, protocols.responses, {
+        secret: customer.secret,
+        text: 'ping',
+        more: { model: 'only-responses', max_output_tokens: 1_000, ...drawing },
+      });
+    const two = await Promise.all([asked(), asked()]);
+    expect(new Set(two.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    await Promise.all(two.map((answer) => answer.text()));
+    await settled(app, customer);
+  });
+});
+
+describe('minutes of audio', () => {
+  const usage = (seconds: unknown) =>
+    `[[usage ${JSON.stringify({ prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, prompt_audio_seconds: seconds })}]]`;
+  const ask = async (seconds: unknown, stream: boolean) => {
+    const customer = await app.customer({ usd: '10' });
+    const content = [
+      { type: 'input_audio', input_audio: { data: 'aGk=', format: 'wav' } },
+      { type: 'text', text: usage(seconds) },
+    ];
+    const options = stream ? { stream_options: { include_usage: true } } : {};
+    const more = { model: 'only-chat', stream, messages: [{ role: 'user', content }], ...options };
+    const answer = await send(app, protocols.chat, { secret: customer.secret, text: '', more });
+    expect(answer.status).toBe(200);
+    await answer.text();
+    return entryOf(customer);
+  };
+
+  it.each([
+    [61, false, 2],
+    [60, true, 1],
+    [1, false, 1],
+  ])(
+    'that Mistral reports in the usage of a chat are charged, begun ones whole (%d s)',
+    async (seconds, stream, count) => {
+      const entry = await ask(seconds, stream);
+      expect(entry.units).toMatchObject([{ unit: 'minute', count, price_usd: '0.004' }]);
+      expect(verifyReceipt(entry)).toMatchObject({ matches: true, problems: [] });
+    },
+  );
+
+  it.each([0, null, {}])('are none where it reports %o', async (seconds) => {
+    expect(await ask(seconds, false)).toMatchObject({ units: [], usage_source: 'reported' });
+  });
+
+  it('are charged up to three hours', async () => {
+    expect(await ask(1_000_000, false)).toMatchObject({
+      units: [{ unit: 'minute', count: 180 }],
+      usage_source: 'clamped',
+    });
+  });
+});
