@@ -1,4 +1,4 @@
-import type { CatalogPrice, PriceTier, UnitPrices } from '../core/price.ts';
+import { type CatalogPrice, chargedUnits, type PriceTier, type UnitPrices } from '../core/price.ts';
 import type { RouteCosts } from './upstreams.ts';
 
 /** A markup on what a vendor charges, in exact fractions. */
@@ -33,7 +33,10 @@ export function markedUp(costs: RouteCosts, markup: Markup): CatalogPrice {
   });
   const tiersUp = (tiers: readonly PriceTier[]) =>
     tiers.map((tier) => ({ abovePromptTokens: tier.abovePromptTokens, ...setUp(tier) }));
-  const { clock } = costs;
+  const { clock, perUnit = {} } = costs;
+  const pieces = chargedUnits.flatMap((unit) =>
+    perUnit[unit] === undefined ? [] : [[unit, up(perUnit[unit])] as const],
+  );
   return {
     input: up(costs.input),
     cacheHit: hit(costs.cacheHit, costs.input),
@@ -41,6 +44,7 @@ export function markedUp(costs: RouteCosts, markup: Markup): CatalogPrice {
     cacheWrite1h: upOrNull(costs.cacheWrite1h),
     output: up(costs.output),
     tiers: tiersUp(costs.tiers),
+    ...(pieces.length === 0 ? {} : { perUnit: Object.fromEntries(pieces) }),
     ...(clock === undefined
       ? {}
       : {

@@ -6,10 +6,13 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { costsOf } from '../../server/admin/price-list/catalog-of-list.ts';
 import { parseExactJson, scaled, wholeOf } from '../../server/admin/price-list/decimal.ts';
 import { parsePriceList, readPriceList } from '../../server/admin/price-list/read.ts';
 import { markedUp, parseMarkup } from '../../server/catalog/markup.ts';
+import { readVendors } from '../../server/catalog/vendors.ts';
 import { formatPrice } from '../../server/core/money.ts';
+import { windowAt } from '../../server/core/price-clock.ts';
 
 const fileOf = (name: string) => readFileSync(new URL(`price-list/${name}.json`, import.meta.url), 'utf8');
 const lists = { 'models.dev': fileOf('models-dev'), LiteLLM: fileOf('litellm') };
@@ -277,5 +280,73 @@ describe('a list from an address', () => {
   test('and a file, too, has a greatest size', async () => {
     const path = new URL('price-list/litellm.json', import.meta.url).pathname;
     await expect(readPriceList(path, { allowPlain: false, maxBytes: 100 })).rejects.toThrow('longer than');
+  });
+});
+
+describe('LiteLLM’s prices by the piece and by the clock', () => {
+  const entry = (change: object) =>
+    JSON.stringify({
+      'deepseek/deepseek-flash': {
+        litellm_provider: 'deepseek',
+        mode: 'chat',
+        input_cost_per_token: 3e-7,
+        output_cost_per_token: 1.2e-6,
+        cache_read_input_token_cost: 6e-9,
+        max_input_tokens: 1_000_000,
+        max_output_tokens: 393_216,
+        ...change,
+      },
+    });
+  const readOne = (change: object) => read(entry(change), 'deepseek', 'deepseek-flash');
+  const rates = { input_cost_per_token: 1.5e-7, output_cost_per_token: 6e-7, cache_read_input_token_cost: 3e-9 };
+  const windows = [
+    { hours_utc: ['00:00-01:00', '04:00-06:00', '10:00-00:00'], weekdays: [1, 2, 3, 4, 5] },
+    { hours_utc: '00:00-00:00', weekdays: [6, 7] },
+  ];
+
+  test('are read: a search at the largest context, an image as it stands', () => {
+    const sizes = { search_context_size_low: 0.03, search_context_size_medium: 0.035, search_context_size_high: 0.05 };
+    const { perUnit, others, faults } = readOne({ search_context_cost_per_query: sizes, output_cost_per_image: 0.04 });
+    expect({ perUnit, others, faults }).toEqual({
+      perUnit: { search: 50_000_000_000n, image: 40_000_000_000n },
+      others: [],
+      faults: [],
+    });
+    expect(readOne({ output_cost_per_image: 11 }).faults).toEqual([
+      { field: 'output_cost_per_image', message: 'is no price from 0 to 10 USD for one' },
+    ]);
+  });
+
+  test('are read: DeepSeek’s hours come to those of its example file, at every quarter of an hour', async () => {
+    const listed = readOne({ off_peak_pricing: { ...rates, windows } });
+    expect(listed.faults).toEqual([]);
+    if (listed.prices === null) throw new Error('no prices');
+    const costs = costsOf(listed, listed.prices, { id: 'deepseek' });
+    const own = (await readVendors()).find(({ id }) => id === 'deepseek')?.models[0]?.costs;
+    if (costs.clock === undefined || own?.clock === undefined) throw new Error('no hours');
+    for (let at = Date.UTC(2026, 10, 23), end = at + 7 * 86_400_000; at < end; at += 900_000) {
+      const [listedSet, ownSet] = [costs, own].map((each) => (each.clock && windowAt(each.clock, at)?.window) ?? each);
+      expect([at, listedSet?.input, listedSet?.output]).toEqual([at, ownSet?.input, ownSet?.output]);
+    }
+  });
+
+  test.each([
+    { ...rates, windows: [{ hours_utc: 'night', weekdays: [1] }] },
+    { ...rates, windows: [{ hours_utc: '00:00-01:00', weekdays: [0] }] },
+    { ...rates, windows: [{ hours_utc: '00:00-01:00', weekdays: ['monday'] }] },
+    { ...rates, windows: [windows[0], windows[0]] },
+    { ...rates, windows: [] },
+    { ...rates },
+    { ...rates, hours_utc: '16:30-00:30', discount: 0.5 },
+  ])('that a catalog cannot say are faults: %o', (off_peak_pricing) => {
+    expect(readOne({ off_peak_pricing }).faults.map(({ field }) => field.split('.')[0])).toContain('off_peak_pricing');
+  });
+
+  test('stand beside no prices by length', () => {
+    const { faults } = readOne({
+      off_peak_pricing: { ...rates, hours_utc: '16:30-00:30' },
+      input_cost_per_token_above_200k_tokens: 6e-7,
+    });
+    expect(faults.map(({ field }) => field)).toEqual(['off_peak_pricing']);
   });
 });

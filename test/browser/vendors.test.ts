@@ -99,6 +99,54 @@ describe('an operator', () => {
   });
 
   it.each([
+    ['OpenAI', 'gpt-5-mini', 'max_tokens'],
+    ['OpenAI', 'gpt-6.2-sol', 'max_completion_tokens'],
+    ['Google Gemini', 'gemini-3.5-flash', 'max_tokens'],
+  ])(
+    'sells %s %s, from the key to the first answer of a vendor that refuses what it refuses',
+    async (name, modelId, cap) => {
+      const operator = await signInOperator(app);
+      const { page, unexpected } = await openAs(operator, '/operator/vendors');
+      await settled(page);
+      await page.getByRole('radio', { name, exact: true }).check();
+      await page.getByLabel(operatorEn.secret, { exact: true }).fill(secret);
+      await page.getByRole('button', { name: operatorEn.tryKey }).click();
+      await page.getByText(/answered in/).waitFor();
+      // Every model but this one is left out.
+      for (const box of await page.getByRole('checkbox').all()) {
+        if (await box.isChecked()) await box.uncheck();
+      }
+      await page
+        .getByRole('row', { name: new RegExp(modelId) })
+        .getByRole('checkbox')
+        .check();
+      await page.getByLabel(operatorEn.markup).fill('10');
+      await page.getByRole('button', { name: fill(operatorEn.sellModels.one, { n: '1' }) }).click();
+      await page.getByText(fill(operatorEn.onSaleNow.one, { n: '1' })).waitFor();
+      await page.getByRole('button', { name: fill(operatorEn.testWhat, { name: modelId }) }).click();
+      await page.locator('[role="status"] .badge.good').first().waitFor();
+
+      const customer = await app.customer();
+      const answer = await fetch(`${app.baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${customer.secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: modelId, [cap]: 64, messages: [{ role: 'user', content: '[[say it works]]' }] }),
+      });
+      expect({ status: answer.status, text: await answer.text() }).toEqual({
+        status: 200,
+        text: expect.stringContaining('it works'),
+      });
+      await app.quiet(customer.accountId);
+      const [entry] = await app.ledger(customer.accountId);
+      // A tenth more than the vendor charges, on every token.
+      expect(entry?.['upstream_cost']).toBeGreaterThan(0n);
+      expect(entry?.['cost']).toBe((BigInt(String(entry?.['upstream_cost'])) * 11n) / 10n);
+      expect(unexpected()).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  it.each([
     ['English', 'en-US', en, operatorEn],
     ['Vietnamese', 'vi-VN', vi, operatorVi],
   ] as const)(

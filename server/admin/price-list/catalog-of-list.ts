@@ -2,6 +2,7 @@
 
 import { type Markup, markedUp } from '../../catalog/markup.ts';
 import { modelId } from '../../catalog/model.ts';
+import { usdPerUnit } from '../../catalog/models.ts';
 import type { RouteCosts } from '../../catalog/upstreams.ts';
 import { nameInList, type Vendor } from '../../catalog/vendors.ts';
 import { pricesText } from '../prices-text.ts';
@@ -86,7 +87,11 @@ function idOf({ name }: ListedModel): string {
  * List prices as costs. A hit in a cache without a price of its own costs as new context. models.dev has one price of
  * cache writes; Anthropic's hour costs twice the input: https://platform.claude.com/docs/en/about-claude/pricing
  */
-export function costsOf({ tiers }: ListedModel, prices: ListedPrices, { id }: Pick<Vendor, 'id'>): RouteCosts {
+export function costsOf(
+  { tiers, windows, perUnit }: ListedModel,
+  prices: ListedPrices,
+  { id }: Pick<Vendor, 'id'>,
+): RouteCosts {
   const complete = ({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: ListedPrices) => ({
     input,
     cacheHit: cacheHit ?? input,
@@ -94,18 +99,34 @@ export function costsOf({ tiers }: ListedModel, prices: ListedPrices, { id }: Pi
     cacheWrite1h: cacheWrite1h ?? (id === 'anthropic' && cacheWrite5m !== null ? input * 2n : null),
     output,
   });
+  const whole = (listed: ListedPrices) => {
+    const { cacheWrite5m, cacheWrite1h, ...set } = complete(listed);
+    return { ...set, cacheWrite5m: cacheWrite5m ?? set.input, cacheWrite1h: cacheWrite1h ?? set.input };
+  };
   return {
     ...complete(prices),
-    tiers: tiers.map((listed) => {
-      const { cacheWrite5m, cacheWrite1h, ...tier } = complete(listed);
-      return {
-        abovePromptTokens: listed.abovePromptTokens,
-        ...tier,
-        cacheWrite5m: cacheWrite5m ?? tier.input,
-        cacheWrite1h: cacheWrite1h ?? tier.input,
-      };
-    }),
+    tiers: tiers.map((listed) => ({ abovePromptTokens: listed.abovePromptTokens, ...whole(listed) })),
+    ...(Object.keys(perUnit).length === 0 ? {} : { perUnit }),
+    ...(windows.length === 0
+      ? {}
+      : {
+          clock: {
+            timeZone: 'UTC',
+            exceptDates: [],
+            windows: windows.map((listed) => ({
+              days: listed.days,
+              hours: listed.hours,
+              ...whole(listed),
+              tiers: [],
+            })),
+          },
+        }),
   };
+}
+
+/** Costs without what is charged by the piece. */
+export function tokenCosts({ perUnit: _pieces, ...costs }: RouteCosts): RouteCosts {
+  return costs;
 }
 
 function toEntry(
@@ -117,6 +138,16 @@ function toEntry(
   const known = vendor.models.find(({ routes }) => routes.some(({ upstreamModel }) => upstreamModel === name))?.model;
   const note = (text: string) => result.notes.push({ model: name, note: text });
   if (others.length > 0) note(`the list also prices ${others.join(', ')}: not sold here by itself`);
+  const pieces = Object.entries(usdPerUnit(costs.perUnit ?? {}));
+  // A price of a search would also reserve searches for requests that ask for none, so the operator decides.
+  if (pieces.length > 0)
+    note(
+      `the list prices by the piece: ${pieces.map(([unit, usd]) => `${unit} ${usd} USD`).join(', ')}. It is in the costs; to sell it, open it with allow and give it a price in perUnit`,
+    );
+  if (costs.clock !== undefined)
+    note(
+      'the list has prices by the clock, which know no public holidays: add them to exceptDates where the vendor has any',
+    );
   if (rounded) note('prices of the list with more than 6 decimals are rounded to the nearest');
   if (listed.prices?.cacheHit === null) note('the list has no price of cache hits: they cost as new context');
   return {
@@ -127,7 +158,7 @@ function toEntry(
     maxOutputTokens,
     ...(capabilities.length === 0 ? {} : { capabilities }),
     ...(efforts.length === 0 && (known?.efforts ?? []).length === 0 ? {} : { efforts: known?.efforts ?? efforts }),
-    prices: pricesText(markedUp(costs, markup)),
+    prices: pricesText(markedUp(tokenCosts(costs), markup)),
     routes: vendor.upstreams.map(({ id }) => ({ upstream: id, model: name, costs: pricesText(costs) })),
   };
 }

@@ -6,9 +6,10 @@ import { currentPrice, listModels } from '../../catalog/models.ts';
 import { listRoutes, listUpstreams, type RouteCosts, type Upstream } from '../../catalog/upstreams.ts';
 import { nameInList, type Vendor, type VendorId } from '../../catalog/vendors.ts';
 import type { CatalogPrice } from '../../core/price.ts';
+import { windowAt } from '../../core/price-clock.ts';
 import { exportCatalog } from '../catalog-export.ts';
 import { pricesText } from '../prices-text.ts';
-import { costsOf, type UnknownPrice } from './catalog-of-list.ts';
+import { costsOf, tokenCosts, type UnknownPrice } from './catalog-of-list.ts';
 import { pools, type Pool as TokenPool, type VendorPriceList } from './price-list.ts';
 
 /** Prices as text, USD per 1M tokens, with their tiers by prompt length. */
@@ -38,8 +39,8 @@ export interface DiffRow {
   margin: Record<TokenPool, string | null>;
   contextWindow: { ours: number; list: number | null };
   maxOutputTokens: { ours: number; list: number | null };
-  /** `cost`: the list names other costs; `tiers`: other tiers; `loss`: a pool is sold below the list; `limits`; `not_listed`. */
-  differs: readonly ('cost' | 'tiers' | 'loss' | 'limits' | 'not_listed')[];
+  /** `cost`: the list names other costs; `tiers`: other tiers; `pieces`: other costs by the piece; `loss`: a pool is sold below the list; `limits`; `not_listed`. */
+  differs: readonly ('cost' | 'tiers' | 'pieces' | 'loss' | 'limits' | 'not_listed')[];
 }
 
 export interface CatalogDiff {
@@ -95,7 +96,7 @@ export async function diffCatalog(client: ClientBase, options: DiffOptions): Pro
         maxOutputTokens: { ours: model.maxOutputTokens, list: entry?.maxOutputTokens ?? null },
         differs: [],
       };
-      diff.rows.push({ ...row, differs: differences(row, price, costs) });
+      diff.rows.push({ ...row, differs: differences(row, price, route.costs, costs) });
       if (costs === null || (entry?.faults.length ?? 0) > 0) continue;
       const change = proposed.get(model.id) ?? { costs: new Map<string, RouteCosts>(), price: null };
       change.costs.set(JSON.stringify([route.upstreamId, route.upstreamModel]), costs);
@@ -117,11 +118,6 @@ function vendorAt(
       named === undefined ? upstreams.some(({ baseUrl }) => baseUrl === upstream.baseUrl) : id === named,
     ) ?? null
   );
-}
-
-/** The prices outside of all windows, and those of each. */
-function hoursOf(prices: CatalogPrice): PoolPrices[] {
-  return [prices, ...(prices.clock?.windows ?? [])];
 }
 
 type PoolPrices = Pick<CatalogPrice, TokenPool>;
@@ -148,20 +144,52 @@ function percent(part: bigint, of: bigint): string {
   return `${floor < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
-function differences(row: DiffRow, price: CatalogPrice | null, costs: RouteCosts | null): DiffRow['differs'] {
+function differences(
+  row: DiffRow,
+  price: CatalogPrice | null,
+  cost: RouteCosts | null,
+  costs: RouteCosts | null,
+): DiffRow['differs'] {
   if (row.vendor === null) return [];
   if (costs === null) return ['not_listed'];
-  const { tiers: listTiers = [], ...listed } = row.list ?? {};
-  const { tiers: ownTiers = [], perUnit: _pieces, clock: _hours, ...own } = row.cost ?? {};
+  const { tiers: listTiers = [], perUnit: listPieces = {}, clock: listHours, ...listed } = row.list ?? {};
+  const { tiers: ownTiers = [], perUnit: ownPieces = {}, clock: ownHours, ...own } = row.cost ?? {};
+  // A list may have the dear hours as the ordinary ones, or no hours at all.
+  const isSameCost =
+    listHours !== undefined && ownHours !== undefined
+      ? cost !== null && costAtSameHours(cost, costs)
+      : JSON.stringify(own) === JSON.stringify(listed) && (listHours === undefined || ownHours !== undefined);
+  const otherPiece = Object.entries(listPieces).some(([unit, price]) => ownPieces[unit] !== price);
   const otherLimit = ({ ours, list }: { ours: number; list: number | null }) => list !== null && list !== ours;
   return [
-    ...(row.cost === null || JSON.stringify(own) !== JSON.stringify(listed) ? (['cost'] as const) : []),
+    ...(row.cost === null || !isSameCost ? (['cost'] as const) : []),
+    ...(otherPiece ? (['pieces'] as const) : []),
     ...(JSON.stringify(ownTiers) === JSON.stringify(listTiers) ? [] : (['tiers'] as const)),
-    ...(price !== null && pools.some((pool) => hoursOf(price).some((set) => poolOf(set, pool) < poolOf(costs, pool)))
-      ? (['loss'] as const)
-      : []),
+    ...(price !== null && isSoldBelow(price, costs) ? (['loss'] as const) : []),
     ...(otherLimit(row.contextWindow) || otherLimit(row.maxOutputTokens) ? (['limits'] as const) : []),
   ];
+}
+
+/** Every quarter of an hour of a week without special days. */
+const quarters = Array.from({ length: 7 * 96 }, (_none, at) => Date.UTC(2000, 0, 3) + at * 900_000);
+
+/** The five prices at a moment, by pool. */
+function setAt(prices: CatalogPrice | RouteCosts, atMs: number): bigint[] {
+  const set: PoolPrices = (prices.clock === undefined ? undefined : windowAt(prices.clock, atMs)?.window) ?? prices;
+  return pools.map((pool) => poolOf(set, pool));
+}
+
+function costAtSameHours(a: RouteCosts, b: RouteCosts): boolean {
+  return quarters.every((atMs) => setAt(a, atMs).join() === setAt(b, atMs).join());
+}
+
+/** Whether a pool is sold below the list at some hour. A list without hours holds at all of them. */
+function isSoldBelow(price: CatalogPrice, costs: RouteCosts): boolean {
+  const moments = price.clock === undefined && costs.clock === undefined ? quarters.slice(0, 1) : quarters;
+  return moments.some((atMs) => {
+    const listed = setAt(costs, atMs);
+    return setAt(price, atMs).some((sold, at) => sold < (listed[at] ?? 0n));
+  });
 }
 
 /** The exported entries of the models whose costs, or with a markup prices, would change. */
@@ -174,7 +202,10 @@ function proposalOf(
   type Entry = { id: string; prices: PriceText; routes: { upstream: string; model: string; costs?: PriceText }[] };
   const changed = new Set(
     rows
-      .filter(({ differs }) => differs.includes('cost') || differs.includes('tiers') || markup !== null)
+      .filter(
+        ({ differs }) =>
+          differs.includes('cost') || differs.includes('tiers') || differs.includes('pieces') || markup !== null,
+      )
       .map(({ model }) => model),
   );
   const models = (catalog['models'] as Entry[]).flatMap((entry) => {
@@ -182,7 +213,7 @@ function proposalOf(
     if (change === undefined) return [];
     const routes = entry.routes.map((route) => {
       const costs = change.costs.get(JSON.stringify([route.upstream, route.model]));
-      return costs === undefined ? route : { ...route, costs: { ...pricesText(costs), ...keptOf(route.costs) } };
+      return costs === undefined ? route : { ...route, costs: { ...keptOf(route.costs), ...pricesText(costs) } };
     });
     const [first] = change.costs.values();
     return [
@@ -190,7 +221,7 @@ function proposalOf(
         ...entry,
         ...(markup === null || first === undefined
           ? {}
-          : { prices: { ...pricesText(markedUp(first, markup)), ...keptOf(entry.prices) } }),
+          : { prices: { ...keptOf(entry.prices), ...pricesText(markedUp(tokenCosts(first), markup)) } }),
         routes,
       },
     ];
@@ -244,6 +275,7 @@ function blockOf(row: DiffRow): string {
   const notes: Record<string, string> = {
     cost: 'our cost is not the list price',
     tiers: 'our tiers are not those of the list',
+    pieces: 'our costs by the piece are not those of the list',
     loss: 'sold below the list price',
     limits: 'other limits than the list',
     not_listed: 'the list does not have it by tokens',

@@ -4,8 +4,18 @@
  */
 
 import { type ReasoningEffort, reasoningEfforts } from '../../core/effort.ts';
+import { MAX_PERIODS, MAX_WINDOWS, type PerUnit, type Weekday, weekdays } from '../../core/price.ts';
+import { haveOverlap, parsePeriod } from '../../core/price-clock.ts';
 import { ListedNumber, wholeOf } from './decimal.ts';
-import { holdsNumber, isObject, type ListedModel, type Pool, type VendorPriceList } from './price-list.ts';
+import {
+  holdsNumber,
+  isObject,
+  type ListedModel,
+  type ListedPrices,
+  type ListedWindow,
+  type Pool,
+  type VendorPriceList,
+} from './price-list.ts';
 import { createCollector } from './prices.ts';
 
 const priced: Readonly<Record<string, Pool>> = {
@@ -53,7 +63,6 @@ const otherPrices: ReadonlySet<string> = new Set([
   'output_cost_per_audio_token',
   'output_cost_per_character',
   'output_cost_per_character_above_128k_tokens',
-  'output_cost_per_image',
   'output_cost_per_image_token',
   'output_cost_per_pixel',
   'output_cost_per_second',
@@ -63,7 +72,6 @@ const otherPrices: ReadonlySet<string> = new Set([
   'regional_endpoint_uplift_multiplier',
   'regional_processing_uplift_multiplier_eu',
   'regional_processing_uplift_multiplier_us',
-  'search_context_cost_per_query',
   'vector_store_cost_per_gb_per_day',
 ]);
 
@@ -112,8 +120,10 @@ export function readLiteLlm(list: Record<string, unknown>): VendorPriceList {
 
 /** The list may name a model with and without the vendor before it. */
 function sameDeal(a: ListedModel, b: ListedModel): boolean {
-  const deal = ({ prices, tiers }: ListedModel) =>
-    JSON.stringify([prices, tiers], (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+  const deal = ({ prices, tiers, windows, perUnit }: ListedModel) =>
+    JSON.stringify([prices, tiers, windows, perUnit], (_name, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
   return deal(a) === deal(b);
 }
 
@@ -124,13 +134,25 @@ function contradicted(model: ListedModel, key: string): ListedModel {
 function toModel(name: string, entry: Record<string, unknown>): ListedModel {
   const collector = createCollector(12);
   const notes = new Set<string>();
-  const { output_cost_per_reasoning_token: reasoning, tiered_pricing: ranges, ...members } = entry;
+  const {
+    output_cost_per_reasoning_token: reasoning,
+    tiered_pricing: ranges,
+    off_peak_pricing: offPeak,
+    search_context_cost_per_query: searches,
+    output_cost_per_image: image,
+    ...members
+  } = entry;
+  const perUnit = takePieces();
   for (const [member, value] of Object.entries(members)) takeMember(member, value);
   if (Array.isArray(ranges)) takeRanges(ranges);
   else if (ranges !== undefined) collector.fault('tiered_pricing', 'is not known');
   if (reasoning !== undefined) collector.takeReasoning('output_cost_per_reasoning_token', reasoning);
 
+  const offPeakSet = isObject(offPeak) ? takeOffPeak(offPeak) : null;
+  if (offPeak !== undefined && offPeakSet === null) collector.fault('off_peak_pricing', 'has hours that are not known');
   const { prices, tiers, rounded, faults } = collector.result();
+  if (offPeakSet !== null && tiers.length > 0)
+    faults.push({ field: 'off_peak_pricing', message: 'stands beside prices by length, which it does not repeat' });
   const retires = typeof entry['deprecation_date'] === 'string' ? entry['deprecation_date'] : null;
   return {
     name,
@@ -147,12 +169,52 @@ function toModel(name: string, entry: Record<string, unknown>): ListedModel {
     efforts: effortsOf(entry),
     prices,
     tiers,
+    windows: prices === null ? [] : (offPeakSet ?? []).map((window) => ({ ...prices, ...window })),
+    perUnit,
     others: [...notes],
     rounded,
     deprecated: retires !== null && retires <= new Date().toISOString().slice(0, 10),
     writesText: entry['mode'] === 'chat' || entry['mode'] === 'responses',
     faults,
   };
+
+  /** A search costs what it costs at the largest context; an image as it stands. */
+  function takePieces(): PerUnit {
+    const sizes = isObject(searches) ? Object.entries(searches) : [];
+    if (searches != null && !isObject(searches)) collector.fault('search_context_cost_per_query', 'is not known');
+    const costs = sizes.map(([size, value]) => collector.readPiece(`search_context_cost_per_query.${size}`, value));
+    const search = costs.reduce<bigint | null>(
+      (most, cost) => (most === null || (cost ?? 0n) > most ? cost : most),
+      null,
+    );
+    const drawn = image == null ? null : collector.readPiece('output_cost_per_image', image);
+    return { ...(search === null ? {} : { search }), ...(drawn === null ? {} : { image: drawn }) };
+  }
+
+  /**
+   * Hours that cost less than the others, in UTC: `windows` with `weekdays` from 1 (Monday), or `hours_utc` of every day.
+   * https://docs.litellm.ai/docs/proxy/off_peak_pricing. Null: hours that a catalog cannot say.
+   */
+  function takeOffPeak(
+    members: Record<string, unknown>,
+  ): (Pick<ListedWindow, 'days' | 'hours'> & Partial<ListedPrices>)[] | null {
+    const { windows: list, hours_utc: daily, ...rates } = members;
+    const known = Object.entries(rates).flatMap(([member, value]) => {
+      const pool = Object.hasOwn(priced, member) ? priced[member] : undefined;
+      if (pool === undefined) collector.fault(`off_peak_pricing.${member}`, 'is not known');
+      return pool === undefined ? [] : [[pool, `off_peak_pricing.${member}`, value] as const];
+    });
+    const set = collector.readSet(known);
+    const given = Array.isArray(list) ? list : daily === undefined ? [] : [{ hours_utc: daily }];
+    const windows = given.map((window: unknown) => {
+      const { hours_utc: hours, weekdays: days } = isObject(window) ? window : {};
+      const read = { days: daysOf(days), hours: periodsOf(hours) };
+      return read.days === null || read.hours === null ? null : { ...set, days: read.days, hours: read.hours };
+    });
+    const complete = windows.filter((window) => window !== null);
+    const isKnown = complete.length === given.length && given.length > 0 && given.length <= MAX_WINDOWS;
+    return isKnown && !haveOverlap(complete) ? complete : null;
+  }
 
   function takeMember(member: string, value: unknown): void {
     if (value === null || facts.has(member) || /^(supports|max|supported)_/.test(member)) return;
@@ -189,11 +251,35 @@ function toModel(name: string, entry: Record<string, unknown>): ListedModel {
   }
 }
 
+/** Numbers from 1, Monday, to 7; every day where none are named. */
+function daysOf(value: unknown): Weekday[] | null {
+  if (value === undefined || value === null) return [...weekdays];
+  const days = (Array.isArray(value) ? value : []).map((day: unknown) => weekdays[(wholeOf(day) ?? 0) - 1]);
+  return days.length === 0 || days.includes(undefined) ? null : weekdays.filter((day) => days.includes(day));
+}
+
+/** One period or several; one that ends when it begins is the whole day. */
+function periodsOf(value: unknown): string[] | null {
+  const texts = (Array.isArray(value) ? value : [value]).map((text: unknown) => {
+    if (typeof text !== 'string') return null;
+    const [from, to] = text.split('-');
+    const period = from === to ? '00:00-24:00' : to === '00:00' ? `${from}-24:00` : text;
+    return parsePeriod(period)?.text ?? null;
+  });
+  const periods = texts.filter((text) => text !== null);
+  return periods.length === texts.length && texts.length <= MAX_PERIODS ? periods.sort() : null;
+}
+
 /** A known price under the name of another service tier, e.g. `input_cost_per_token_above_272k_tokens_priority`. */
 function isOtherService(member: string): boolean {
   if (!otherService.test(member)) return false;
   const plain = member.replace(otherService, '').replace(tierSuffix, '');
-  return Object.hasOwn(priced, plain) || otherPrices.has(plain);
+  return (
+    Object.hasOwn(priced, plain) ||
+    otherPrices.has(plain) ||
+    plain === 'output_cost_per_image' ||
+    plain === 'search_context_cost_per_query'
+  );
 }
 
 /** Pictures and films by size, e.g. `output_cost_per_image_2K`. */

@@ -82,6 +82,9 @@ function toModel(name: string, entry: Record<string, unknown>): ListedModel {
     efforts: effortsOf(entry['reasoning_options']),
     prices,
     tiers,
+    windows: [],
+    // The list has no prices by the piece.
+    perUnit: {},
     others: [...notes],
     rounded,
     deprecated: entry['status'] === 'deprecated',

@@ -1,6 +1,7 @@
 /** What a public price list says, in one shape for both formats. */
 
 import type { ReasoningEffort } from '../../core/effort.ts';
+import type { PerUnit, Weekday } from '../../core/price.ts';
 
 /** List prices, pico-USD per token. Null: the list names none. */
 export interface ListedPrices {
@@ -14,6 +15,12 @@ export interface ListedPrices {
 /** Prices for the whole request when its prompt has more tokens than `abovePromptTokens`. */
 export interface ListedTier extends ListedPrices {
   abovePromptTokens: number;
+}
+
+/** Prices for hours of the week, in UTC. */
+export interface ListedWindow extends ListedPrices {
+  days: readonly Weekday[];
+  hours: readonly string[];
 }
 
 /** A member of a list's entry that this version cannot take as a price. */
@@ -37,6 +44,10 @@ export interface ListedModel {
   prices: ListedPrices | null;
   /** Rising. */
   tiers: readonly ListedTier[];
+  /** Empty: the same prices at every hour. */
+  windows: readonly ListedWindow[];
+  /** What the list prices by the piece and is counted here. */
+  perUnit: PerUnit;
   /** Prices of the list that a request here does not come to, e.g. `search_context_cost_per_query`. */
   others: readonly string[];
   /** Whether a price had more than 6 decimals for 1M tokens and was rounded to the nearest. */

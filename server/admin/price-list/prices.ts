@@ -1,6 +1,7 @@
 /** Collects the prices of one entry of a list, and whatever stands against them. */
 
 import { formatPrice, MAX_PRICE } from '../../core/money.ts';
+import { MAX_UNIT_PRICE } from '../../core/price.ts';
 import { ListedNumber, scaled } from './decimal.ts';
 import type { ListedPrices, ListedTier, ListFault, Pool } from './price-list.ts';
 
@@ -55,6 +56,23 @@ export function createCollector(power: number) {
       if (price !== null && price !== output) {
         faults.push({ field, message: 'prices reasoning apart from the output, which a catalog cannot say' });
       }
+    },
+    /** A price of one piece; null where it is none. */
+    readPiece(field: string, value: unknown): bigint | null {
+      const text = value instanceof ListedNumber ? value.text : typeof value === 'string' ? value : '';
+      const price = scaled(text, 12);
+      if (price !== null && price.value <= MAX_UNIT_PRICE) return price.value;
+      faults.push({ field, message: 'is no price from 0 to 10 USD for one' });
+      return null;
+    },
+    /** Another set of prices, such as those of some hours; a pool that it does not name keeps its price. */
+    readSet(members: readonly (readonly [pool: Pool, field: string, value: unknown])[]): Sheet {
+      const sheet: Sheet = {};
+      for (const [pool, field, value] of members) {
+        const price = value === null ? null : read(field, value);
+        if (price !== null) sheet[pool] = price;
+      }
+      return sheet;
     },
     result(): Collected {
       const prices = complete(base);
