@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import type { Pool } from 'pg';
 import { createAccounts } from '../accounts/accounts.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { createCatalogChanges } from '../catalog/changes.ts';
@@ -11,6 +10,7 @@ import { readVendors, type Vendor } from '../catalog/vendors.ts';
 import type { Log } from '../core/log.ts';
 import { openPool } from '../database/pool.ts';
 import { createPrisma } from '../database/prisma.ts';
+import { createHistory } from '../database/replica.ts';
 import { registerGraphql } from '../graphql/edge.ts';
 import { createLedgerDownloads, type LedgerDownloads, registerDownloads } from '../graphql/pages/downloads.ts';
 import { createLinkLimits, type LinkLimits } from '../graphql/pages/link-limits.ts';
@@ -66,8 +66,8 @@ const prismaConnections = 5;
 const domainConnections = 6;
 
 /** Connections of the domains' own queries: model traffic has a pool of its own. */
-function openDomainPool(url: string, isShared: boolean, log: Log): Pool {
-  return openPool({
+function openDomainPool(url: string, isShared: boolean, log: Log, replicaUrl: string | null) {
+  const pool = openPool({
     url,
     isShared,
     name: 'control',
@@ -78,6 +78,7 @@ function openDomainPool(url: string, isShared: boolean, log: Log): Pool {
     settings: { statement_timeout: '10s', idle_in_transaction_session_timeout: '5min' },
     log,
   });
+  return { pool, history: createHistory({ primary: pool, replicaUrl, isShared, log }) };
 }
 
 export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
@@ -86,7 +87,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const { sepay, casso, payos, listing } = config.bankProviders;
   const isShared = databaseUrl !== databaseDirectUrl;
   const prisma = createPrisma({ url: databaseUrl, isShared, max: prismaConnections, log });
-  const pool = openDomainPool(databaseUrl, isShared, log);
+  const { pool, history } = openDomainPool(databaseUrl, isShared, log, config.databaseReplicaUrl);
   const mailer = createMailer({ smtpUrl: config.mail.smtpUrl, from: config.mail.from, dataDir: config.dataDir, log });
   const seal = createSeal({ secretKeys: [secretKey] });
   let webhooksDue = (): void => undefined;
@@ -131,6 +132,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   await registerGraphql(app, {
     prisma,
     db: pool,
+    history,
     domains: {
       people,
       accounts,
@@ -177,7 +179,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       measuring.presence.close();
       await Promise.all([schedule.close(), notices.close()]);
       await Promise.all([catalogWrites.routeTester.close(), webhooks.close(), mailer.close(), sales.close()]);
-      await Promise.all([prisma.$disconnect(), pool.end()]);
+      await Promise.all([prisma.$disconnect(), history.close(), pool.end()]);
     },
   };
 }

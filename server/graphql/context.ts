@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
+import type { HistoryReader } from '../database/replica.ts';
 import type { ControlPrincipal } from '../people/principal.ts';
 import type { Domains } from './domains.ts';
 import type { Work } from './slices.ts';
@@ -19,6 +20,8 @@ export interface GraphqlContext {
   prisma: PrismaClient;
   /** For the queries that domains write by hand. BIGINT arrives as `bigint`. */
   db: Pool;
+  /** For pages and sums of what was: possibly of a replica, whose age is told. Never for money, keys or settings. */
+  history: HistoryReader;
   domains: Domains;
   /** The public address, without a trailing slash. */
   publicUrl: string;

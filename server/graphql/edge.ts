@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
+import type { History } from '../database/replica.ts';
 import { type ControlPrincipal, nobody } from '../people/principal.ts';
 import { networkOf } from '../people/throttle.ts';
 import { describeError, isJsonContentType, requestIdHeaders } from '../runtime/http.ts';
@@ -34,6 +35,8 @@ export interface GraphqlOptions {
   prisma: PrismaClient;
   /** For the queries that domains write by hand. BIGINT arrives as `bigint`. */
   db: Pool;
+  /** Where history is read; absent: like everything else. */
+  history?: Pick<History, 'reader'>;
   domains: Domains;
   production: boolean;
   /** The public address, without a trailing slash. Browsers must send it as origin. */
@@ -59,6 +62,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
   const networks = createRates(rates.network);
   const turns = createTurns();
   const engine = createEngine({ schema, production, limits: options.limits ?? defaultLimits, costs, log });
+  const readHistory = options.history?.reader ?? (() => ({ query: db.query.bind(db), ageMs: null }));
   const origin = new URL(publicUrl).origin;
 
   await app.register(async (scope) => {
@@ -126,6 +130,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
         setCookies: [...identified.setCookies],
         prisma,
         db,
+        history: readHistory(),
         domains,
         publicUrl,
         signal: gone.signal,

@@ -126,9 +126,14 @@ function execution(options: { production: boolean; costs: Rates }): Plugin<Graph
         setResultAndStopExecution({ errors: prepared.errors });
         return undefined;
       }
-      const { work } = args.contextValue as GraphqlContext;
+      const { work, history } = args.contextValue as GraphqlContext;
       return {
-        onExecuteDone: () => costs.charge(work.principal, Math.max(0, work.fields - prepared.cost)),
+        onExecuteDone: ({ result, setResult }) => {
+          costs.charge(work.principal, Math.max(0, work.fields - prepared.cost));
+          if (isAsyncIterable(result) || history.ageMs === null) return;
+          const maxAgeSeconds = Math.ceil(history.ageMs / 1_000);
+          setResult({ ...result, extensions: { ...result.extensions, history: { source: 'replica', maxAgeSeconds } } });
+        },
       };
     },
     onSubscribe: ({ args, setResultAndStopExecution }) => {

@@ -94,6 +94,7 @@ const variables = z.object({
     .default([]),
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_DIRECT_URL: databaseUrl.optional(),
+  DATABASE_REPLICA_URL: databaseUrl.optional(),
   DATA_DIR: z.string().default('.data'),
   CATALOG_FILE: z.string().optional(),
   UPSTREAMS_FROM_ENV: flag,
@@ -211,6 +212,8 @@ export interface Config {
   databaseUrl: string | null;
   /** PostgreSQL itself, when `databaseUrl` is a pooler in transaction mode; null: the same. */
   databaseDirectUrl: string | null;
+  /** A streaming replica, from which history is read; null: none. */
+  databaseReplicaUrl: string | null;
   dataDir: string;
   catalogFile: string | null;
   upstreamsFromEnv: boolean;
@@ -387,6 +390,8 @@ export function loadConfig(
   }
   if (parsed.success && parsed.data.DATABASE_DIRECT_URL !== undefined && parsed.data.DATABASE_URL === undefined)
     problems.push('DATABASE_DIRECT_URL: DATABASE_URL is required beside it');
+  if (parsed.success && parsed.data.DATABASE_REPLICA_URL !== undefined && parsed.data.DATABASE_URL === undefined)
+    problems.push('DATABASE_REPLICA_URL: DATABASE_URL is required beside it');
   if (parsed.success && parsed.data.NODE_ENV === 'production') problems.push(...bankProblems(parsed.data));
   if (parsed.success) problems.push(...einvoiceProblems(parsed.data));
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
@@ -400,6 +405,7 @@ export function loadConfig(
     trustedProxies: v.TRUST_PROXY,
     databaseUrl: v.DATABASE_URL ?? null,
     databaseDirectUrl: v.DATABASE_DIRECT_URL ?? null,
+    databaseReplicaUrl: v.DATABASE_REPLICA_URL ?? null,
     dataDir: v.DATA_DIR,
     catalogFile: v.CATALOG_FILE ?? null,
     upstreamsFromEnv: v.UPSTREAMS_FROM_ENV,

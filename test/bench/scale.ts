@@ -130,6 +130,7 @@ const note = (name: string, column: number, milliseconds: number | null): void =
   const row = table.get(name) ?? sizes.map(() => null);
   row[column] = milliseconds;
   table.set(name, row);
+  console.error(`${(sizes[column] ?? 0).toLocaleString('en')}: ${name} ${milliseconds?.toFixed(1)} ms`);
 };
 
 try {

@@ -39,8 +39,8 @@ export async function busiestOf(pool: Pool): Promise<{ accountId: string; keyId:
 /** Accounts, each with a grant and a key. Those that exist stay. */
 export async function seedAccounts(pool: Pool, count: number): Promise<void> {
   await pool.query(
-    `INSERT INTO account (id, name, email)
-     SELECT ${accountId('i')}, 'Scale ' || i, 'scale-' || i || '@example.com' FROM generate_series(0, $1::int - 1) AS i
+    `INSERT INTO account (id, name, email, time_zone)
+     SELECT ${accountId('i')}, 'Scale ' || i, 'scale-' || i || '@example.com', 'UTC' FROM generate_series(0, $1::int - 1) AS i
      ON CONFLICT DO NOTHING`,
     [count],
   );
@@ -139,14 +139,20 @@ export async function seedEntries(pool: Pool, scale: Scale, tell: (text: string)
      WHERE g.account_id = s.account_id AND g.kind = 'adjustment' AND g.id = md5('scale grant ' || substr((SELECT email FROM account WHERE id = g.account_id), 7, strpos((SELECT email FROM account WHERE id = g.account_id), '@') - 7))::uuid`,
   );
   await pool.query(
-    `INSERT INTO key_spend (account_id, key_id, charged, day, day_charged, month, month_charged, last_used_at)
-     SELECT account_id, key_id, sum(charged), (now() AT TIME ZONE 'UTC')::date,
-       coalesce(sum(charged) FILTER (WHERE hour >= date_trunc('day', now(), 'UTC')), 0),
-       date_trunc('month', now() AT TIME ZONE 'UTC')::date,
-       coalesce(sum(charged) FILTER (WHERE hour >= date_trunc('month', now(), 'UTC')), 0), max(hour)
+    `INSERT INTO key_spend (account_id, key_id, charged, day, month, last_used_at)
+     SELECT account_id, key_id, sum(charged), current_date, current_date, max(hour)
      FROM usage_hour WHERE model LIKE 'scale-%' GROUP BY account_id, key_id
-     ON CONFLICT (account_id, key_id) DO UPDATE SET charged = excluded.charged, day = excluded.day,
-       day_charged = excluded.day_charged, month = excluded.month, month_charged = excluded.month_charged`,
+     ON CONFLICT (account_id, key_id) DO UPDATE SET charged = excluded.charged`,
+  );
+  // The table's triggers take what is added for something of this moment.
+  const since = (period: string): string =>
+    `coalesce(sum(charged) FILTER (WHERE hour >= date_trunc('${period}', now(), 'UTC')), 0)`;
+  await pool.query(
+    `UPDATE key_spend k SET day = (now() AT TIME ZONE 'UTC')::date, week = date_trunc('week', now() AT TIME ZONE 'UTC')::date,
+       month = date_trunc('month', now() AT TIME ZONE 'UTC')::date, day_charged = s.day, week_charged = s.week, month_charged = s.month
+     FROM (SELECT account_id, key_id, ${since('day')} AS day, ${since('week')} AS week, ${since('month')} AS month
+           FROM usage_hour WHERE model LIKE 'scale-%' GROUP BY account_id, key_id) AS s
+     WHERE k.account_id = s.account_id AND k.key_id = s.key_id`,
   );
   tell('figures of grants and keys');
   // Nothing else looks at every row; statistics decide how the queries that are measured are planned.

@@ -335,11 +335,11 @@ builder.prismaObjectFields(AccountType, (t) => ({
       filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }),
       orderBy: t.arg({ type: LedgerOrderInput, description: 'How they are sorted; left out: the newest first.' }),
     },
-    resolve: async ({ id: accountId }, args, { db }) => {
+    resolve: async ({ id: accountId }, args, { history }) => {
       checkForward(args);
       const order: Order = { by: args.orderBy?.field ?? 'time', ascending: args.orderBy?.direction === 'asc' };
       try {
-        const page = await readLedger(db, {
+        const page = await readLedger(history, {
           accountId,
           ...ledgerFilter(args.filter),
           order,

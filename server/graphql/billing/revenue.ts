@@ -102,19 +102,19 @@ builder.objectFields(OperatorType, (t) => ({
       first: t.arg.int({ description: 'At most so many rows.' }),
       after: t.arg.string({ description: 'Rows after this cursor.' }),
     },
-    resolve: (_operator, { probes, ...args }, { db }) =>
+    resolve: (_operator, { probes, ...args }, { history }) =>
       usagePage(async () => {
         const kind = probes === true ? ('probe' as const) : ('customer' as const);
         const query = usageQuery({ ...args, by: ['model'] });
-        const page = await readUsage(db, { accountId: null, kind, ...query });
-        return { ...page, items: await withMargins(db, page.items, { kind, ...query }) };
+        const page = await readUsage(history, { accountId: null, kind, ...query });
+        return { ...page, items: await withMargins(history, page.items, { kind, ...query }) };
       }),
   }),
 }));
 
 /** Adds the margins of the same periods and models. */
 async function withMargins(
-  db: GraphqlContext['db'],
+  db: GraphqlContext['history'],
   rows: readonly UsageRecord[],
   query: ReturnType<typeof usageQuery> & { kind: 'customer' | 'probe' },
 ): Promise<RevenueRecord[]> {
@@ -241,13 +241,13 @@ builder.objectFields(OperatorType, (t) => ({
       first: t.arg.int({ description: 'At most so many rows.' }),
       after: t.arg.string({ description: 'Rows after this cursor.' }),
     },
-    resolve: (_operator, { by, upstream, accountId, probes, after, ...args }, { db }) =>
+    resolve: (_operator, { by, upstream, accountId, probes, after, ...args }, { history }) =>
       usagePage(async () => {
         const { from, to, period, model, timeZone, limit } = usageQuery(args);
         if (typeof after === 'string' && !/^[0-9]{1,9}$/.test(after))
           throw badInput('after', 'This is not a cursor of this list.');
         const offset = Number(after ?? 0);
-        const { items, more } = await readMargins(db, {
+        const { items, more } = await readMargins(history, {
           from,
           to,
           period,

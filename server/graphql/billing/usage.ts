@@ -193,6 +193,6 @@ builder.prismaObjectFields(AccountType, (t) => ({
       first: t.arg.int({ description: `At most so many rows, and never more than ${maxRows}.` }),
       after: t.arg.string({ description: 'Rows after this cursor.' }),
     },
-    resolve: ({ id }, args, { db }) => usagePage(() => readUsage(db, { accountId: id, ...usageQuery(args) })),
+    resolve: ({ id }, args, { history }) => usagePage(() => readUsage(history, { accountId: id, ...usageQuery(args) })),
   }),
 }));

@@ -1,3 +1,22 @@
+/** A replica that is as old as asked, and otherwise like the primary; its age counts once it was read. */
+function replicaOf(pool: Pool, age: number): Pick<History, 'reader'> {
+  return {
+    reader() {
+      let ageMs: number | null = null;
+      const query = (...given: unknown[]): unknown => {
+        ageMs = age;
+        return (pool.query as (...args: unknown[]) => unknown).apply(pool, given);
+      };
+      return {
+        query: query as Pool['query'],
+        get ageMs() {
+          return ageMs;
+        },
+      };
+    },
+  };
+}
+
 /** The control plane on a database of its own, with browsers and mails, for tests. */
 
 import { randomBytes } from 'node:crypto';
@@ -5,6 +24,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
+import type { Pool } from 'pg';
 import { createAccounts } from '../../../server/accounts/accounts.ts';
 import { createSales } from '../../../server/app/sales.ts';
 import { createCatalog } from '../../../server/catalog/catalog.ts';
@@ -16,6 +36,7 @@ import { readVendors } from '../../../server/catalog/vendors.ts';
 import { formatUsd } from '../../../server/core/money.ts';
 import { openPool } from '../../../server/database/pool.ts';
 import { createPrisma } from '../../../server/database/prisma.ts';
+import type { History } from '../../../server/database/replica.ts';
 import { registerGraphql } from '../../../server/graphql/edge.ts';
 import { createLedgerDownloads, registerDownloads } from '../../../server/graphql/pages/downloads.ts';
 import { createLinkLimits } from '../../../server/graphql/pages/link-limits.ts';
@@ -77,7 +98,14 @@ export const publicUrl = 'http://steyg.test';
 
 /** The control plane on a database of its own, entered through its only door. */
 export async function createControlPlane(
-  options: { production?: boolean; publicUrl?: string; rates?: GraphqlRates; isLate?: () => boolean } = {},
+  options: {
+    production?: boolean;
+    publicUrl?: string;
+    rates?: GraphqlRates;
+    isLate?: () => boolean;
+    /** The age (milliseconds) of a replica that history is read from. */
+    historyAgeMs?: number;
+  } = {},
 ): Promise<ControlPlane> {
   const database = await createDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'steyg-graphql-'));
@@ -152,6 +180,7 @@ export async function createControlPlane(
     rates: options.rates ?? { operations: endless, network: endless, cost: endless },
     graphiqlPage: async () => '<!doctype html><title>GraphiQL</title>',
     ...(options.isLate === undefined ? {} : { isLate: options.isLate }),
+    ...(options.historyAgeMs === undefined ? {} : { history: replicaOf(pool, options.historyAgeMs) }),
     log,
   });
 
