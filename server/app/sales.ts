@@ -7,6 +7,9 @@ import { createPdfPress } from '../graphql/pages/pdf.ts';
 import { createReceiptLinks, registerReceipts } from '../graphql/pages/receipts.ts';
 import { createStatementLinks, registerStatements } from '../graphql/pages/statements.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
+import { createThrottle } from '../people/throttle.ts';
+import { createCodes } from '../plans/codes.ts';
+import { createGifts } from '../plans/gifts.ts';
 import { createInvoices } from '../plans/invoices.ts';
 import { createOrderMails } from '../plans/order-mails.ts';
 import { createOrders } from '../plans/orders.ts';
@@ -15,6 +18,7 @@ import { createPlans } from '../plans/plans.ts';
 import { createQrPictures } from '../plans/qr-pictures.ts';
 import { createSepayEinvoice } from '../plans/sepay-einvoice.ts';
 import { createStatements } from '../plans/statements.ts';
+import { createTopUp } from '../plans/top-up.ts';
 import { createTransfers } from '../plans/transfers.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Mailer } from '../runtime/mail.ts';
@@ -52,12 +56,15 @@ export function createSales(deps: SalesDeps) {
   const statements = createStatements({ pool });
   const qrPictures = createQrPictures();
   const press = createPdfPress();
+  const gifts = createGifts({ pool });
   return {
     domains: {
       orders,
       plans: createPlans({ pool }),
       transfers,
       invoices,
+      codes: createCodes({ pool, throttle: createThrottle({ pool }) }),
+      topUp: createTopUp({ pool }),
       parties,
       qrPictures,
       receiptLinks,
@@ -65,7 +72,14 @@ export function createSales(deps: SalesDeps) {
       statementLinks,
     },
     /** Run every minute. */
-    jobs: { orders: orders.expire, orderMails: orderMails.send, invoices: invoices.issueDue },
+    jobs: {
+      async orders() {
+        await orders.expire();
+        await gifts.deliver();
+      },
+      orderMails: orderMails.send,
+      invoices: invoices.issueDue,
+    },
     registerPages(app: FastifyInstance, limits: LinkLimits): void {
       const payee = bank?.name ?? 'Steyg';
       const common = { limits, press, accounts, parties, payee, demonstration: bank?.isDemonstration === true };

@@ -4,7 +4,7 @@ import type { Queryable } from './usage.ts';
 
 /** Adds grants to accounts and ends them early. */
 
-export type GrantKind = 'trial' | 'purchase' | 'adjustment' | 'refund';
+export type GrantKind = 'trial' | 'purchase' | 'adjustment' | 'refund' | 'bonus' | 'code';
 
 /** A grant to add. */
 export interface GrantToAdd {
@@ -14,7 +14,7 @@ export interface GrantToAdd {
   amount: PicoUsd;
   /** Its expiry, which should come from the database's clock; null: never. */
   expiresAt: Date | null;
-  /** Its source, unique per account: `trial:<account>`, `order:<id>`, `adjustment:<uuid>`, `undone:<id>`. */
+  /** Its source, unique per account: `trial:<account>`, `order:<id>`, `bonus:<order>`, `code:<id>`, `adjustment:<uuid>`, `undone:<id>`. */
   sourceRef: string;
   /** The operator's reason. */
   reason?: string | null;
@@ -100,7 +100,7 @@ export type PurchaseUndone =
   | { kind: 'unknown_grant' };
 
 /**
- * Ends the grant of a purchase that was a mistake, while nothing of it is spent or held. It becomes an adjustment that
+ * Ends the grant of a purchase, or of its bonus, that was a mistake, while nothing of it is spent or held. It becomes an adjustment that
  * ended when it was made, so that no batch that waits for its lock can still use it, and the same order can be granted
  * again. Must be the last lock of its transaction, as in `endGrant`.
  */
@@ -111,7 +111,7 @@ export async function undoPurchase(
   await db.query(`SELECT set_config('idle_in_transaction_session_timeout', '4s', true)`);
   const { rows } = await db.query(
     `SELECT id, amount::text, spent::text, held::text, expired::text FROM "grant"
-     WHERE account_id = $1 AND source_ref = $2 AND kind = 'purchase' FOR NO KEY UPDATE`,
+     WHERE account_id = $1 AND source_ref = $2 AND kind IN ('purchase', 'bonus') FOR NO KEY UPDATE`,
     [ref.accountId, ref.sourceRef],
   );
   const [grant] = rows;

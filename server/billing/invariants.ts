@@ -156,10 +156,12 @@ function invariantsOfRules({ written }: Reading): Record<string, string> {
 
     // One grant for each paid order, and enough money for it at the bank.
     I8: `WITH paid AS (
-           SELECT o.account_id, o.id, o.price_vnd, o.budget,
+           SELECT coalesce(o.receiver_id, o.account_id) AS account_id, o.id, o.price_vnd, o.budget,
                   (SELECT coalesce(sum(t.amount_vnd), 0) FROM transfer_match m JOIN bank_transfer t ON t.id = m.transfer_id
                    WHERE m.order_id = o.id AND t.direction = 'in') AS received
-           FROM purchase_order o WHERE o.status = 'paid' AND ${inScope('o.account_id')}
+           FROM purchase_order o
+           WHERE o.status = 'paid' AND (o.gift_to IS NULL OR o.receiver_id IS NOT NULL)
+             AND ${inScope('coalesce(o.receiver_id, o.account_id)')}
          ), bought AS (
            SELECT account_id, source_ref, amount FROM "grant" WHERE kind = 'purchase' AND ${inScope('account_id')}
          )
@@ -167,6 +169,33 @@ function invariantsOfRules({ written }: Reading): Record<string, string> {
                 paid.price_vnd::text, paid.received::text, paid.budget::text, bought.amount::text AS granted
          FROM paid FULL JOIN bought ON bought.account_id = paid.account_id AND bought.source_ref = 'order:' || paid.id
          WHERE paid.id IS NULL OR bought.source_ref IS NULL OR paid.received < paid.price_vnd OR paid.budget <> bought.amount`,
+
+    // A bonus for each paid order that promised one, and for no other.
+    I8_bonus: `WITH paid AS (
+           SELECT coalesce(receiver_id, account_id) AS account_id, id, bonus FROM purchase_order
+           WHERE status = 'paid' AND bonus > 0 AND (gift_to IS NULL OR receiver_id IS NOT NULL)
+             AND ${inScope('coalesce(receiver_id, account_id)')}
+         ), given AS (
+           SELECT account_id, source_ref, amount FROM "grant" WHERE kind = 'bonus' AND ${inScope('account_id')}
+         )
+         SELECT coalesce(paid.account_id, given.account_id) AS account_id, paid.id AS order_id, given.source_ref,
+                paid.bonus::text, given.amount::text AS granted
+         FROM paid FULL JOIN given ON given.account_id = paid.account_id AND given.source_ref = 'bonus:' || paid.id
+         WHERE paid.bonus IS DISTINCT FROM given.amount`,
+
+    // A grant for each redemption of a code, of the code's amount, and no more redemptions than the code has uses.
+    I8_code: `WITH redeemed AS (
+           SELECT r.account_id, r.code_id, b.amount, c.used > b.uses AS over
+           FROM redemption r JOIN redemption_code c ON c.id = r.code_id JOIN code_batch b ON b.id = c.batch_id
+           WHERE ${inScope('r.account_id')}
+         ), given AS (
+           SELECT account_id, source_ref, amount FROM "grant" WHERE kind = 'code' AND ${inScope('account_id')}
+         )
+         SELECT coalesce(redeemed.account_id, given.account_id) AS account_id, redeemed.code_id, given.source_ref,
+                redeemed.amount::text, given.amount::text AS granted
+         FROM redeemed FULL JOIN given
+           ON given.account_id = redeemed.account_id AND given.source_ref = 'code:' || redeemed.code_id
+         WHERE redeemed.amount IS DISTINCT FROM given.amount OR redeemed.over`,
 
     // No hold is older than the longest stream. An escrow lives as long as its key is busy.
     I9: `SELECT account_id, request_id, held_at FROM hold

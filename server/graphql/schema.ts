@@ -35,6 +35,8 @@ import './plans/orders.ts';
 import './plans/order-status.ts';
 import './plans/order-receipts.ts';
 import './plans/invoices.ts';
+import './plans/codes.ts';
+import './plans/top-up.ts';
 import './plans/statements.ts';
 import './operator/search.ts';
 import './plans/transfer-corrections.ts';

@@ -7,8 +7,9 @@ import { isUuid } from '../shared/uuid.ts';
 import { withdrawInvoice } from './invoices.ts';
 import { insertOrder, lockPurchases, violates } from './orders.ts';
 import { type OrderStatus, type ReviewReason, refuseAmount } from './payment.ts';
-import { findPlan, type Plan } from './plans.ts';
+import { findPlan } from './plans.ts';
 import type { ApplyPayment } from './settlement.ts';
+import { creditTerms } from './top-up.ts';
 import { closeMatched, findTransfer, insertMatch, lockOrder } from './transfer-rows.ts';
 
 /** Corrections of bank transfers by operators: a match taken back, and an account credited where no order exists. */
@@ -121,14 +122,17 @@ async function undo(client: ClientBase, { transferId, by }: { transferId: string
   });
   if (staysPaid || order.status !== 'paid') return { kind: 'undone', orderId: order.id };
   await withdrawInvoice(client, order.id);
-  // The last lock: from here on nothing of the grant can be held.
-  const grant = await undoPurchase(client, {
-    accountId: order.accountId,
-    sourceRef: `order:${order.id}`,
-    reason: 'its transfer was matched by mistake',
-  });
-  if (grant.kind === 'used') throw new UndoRefused({ spent: grant.spent, held: grant.held });
-  if (grant.kind === 'unknown_grant') throw new Error('a paid order has no grant');
+  const receiver = order.giftTo === null ? order.accountId : order.receiverId;
+  // A gift that still waits for its receiver has no grant.
+  if (receiver === null) return { kind: 'undone', orderId: order.id };
+  await client.query('UPDATE purchase_order SET receiver_id = NULL WHERE id = $1', [order.id]);
+  // The last locks: from here on nothing of the grants can be held.
+  for (const sourceRef of [`order:${order.id}`, ...(order.bonus > 0n ? [`bonus:${order.id}`] : [])]) {
+    const reason = 'its transfer was matched by mistake';
+    const grant = await undoPurchase(client, { accountId: receiver, sourceRef, reason });
+    if (grant.kind === 'used') throw new UndoRefused({ spent: grant.spent, held: grant.held });
+    if (grant.kind === 'unknown_grant') throw new Error('a paid order has no grant');
+  }
   return { kind: 'undone', orderId: order.id };
 }
 
@@ -173,14 +177,6 @@ async function correctSurplus(
     [orderId, surplusVnd],
   );
 }
-
-/** The budget for an amount at a plan's price of a USD, cut to whole cents; valid as long as the plan's. */
-export function creditTerms(amountVnd: bigint, plan: Pick<Plan, 'priceVnd' | 'budget' | 'validDays'>) {
-  const budget = (amountVnd * plan.budget) / plan.priceVnd;
-  return { priceVnd: amountVnd, budget: budget - (budget % picoPerCent), validDays: plan.validDays };
-}
-
-const picoPerCent = 10_000_000_000n;
 
 export type UndoOutcome =
   | { kind: 'undone'; orderId: string }

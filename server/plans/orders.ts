@@ -8,6 +8,7 @@ import { createMemo, findMemos } from './memo.ts';
 import { recordOrderMail } from './order-mails.ts';
 import type { OrderStatus } from './payment.ts';
 import { findPlan, type Plan } from './plans.ts';
+import { bonusOf, type FreeAmount, freeTerms, readBonusSteps, readTopUp, type Terms, type TopUp } from './top-up.ts';
 import { vietQrPayload } from './vietqr.ts';
 
 export interface Order {
@@ -22,6 +23,12 @@ export interface Order {
   budget: bigint;
   validDays: number | null;
   status: OrderStatus;
+  /** Pico-USD that are given beside the budget. */
+  bonus: bigint;
+  /** The buyer named the amount; the plan gave the price of a USD. */
+  freeAmount: boolean;
+  /** For whom it is, when not for the buyer: an account's id or e-mail address. */
+  giftTo: string | null;
   /** The paid order that this one upgrades. */
   upgrades: string | null;
   createdAt: Date;
@@ -52,6 +59,19 @@ export interface PaymentInstructions {
   qrPayload: string;
 }
 
+/** An order to make. */
+export interface NewOrder {
+  accountId: string;
+  /** The plan; with `amount` none. */
+  planId?: string;
+  /** An amount that the buyer names, instead of a plan. */
+  amount?: FreeAmount;
+  upgrades?: string;
+  /** The id or normalised e-mail address of the account that gets the budget. */
+  giftTo?: string;
+  idempotencyKey?: string;
+}
+
 export type CreateOrderOutcome =
   | { kind: 'created'; order: Order }
   /** The idempotency key belongs to this earlier order. */
@@ -59,6 +79,10 @@ export type CreateOrderOutcome =
   /** The idempotency key belongs to a different order. */
   | { kind: 'idempotency_conflict' }
   | { kind: 'unknown_plan' }
+  /** Free amounts are not offered, or not this one. */
+  | { kind: 'not_offered'; topUp: TopUp | null }
+  /** An upgrade is of an order of the buyer. */
+  | { kind: 'gift_of_upgrade' }
   /** No bank account is configured. */
   | { kind: 'not_on_sale' }
   | { kind: 'too_many_open_orders'; limit: number }
@@ -79,7 +103,7 @@ const defaultLifetimeMs = 3 * 24 * 3_600_000;
 
 const orderColumns = `o.id, o.account_id AS "accountId", o.plan_id AS "planId", o.plan_name AS "planName", o.memo,
   o.price_vnd AS "priceVnd", o.budget, o.valid_days AS "validDays", o.status, o.upgrades, o.created_at AS "createdAt",
-  o.expires_at AS "expiresAt", o.paid_at AS "paidAt",
+  o.expires_at AS "expiresAt", o.paid_at AS "paidAt", o.bonus, o.free_amount AS "freeAmount", o.gift_to AS "giftTo",
   coalesce((SELECT sum(t.amount_vnd) FROM transfer_match m JOIN bank_transfer t ON t.id = m.transfer_id
             WHERE m.order_id = o.id), 0)::bigint AS "receivedVnd"`;
 const orderTables = 'purchase_order o';
@@ -92,17 +116,14 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
   const { pool, bank, lifetimeMs = defaultLifetimeMs } = deps;
 
   /**
-   * Orders a plan, or with `upgrades` the difference between a paid order's plan and a dearer one. Price, budget and
-   * validity are frozen now, regardless of later changes of the plan. The same `idempotencyKey` with the same input
-   * gives the same order.
+   * Orders a plan, a free amount, or with `upgrades` the difference between a paid order's plan and a dearer one. Price,
+   * budget, bonus and validity are frozen now, regardless of later changes. With `giftTo` (an account's id or e-mail
+   * address) the budget is for another account, of which nothing is looked up. The same `idempotencyKey` with the same
+   * input gives the same order.
    */
-  function create(input: {
-    accountId: string;
-    planId: string;
-    upgrades?: string;
-    idempotencyKey?: string;
-  }): Promise<CreateOrderOutcome> {
-    const { accountId, planId, upgrades = null, idempotencyKey = null } = input;
+  function create(input: NewOrder): Promise<CreateOrderOutcome> {
+    const { accountId, upgrades = null, idempotencyKey = null, giftTo = null } = input;
+    if (giftTo !== null && upgrades !== null) return Promise.resolve({ kind: 'gift_of_upgrade' });
     return repeatedTransaction(pool, async (client): Promise<CreateOrderOutcome> => {
       // Purchases of an account are serialised: the idempotency key, the limit and the upgrade are then simple reads.
       await lockPurchases(client, accountId);
@@ -110,22 +131,35 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
       if (idempotencyKey !== null) {
         const known = await findByIdempotencyKey(client, accountId, idempotencyKey);
         if (known !== null)
-          return known.planId === planId && known.upgrades === upgrades
+          return isSameOrder(known, { ...input, upgrades, giftTo })
             ? { kind: 'existing', order: known }
             : { kind: 'idempotency_conflict' };
       }
 
       if (bank === null) return { kind: 'not_on_sale' };
-      const plan = await findPlan(client, planId);
-      if (plan === null || !plan.enabled) return { kind: 'unknown_plan' };
+      const offer = await findOffer(client, input);
+      if ('kind' in offer) return offer;
+      const { plan } = offer;
 
       const open = await countOpen(client, accountId);
       if (open >= maxOpenOrders) return { kind: 'too_many_open_orders', limit: maxOpenOrders };
 
-      const terms = upgrades === null ? plan : await upgradeTerms(client, { accountId, plan, upgrades });
+      const terms = upgrades === null ? offer.terms : await upgradeTerms(client, { accountId, plan, upgrades });
       if ('kind' in terms) return terms;
 
-      const id = await insertOrder(client, { accountId, plan, terms, upgrades, idempotencyKey, lifetimeMs });
+      // The difference of an upgrade is no top-up.
+      const bonus = upgrades === null ? bonusOf(terms, await readBonusSteps(client)) : 0n;
+      const id = await insertOrder(client, {
+        accountId,
+        plan,
+        terms,
+        upgrades,
+        idempotencyKey,
+        lifetimeMs,
+        bonus,
+        freeAmount: input.amount !== undefined,
+        giftTo,
+      });
       await recordOrderMail(client, { orderId: id, kind: 'made' });
       const order = await find(client, accountId, id);
       if (order === null) throw new Error('an order that was just written is missing');
@@ -281,7 +315,33 @@ async function countOpen(client: ClientBase, accountId: string): Promise<number>
   return rows[0]?.count ?? 0;
 }
 
-type Terms = Pick<Plan, 'priceVnd' | 'budget' | 'validDays'>;
+/** The plan of an order, and what it costs and gives without an upgrade. */
+async function findOffer(
+  client: ClientBase,
+  { planId = '', amount }: Pick<NewOrder, 'planId' | 'amount'>,
+): Promise<{ plan: Plan; terms: Terms } | Extract<CreateOrderOutcome, { kind: 'unknown_plan' | 'not_offered' }>> {
+  if (amount === undefined) {
+    const plan = await findPlan(client, planId);
+    return plan === null || !plan.enabled ? { kind: 'unknown_plan' } : { plan, terms: plan };
+  }
+  const topUp = await readTopUp(client);
+  const plan = topUp === null ? null : await findPlan(client, topUp.planId);
+  if (topUp === null || plan === null) return { kind: 'not_offered', topUp: null };
+  const terms = freeTerms(amount, plan);
+  const isWithin = terms !== null && terms.priceVnd >= topUp.minVnd && terms.priceVnd <= topUp.maxVnd;
+  return isWithin ? { plan, terms } : { kind: 'not_offered', topUp };
+}
+
+/** Whether an order is what this input asks for. */
+function isSameOrder(
+  known: Order,
+  asked: Pick<NewOrder, 'planId' | 'amount'> & { upgrades: string | null; giftTo: string | null },
+): boolean {
+  const { planId, amount, upgrades, giftTo } = asked;
+  if (known.upgrades !== upgrades || known.giftTo !== giftTo) return false;
+  if (amount === undefined) return !known.freeAmount && known.planId === planId;
+  return known.freeAmount && ('vnd' in amount ? known.priceVnd === amount.vnd : known.budget === amount.usd);
+}
 
 /**
  * The difference between a plan and what was paid and granted for an order, including the chain of orders that it
@@ -334,6 +394,9 @@ export async function insertOrder(
     upgrades: string | null;
     idempotencyKey: string | null;
     lifetimeMs: number;
+    bonus?: bigint;
+    freeAmount?: boolean;
+    giftTo?: string | null;
   },
 ): Promise<string> {
   const { accountId, plan, terms, upgrades, idempotencyKey, lifetimeMs } = input;
@@ -342,8 +405,8 @@ export async function insertOrder(
   for (let attempt = 0; attempt < 5; attempt++) {
     const { rowCount } = await client.query(
       `INSERT INTO purchase_order (id, account_id, plan_id, plan_name, memo, price_vnd, budget, valid_days, upgrades,
-                                   idempotency_key, expires_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + $11 * interval '1 millisecond')
+                                   idempotency_key, expires_at, bonus, free_amount, gift_to)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + $11 * interval '1 millisecond', $12, $13, $14)
        ON CONFLICT (memo) DO NOTHING`,
       [
         id,
@@ -357,6 +420,9 @@ export async function insertOrder(
         upgrades,
         idempotencyKey,
         lifetimeMs,
+        input.bonus ?? 0n,
+        input.freeAmount ?? false,
+        input.giftTo ?? null,
       ],
     );
     if (rowCount === 1) return id;

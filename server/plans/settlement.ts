@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
-import { addGrant } from '../billing/grants.ts';
+import type { addGrant } from '../billing/grants.ts';
+import { giveOrder } from './gifts.ts';
 import { recordInvoice } from './invoices.ts';
 import { recordOrderMail } from './order-mails.ts';
 import type { PaymentDecision } from './payment.ts';
@@ -27,7 +28,7 @@ export interface SettlementDeps {
 const partialGraceDays = 7;
 
 /** Applies a decision to its order: status, grant, surplus. In the transaction of the decision. */
-export function createSettlement({ giveGrant = addGrant, onOrderMoved, invoiceProvider = null }: SettlementDeps) {
+export function createSettlement({ giveGrant, onOrderMoved, invoiceProvider = null }: SettlementDeps) {
   return async function apply(
     client: ClientBase,
     step: {
@@ -49,11 +50,7 @@ export function createSettlement({ giveGrant = addGrant, onOrderMoved, invoicePr
       );
       await closeShort(client, order.id, 'the order waits for the rest again');
     } else {
-      const { rows } = await client.query<{ expiresAt: Date | null }>(
-        `UPDATE purchase_order SET status = 'paid', paid_at = now() WHERE id = $1
-         RETURNING now() + make_interval(days => valid_days) AS "expiresAt"`,
-        [order.id],
-      );
+      await client.query(`UPDATE purchase_order SET status = 'paid', paid_at = now() WHERE id = $1`, [order.id]);
       // An order that is paid again after an undone match keeps the parties of its first payment.
       await client.query(
         `INSERT INTO order_parties (order_id, seller, company)
@@ -63,13 +60,7 @@ export function createSettlement({ giveGrant = addGrant, onOrderMoved, invoicePr
          ON CONFLICT (order_id) DO NOTHING`,
         [order.id, order.accountId],
       );
-      await giveGrant(client, {
-        accountId: order.accountId,
-        kind: 'purchase',
-        amount: order.budget,
-        expiresAt: rows[0]?.expiresAt ?? null,
-        sourceRef: `order:${order.id}`,
-      });
+      await giveOrder(client, { order, ...(giveGrant && { giveGrant }) });
       if (invoiceProvider !== null) await recordInvoice(client, order.id, invoiceProvider);
       await closeShort(client, order.id, 'the order was paid after all');
       if (decision.surplusVnd > 0n)

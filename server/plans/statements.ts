@@ -136,9 +136,11 @@ interface Movements {
 
 type Period = Pick<MonthlyStatement, 'accountId' | 'from' | 'to'>;
 
-const paidFor = `LEFT JOIN purchase_order o ON g.kind = 'purchase' AND g.source_ref = 'order:' || o.id`;
+// A gift that was received says nothing of its buyer's order.
+const paidFor = `LEFT JOIN purchase_order o ON o.account_id = g.account_id
+  AND g.source_ref IN ('order:' || o.id, 'bonus:' || o.id)`;
 const described = `g.kind AS "grantKind", o.memo, o.plan_name AS "planName",
-  CASE WHEN o.account_id = g.account_id THEN o.price_vnd END AS "priceVnd"`;
+  CASE WHEN g.kind = 'purchase' THEN o.price_vnd END AS "priceVnd"`;
 
 async function readGrants(client: ClientBase, { accountId, from, to }: Period): Promise<Movements> {
   const { rows } = await client.query<Omit<StatementMovement, 'kind'>>(

@@ -36,11 +36,15 @@ export interface LockedOrder extends PayableOrder {
   accountId: string;
   status: OrderStatus;
   budget: bigint;
+  bonus: bigint;
+  giftTo: string | null;
+  receiverId: string | null;
 }
 
 export type LockedRow = Omit<LockedOrder, 'receivedVnd'> & { now: Date };
 
-export const lockedColumns = `id, account_id AS "accountId", status, price_vnd AS "priceVnd", budget, upgrades,
+export const lockedColumns = `id, account_id AS "accountId", status, price_vnd AS "priceVnd", budget, bonus, gift_to AS "giftTo",
+  receiver_id AS "receiverId", upgrades,
   created_at AS "createdAt", expires_at AS "expiresAt", clock_timestamp() AS now`;
 
 export async function lockOrder(client: ClientBase, orderId: string): Promise<LockedOrder | null> {

@@ -60,6 +60,10 @@ const justified: Record<string, Record<string, string>> = {
       'It holds only rows without an account, and the previous version writes none.',
     'CREATE UNIQUE INDEX notice_open_person': 'It holds only rows of persons, and the previous version writes none.',
   },
+  '20261122184500_codes_bonuses_gifts': {
+    'ALTER TABLE grant DROP CONSTRAINT grant_kind': 'It is replaced by the next statement.',
+    'ALTER TABLE grant ADD CONSTRAINT grant_kind': 'It allows two kinds more.',
+  },
   '20261122162200_cheaper_margin_sums': {
     'CREATE OR REPLACE FUNCTION add_margin()': 'It adds up the same sums, in two steps.',
   },

@@ -9,6 +9,8 @@ const user = randomUUID();
 export const grant = randomUUID();
 const order = randomUUID();
 const transfer = randomUUID();
+const batch = randomUUID();
+const code = randomUUID();
 const endpoint = randomUUID();
 const mismatch = randomUUID();
 const notice = randomUUID();
@@ -112,6 +114,11 @@ export const rows: Record<string, () => Row> = {
     budget: 10n,
     expires_at: '2026-12-01T00:00:00Z',
   }),
+  bonus_step: () => ({ from_vnd: 1_000_000n, basis_points: 500 }),
+  top_up: () => ({ plan_id: 'starter', min_vnd: 1n, max_vnd: 2n }),
+  code_batch: () => ({ id: batch, name: 'Launch', amount: 10n, count: 1, uses: 1, created_by: 'test' }),
+  redemption_code: () => ({ id: code, batch_id: batch, hash: randomBytes(32), last4: 'WXYZ' }),
+  redemption: () => ({ code_id: code, account_id: account, redeemed_by: 'test' }),
   order_mail: () => ({ id: randomUUID(), order_id: order, kind: 'made' }),
   order_invoice: () => ({ order_id: order, provider: 'sepay' }),
   bank_transfer: () => ({

@@ -298,6 +298,7 @@ const operatorFields = new Set([
   'Mutation.giveGrant',
   'Mutation.matchTransfer',
   'Mutation.retryInvoice',
+  'Mutation.revokeCodes',
   'Mutation.revokeProbeAgent',
   'Mutation.setAccountStatus',
   'Mutation.testRoute',

@@ -118,6 +118,12 @@ function Summary({ order }: { order: Order }) {
           <dt>{t.order.budget}</dt>
           <dd>{format.usd(order.budget)}</dd>
         </div>
+        {order.bonus === '0' ? null : (
+          <div>
+            <dt>{t.topUp.bonusOf}</dt>
+            <dd>{format.usd(order.bonus)}</dd>
+          </div>
+        )}
         <div>
           <dt>{t.order.validity}</dt>
           <dd>
@@ -131,6 +137,7 @@ function Summary({ order }: { order: Order }) {
           <dd>{format.dateTime(order.createdAt)}</dd>
         </div>
       </dl>
+      {order.giftTo === null ? null : <p>{fill(t.topUp.gift, { receiver: order.giftTo })}</p>}
       {cancel.error === null ? null : <FailureNotice error={cancel.error} />}
       {order.status === 'PENDING' && billing ? (
         <div className="actions">

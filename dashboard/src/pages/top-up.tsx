@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter';
 import { Button } from '../components/button.tsx';
 import { Lots } from '../components/lots.tsx';
 import { Moment } from '../components/moment.tsx';
+import { MoreWays } from '../components/more-ways.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
 import { StatementsCard } from '../components/statements-card.tsx';
 import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton, More } from '../components/states.tsx';
@@ -63,6 +64,7 @@ export default function TopUp() {
           )
         }
       </Loaded>
+      <MoreWays canOrder={billing && !closed} />
       <Card title={t.overview.lots}>
         <Loaded query={budget}>{({ grants }) => <Lots grants={grants} />}</Loaded>
       </Card>
@@ -195,8 +197,12 @@ function Orders({ orders }: { orders: readonly Order[] }) {
         },
         {
           head: t.order.plan,
-          cell: ({ planName, upgrades }) =>
-            upgrades === null ? planName : fill(t.order.upgradeTo, { plan: planName }),
+          cell: ({ planName, upgrades, giftTo }) => (
+            <>
+              {upgrades === null ? planName : fill(t.order.upgradeTo, { plan: planName })}
+              {giftTo === null ? null : <p className="hint">{fill(t.topUp.gift, { receiver: giftTo })}</p>}
+            </>
+          ),
         },
         { head: t.order.price, figure: true, cell: ({ priceVnd }) => format.vnd(priceVnd) },
         { head: t.order.budget, figure: true, cell: ({ budget }) => format.usd(budget) },

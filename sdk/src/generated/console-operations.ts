@@ -111,6 +111,11 @@ export const consoleOperations = {
     testBusinessChannel: { kind: 'mutation', path: 'testBusinessChannel' },
     invoiceProblems: { kind: 'query', path: 'operator.invoiceProblems' },
     retryInvoice: { kind: 'mutation', path: 'retryInvoice' },
+    codeBatches: { kind: 'query', path: 'operator.codeBatches' },
+    createCodes: { kind: 'mutation', path: 'createCodes' },
+    revokeCodes: { kind: 'mutation', path: 'revokeCodes' },
+    saveTopUp: { kind: 'mutation', path: 'saveTopUp' },
+    saveBonusSteps: { kind: 'mutation', path: 'saveBonusSteps' },
   },
   orders: {
     shop: { kind: 'query', path: 'shop' },
@@ -126,6 +131,9 @@ export const consoleOperations = {
     saveCompany: { kind: 'mutation', path: 'saveCompany' },
     statements: { kind: 'query', path: 'account' },
     statement: { kind: 'query', path: 'account' },
+    bonusSteps: { kind: 'query', path: 'bonusSteps' },
+    topUp: { kind: 'query', path: 'topUp' },
+    redeemCode: { kind: 'mutation', path: 'redeemCode' },
   },
   people: {
     me: { kind: 'query', path: 'me' },

@@ -84,6 +84,14 @@ export type AnnouncementKind =
   /** Planned work. */
   | 'MAINTENANCE';
 
+/** A step of bonuses. */
+export type BonusStepInput = {
+  /** How much of the budget, in hundredths of a percent. */
+  basisPoints: number;
+  /** From which price on. */
+  fromVnd: string;
+};
+
 /** The most that a key may spend within any so many minutes. */
 export type BurnLimitInput = {
   /** The most. */
@@ -130,6 +138,24 @@ export type CreateAccessTokenInput = {
   name: string;
   /** What it may do. */
   scopes: Array<TokenScope>;
+};
+
+/** Redemption codes to make. Either an amount or a plan is given. */
+export type CreateCodesInput = {
+  /** What each redemption gives. */
+  amount?: string | null | undefined;
+  /** How many codes, at most 1000. */
+  count: number;
+  /** Until when they can be redeemed; left out: no end. */
+  expiresAt?: string | null | undefined;
+  /** What they are for; operators see it. */
+  name: string;
+  /** The plan whose budget and validity each redemption gives. */
+  planId?: string | null | undefined;
+  /** How many accounts can redeem each. */
+  uses?: number | null | undefined;
+  /** Days until what was given expires; left out: never. */
+  validDays?: number | null | undefined;
 };
 
 /** What a new key is to be. */
@@ -184,10 +210,16 @@ export type CreateNoticeChannelInput = {
 export type CreateOrderInput = {
   /** For which account; left out: your only or oldest one. */
   accountId?: string | null | undefined;
+  /** A free amount, as its budget in whole cents; within `topUp`. */
+  amountUsd?: string | null | undefined;
+  /** A free amount, as its price; within `topUp`. */
+  amountVnd?: string | null | undefined;
+  /** The account that gets the budget, by id or e-mail address; left out: the buyer’s. Whether there is such an account is not told: the gift waits 30 days for it, and then goes to the buyer. */
+  giftTo?: string | null | undefined;
   /** Asking again with the same key and input gives the same order. */
   idempotencyKey?: string | null | undefined;
-  /** Which plan: its id or `planId`. */
-  planId: string;
+  /** Which plan: its id or `planId`. Left out: a free amount. */
+  planId?: string | null | undefined;
   /** A paid order whose plan is to be upgraded: only the difference is paid and given. */
   upgrades?: string | null | undefined;
 };
@@ -240,6 +272,10 @@ export type GiveGrantInput = {
 export type GrantKind =
   /** Given by an operator. */
   | 'ADJUSTMENT'
+  /** Given beside a purchase of a certain amount. */
+  | 'BONUS'
+  /** Given for a redemption code. */
+  | 'CODE'
   /** Bought with a plan. */
   | 'PURCHASE'
   /** Given back. */
@@ -792,6 +828,16 @@ export type TokenScope =
   | 'OPERATOR'
   /** Look at the account. */
   | 'READ';
+
+/** Free amounts to offer. */
+export type TopUpInput = {
+  /** The largest amount. */
+  maxVnd: string;
+  /** The least amount. */
+  minVnd: string;
+  /** The plan whose price of a USD and validity count. */
+  planId: string;
+};
 
 /** Which way money went. */
 export type TransferDirection =
@@ -1367,7 +1413,7 @@ export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | n
 
 export type MatchableOrderFragment = { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
 
-export type OrderFragment = { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> };
+export type OrderFragment = { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> };
 
 export type OrderInvoiceFragment = { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null };
 
@@ -1474,6 +1520,14 @@ export type VendorModelFragment = { contextWindow: number, displayName: string, 
 export type SellerFragment = { address: string, name: string, privacyUrl: string, refundUrl: string, supportEmail: string, supportPhone: string, taxCode: string, termsUrl: string };
 
 export type StatementFragment = { charged: string, closing: string, expired: string, granted: string, month: string, opening: string, url: string };
+
+export type BonusStepFragment = { basisPoints: number, fromVnd: string };
+
+export type CodeBatchFragment = { amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null };
+
+export type TopUpFragment = { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } };
+
+export type TopUpSavedFragment = { bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null };
 
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1938,7 +1992,7 @@ export type SearchOrdersQueryVariables = Exact<{
 }>;
 
 
-export type SearchOrdersQuery = { orders: { edges: Array<{ cursor: string, node: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+export type SearchOrdersQuery = { orders: { edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type ListBankTransfersQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2248,6 +2302,53 @@ export type RetryInvoiceMutation = { retryInvoice:
     | { __typename: 'OrderInvoice', issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null }
    };
 
+export type CodeBatchesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type CodeBatchesQuery = { operator: { codeBatches: Array<{ amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null }> } };
+
+export type CreateCodesMutationVariables = Exact<{
+  input: CreateCodesInput;
+}>;
+
+
+export type CreateCodesMutation = { createCodes:
+    | { __typename: 'CodesCreated', codes: Array<string>, batch: { amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null } }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type RevokeCodesMutationVariables = Exact<{
+  batchId: string;
+}>;
+
+
+export type RevokeCodesMutation = { revokeCodes:
+    | { __typename: 'CodeBatch', amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type SaveTopUpMutationVariables = Exact<{
+  input?: TopUpInput | null | undefined;
+}>;
+
+
+export type SaveTopUpMutation = { saveTopUp:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'TopUpSaved', bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null }
+   };
+
+export type SaveBonusStepsMutationVariables = Exact<{
+  steps: Array<BonusStepInput> | BonusStepInput;
+}>;
+
+
+export type SaveBonusStepsMutation = { saveBonusSteps:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'TopUpSaved', bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null }
+   };
+
 export type ShopQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -2265,7 +2366,7 @@ export type OrderQueryVariables = Exact<{
 }>;
 
 
-export type OrderQuery = { order: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } | null };
+export type OrderQuery = { order: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } | null };
 
 export type ReceiptQueryVariables = Exact<{
   orderId: string;
@@ -2281,7 +2382,7 @@ export type ListOrdersQueryVariables = Exact<{
 }>;
 
 
-export type ListOrdersQuery = { account: { orders: { edges: Array<{ cursor: string, node: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListOrdersQuery = { account: { orders: { edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateOrderMutationVariables = Exact<{
   input: CreateOrderInput;
@@ -2293,7 +2394,7 @@ export type CreateOrderMutation = { createOrder:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
+    | { __typename: 'Order', bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
    };
 
 export type CancelOrderMutationVariables = Exact<{
@@ -2305,7 +2406,7 @@ export type CancelOrderMutation = { cancelOrder:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
+    | { __typename: 'Order', bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> }
    };
 
 export type OrderStatusSubscriptionVariables = Exact<{
@@ -2313,7 +2414,7 @@ export type OrderStatusSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrderStatusSubscription = { orderStatus: { budget: string, createdAt: string, expiresAt: string, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } };
+export type OrderStatusSubscription = { orderStatus: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planId: string, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, upgrades: string | null, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } };
 
 export type SellerQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2355,6 +2456,30 @@ export type StatementQueryVariables = Exact<{
 
 
 export type StatementQuery = { account: { id: string, statement: { charged: string, closing: string, expired: string, granted: string, month: string, opening: string, url: string } | null } | null };
+
+export type BonusStepsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BonusStepsQuery = { bonusSteps: Array<{ basisPoints: number, fromVnd: string }> };
+
+export type TopUpQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TopUpQuery = { topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null };
+
+export type RedeemCodeMutationVariables = Exact<{
+  accountId?: string | null | undefined;
+  code: string;
+}>;
+
+
+export type RedeemCodeMutation = { redeemCode:
+    | { __typename: 'CodeRedeemed', again: boolean, amount: string, grantId: string }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
 
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 

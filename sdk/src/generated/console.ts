@@ -28,6 +28,8 @@ import type {
   AuditLogQueryVariables,
   BeginSecondFactorMutation,
   BeginSecondFactorMutationVariables,
+  BonusStepsQuery,
+  BonusStepsQueryVariables,
   BudgetChangedSubscription,
   BudgetChangedSubscriptionVariables,
   BudgetQuery,
@@ -48,6 +50,8 @@ import type {
   CloseModelMismatchMutationVariables,
   CloseTransferReviewMutation,
   CloseTransferReviewMutationVariables,
+  CodeBatchesQuery,
+  CodeBatchesQueryVariables,
   CompanyQuery,
   CompanyQueryVariables,
   ConfirmSecondFactorMutation,
@@ -56,6 +60,8 @@ import type {
   CreateAccessTokenMutationVariables,
   CreateBusinessChannelMutation,
   CreateBusinessChannelMutationVariables,
+  CreateCodesMutation,
+  CreateCodesMutationVariables,
   CreateKeyMutation,
   CreateKeyMutationVariables,
   CreateLedgerDownloadMutation,
@@ -166,6 +172,8 @@ import type {
   ReceiptQueryVariables,
   RecordTransferMutation,
   RecordTransferMutationVariables,
+  RedeemCodeMutation,
+  RedeemCodeMutationVariables,
   RemoveMemberMutation,
   RemoveMemberMutationVariables,
   RenewBackupCodesMutation,
@@ -182,6 +190,8 @@ import type {
   RetryInvoiceMutationVariables,
   RevenueQuery,
   RevenueQueryVariables,
+  RevokeCodesMutation,
+  RevokeCodesMutationVariables,
   RevokeInvitationMutation,
   RevokeInvitationMutationVariables,
   RevokeOtherSessionsMutation,
@@ -194,6 +204,8 @@ import type {
   RotateKeyMutationVariables,
   RotateWebhookSecretMutation,
   RotateWebhookSecretMutationVariables,
+  SaveBonusStepsMutation,
+  SaveBonusStepsMutationVariables,
   SaveCompanyMutation,
   SaveCompanyMutationVariables,
   SaveModelMutation,
@@ -204,6 +216,8 @@ import type {
   SaveProbingMutationVariables,
   SaveSellerMutation,
   SaveSellerMutationVariables,
+  SaveTopUpMutation,
+  SaveTopUpMutationVariables,
   SaveUpstreamMutation,
   SaveUpstreamMutationVariables,
   SearchOrdersQuery,
@@ -258,6 +272,8 @@ import type {
   TestRouteMutationVariables,
   TestVendorKeyMutation,
   TestVendorKeyMutationVariables,
+  TopUpQuery,
+  TopUpQueryVariables,
   TransferProposalsQuery,
   TransferProposalsQueryVariables,
   UndoTransferMatchMutation,
@@ -592,6 +608,21 @@ export type InvoiceProblemsAnswer = InvoiceProblemsQuery['operator']['invoicePro
 /** What `retryInvoice` answers. */
 export type RetryInvoiceAnswer = RetryInvoiceMutation['retryInvoice'];
 
+/** What `codeBatches` answers. */
+export type CodeBatchesAnswer = CodeBatchesQuery['operator']['codeBatches'];
+
+/** What `createCodes` answers. */
+export type CreateCodesAnswer = CreateCodesMutation['createCodes'];
+
+/** What `revokeCodes` answers. */
+export type RevokeCodesAnswer = RevokeCodesMutation['revokeCodes'];
+
+/** What `saveTopUp` answers. */
+export type SaveTopUpAnswer = SaveTopUpMutation['saveTopUp'];
+
+/** What `saveBonusSteps` answers. */
+export type SaveBonusStepsAnswer = SaveBonusStepsMutation['saveBonusSteps'];
+
 /** What `shop` answers. */
 export type ShopAnswer = ShopQuery['shop'];
 
@@ -630,6 +661,15 @@ export type StatementsAnswer = StatementsQuery['account'];
 
 /** What `statement` answers. */
 export type StatementAnswer = StatementQuery['account'];
+
+/** What `bonusSteps` answers. */
+export type BonusStepsAnswer = BonusStepsQuery['bonusSteps'];
+
+/** What `topUp` answers. */
+export type TopUpAnswer = TopUpQuery['topUp'];
+
+/** What `redeemCode` answers. */
+export type RedeemCodeAnswer = RedeemCodeMutation['redeemCode'];
 
 /** What `me` answers. */
 export type MeAnswer = MeQuery['me'];
@@ -1639,6 +1679,51 @@ export interface ConsoleOperator {
    * ```
    */
   retryInvoice(variables: RetryInvoiceMutationVariables, options?: RequestOptions): Pending<RetryInvoiceAnswer>;
+  /**
+   * Batches of redemption codes, the newest first; at most 200.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.codeBatches();
+   * ```
+   */
+  codeBatches(variables?: CodeBatchesQueryVariables, options?: RequestOptions): Pending<CodeBatchesAnswer>;
+  /**
+   * Makes redemption codes. They are shown once.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.createCodes({ input: { count: 1, name: 'name' } });
+   * ```
+   */
+  createCodes(variables: CreateCodesMutationVariables, options?: RequestOptions): Pending<CreateCodesAnswer>;
+  /**
+   * Ends a batch of redemption codes; what was redeemed stays.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.revokeCodes({ batchId: 'batch-id' });
+   * ```
+   */
+  revokeCodes(variables: RevokeCodesMutationVariables, options?: RequestOptions): Pending<RevokeCodesAnswer>;
+  /**
+   * Offers free amounts, or without `input` no longer.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.saveTopUp();
+   * ```
+   */
+  saveTopUp(variables?: SaveTopUpMutationVariables, options?: RequestOptions): Pending<SaveTopUpAnswer>;
+  /**
+   * Replaces the steps of bonuses. Orders keep the bonus that they were made with.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.saveBonusSteps({ steps: [{ basisPoints: 1, fromVnd: '250000' }] });
+   * ```
+   */
+  saveBonusSteps(variables: SaveBonusStepsMutationVariables, options?: RequestOptions): Pending<SaveBonusStepsAnswer>;
 }
 
 /** Operations on orders. */
@@ -1693,7 +1778,7 @@ export interface ConsoleOrders {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.orders.createOrder({ input: { planId: 'planId' } });
+   * const result = await steyg.console.orders.createOrder({ input: {} });
    * ```
    */
   createOrder(variables: CreateOrderMutationVariables, options?: RequestOptions): Pending<CreateOrderAnswer>;
@@ -1760,6 +1845,33 @@ export interface ConsoleOrders {
    * ```
    */
   statement(variables: StatementQueryVariables, options?: RequestOptions): Pending<StatementAnswer>;
+  /**
+   * The steps of bonuses, the lowest first; the highest that an order reaches counts.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.bonusSteps();
+   * ```
+   */
+  bonusSteps(variables?: BonusStepsQueryVariables, options?: RequestOptions): Pending<BonusStepsAnswer>;
+  /**
+   * The free amounts that can be bought; null: only plans are sold.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.topUp();
+   * ```
+   */
+  topUp(variables?: TopUpQueryVariables, options?: RequestOptions): Pending<TopUpAnswer>;
+  /**
+   * Redeems a code for an account, once. Attempts are limited by person and by network.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.orders.redeemCode({ code: 'code' });
+   * ```
+   */
+  redeemCode(variables: RedeemCodeMutationVariables, options?: RequestOptions): Pending<RedeemCodeAnswer>;
 }
 
 /** Operations on people. */

@@ -8,6 +8,7 @@ const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt i
 const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}models name prefix replaces requestsPerMinute spend{...KeySpend}status}';
 const backupCodes = 'fragment BackupCodes on BackupCodes{backupCodes}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
+const bonusStep = 'fragment BonusStep on BonusStep{basisPoints fromVnd}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
 const burnLimit = 'fragment BurnLimit on BurnLimit{amount minutes}';
 const createdAccessToken = 'fragment CreatedAccessToken on CreatedAccessToken{accessToken{...AccessToken}secret}';
@@ -28,7 +29,7 @@ const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displ
 const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
 const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds locale name problem target}';
 const noticeSettings = 'fragment NoticeSettings on NoticeSettings{burnAmount burnMinutes keyPercent lowBalance mail muted quietFrom quietTo timeZone}';
-const order = 'fragment Order on Order{budget createdAt expiresAt id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
+const order = 'fragment Order on Order{bonus budget createdAt expiresAt freeAmount giftTo id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
 const orderInvoice = 'fragment OrderInvoice on OrderInvoice{issuedAt nextAt number problem state url}';
 const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankReference bookedAt}';
 const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
@@ -53,6 +54,7 @@ const statement = 'fragment Statement on Statement{charged closing expired grant
 const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
 const tokenPrice = 'fragment TokenPrice on TokenPrice{usdPerMillion vndPerMillionAtBest vndPerMillionAtStarter}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
+const topUp = 'fragment TopUp on TopUp{maxVnd minVnd plan{...Plan}}';
 const unitLine = 'fragment UnitLine on UnitLine{amount count price unit}';
 const unitPrices = 'fragment UnitPrices on UnitPrices{image minute search}';
 const uptime = 'fragment Uptime on Uptime{down latencyMs maintenance noData ratio up}';
@@ -118,6 +120,9 @@ export const documents = {
   saveCompany: 'mutation saveCompany($accountId:ID!$input:CompanyInput){saveCompany(accountId:$accountId input:$input){__typename ...on Account{company{address name taxCode}id}...Problem}}' + problem,
   statements: 'query statements($accountId:ID$first:Int){account(id:$accountId){id statements(first:$first){...Statement}}}' + statement,
   statement: 'query statement($accountId:ID$month:String!){account(id:$accountId){id statement(month:$month){...Statement}}}' + statement,
+  bonusSteps: 'query bonusSteps{bonusSteps{...BonusStep}}' + bonusStep,
+  topUp: 'query topUp{topUp{...TopUp}}' + plan + topUp,
+  redeemCode: 'mutation redeemCode($accountId:ID$code:String!){redeemCode(accountId:$accountId code:$code){__typename ...on CodeRedeemed{again amount grantId}...Problem}}' + problem,
   me: 'query me{me{...Viewer}}' + session + user + viewer,
   signUp: 'mutation signUp($input:SignUpInput!){signUp(input:$input){__typename ...Done ...Problem}}' + done + problem,
   resendVerification: 'mutation resendVerification($email:String!){resendVerification(email:$email){__typename ...Done ...Problem}}' + done + problem,

@@ -7,11 +7,13 @@ const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinut
 const auditEntry = 'fragment AuditEntry on AuditEntry{action actor after before createdAt id subject}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
 const bankTransfer = 'fragment BankTransfer on BankTransfer{amountVnd bankReference bookedAt createdAt direction id matchedBy memo orderId provider providerId review{...TransferReview}}';
+const bonusStep = 'fragment BonusStep on BonusStep{basisPoints fromVnd}';
 const brokenInvariant = 'fragment BrokenInvariant on BrokenInvariant{invariant rows}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
 const burnLimit = 'fragment BurnLimit on BurnLimit{amount minutes}';
 const businessNoticeSettings = 'fragment BusinessNoticeSettings on BusinessNoticeSettings{mail marginPercent muted quietFrom quietTo shortfall timeZone}';
-const catalogEntry = 'fragment CatalogEntry on CatalogEntry{allow capabilities efforts reasoningTokensPerSecond unknownMembers contextWindow createdAt displayName enabled family id kind maxOutputTokens modelId prices{...PriceVersion}routes{...Route}}';
+const catalogEntry = 'fragment CatalogEntry on CatalogEntry{allow capabilities efforts reasoningTokensPerSecond unknownMembers contextWindow createdAt displayName enabled family id maxOutputTokens modelId prices{...PriceVersion}routes{...Route}}';
+const codeBatch = 'fragment CodeBatch on CodeBatch{amount count createdAt expiresAt id name planId revokedAt used uses validDays}';
 const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free held id kind reason spent}';
 const grantEnded = 'fragment GrantEnded on GrantEnded{grant{...Grant}held taken}';
 const grantGiven = 'fragment GrantGiven on GrantGiven{givenBefore grant{...Grant}}';
@@ -25,7 +27,7 @@ const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt cl
 const modelProbing = 'fragment ModelProbing on ModelProbing{askedMinutes askedMonthlyCost effectiveMinutes everyMinutes measured modelId monthlyBudget monthlyCost monthlyUpstreamCost}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
 const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds locale name problem target}';
-const order = 'fragment Order on Order{budget createdAt expiresAt id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
+const order = 'fragment Order on Order{bonus budget createdAt expiresAt freeAmount giftTo id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
 const orderInvoice = 'fragment OrderInvoice on OrderInvoice{issuedAt nextAt number problem state url}';
 const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankReference bookedAt}';
 const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
@@ -51,6 +53,8 @@ const shortfall = 'fragment Shortfall on Shortfall{accountId charged cost create
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month week}';
 const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
+const topUp = 'fragment TopUp on TopUp{maxVnd minVnd plan{...Plan}}';
+const topUpSaved = 'fragment TopUpSaved on TopUpSaved{bonusSteps{...BonusStep}topUp{...TopUp}}';
 const transferProposal = 'fragment TransferProposal on TransferProposal{differences order{...MatchableOrder}reason}';
 const transferReview = 'fragment TransferReview on TransferReview{closedAt closedBy note orderId reason repeatsId surplusVnd}';
 const unitLine = 'fragment UnitLine on UnitLine{amount count price unit}';
@@ -128,4 +132,9 @@ export const operatorDocuments = {
   testBusinessChannel: 'mutation testBusinessChannel($id:ID!){testBusinessChannel(id:$id){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem,
   invoiceProblems: 'query invoiceProblems{operator{invoiceProblems{...OrderInvoice order{id memo}}}}' + orderInvoice,
   retryInvoice: 'mutation retryInvoice($orderId:ID!){retryInvoice(orderId:$orderId){__typename ...OrderInvoice ...Problem}}' + orderInvoice + problem,
+  codeBatches: 'query codeBatches{operator{codeBatches{...CodeBatch}}}' + codeBatch,
+  createCodes: 'mutation createCodes($input:CreateCodesInput!){createCodes(input:$input){__typename ...on CodesCreated{batch{...CodeBatch}codes}...Problem}}' + codeBatch + problem,
+  revokeCodes: 'mutation revokeCodes($batchId:ID!){revokeCodes(batchId:$batchId){__typename ...CodeBatch ...Problem}}' + codeBatch + problem,
+  saveTopUp: 'mutation saveTopUp($input:TopUpInput){saveTopUp(input:$input){__typename ...TopUpSaved ...Problem}}' + bonusStep + plan + problem + topUp + topUpSaved,
+  saveBonusSteps: 'mutation saveBonusSteps($steps:[BonusStepInput!]!){saveBonusSteps(steps:$steps){__typename ...TopUpSaved ...Problem}}' + bonusStep + plan + problem + topUp + topUpSaved,
 } as const;

@@ -930,7 +930,7 @@ export interface UsageReport {
   };
   grants: {
     id: string;
-    kind: 'trial' | 'purchase' | 'adjustment' | 'refund';
+    kind: 'trial' | 'purchase' | 'adjustment' | 'refund' | 'bonus' | 'code';
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"

@@ -4,10 +4,13 @@ import type { LedgerRecord } from '../../billing/usage.ts';
 import { formatPrice, formatUsd } from '../../core/money.ts';
 import type { UnitPrices } from '../../core/price.ts';
 import type { TokenPools } from '../../core/tokens.ts';
-import { accountOf, type Command, CommandError } from './command.ts';
+import { commandLine } from '../../shared/audit.ts';
+import { accountOf, type Command, CommandError, invalidField, usd } from './command.ts';
 
 const defaultEntries = 50;
 const maxEntries = 10_000;
+const maxCodes = 1_000;
+const maxListedBatches = 200;
 
 export const moneyCommands: readonly Command[] = [
   {
@@ -41,6 +44,53 @@ export const moneyCommands: readonly Command[] = [
       const { id: accountId } = await accountOf(surroundings, given);
       const { items } = await readLedger(surroundings.pool, { accountId, limit });
       return { json: { entries: items.map(presentEntry) }, text: items.map(lineOf).join('\n') };
+    },
+  },
+  {
+    name: 'code create',
+    usage: '--name N --count C (--usd X [--days D] | --plan P) [--uses U] [--expires ISO]',
+    summary: 'make redemption codes; they are shown once',
+    options: { name: 'text', count: 'text', usd: 'text', days: 'text', plan: 'text', uses: 'text', expires: 'text' },
+    async run({ pool }, given) {
+      const { createCodes } = await import('../../plans/codes.ts');
+      const outcome = await createCodes({ pool, throttle: { take: async () => null } }).create({
+        name: given.required('name'),
+        count: given.whole('count', 1, maxCodes) ?? 1,
+        uses: given.whole('uses', 1, 1_000_000) ?? 1,
+        amount: (await usd(given, 'usd')) ?? null,
+        validDays: given.whole('days', 1, 36_500) ?? null,
+        planId: given.text('plan') ?? null,
+        expiresAt: given.moment('expires') ?? null,
+        actor: commandLine,
+      });
+      if (outcome.kind === 'invalid') throw invalidField(outcome);
+      if (outcome.kind === 'unknown_plan')
+        throw new CommandError(outcome.kind, `There is no plan ${given.text('plan')}`);
+      return { json: { batch: { id: outcome.batch.id }, codes: outcome.codes }, text: outcome.codes.join('\n') };
+    },
+  },
+  {
+    name: 'code list',
+    usage: '',
+    summary: 'batches of redemption codes, the newest first',
+    options: {},
+    async run({ pool }) {
+      const { createCodes } = await import('../../plans/codes.ts');
+      const batches = await createCodes({ pool, throttle: { take: async () => null } }).list(maxListedBatches);
+      return { json: { batches: batches.map((batch) => ({ ...batch, amount: formatUsd(batch.amount) })) } };
+    },
+  },
+  {
+    name: 'code revoke',
+    usage: '--id ID',
+    summary: 'end a batch of redemption codes',
+    options: { id: 'text' },
+    async run({ pool }, given) {
+      const { createCodes } = await import('../../plans/codes.ts');
+      const codes = createCodes({ pool, throttle: { take: async () => null } });
+      const batch = await codes.revoke({ batchId: given.required('id'), actor: commandLine });
+      if (batch === null) throw new CommandError('unknown_batch', 'There is no open batch with this id');
+      return { json: { batch: { id: batch.id, revokedAt: batch.revokedAt } } };
     },
   },
   {

@@ -520,7 +520,7 @@ export const usageReport = open({
   grants: z.array(
     open({
       id: text,
-      kind: z.enum(['trial', 'purchase', 'adjustment', 'refund']),
+      kind: z.enum(['trial', 'purchase', 'adjustment', 'refund', 'bonus', 'code']),
       amount_usd: usd,
       free_usd: usd,
       expires_at: z.iso.datetime().nullable(),

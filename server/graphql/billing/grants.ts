@@ -15,6 +15,8 @@ export const GrantKindType = builder.enumType('GrantKind', {
     PURCHASE: { value: 'purchase', description: 'Bought with a plan.' },
     ADJUSTMENT: { value: 'adjustment', description: 'Given by an operator.' },
     REFUND: { value: 'refund', description: 'Given back.' },
+    BONUS: { value: 'bonus', description: 'Given beside a purchase of a certain amount.' },
+    CODE: { value: 'code', description: 'Given for a redemption code.' },
   } satisfies Record<string, { value: GrantKind; description: string }>,
 });
 

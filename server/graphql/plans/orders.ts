@@ -1,10 +1,12 @@
+import { normalAddress } from '../../accounts/address.ts';
 import { abilitiesOn, accountsWith, type ControlPrincipal, isOperator } from '../../people/principal.ts';
 import { findMemos } from '../../plans/memo.ts';
-import type { BankAccount, CreateOrderOutcome, Order, PaymentInstructions } from '../../plans/orders.ts';
+import type { BankAccount, CreateOrderOutcome, NewOrder, Order, PaymentInstructions } from '../../plans/orders.ts';
 import type { OrderStatus } from '../../plans/payment.ts';
 import type { QrPicture } from '../../plans/qr-pictures.ts';
 import type { Transfer } from '../../plans/transfer-rows.ts';
 import { BusyThreadError } from '../../runtime/thread.ts';
+import { isUuid } from '../../shared/uuid.ts';
 import { accountFor, checkIdempotencyKey, decodeId, decodeUuid, encodeId, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
@@ -12,6 +14,7 @@ import { containing, writtenVnd } from '../containing.ts';
 import type { GraphqlContext } from '../context.ts';
 import {
   BusyError,
+  badInput,
   ConflictError,
   InputError,
   idempotencyConflict,
@@ -137,6 +140,15 @@ export const OrderType = builder.prismaNode('Order', {
       description: 'How far it is.',
       select: { status: true },
       resolve: ({ status }) => status as OrderStatus,
+    }),
+    bonus: t.expose('bonus', {
+      type: 'UsdAmount',
+      description: 'What it gives beside the budget, as a grant of its own.',
+    }),
+    freeAmount: t.exposeBoolean('freeAmount', { description: 'Whether the buyer named the amount.' }),
+    giftTo: t.exposeString('giftTo', {
+      nullable: true,
+      description: 'For whom it is, by id or e-mail address; null: for the buyer.',
     }),
     receivedVnd: t.field({
       type: 'VndAmount',
@@ -292,7 +304,16 @@ const CreateOrderInput = builder.inputType('CreateOrderInput', {
   description: 'What to buy.',
   fields: (t) => ({
     accountId: t.id({ description: 'For which account; left out: your only or oldest one.' }),
-    planId: t.string({ required: true, description: 'Which plan: its id or `planId`.' }),
+    planId: t.string({ description: 'Which plan: its id or `planId`. Left out: a free amount.' }),
+    amountVnd: t.field({ type: 'VndAmount', description: 'A free amount, as its price; within `topUp`.' }),
+    amountUsd: t.field({
+      type: 'UsdAmount',
+      description: 'A free amount, as its budget in whole cents; within `topUp`.',
+    }),
+    giftTo: t.string({
+      description:
+        'The account that gets the budget, by id or e-mail address; left out: the buyer’s. Whether there is such an account is not told: the gift waits 30 days for it, and then goes to the buyer.',
+    }),
     upgrades: t.id({
       description: 'A paid order whose plan is to be upgraded: only the difference is paid and given.',
     }),
@@ -306,12 +327,43 @@ const notUpgradable = {
   not_dearer: 'The plan must cost more and give more than what was paid for so far.',
 } as const;
 
+/** A plan, or an amount that the buyer names: exactly one of them. */
+function choiceOf(input: {
+  planId?: string | null | undefined;
+  amountVnd?: bigint | null | undefined;
+  amountUsd?: bigint | null | undefined;
+}): Pick<NewOrder, 'planId' | 'amount'> {
+  const { planId, amountVnd, amountUsd } = input;
+  if ([planId, amountVnd, amountUsd].filter((one) => one != null).length !== 1)
+    throw badInput(['input', 'planId'], 'give a plan, an amount in VND, or an amount in USD');
+  if (amountVnd != null) return { amount: { vnd: amountVnd } };
+  if (amountUsd != null) return { amount: { usd: amountUsd } };
+  return { planId: decodeId('Plan', planId ?? '') ?? planId ?? '' };
+}
+
+/** The id or address of a gift's receiver, of any account or of none. */
+function receiverOf(text: string): string {
+  const wanted = text.trim();
+  const receiver = decodeUuid('Account', wanted) ?? (isUuid(wanted) ? wanted.toLowerCase() : normalAddress(wanted));
+  if (receiver === null) throw badInput(['input', 'giftTo'], 'must be an account’s id or an e-mail address');
+  return receiver;
+}
+
 function refuse(outcome: Exclude<CreateOrderOutcome, { order: Order }>): never {
   switch (outcome.kind) {
     case 'unknown_plan':
       throw new NotFoundError('plan');
     case 'unknown_order':
       throw new NotFoundError('order');
+    case 'gift_of_upgrade':
+      throw badInput(['input', 'giftTo'], 'cannot be given with an upgrade');
+    case 'not_offered':
+      throw new ConflictError(
+        outcome.topUp === null
+          ? 'Free amounts are not offered.'
+          : `The amount must be from ${outcome.topUp.minVnd} to ${outcome.topUp.maxVnd} VND, and whole cents of USD.`,
+        'AMOUNT_NOT_OFFERED',
+      );
     case 'not_on_sale':
       throw new ConflictError('Nothing can be bought at the moment: no bank account is set up.', 'NOT_ON_SALE');
     case 'idempotency_conflict':
@@ -342,7 +394,8 @@ builder.mutationFields((t) => ({
       if (input.upgrades != null && upgrades === null) throw new NotFoundError('order');
       const outcome = await context.domains.orders.create({
         accountId,
-        planId: decodeId('Plan', input.planId) ?? input.planId,
+        ...choiceOf(input),
+        ...(input.giftTo == null ? {} : { giftTo: receiverOf(input.giftTo) }),
         ...(upgrades === null ? {} : { upgrades }),
         ...(idempotencyKey === null ? {} : { idempotencyKey }),
       });

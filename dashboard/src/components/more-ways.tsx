@@ -1,0 +1,122 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { useAsk, useChange } from '../data.tsx';
+import { useExplain } from '../explain.ts';
+import { fill, useLanguage } from '../language/language.tsx';
+import { pages, pathTo } from '../pages.ts';
+import { useAccount } from '../session.tsx';
+import { Button } from './button.tsx';
+import { TextField } from './field.tsx';
+import { Form } from './form.tsx';
+import { Card } from './page.tsx';
+import { useSay } from './toasts.tsx';
+
+/** Ways to budget beside the plans: a free amount, also for another account, bonuses, and redemption codes. */
+
+export function MoreWays({ canOrder }: { canOrder: boolean }) {
+  const { t, format } = useLanguage();
+  const steps = useAsk({
+    key: ['bonusSteps'],
+    ask: (steyg, signal) => steyg.console.orders.bonusSteps({}, { signal }),
+  });
+  return (
+    <>
+      {(steps.data ?? []).map(({ fromVnd, basisPoints }) => (
+        <p className="hint" key={fromVnd}>
+          {fill(t.topUp.bonus, { vnd: format.vnd(fromVnd), percent: format.percent(basisPoints / 10_000) })}
+        </p>
+      ))}
+      {canOrder ? (
+        <div className="columns">
+          <FreeAmount />
+          <RedeemCode />
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function FreeAmount() {
+  const { t, format } = useLanguage();
+  const { id: accountId } = useAccount();
+  const [, go] = useLocation();
+  const explain = useExplain();
+  const [amount, setAmount] = useState('');
+  const [giftTo, setGiftTo] = useState('');
+  const topUp = useAsk({ key: ['topUp'], ask: (steyg, signal) => steyg.console.orders.topUp({}, { signal }) });
+  const order = useChange({
+    change: (steyg, amountVnd: string) =>
+      steyg.console.orders.createOrder({
+        input: { accountId, amountVnd, ...(giftTo.trim() === '' ? {} : { giftTo: giftTo.trim() }) },
+      }),
+    refresh: [['orders', accountId]],
+    done: ({ id }) => go(pathTo(pages.order, { id })),
+  });
+  const offer = topUp.data;
+  if (offer == null) return null;
+  const { fields } = order.error === null ? { fields: {} as Record<string, string> } : explain(order.error);
+  return (
+    <Card title={t.topUp.freeTitle}>
+      <Form
+        onSubmit={() => order.mutate(amount.replaceAll(/\D/g, ''))}
+        error={Object.keys(fields).length > 0 ? null : order.error}
+        actions={
+          <Button type="submit" look="primary" busy={order.isPending}>
+            {t.topUp.order}
+          </Button>
+        }
+      >
+        <TextField
+          label={t.topUp.freeVnd}
+          hint={fill(t.topUp.freeHint, {
+            min: format.vnd(offer.minVnd),
+            max: format.vnd(offer.maxVnd),
+            vnd: format.vnd(offer.plan.vndPerUsd),
+          })}
+          inputMode="numeric"
+          required
+          value={amount}
+          onChange={setAmount}
+        />
+        <TextField
+          label={t.topUp.giftTo}
+          hint={t.topUp.giftHint}
+          maxLength={254}
+          value={giftTo}
+          onChange={setGiftTo}
+          error={fields['giftTo']}
+        />
+      </Form>
+    </Card>
+  );
+}
+
+function RedeemCode() {
+  const { t, format } = useLanguage();
+  const { id: accountId } = useAccount();
+  const say = useSay();
+  const [code, setCode] = useState('');
+  const redeem = useChange({
+    change: (steyg) => steyg.console.orders.redeemCode({ accountId, code }),
+    refresh: [['budget', accountId]],
+    done: ({ again, amount }) => {
+      say(again ? t.topUp.redeemedBefore : fill(t.topUp.redeemed, { budget: format.usd(amount) }));
+      setCode('');
+    },
+  });
+  return (
+    <Card title={t.topUp.code}>
+      <Form
+        onSubmit={() => redeem.mutate()}
+        error={redeem.error}
+        actions={
+          <Button type="submit" busy={redeem.isPending}>
+            {t.topUp.redeem}
+          </Button>
+        }
+      >
+        <TextField label={t.topUp.code} autoComplete="off" maxLength={60} required value={code} onChange={setCode} />
+      </Form>
+    </Card>
+  );
+}

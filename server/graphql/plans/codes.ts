@@ -1,0 +1,138 @@
+import { actorOf } from '../../people/principal.ts';
+import { networkOf } from '../../people/throttle.ts';
+import type { CodeBatch } from '../../plans/codes.ts';
+import { accountFor, decodeId, decodeUuid, encodeId } from '../access.ts';
+import { builder } from '../builder.ts';
+import {
+  ConflictError,
+  InputError,
+  NotAllowedError,
+  NotFoundError,
+  refuseInput,
+  TooManyAttemptsError,
+} from '../errors.ts';
+import { OperatorType } from '../operator/operator.ts';
+
+/** Redemption codes: redeemed by accounts, made and ended by operators. */
+
+const CodeBatchType = builder.objectRef<CodeBatch>('CodeBatch').implement({
+  description: 'Redemption codes that were made together. The codes themselves are shown once, when they are made.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    id: t.id({ description: 'Id of the batch.', resolve: ({ id }) => encodeId('CodeBatch', id) }),
+    name: t.exposeString('name', { description: 'What the operator calls it.' }),
+    amount: t.expose('amount', { type: 'UsdAmount', description: 'What each redemption gives.' }),
+    validDays: t.exposeInt('validDays', { nullable: true, description: 'Days until that expires; null: never.' }),
+    planId: t.exposeString('planId', { nullable: true, description: 'The plan whose budget it gives.' }),
+    count: t.exposeInt('count', { description: 'How many codes there are.' }),
+    uses: t.exposeInt('uses', { description: 'How many accounts can redeem each of them.' }),
+    used: t.exposeInt('used', { description: 'Redemptions so far, of all codes together.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'Until when; null: no end.' }),
+    revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true, description: 'When it was ended early.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  }),
+});
+
+const CodesCreatedType = builder.objectRef<{ batch: CodeBatch; codes: string[] }>('CodesCreated').implement({
+  description: 'New codes. They cannot be shown again.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    batch: t.expose('batch', { type: CodeBatchType, description: 'The batch.' }),
+    codes: t.exposeStringList('codes', { description: 'The codes: keep them, only digests are stored.' }),
+  }),
+});
+
+const RedeemedType = builder.objectRef<{ grantId: string; amount: bigint; again: boolean }>('CodeRedeemed').implement({
+  description: 'A code that was redeemed.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    grantId: t.id({ description: 'The grant.', resolve: ({ grantId }) => encodeId('Grant', grantId) }),
+    amount: t.expose('amount', { type: 'UsdAmount', description: 'What it gave.' }),
+    again: t.exposeBoolean('again', {
+      description: 'True: the account had redeemed it before, and got nothing more now.',
+    }),
+  }),
+});
+
+const CreateCodesInput = builder.inputType('CreateCodesInput', {
+  description: 'Redemption codes to make. Either an amount or a plan is given.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'What they are for; operators see it.' }),
+    count: t.int({ required: true, description: 'How many codes, at most 1000.' }),
+    uses: t.int({ defaultValue: 1, description: 'How many accounts can redeem each.' }),
+    amount: t.field({ type: 'UsdAmount', description: 'What each redemption gives.' }),
+    planId: t.string({ description: 'The plan whose budget and validity each redemption gives.' }),
+    validDays: t.int({ description: 'Days until what was given expires; left out: never.' }),
+    expiresAt: t.field({ type: 'DateTime', description: 'Until when they can be redeemed; left out: no end.' }),
+  }),
+});
+
+const maxListed = 200;
+
+builder.objectFields(OperatorType, (t) => ({
+  codeBatches: t.field({
+    type: [CodeBatchType],
+    description: 'Batches of redemption codes, the newest first; at most 200.',
+    resolve: (_operator, _args, { domains }) => domains.codes.list(maxListed),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  redeemCode: t.field({
+    type: RedeemedType,
+    description: 'Redeems a code for an account, once. Attempts are limited by person and by network.',
+    authScopes: { billing: true },
+    errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
+    args: {
+      code: t.arg.string({ required: true, description: 'The code, in any spelling.' }),
+      accountId: t.arg.id({ description: 'For which account; left out: your only or oldest one.' }),
+    },
+    resolve: async (_root, { code, accountId }, context) => {
+      const outcome = await context.domains.codes.redeem({
+        code,
+        accountId: accountFor(context, accountId, 'billing'),
+        actor: actorOf(context.principal),
+        network: networkOf(context.ip),
+      });
+      if (outcome.kind === 'throttled') throw new TooManyAttemptsError(outcome.retryAfterS);
+      if (outcome.kind === 'invalid_code')
+        throw new ConflictError('This code is unknown, used up or over.', 'INVALID_REDEMPTION_CODE');
+      return outcome;
+    },
+  }),
+  createCodes: t.field({
+    type: CodesCreatedType,
+    description: 'Makes redemption codes. They are shown once.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [InputError, NotFoundError] },
+    args: { input: t.arg({ type: CreateCodesInput, required: true, description: 'Which codes.' }) },
+    resolve: async (_root, { input }, { domains, principal }) => {
+      const outcome = await domains.codes.create({
+        name: input.name,
+        count: input.count,
+        uses: input.uses ?? 1,
+        amount: input.amount ?? null,
+        planId: input.planId == null ? null : (decodeId('Plan', input.planId) ?? input.planId),
+        validDays: input.validDays ?? null,
+        expiresAt: input.expiresAt ?? null,
+        actor: actorOf(principal),
+      });
+      if (outcome.kind === 'unknown_plan') throw new NotFoundError('plan');
+      if (outcome.kind === 'invalid') return refuseInput(outcome);
+      return outcome;
+    },
+  }),
+  revokeCodes: t.field({
+    type: CodeBatchType,
+    description: 'Ends a batch of redemption codes; what was redeemed stays.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [NotFoundError] },
+    args: { batchId: t.arg.id({ required: true, description: 'Which batch.' }) },
+    resolve: async (_root, { batchId }, { domains, principal }) => {
+      const id = decodeUuid('CodeBatch', batchId);
+      const batch = id === null ? null : await domains.codes.revoke({ batchId: id, actor: actorOf(principal) });
+      if (batch === null) throw new NotFoundError('open batch');
+      return batch;
+    },
+  }),
+}));
