@@ -189,31 +189,6 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
     });
   }
 
-  /**
-   * Expires overdue orders and returns how many. A partial payment waits for a person: it is neither lost nor turned
-   * into a plan that was not paid.
-   */
-  function expire(): Promise<number> {
-    return repeatedTransaction(pool, async (client) => {
-      const { rows } = await client.query<{ id: string }>(
-        `UPDATE purchase_order SET status = 'expired'
-         WHERE id IN (SELECT id FROM purchase_order WHERE status IN ('pending', 'partial') AND expires_at < now()
-                      ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED)
-         RETURNING id`,
-      );
-      await client.query(
-        // A transfer that an operator had matched left the queue by that: it returns. A transfer that a person has
-        // closed as short stays closed.
-        `INSERT INTO transfer_review AS r (transfer_id, reason, order_id)
-         SELECT transfer_id, 'short', order_id FROM transfer_match WHERE order_id = ANY ($1::uuid[]) ORDER BY transfer_id
-         ON CONFLICT (transfer_id) DO UPDATE SET reason = excluded.reason, order_id = excluded.order_id,
-           surplus_vnd = NULL, closed_at = NULL, closed_by = NULL, note = NULL WHERE r.reason <> 'short' OR r.closed_by = 'matcher'`,
-        [rows.map(({ id }) => id)],
-      );
-      return rows.length;
-    });
-  }
-
   /** Instructions for the missing amount; null once the order is paid or final. */
   function instructions(
     order: Pick<Order, 'memo' | 'priceVnd' | 'receivedVnd' | 'status'>,
@@ -234,12 +209,37 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
     bank,
     create,
     cancel,
-    expire,
+    expire: () => expireOrders(pool),
     instructions,
     ...orderReaders(pool),
     /** One order of an account; null for another account's as for a missing one. */
     find: (accountId: string, orderId: string) => find(pool, accountId, orderId),
   };
+}
+
+/**
+ * Expires overdue orders and returns how many. A partial payment waits for a person: it is neither lost nor turned
+ * into a plan that was not paid.
+ */
+function expireOrders(pool: Pool): Promise<number> {
+  return repeatedTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ id: string }>(
+      `UPDATE purchase_order SET status = 'expired'
+       WHERE id IN (SELECT id FROM purchase_order WHERE status IN ('pending', 'partial') AND expires_at < now()
+                    ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED)
+       RETURNING id`,
+    );
+    await client.query(
+      // A transfer that an operator had matched left the queue by that: it returns. A transfer that a person has
+      // closed as short stays closed.
+      `INSERT INTO transfer_review AS r (transfer_id, reason, order_id)
+       SELECT transfer_id, 'short', order_id FROM transfer_match WHERE order_id = ANY ($1::uuid[]) ORDER BY transfer_id
+       ON CONFLICT (transfer_id) DO UPDATE SET reason = excluded.reason, order_id = excluded.order_id,
+         surplus_vnd = NULL, closed_at = NULL, closed_by = NULL, note = NULL WHERE r.reason <> 'short' OR r.closed_by = 'matcher'`,
+      [rows.map(({ id }) => id)],
+    );
+    return rows.length;
+  });
 }
 
 /** Lists and single orders. */
