@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { Log } from '../core/log.ts';
 import { formatUsd } from '../core/money.ts';
 import type { LinkLimits } from '../graphql/pages/link-limits.ts';
 import { createPdfPress } from '../graphql/pages/pdf.ts';
@@ -33,7 +34,7 @@ export interface SalesDeps {
   accounts: Accounts;
   webhooks: Pick<Webhooks, 'recordEvent'>;
   mailer: Pick<Mailer, 'deliver'>;
-  log: { warn(fields: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 export function createSales(deps: SalesDeps) {

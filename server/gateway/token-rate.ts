@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Log } from '../core/log.ts';
 import type { Principal } from '../keys/keyring.ts';
 import { describeError } from '../runtime/http.ts';
 
@@ -52,7 +53,7 @@ const correctWithinMs = 200;
 
 export interface TokenRatesParts {
   pool: Pick<Pool, 'query'>;
-  log: { warn(fields: object, text: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 export function createTokenRates({ pool, log }: TokenRatesParts): TokenRates {

@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import type { Log } from '../core/log.ts';
 import { repeatedTransaction } from '../database/lane.ts';
 import { describeError } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
@@ -98,7 +99,7 @@ export interface InvoiceDeps {
   pool: Pool;
   /** Null: no invoices are issued. */
   provider: InvoiceProvider | null;
-  log: { warn(fields: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /** Longer than all calls of a step together: until then the row belongs to the process that took it. */

@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import type { Log } from '../core/log.ts';
 import { transaction } from '../database/lane.ts';
 import { describeError, uuidv7 } from '../runtime/http.ts';
 import type { Mail } from '../runtime/mail.ts';
@@ -32,7 +33,7 @@ export interface OrderMailDeps {
   bank: BankAccount | null;
   /** The public address, without a trailing slash. */
   publicUrl: string;
-  log: { warn(fields: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 const maxTries = 6;

@@ -311,8 +311,7 @@ const einvoiceNames = [
 
 type EinvoiceVariables = { [name in (typeof einvoiceNames)[number]]?: string | undefined } & {
   SEPAY_EINVOICE_TAX_RATE?: number | undefined;
-  SEPAY_EINVOICE_URL: string;
-};
+} & Record<'SEPAY_EINVOICE_URL', string>;
 
 /** Half of the settings would issue no invoice, or one in a wrong series. */
 function einvoiceProblems(v: EinvoiceVariables): string[] {
