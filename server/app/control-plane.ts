@@ -112,7 +112,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const keys = createKeys({ pool });
   const sales = createSales({ pool, config, secretKey, publicUrl, accounts, webhooks, mailer, log });
   const { transfers } = sales.domains;
-  const measuring = createUptimeParts({ pool, accounts, keys, isLate, log });
+  const measuring = createUptimeParts({ pool, accounts, keys, isLate, probes: config.probes, log });
   const schedule = createSchedule({
     databaseUrl: databaseDirectUrl,
     publicUrl,

@@ -26,6 +26,7 @@ export function createUptimeParts({
   accounts,
   keys,
   isLate,
+  probes,
   log,
 }: {
   pool: Pool;
@@ -33,10 +34,12 @@ export function createUptimeParts({
   keys: Keys;
   /** Whether load is shed now. */
   isLate: () => boolean;
+  /** Whether the service probes its own models. */
+  probes: boolean;
   log: Log;
 }) {
   const uptime = createUptime({ pool });
-  const probing = createProbing({ pool });
+  const probing = createProbing({ pool, serviceProbes: probes });
   const probeAgents = createProbeAgents({
     pool,
     tokens: { create: () => createSecret('agent'), parse: parseAgentToken },

@@ -75,21 +75,25 @@ export function announcementWriters(pool: Pool) {
     });
   }
 
-  /** Ends an announcement now; null when there is none that could still be ended. */
-  async function endAnnouncement(input: { id: string; actor: string }): Promise<Announcement | null> {
+  /**
+   * Ends an announcement now, or sets when it ends; null when there is none that could still be ended, and
+   * when the moment is past or before its beginning.
+   */
+  async function endAnnouncement(input: { id: string; actor: string; endsAt?: Date }): Promise<Announcement | null> {
     if (!isUuid(input.id)) return null;
     return repeatedTransaction(pool, async (client): Promise<Announcement | null> => {
       // An announcement that has not begun is cancelled.
       const { rows } = await client.query<AnnouncementRow>(
-        `UPDATE announcement SET ends_at = greatest(starts_at, now())
-         WHERE id = $1 AND ${notOver} RETURNING ${announcementColumns}`,
-        [input.id],
+        `UPDATE announcement SET ends_at = coalesce($2::timestamptz, greatest(starts_at, now()))
+         WHERE id = $1 AND ${notOver} AND ($2::timestamptz IS NULL OR $2 > greatest(starts_at, now()))
+         RETURNING ${announcementColumns}`,
+        [input.id, input.endsAt ?? null],
       );
       const [announcement] = rows;
       if (announcement === undefined) return null;
       await appendAudit(client, {
         actor: input.actor,
-        action: 'announcement.end',
+        action: input.endsAt === undefined ? 'announcement.end' : 'announcement.move_end',
         subject: `announcement:${input.id}`,
         after: facts(announcement),
       });

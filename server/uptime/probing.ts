@@ -47,6 +47,8 @@ export interface ProbingPlan extends ProbingSettings {
   spentThisMonth: bigint;
   /** Machines that probe: agents that were heard of in the last hour, or else the service itself. */
   observers: number;
+  /** Whether the service probes its own models (`PROBES`); agents do in any case. */
+  serviceProbes: boolean;
   models: ModelProbing[];
 }
 
@@ -72,7 +74,7 @@ const pace = (least: number) => z.int().min(least, `must be at least ${least}`).
 const settingsShape = z.object({ everyMinutes: pace(1), monthlyBudget: budget });
 const modelShape = z.object({ everyMinutes: pace(0).nullable(), monthlyBudget: budget.nullable() });
 
-export function createProbing({ pool }: { pool: Pool }) {
+export function createProbing({ pool, serviceProbes = true }: { pool: Pool; serviceProbes?: boolean }) {
   async function settings(): Promise<ProbingSettings> {
     const { rows } = await pool.query<ProbingSettings>(
       'SELECT every_minutes AS "everyMinutes", monthly_budget AS "monthlyBudget" FROM probe_settings',
@@ -121,6 +123,7 @@ export function createProbing({ pool }: { pool: Pool }) {
       ...set,
       spentThisMonth,
       observers: Math.max(1, observers),
+      serviceProbes,
       models: models.map((each): ModelProbing => {
         const { model, everyMinutes, monthlyBudget, askedMinutes, roundCost, upstreamRoundCost, isMeasured } = each;
         const effectiveMinutes = paces.get(model) ?? askedMinutes;

@@ -174,6 +174,20 @@ describe('announcements', () => {
     expect(await uptime.endAnnouncement({ id: 'x', actor: 'user:op' })).toBeNull();
   });
 
+  it('end when the operator says, as long as that is in the future', async () => {
+    const outcome = await uptime.announce({ ...text, title: 'Long', body: 'B', startsAt: ago(1), endsAt: ago(-30) });
+    if (outcome.kind !== 'announced') throw new Error(outcome.message);
+    const { id } = outcome.announcement;
+    const later = ago(-90);
+    expect(await uptime.endAnnouncement({ id, actor: 'user:op', endsAt: later })).toMatchObject({ endsAt: later });
+    const sooner = ago(-10);
+    expect(await uptime.endAnnouncement({ id, actor: 'user:op', endsAt: sooner })).toMatchObject({ endsAt: sooner });
+    expect(await uptime.endAnnouncement({ id, actor: 'user:op', endsAt: ago(1) })).toBeNull();
+    expect((await uptime.report()).announcements.find((item) => item.id === id)).toMatchObject({ endsAt: sooner });
+    await uptime.endAnnouncement({ id, actor: 'user:op' });
+    expect(await uptime.endAnnouncement({ id, actor: 'user:op', endsAt: later })).toBeNull();
+  });
+
   it('are gone when they are ended before they began, and told of as past when they were in force', async () => {
     const made = async (startsAt: Date) => {
       const outcome = await uptime.announce({ ...text, title: 'Plan', body: 'B', startsAt, endsAt: null });

@@ -101,6 +101,8 @@ export const operatorEn = {
   ejected: 'ejected',
   enabled: 'Enabled',
   endAnnouncement: 'End now',
+  moveEnd: 'Move the end',
+  probesOff: 'The service does not probe its models (PROBES=0): only agents elsewhere measure.',
   ended: 'Ended',
   ends: 'Ends',
   endsHint: 'Empty: not known yet.',

@@ -102,6 +102,8 @@ export const operatorVi: OperatorTexts = {
   ejected: 'tạm bị loại ra',
   enabled: 'Cho phép gọi',
   endAnnouncement: 'Kết thúc',
+  moveEnd: 'Đổi giờ kết thúc',
+  probesOff: 'Dịch vụ không tự đo các model (PROBES=0): chỉ các máy đo ở nơi khác đo.',
   ended: 'Kết thúc',
   ends: 'Kết thúc',
   endsHint: 'Để trống: chưa biết.',

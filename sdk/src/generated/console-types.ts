@@ -1393,7 +1393,7 @@ export type ModelProbingFragment = { askedMinutes: number, askedMonthlyCost: str
 
 export type ProbeAgentFragment = { createdAt: string, id: string, last4: string, lastSeenAt: string | null, measuredAt: string | null, name: string, region: string, revokedAt: string | null };
 
-export type ProbingFragment = { everyMinutes: number, monthlyBudget: string, observers: number, spentThisMonth: string, models: Array<{ askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null }> };
+export type ProbingFragment = { everyMinutes: number, monthlyBudget: string, observers: number, serviceProbes: boolean, spentThisMonth: string, models: Array<{ askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null }> };
 
 export type RequestShareFragment = { count: number | null, protocol: Protocol, succeeded: number | null };
 
@@ -2106,7 +2106,7 @@ export type SavePlanMutation = { savePlan:
 export type ProbingQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ProbingQuery = { operator: { probeAgents: Array<{ createdAt: string, id: string, last4: string, lastSeenAt: string | null, measuredAt: string | null, name: string, region: string, revokedAt: string | null }>, probing: { everyMinutes: number, monthlyBudget: string, observers: number, spentThisMonth: string, models: Array<{ askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null }> } } };
+export type ProbingQuery = { operator: { probeAgents: Array<{ createdAt: string, id: string, last4: string, lastSeenAt: string | null, measuredAt: string | null, name: string, region: string, revokedAt: string | null }>, probing: { everyMinutes: number, monthlyBudget: string, observers: number, serviceProbes: boolean, spentThisMonth: string, models: Array<{ askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null }> } } };
 
 export type CreateProbeAgentMutationVariables = Exact<{
   input: CreateProbeAgentInput;
@@ -2136,7 +2136,7 @@ export type SaveProbingMutationVariables = Exact<{
 export type SaveProbingMutation = { saveProbing:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Probing', everyMinutes: number, monthlyBudget: string, observers: number, spentThisMonth: string, models: Array<{ askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null }> }
+    | { __typename: 'Probing', everyMinutes: number, monthlyBudget: string, observers: number, serviceProbes: boolean, spentThisMonth: string, models: Array<{ askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null }> }
    };
 
 export type AddStatusUpdateMutationVariables = Exact<{
@@ -2162,11 +2162,13 @@ export type AnnounceMutation = { announce:
 
 export type EndAnnouncementMutationVariables = Exact<{
   id: string;
+  endsAt?: string | null | undefined;
 }>;
 
 
 export type EndAnnouncementMutation = { endAnnouncement:
     | { __typename: 'Announcement', body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 

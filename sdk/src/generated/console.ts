@@ -1536,7 +1536,7 @@ export interface ConsoleOperator {
    */
   announce(variables: AnnounceMutationVariables, options?: RequestOptions): Pending<AnnounceAnswer>;
   /**
-   * Ends an announcement now.
+   * Ends an announcement now, or says when it ends: maintenance that takes longer, or less time, than announced.
    *
    * @example
    * ```ts

@@ -40,7 +40,7 @@ const priceTier = 'fragment PriceTier on PriceTier{abovePromptTokens cacheHit ca
 const priceVersion = 'fragment PriceVersion on PriceVersion{cacheHit cacheWrite1h cacheWrite5m clock{...PriceClock}createdAt id input maxPromptTokens output perUnit{...UnitPrices}tiers{...PriceTier}validFrom}';
 const priceWindow = 'fragment PriceWindow on PriceWindow{cacheHit cacheWrite1h cacheWrite5m days hours input output tiers{...PriceTier}}';
 const probeAgent = 'fragment ProbeAgent on ProbeAgent{createdAt id last4 lastSeenAt measuredAt name region revokedAt}';
-const probing = 'fragment Probing on Probing{everyMinutes models{...ModelProbing}monthlyBudget observers spentThisMonth}';
+const probing = 'fragment Probing on Probing{everyMinutes models{...ModelProbing}monthlyBudget observers serviceProbes spentThisMonth}';
 const problem = 'fragment Problem on Error{code message ...on BusyError{retryAfterSeconds}...on InputError{problems{message path}}...on TooManyAttemptsError{retryAfterSeconds}}';
 const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToPromptTokens}';
 const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
@@ -116,7 +116,7 @@ export const operatorDocuments = {
   saveProbing: 'mutation saveProbing($input:SaveProbingInput!){saveProbing(input:$input){__typename ...Probing ...Problem}}' + modelProbing + probing + problem,
   addStatusUpdate: 'mutation addStatusUpdate($input:AddStatusUpdateInput!){addStatusUpdate(input:$input){__typename ...Problem ...StatusUpdate}}' + problem + statusUpdate,
   announce: 'mutation announce($input:AnnounceInput!){announce(input:$input){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate,
-  endAnnouncement: 'mutation endAnnouncement($id:ID!){endAnnouncement(id:$id){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate,
+  endAnnouncement: 'mutation endAnnouncement($id:ID!$endsAt:DateTime){endAnnouncement(id:$id endsAt:$endsAt){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate,
   accountOverview: 'query accountOverview($id:ID!){operator{account(id:$id){members{...Member}keys(deleted:true first:100){edges{node{...ApiKey}}}orders(first:20){edges{node{budget createdAt id memo planName priceVnd status}}}}}}' + apiKey + burnLimit + keySpend + member + spendLimits,
   accountEntries: 'query accountEntries($after:String$filter:LedgerFilter$first:Int$id:ID!){operator{account(id:$id){ledger(after:$after filter:$filter first:$first){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine,
   business: 'query business($timeZone:String){operator{business(timeZone:$timeZone){failingUpstreams{health{...UpstreamHealth}id upstreamId}modelMismatches newAccounts openIncidents vndThisMonth vndToday waitingSince waitingTransfers}}}' + upstreamHealth,

@@ -72,16 +72,26 @@ builder.mutationFields((t) => ({
   }),
   endAnnouncement: t.field({
     type: AnnouncementType,
-    description: 'Ends an announcement now.',
+    description:
+      'Ends an announcement now, or says when it ends: maintenance that takes longer, or less time, than announced.',
     authScopes: { trustedOperator: true },
-    errors: { types: [NotFoundError] },
-    args: { id: t.arg.id({ required: true, description: 'Which announcement.' }) },
-    resolve: async (_root, { id }, { domains, principal }) => {
+    errors: { types: [InputError, NotFoundError] },
+    args: {
+      id: t.arg.id({ required: true, description: 'Which announcement.' }),
+      endsAt: t.arg({ type: 'DateTime', description: 'When it ends; left out: now.' }),
+    },
+    resolve: async (_root, { id, endsAt }, { domains, principal }) => {
+      if (endsAt && endsAt <= new Date())
+        throw new InputError([{ path: ['endsAt'], message: 'must be in the future' }]);
       const announcementId = decodeUuid('Announcement', id);
       const ended =
         announcementId === null
           ? null
-          : await domains.uptime.endAnnouncement({ id: announcementId, actor: actorOf(principal) });
+          : await domains.uptime.endAnnouncement({
+              id: announcementId,
+              actor: actorOf(principal),
+              ...(endsAt ? { endsAt } : {}),
+            });
       if (ended === null) throw new NotFoundError('announcement');
       return ended;
     },

@@ -60,6 +60,9 @@ const ProbingType = builder.objectRef<ProbingPlan>('Probing').implement({
     observers: t.exposeInt('observers', {
       description: 'Machines that probe: agents that were heard of in the last hour, or else the service itself.',
     }),
+    serviceProbes: t.exposeBoolean('serviceProbes', {
+      description: 'Whether the service probes its own models; false with `PROBES=0`: agents alone measure.',
+    }),
     models: t.expose('models', { type: [ModelProbingType], description: 'Each model of the catalog.' }),
   }),
 });

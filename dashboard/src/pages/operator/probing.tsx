@@ -72,6 +72,7 @@ function PaceCard({ probing }: { probing: Probing }) {
           observers: format.number(probing.observers),
         })}
       </p>
+      {probing.serviceProbes ? null : <Banner tone="warn">{t.operator.probesOff}</Banner>}
       {isSlowed ? <Banner tone="warn">{t.operator.paceSlowed}</Banner> : null}
       <Table
         caption={t.operator.pace}

@@ -82,6 +82,7 @@ function Announcements({ status }: { status: Status }) {
   const say = useSay();
   const failure = useFailureToast();
   const [subject, setSubject] = useState<UpdateSubject | null>(null);
+  const [moving, setMoving] = useState<Status['announcements'][number] | null>(null);
   const end = useChange({
     change: (steyg, id: string) => steyg.console.operator.endAnnouncement({ id }),
     refresh: [statusKey],
@@ -126,6 +127,11 @@ function Announcements({ status }: { status: Status }) {
                     {t.operator.addUpdate}
                   </Button>
                 )}
+                {item.endsAt === null ? null : (
+                  <Button small onClick={() => setMoving(item)}>
+                    {t.operator.moveEnd}
+                  </Button>
+                )}
                 <Button small busy={end.isPending} onClick={() => end.mutate(item.id, failure)}>
                   {t.operator.endAnnouncement}
                 </Button>
@@ -135,7 +141,39 @@ function Announcements({ status }: { status: Status }) {
         </ul>
       )}
       {subject === null ? null : <UpdateDialog subject={subject} onClose={() => setSubject(null)} />}
+      {moving === null ? null : <MoveEndDialog id={moving.id} title={moving.title} onClose={() => setMoving(null)} />}
     </Card>
+  );
+}
+
+/** Says when an announcement ends: maintenance that takes longer, or less time, than announced. */
+function MoveEndDialog({ id, title, onClose }: { id: string; title: string; onClose: () => void }) {
+  const { t } = useOperatorLanguage();
+  const say = useSay();
+  const [endsAt, setEndsAt] = useState('');
+  const move = useChange({
+    change: (steyg, at: string) => steyg.console.operator.endAnnouncement({ id, endsAt: new Date(at).toISOString() }),
+    refresh: [statusKey],
+    done: () => {
+      say(t.common.saved);
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={`${t.operator.moveEnd}: ${title}`} onClose={onClose}>
+      <Form
+        label={t.operator.moveEnd}
+        onSubmit={() => move.mutate(endsAt)}
+        error={move.error}
+        actions={
+          <Button type="submit" look="primary" busy={move.isPending} disabled={endsAt === ''}>
+            {t.common.save}
+          </Button>
+        }
+      >
+        <DateField label={t.operator.ends} withTime value={endsAt} onChange={setEndsAt} />
+      </Form>
+    </Dialog>
   );
 }
 
