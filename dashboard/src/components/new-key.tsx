@@ -16,7 +16,12 @@ export type NewKey = Success<CreateKeyAnswer>;
 export interface KeyTerms {
   name?: string;
   models?: string[];
-  limits?: { day: string | null; month: string | null; lifetime: string | null };
+  limits?: { day: string | null; week?: string | null; month: string | null; lifetime: string | null };
+  burnLimit?: { amount: string; minutes: number } | null;
+  requestsPerMinute?: number | null;
+  tokensPerMinute?: number | null;
+  maxConcurrent?: number | null;
+  addresses?: string[];
   expiresAt?: string | null;
 }
 

@@ -7,6 +7,16 @@ import { DateField } from '../components/date-field.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
+import {
+  type LimitDraft,
+  LimitFields,
+  limitDraft,
+  limitsOf,
+  noLimits,
+  paces,
+  periods,
+  useLimitTexts,
+} from '../components/limit-fields.tsx';
 import { type KeyTerms, SecretDialog, useCreateKey } from '../components/new-key.tsx';
 import { Badge, Page } from '../components/page.tsx';
 import { SecretName } from '../components/secret-name.tsx';
@@ -17,7 +27,6 @@ import { useAsk, useChange } from '../data.tsx';
 import { useExplain } from '../explain.ts';
 import { useNow } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
-import { isUsd } from '../money.ts';
 import { useAbilities, useAccount } from '../session.tsx';
 
 type Key = ElementOf<ListKeysAnswer>;
@@ -149,9 +158,9 @@ function KeyTable({
         },
         {
           head: t.keys.limits,
-          cell: ({ limits, models }) => (
+          cell: ({ models, ...key }) => (
             <>
-              <Limits limits={limits} />
+              <Limits of={key} />
               {models.length === 0 ? null : <span className="note">{format.list(models)}</span>}
             </>
           ),
@@ -188,12 +197,24 @@ function KeyTable({
   );
 }
 
-function Limits({ limits }: { limits: Key['limits'] }) {
+function Limits({ of }: { of: Omit<Key, 'models'> }) {
   const { t, format } = useLanguage();
-  const set = (['day', 'month', 'lifetime'] as const).flatMap((period) => {
-    const limit = limits[period];
-    return limit === null ? [] : [fill(t.keys.limitOf[period], { usd: format.usd(limit) })];
-  });
+  const texts = useLimitTexts();
+  const { limits, burnLimit, addresses } = of;
+  const set = [
+    ...periods.flatMap((period) => {
+      const limit = limits[period];
+      return limit === null ? [] : [fill(texts.of[period], { usd: format.usd(limit) })];
+    }),
+    ...(burnLimit === null
+      ? []
+      : [fill(texts.burnOf, { usd: format.usd(burnLimit.amount), n: format.number(burnLimit.minutes) })]),
+    ...paces.flatMap((pace) => {
+      const limit = of[pace];
+      return limit === null ? [] : [fill(texts.paceOf[pace], { n: format.number(limit) })];
+    }),
+    ...addresses,
+  ];
   if (set.length === 0) return <>{t.keys.noLimit}</>;
   return set.map((limit) => (
     <span key={limit} className="row line">
@@ -205,18 +226,17 @@ function Limits({ limits }: { limits: Key['limits'] }) {
 interface Draft {
   name: string;
   models: string[];
-  limits: { day: string; month: string; lifetime: string };
+  limits: LimitDraft;
   expiry: string;
 }
 
-const emptyDraft: Draft = { name: '', models: [], limits: { day: '', month: '', lifetime: '' }, expiry: '' };
+const emptyDraft: Draft = { name: '', models: [], limits: limitDraft(noLimits), expiry: '' };
 
 function draftOf(key: Key): Draft {
-  const { day, month, lifetime } = key.limits;
   return {
     name: key.name,
     models: [...key.models],
-    limits: { day: day ?? '', month: month ?? '', lifetime: lifetime ?? '' },
+    limits: limitDraft({ ...key, spend: key.limits }),
     expiry: key.expiresAt === null ? '' : toLocalInput(key.expiresAt),
   };
 }
@@ -227,12 +247,17 @@ function toLocalInput(moment: string): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-function termsOf({ name, models, limits, expiry }: Draft): Required<KeyTerms> {
-  const limit = (text: string) => (text.trim() === '' ? null : text.trim());
+/** The terms of a draft; null: something in it is not usable. */
+function termsOf({ name, models, limits, expiry }: Draft): Required<KeyTerms> | null {
+  const usable = limitsOf(limits);
+  if (usable === null) return null;
+  const { spend, addresses, ...rest } = usable;
   return {
     name: name.trim(),
     models,
-    limits: { day: limit(limits.day), month: limit(limits.month), lifetime: limit(limits.lifetime) },
+    limits: spend,
+    ...rest,
+    addresses: [...addresses],
     expiresAt: expiry === '' ? null : new Date(expiry).toISOString(),
   };
 }
@@ -280,23 +305,7 @@ function TermsFields({
           ))}
         </div>
       </fieldset>
-      <fieldset className="group">
-        <legend>{t.keys.limits}</legend>
-        <p className="hint">{t.keys.limitsHint}</p>
-        <div className="fields">
-          {(['day', 'month', 'lifetime'] as const).map((period) => (
-            <TextField
-              key={period}
-              label={t.keys.limitLabels[period]}
-              inputMode="decimal"
-              placeholder={t.keys.noLimit}
-              value={draft.limits[period]}
-              onChange={(value) => onChange({ ...draft, limits: { ...draft.limits, [period]: value } })}
-              error={draft.limits[period] === '' || isUsd(draft.limits[period]) ? undefined : t.problems.usd}
-            />
-          ))}
-        </div>
-      </fieldset>
+      <LimitFields draft={draft.limits} onChange={(limits) => onChange({ ...draft, limits })} fields={fields} />
       <DateField
         label={t.keys.expiry}
         hint={t.keys.expiryHint}
@@ -308,8 +317,6 @@ function TermsFields({
     </>
   );
 }
-
-const areLimitsUsable = ({ limits }: Draft) => Object.values(limits).every((text) => text === '' || isUsd(text));
 
 function CreateDialog({
   onClose,
@@ -327,8 +334,9 @@ function CreateDialog({
     <Dialog title={t.keys.create} onClose={onClose}>
       <Form
         onSubmit={() => {
-          if (!areLimitsUsable(draft)) return;
-          const { name, ...terms } = termsOf(draft);
+          const usable = termsOf(draft);
+          if (usable === null) return;
+          const { name, ...terms } = usable;
           create.mutate(name === '' ? terms : { ...terms, name });
         }}
         error={Object.keys(fields).length > 0 ? null : create.error}
@@ -366,7 +374,8 @@ function EditDialog({ apiKey, onClose }: { apiKey: Key; onClose: () => void }) {
     <Dialog title={fill(t.keys.editWhat, { name: apiKey.name })} onClose={onClose}>
       <Form
         onSubmit={() => {
-          if (areLimitsUsable(draft)) update.mutate(termsOf(draft));
+          const usable = termsOf(draft);
+          if (usable !== null) update.mutate(usable);
         }}
         error={Object.keys(fields).length > 0 ? null : update.error}
         actions={

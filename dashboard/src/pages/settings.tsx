@@ -1,6 +1,7 @@
 /** The settings page: profile, address, notices. */
 
 import { useState } from 'react';
+import { AccountLimitsCard } from '../components/account-limits-card.tsx';
 import { Button } from '../components/button.tsx';
 import { CompanyCard } from '../components/company-card.tsx';
 import { TextField } from '../components/field.tsx';
@@ -27,6 +28,7 @@ export default function Settings() {
           <Preferences />
           <p className="hint">{t.settings.languageHint}</p>
         </Card>
+        {account === null ? null : <AccountLimitsCard />}
         {account === null ? null : <CompanyCard />}
         {account === null ? null : <NoticeSettingsCard />}
       </div>

@@ -1,0 +1,178 @@
+/** The fields of the limits that keys and accounts set themselves. */
+
+import { useLanguage } from '../language/language.tsx';
+import { type LimitTexts, limitTexts, type Period } from '../language/limits.ts';
+import { isUsd } from '../money.ts';
+import { TextArea, TextField } from './field.tsx';
+
+export const periods = ['day', 'week', 'month', 'lifetime'] as const;
+export const paces = ['requestsPerMinute', 'tokensPerMinute', 'maxConcurrent'] as const;
+
+type Pace = (typeof paces)[number];
+
+/** Limits as they are typed: empty, none. */
+export interface LimitDraft {
+  spend: Record<Period, string>;
+  /** Null: the form has no burn limit. */
+  burn: { amount: string; minutes: string } | null;
+  pace: Record<Pace, string>;
+  addresses: string;
+}
+
+interface Limits extends Record<Pace, number | null> {
+  spend: Record<Period, string | null>;
+  burnLimit: { amount: string; minutes: number } | null;
+  addresses: readonly string[];
+}
+
+export function useLimitTexts(): LimitTexts {
+  return limitTexts[useLanguage().locale];
+}
+
+export function limitDraft({ spend, burnLimit, addresses, ...pace }: Limits): LimitDraft {
+  const shown = (value: string | number | null) => (value === null ? '' : String(value));
+  return {
+    spend: {
+      day: shown(spend.day),
+      week: shown(spend.week),
+      month: shown(spend.month),
+      lifetime: shown(spend.lifetime),
+    },
+    burn: { amount: burnLimit?.amount ?? '', minutes: shown(burnLimit?.minutes ?? null) },
+    pace: {
+      requestsPerMinute: shown(pace.requestsPerMinute),
+      tokensPerMinute: shown(pace.tokensPerMinute),
+      maxConcurrent: shown(pace.maxConcurrent),
+    },
+    addresses: addresses.join('\n'),
+  };
+}
+
+export const noLimits: Limits = {
+  spend: { day: null, week: null, month: null, lifetime: null },
+  burnLimit: null,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  maxConcurrent: null,
+  addresses: [],
+};
+
+const isWhole = (text: string): boolean => text.trim() === '' || /^[1-9]\d{0,9}$/.test(text.trim());
+const isAmount = (text: string): boolean => text.trim() === '' || isUsd(text);
+
+/** The limits of a draft; null: something in it is not usable. */
+export function limitsOf({ spend, burn, pace, addresses }: LimitDraft): Limits | null {
+  const isUsable =
+    Object.values(spend).every(isAmount) &&
+    Object.values(pace).every(isWhole) &&
+    (burn === null || (isAmount(burn.amount) && isWhole(burn.minutes) && areTogether(burn)));
+  if (!isUsable) return null;
+  const amount = (text: string) => (text.trim() === '' ? null : text.trim());
+  const whole = (text: string) => (text.trim() === '' ? null : Number(text));
+  const minutes = whole(burn?.minutes ?? '');
+  return {
+    spend: {
+      day: amount(spend.day),
+      week: amount(spend.week),
+      month: amount(spend.month),
+      lifetime: amount(spend.lifetime),
+    },
+    burnLimit: burn === null || minutes === null ? null : { amount: burn.amount.trim(), minutes },
+    requestsPerMinute: whole(pace.requestsPerMinute),
+    tokensPerMinute: whole(pace.tokensPerMinute),
+    maxConcurrent: whole(pace.maxConcurrent),
+    addresses: addresses.split(/[\s,]+/).filter((line) => line !== ''),
+  };
+}
+
+const areTogether = ({ amount, minutes }: { amount: string; minutes: string }): boolean =>
+  (amount.trim() === '') === (minutes.trim() === '');
+
+export function LimitFields({
+  draft,
+  onChange,
+  fields,
+  disabled = false,
+}: {
+  draft: LimitDraft;
+  onChange: (draft: LimitDraft) => void;
+  /** The server's problems by input. */
+  fields: Record<string, string>;
+  disabled?: boolean;
+}) {
+  const { t } = useLanguage();
+  const texts = useLimitTexts();
+  const { burn } = draft;
+  const wholeProblem = (text: string, name: string) => (isWhole(text) ? fields[name] : texts.whole);
+  return (
+    <>
+      <fieldset className="group">
+        <legend>{t.keys.limits}</legend>
+        <p className="hint">{texts.spendHint}</p>
+        <div className="fields">
+          {periods.map((period) => (
+            <TextField
+              key={period}
+              label={texts.periods[period]}
+              inputMode="decimal"
+              placeholder={t.keys.noLimit}
+              disabled={disabled}
+              value={draft.spend[period]}
+              onChange={(value) => onChange({ ...draft, spend: { ...draft.spend, [period]: value } })}
+              error={isAmount(draft.spend[period]) ? undefined : t.problems.usd}
+            />
+          ))}
+        </div>
+      </fieldset>
+      {burn === null ? null : (
+        <fieldset className="group">
+          <legend>{texts.burn}</legend>
+          <p className="hint">{texts.burnHint}</p>
+          <div className="fields">
+            <TextField
+              label={texts.burnAmount}
+              inputMode="decimal"
+              placeholder={t.keys.noLimit}
+              value={burn.amount}
+              onChange={(amount) => onChange({ ...draft, burn: { ...burn, amount } })}
+              error={isAmount(burn.amount) ? fields['burnLimit'] : t.problems.usd}
+            />
+            <TextField
+              label={texts.burnMinutes}
+              inputMode="numeric"
+              value={burn.minutes}
+              onChange={(minutes) => onChange({ ...draft, burn: { ...burn, minutes } })}
+              error={areTogether(burn) ? wholeProblem(burn.minutes, '') : texts.both}
+            />
+          </div>
+        </fieldset>
+      )}
+      <fieldset className="group">
+        <legend>{texts.pace}</legend>
+        <p className="hint">{texts.paceHint}</p>
+        <div className="fields">
+          {paces.map((pace) => (
+            <TextField
+              key={pace}
+              label={texts[pace]}
+              inputMode="numeric"
+              disabled={disabled}
+              value={draft.pace[pace]}
+              onChange={(value) => onChange({ ...draft, pace: { ...draft.pace, [pace]: value } })}
+              error={wholeProblem(draft.pace[pace], pace)}
+            />
+          ))}
+        </div>
+      </fieldset>
+      <TextArea
+        label={texts.addresses}
+        hint={texts.addressesHint}
+        rows={2}
+        disabled={disabled}
+        value={draft.addresses}
+        onChange={(addresses) => onChange({ ...draft, addresses })}
+        error={fields['addresses']}
+      />
+    </>
+  );
+}
