@@ -1,6 +1,7 @@
 import { orThrow } from '@steyg/sdk';
 import { describe, expect, it } from 'vitest';
 import { en } from '../../dashboard/src/language/en.ts';
+import { limitTexts } from '../../dashboard/src/language/limits.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
 import { cutTables, openPage, overflow } from './browser.ts';
 import { ask, createPerson, settled, signInOperator } from './people.ts';
@@ -129,7 +130,7 @@ describe('an amount', () => {
     const { page, unexpected } = await openAs(person, '/keys', { locale });
     await page.getByRole('button', { name: t.keys.create }).first().click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel(t.keys.limitLabels.day).pressSequentially(typed);
+    await dialog.getByLabel(limitTexts[locale === 'vi-VN' ? 'vi' : 'en'].periods.day).pressSequentially(typed);
     await dialog.getByRole('button', { name: t.keys.create }).click();
     await page.getByLabel(t.common.secretKept).check();
     await page.getByRole('button', { name: t.common.done }).click();
@@ -144,7 +145,7 @@ describe('an amount', () => {
     const { page, unexpected } = await openAs(await createPerson(app), '/keys');
     await page.getByRole('button', { name: en.keys.create }).first().click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel(en.keys.limitLabels.day).pressSequentially('1,234');
+    await dialog.getByLabel(limitTexts.en.periods.day).pressSequentially('1,234');
     await dialog.getByText(en.problems.usd).waitFor();
     expect(unexpected()).toEqual([]);
     await page.context().close();

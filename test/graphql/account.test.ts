@@ -90,6 +90,73 @@ describe('keys', () => {
     expect((await change({ requestsPerMinute: null })).data).toMatchObject({ updateKey: { requestsPerMinute: null } });
   });
 
+  it('keeps what it may spend in a week when a program that knows no weeks changes it, and gets a burn limit and a pace', async () => {
+    const made = await owner.send(
+      `mutation { createKey(input: { limits: { day: "1", week: "2" }, burnLimit: { amount: "0.5", minutes: 10 }, tokensPerMinute: 9000,
+         maxConcurrent: 2, addresses: ["203.0.113.0/24"] }) { ... on CreatedKey { key { id limits { day week }
+         burnLimit { amount minutes } tokensPerMinute maxConcurrent addresses } } } }`,
+    );
+    const { key } = (made.data as { createKey: { key: { id: string } } }).createKey;
+    expect(key).toMatchObject({
+      limits: { day: '1', week: '2' },
+      burnLimit: { amount: '0.5', minutes: 10 },
+      tokensPerMinute: 9_000,
+      maxConcurrent: 2,
+      addresses: ['203.0.113.0/24'],
+    });
+    const change = (input: object) =>
+      owner.send(
+        `mutation ($input: UpdateKeyInput!) { updateKey(input: $input) { ... on ApiKey { limits { day week } burnLimit { amount } addresses }
+           ... on InputError { problems { path } } } }`,
+        { variables: { input: { id: key.id, ...input } } },
+      );
+    expect((await change({ limits: { day: '3' } })).data).toMatchObject({
+      updateKey: { limits: { day: '3', week: '2' }, burnLimit: { amount: '0.5' } },
+    });
+    expect((await change({ limits: { week: null }, burnLimit: null, addresses: [] })).data).toEqual({
+      updateKey: { limits: { day: null, week: null }, burnLimit: null, addresses: [] },
+    });
+    expect((await change({ addresses: ['nowhere'] })).data).toEqual({
+      updateKey: { problems: [{ path: ['input', 'addresses'] }] },
+    });
+  });
+
+  it('has limits over all its keys and a time zone, which only those who handle its money change', async () => {
+    const read = '{ account { limits { timeZone spend { day week } requestsPerMinute addresses spent { today } } } }';
+    const first = await owner.send(read);
+    expect(first.errors).toEqual([]);
+    expect(first.data).toMatchObject({
+      account: { limits: { timeZone: 'Asia/Ho_Chi_Minh', spend: { week: null }, spent: null } },
+    });
+    const set = (input: object) =>
+      owner.send(
+        `mutation ($input: AccountLimitsInput!) { setAccountLimits(input: $input) { ... on Account { limits { timeZone spend { week } } }
+           ... on InputError { problems { path } } } }`,
+        { variables: { input } },
+      );
+    expect((await set({ timeZone: 'Asia/Nowhere' })).data).toEqual({
+      setAccountLimits: { problems: [{ path: ['input', 'timeZone'] }] },
+    });
+    expect((await set({ spend: { week: '7' }, requestsPerMinute: 90, timeZone: 'Asia/Tokyo' })).data).toEqual({
+      setAccountLimits: { limits: { timeZone: 'Asia/Tokyo', spend: { week: '7' } } },
+    });
+    expect((await owner.send(read)).data).toEqual({
+      account: {
+        limits: {
+          timeZone: 'Asia/Tokyo',
+          spend: { day: null, week: '7' },
+          requestsPerMinute: 90,
+          addresses: [],
+          spent: { today: expect.any(String) },
+        },
+      },
+    });
+    // What is left out stays.
+    expect((await set({ timeZone: 'UTC' })).data).toMatchObject({
+      setAccountLimits: { limits: { spend: { week: '7' } } },
+    });
+  });
+
   it('leaves a key restricted to a model that is gone', async () => {
     await plane.database.pool.query(`UPDATE api_key SET models = '{big,gone}' WHERE id = $1`, [keyId]);
     const changed = await owner.send(
