@@ -9,7 +9,7 @@ import { useAbilities, useAccount } from '../session.tsx';
 import { Button } from './button.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
-import { LimitFields, limitDraft, limitsOf, useLimitTexts } from './limit-fields.tsx';
+import { LimitFields, limitDraft, typedLimits, useLimitTexts } from './limit-fields.tsx';
 import { Card } from './page.tsx';
 import { Loaded } from './states.tsx';
 import { useSay } from './toasts.tsx';
@@ -43,7 +43,7 @@ function LimitsForm({ limits }: { limits: AccountLimits }) {
   const [draft, setDraft] = useState(() => ({ ...limitDraft({ ...limits, burnLimit: null }), burn: null }));
   const [timeZone, setTimeZone] = useState(limits.timeZone);
   const save = useChange({
-    change: (steyg, input: NonNullable<ReturnType<typeof limitsOf>>) => {
+    change: (steyg, input: NonNullable<ReturnType<typeof typedLimits>>) => {
       const { burnLimit: _none, addresses, ...rest } = input;
       return steyg.console.accounts.setAccountLimits({
         input: { accountId, ...rest, addresses: [...addresses], timeZone: timeZone.trim() },
@@ -57,7 +57,7 @@ function LimitsForm({ limits }: { limits: AccountLimits }) {
   return (
     <Form
       onSubmit={() => {
-        const usable = limitsOf(draft);
+        const usable = typedLimits(draft);
         if (usable !== null) save.mutate(usable);
       }}
       error={Object.keys(fields).length > 0 ? null : save.error}

@@ -1,7 +1,7 @@
 /** The fields of the limits that keys and accounts set themselves. */
 
 import { useLanguage } from '../language/language.tsx';
-import { type LimitTexts, limitTexts, type Period } from '../language/limits.ts';
+import { type LimitTexts, limitTexts, type SpendPeriod } from '../language/limits.ts';
 import { isUsd } from '../money.ts';
 import { TextArea, TextField } from './field.tsx';
 
@@ -12,7 +12,7 @@ type Pace = (typeof paces)[number];
 
 /** Limits as they are typed: empty, none. */
 export interface LimitDraft {
-  spend: Record<Period, string>;
+  spend: Record<SpendPeriod, string>;
   /** Null: the form has no burn limit. */
   burn: { amount: string; minutes: string } | null;
   pace: Record<Pace, string>;
@@ -20,7 +20,7 @@ export interface LimitDraft {
 }
 
 interface Limits extends Record<Pace, number | null> {
-  spend: Record<Period, string | null>;
+  spend: Record<SpendPeriod, string | null>;
   burnLimit: { amount: string; minutes: number } | null;
   addresses: readonly string[];
 }
@@ -61,7 +61,7 @@ const isWhole = (text: string): boolean => text.trim() === '' || /^[1-9]\d{0,9}$
 const isAmount = (text: string): boolean => text.trim() === '' || isUsd(text);
 
 /** The limits of a draft; null: something in it is not usable. */
-export function limitsOf({ spend, burn, pace, addresses }: LimitDraft): Limits | null {
+export function typedLimits({ spend, burn, pace, addresses }: LimitDraft): Limits | null {
   const isUsable =
     Object.values(spend).every(isAmount) &&
     Object.values(pace).every(isWhole) &&

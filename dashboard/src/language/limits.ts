@@ -3,8 +3,8 @@ import type { Locale } from '../format.ts';
 /** Texts of the limits of keys and accounts, apart from the others: only the pages that show limits load them. */
 export interface LimitTexts {
   spendHint: string;
-  periods: Record<Period, string>;
-  of: Record<Period, string>;
+  periods: Record<SpendPeriod, string>;
+  of: Record<SpendPeriod, string>;
   burn: string;
   burnHint: string;
   burnAmount: string;
@@ -27,7 +27,7 @@ export interface LimitTexts {
   spent: string;
 }
 
-export type Period = 'day' | 'week' | 'month' | 'lifetime';
+export type SpendPeriod = 'day' | 'week' | 'month' | 'lifetime';
 
 export const limitTexts: Record<Locale, LimitTexts> = {
   en: {

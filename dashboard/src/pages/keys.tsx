@@ -11,10 +11,10 @@ import {
   type LimitDraft,
   LimitFields,
   limitDraft,
-  limitsOf,
   noLimits,
   paces,
   periods,
+  typedLimits,
   useLimitTexts,
 } from '../components/limit-fields.tsx';
 import { type KeyTerms, SecretDialog, useCreateKey } from '../components/new-key.tsx';
@@ -249,7 +249,7 @@ function toLocalInput(moment: string): string {
 
 /** The terms of a draft; null: something in it is not usable. */
 function termsOf({ name, models, limits, expiry }: Draft): Required<KeyTerms> | null {
-  const usable = limitsOf(limits);
+  const usable = typedLimits(limits);
   if (usable === null) return null;
   const { spend, addresses, ...rest } = usable;
   return {
