@@ -12,6 +12,7 @@ import {
 import { type Chat, createChat } from './chat.ts';
 import { createConsole, type Subscription } from './console.ts';
 import { type AiSdkSettings, type AnthropicOptions, dropIn, type OpenAiOptions } from './drop-in.ts';
+import { createEmbeddings, type Embeddings } from './embeddings.ts';
 import { ConfigurationError } from './errors.ts';
 import type { Console } from './generated/console.ts';
 import { createGraphql, type Graphql, runDocument, subscribeDocument, type TypedDocument } from './graphql.ts';
@@ -45,6 +46,8 @@ export class Steyg {
   readonly chat: Chat;
   /** The responses protocol. */
   readonly responses: Responses;
+  /** Vectors of texts. */
+  readonly embeddings: Embeddings;
   /** The models that the key may call. */
   readonly models: Models;
   /** Budget and spending. */
@@ -95,6 +98,7 @@ export class Steyg {
     this.messages = createMessages(plane);
     this.chat = createChat(plane);
     this.responses = createResponses(plane);
+    this.embeddings = createEmbeddings(plane);
     this.models = createModels(plane);
     this.usage = createUsage(plane);
     this.key = createKey(plane);

@@ -18,6 +18,7 @@ export {
   type Success,
 } from './console.ts';
 export type { AiSdkSettings, AnthropicOptions, OpenAiOptions } from './drop-in.ts';
+export type { Embeddings } from './embeddings.ts';
 export {
   AbortedError,
   ApiError,

@@ -138,7 +138,19 @@ describe.each(Object.entries(lists))('%s', (format, text) => {
     const others = read(text, 'openai', 'gpt-5.4').others;
     expect(others.length).toBeGreaterThan(0);
     const image = format === 'LiteLLM' ? 'dall-e-3' : 'gpt-image-2';
-    expect(read(text, 'openai', image)).toMatchObject({ writesText: false });
+    expect(read(text, 'openai', image)).toMatchObject({ kind: null });
+  });
+
+  test('knows what makes embeddings, which write nothing and have no cache', () => {
+    const embedding = read(text, 'openai', 'text-embedding-3-small');
+    expect(embedding).toMatchObject({
+      kind: 'embedding',
+      contextWindow: 8_191,
+      maxOutputTokens: 1,
+      prices: { input: 20_000n, output: 0n },
+      faults: [],
+    });
+    expect(embedding.prices && costsOf(embedding, embedding.prices, { id: 'openai' })).toMatchObject({ cacheHit: 0n });
   });
 
   test('a member that holds a number and is not known is a fault with its name', () => {

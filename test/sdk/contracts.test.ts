@@ -39,6 +39,7 @@ describe('every REST operation', () => {
     countTokens: (steyg) => steyg.messages.countTokens(ping),
     createChatCompletion: (steyg) => steyg.chat.completions.create(asked.chat('hi')),
     createResponse: (steyg) => steyg.responses.create(asked.responses('hi')),
+    createEmbeddings: (steyg) => steyg.embeddings.create({ model: 'm', input: 'hi' }),
     listModels: (steyg) => steyg.models.list(),
     retrieveModel: (steyg) => steyg.models.retrieve('a/b c'),
     getUsage: (steyg) => steyg.usage.get({ from: '2026-11-01', limit: 5 }),

@@ -40,7 +40,10 @@ export function ConnectPanel({ apiKey }: { apiKey?: string | undefined }) {
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
   return (
     <Loaded query={models}>
-      {(list) => (list.length === 0 ? <Empty title={t.models.empty} /> : <Settings models={list} apiKey={apiKey} />)}
+      {(all) => {
+        const list = all.filter(({ kind }) => kind === 'TEXT');
+        return list.length === 0 ? <Empty title={t.models.empty} /> : <Settings models={list} apiKey={apiKey} />;
+      }}
     </Loaded>
   );
 }

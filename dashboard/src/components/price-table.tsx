@@ -93,9 +93,10 @@ export function PriceTable({ models }: { models: readonly Model[] }) {
           {
             head: t.models.model,
             names: true,
-            cell: ({ displayName, modelId, simulated }) => (
+            cell: ({ displayName, modelId, kind, simulated }) => (
               <>
                 {displayName} {simulated ? <Badge tone="warn">{t.models.simulated}</Badge> : null}
+                {kind === 'EMBEDDING' ? <Badge>{t.models.embedding}</Badge> : null}
                 <br />
                 <code>{modelId}</code>
               </>
@@ -110,7 +111,8 @@ export function PriceTable({ models }: { models: readonly Model[] }) {
           {
             head: t.models.steps,
             figure: true,
-            cell: ({ agentStepsFor5Usd, markedAgentStepsFor5Usd }) => {
+            cell: ({ kind, agentStepsFor5Usd, markedAgentStepsFor5Usd }) => {
+              if (kind !== 'TEXT') return '–';
               if (agentStepsFor5Usd === null) return t.models.free;
               const steps = format.number(agentStepsFor5Usd);
               if (markedAgentStepsFor5Usd === null || markedAgentStepsFor5Usd === agentStepsFor5Usd) return steps;

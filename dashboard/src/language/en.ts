@@ -244,6 +244,7 @@ export const en = {
     free: 'Free',
     noPlan: '–',
     simulated: 'simulated',
+    embedding: 'embeddings',
     simulatedHint: 'Simulated models answer from a script on this server; nothing comes from a real model.',
     context: 'Context window',
     maxOutput: 'Max output',

@@ -246,6 +246,7 @@ export const vi: Texts = {
     free: 'Miễn phí',
     noPlan: '–',
     simulated: 'mô phỏng',
+    embedding: 'embedding',
     simulatedHint: 'Model mô phỏng trả lời theo kịch bản trên máy chủ này; không có gì đến từ model thật.',
     context: 'Cửa sổ ngữ cảnh',
     maxOutput: 'Đầu ra tối đa',

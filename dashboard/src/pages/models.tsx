@@ -69,7 +69,11 @@ function Details({ model }: { model: Model }) {
   return (
     <Card
       title={model.displayName}
-      actions={<Link href={`${pages.playground}?model=${encodeURIComponent(model.modelId)}`}>{t.models.try}</Link>}
+      actions={
+        model.kind === 'TEXT' ? (
+          <Link href={`${pages.playground}?model=${encodeURIComponent(model.modelId)}`}>{t.models.try}</Link>
+        ) : null
+      }
     >
       <dl className="sums">
         <div>

@@ -43,13 +43,14 @@ export default function Playground() {
     <Page title={t.playground.title} lead={t.playground.lead}>
       <KeyCard apiKey={key} onUse={use} />
       <Loaded query={models}>
-        {(list) =>
-          list.length === 0 ? (
+        {(all) => {
+          const list = all.filter(({ kind }) => kind === 'TEXT');
+          return list.length === 0 ? (
             <Empty title={t.models.empty} />
           ) : (
             <Conversation models={list} apiKey={key} onOtherKey={() => use(null)} />
-          )
-        }
+          );
+        }}
       </Loaded>
     </Page>
   );

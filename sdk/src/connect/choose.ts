@@ -15,12 +15,13 @@ const price = (model: CatalogModel) => Number(model.price_usd_per_million?.outpu
  * ```
  */
 export function chooseModels(catalog: readonly CatalogModel[]): ModelChoice {
-  const sorted = catalog.toSorted((a, b) => price(b) - price(a) || (a.id < b.id ? -1 : 1));
+  const talking = catalog.filter(({ kind }) => kind !== 'embedding');
+  const sorted = talking.toSorted((a, b) => price(b) - price(a) || (a.id < b.id ? -1 : 1));
   const [large] = sorted;
   const medium = sorted[Math.floor((sorted.length - 1) / 2)];
   const small = sorted.at(-1);
   if (large === undefined || medium === undefined || small === undefined) {
-    throw new ConfigurationError('The catalog is empty: this key may not call any model.');
+    throw new ConfigurationError('The catalog is empty: this key may not call any model that answers with text.');
   }
   return { main: medium.id, large: large.id, medium: medium.id, small: small.id };
 }

@@ -38,6 +38,8 @@ export interface ModelChoice {
 export interface CatalogModel {
   id: string;
   display_name?: string | undefined;
+  /** Client tools talk to models of kind `text` alone. */
+  kind?: string | undefined;
   context_length?: number | undefined;
   max_output_tokens?: number | undefined;
   price_usd_per_million?: { output: string } | undefined;

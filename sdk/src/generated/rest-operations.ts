@@ -6,6 +6,7 @@ export const operations = {
   countTokens: { method: 'POST', path: '/v1/messages/count_tokens' },
   createChatCompletion: { method: 'POST', path: '/v1/chat/completions' },
   createResponse: { method: 'POST', path: '/v1/responses' },
+  createEmbeddings: { method: 'POST', path: '/v1/embeddings' },
   listModels: { method: 'GET', path: '/v1/models' },
   retrieveModel: { method: 'GET', path: '/v1/models/{id}' },
   getUsage: { method: 'GET', path: '/v1/usage' },

@@ -666,6 +666,33 @@ export type ResponsesEvent = {
   [member: string]: unknown;
 };
 
+export interface EmbeddingsRequest {
+  model: string;
+  /** A text, texts, a list of tokens, or lists of tokens; none of them empty. */
+  input: string | string[] | number[] | number[][];
+  encoding_format?: 'float' | 'base64' | undefined;
+  dimensions?: number | undefined;
+  user?: string | undefined;
+  [member: string]: unknown;
+}
+
+export interface EmbeddingsResponse {
+  object: 'list';
+  data: {
+    object: 'embedding';
+    index: number;
+    embedding: number[] | string;
+    [member: string]: unknown;
+  }[];
+  model: string;
+  usage: {
+    prompt_tokens: number;
+    total_tokens: number;
+    [member: string]: unknown;
+  };
+  [member: string]: unknown;
+}
+
 export interface Model {
   id: string;
   object: 'model';
@@ -677,6 +704,8 @@ export interface Model {
   name: string;
   context_length: number;
   max_output_tokens: number;
+  /** `text` answers; `embedding` is asked at `/v1/embeddings`. */
+  kind: 'text' | 'embedding';
   /** The reasoning efforts that the model knows, the strongest first; absent: not said, or none. */
   reasoning?: {
     mandatory: boolean;

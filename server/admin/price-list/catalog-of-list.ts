@@ -70,7 +70,7 @@ export function catalogOfList({ list, vendor, markup, only, source }: ImportOpti
 }
 
 function whyLeftOut(model: ListedModel, isNamed: boolean): string | null {
-  if (!model.writesText) return 'it does not write text alone';
+  if (model.kind === null) return 'it does not write text alone, and makes no embeddings';
   if (model.prices === null && model.faults.length === 0) return 'it has no price by tokens';
   if (model.prices?.input === 0n && model.prices.output === 0n && !isNamed) return 'it is free; name it to have it';
   if (model.deprecated && !isNamed) return 'the vendor retires it; name it to have it';
@@ -88,13 +88,14 @@ function idOf({ name }: ListedModel): string {
  * cache writes; Anthropic's hour costs twice the input: https://platform.claude.com/docs/en/about-claude/pricing
  */
 export function costsOf(
-  { tiers, windows, perUnit }: ListedModel,
+  { kind, tiers, windows, perUnit }: ListedModel,
   prices: ListedPrices,
   { id }: Pick<Vendor, 'id'>,
 ): RouteCosts {
   const complete = ({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: ListedPrices) => ({
     input,
-    cacheHit: cacheHit ?? input,
+    // No vendor has a cache for what it embeds.
+    cacheHit: cacheHit ?? (kind === 'embedding' ? 0n : input),
     cacheWrite5m,
     cacheWrite1h: cacheWrite1h ?? (id === 'anthropic' && cacheWrite5m !== null ? input * 2n : null),
     output,
@@ -134,7 +135,7 @@ function toEntry(
   costs: RouteCosts,
   { vendor, markup, result }: { vendor: Vendor; markup: Markup; result: ImportedCatalog },
 ) {
-  const { name, contextWindow, maxOutputTokens, capabilities, efforts, rounded, others } = listed;
+  const { name, kind, contextWindow, maxOutputTokens, capabilities, efforts, rounded, others } = listed;
   const known = vendor.models.find(({ routes }) => routes.some(({ upstreamModel }) => upstreamModel === name))?.model;
   const note = (text: string) => result.notes.push({ model: name, note: text });
   if (others.length > 0) note(`the list also prices ${others.join(', ')}: not sold here by itself`);
@@ -149,11 +150,13 @@ function toEntry(
       'the list has prices by the clock, which know no public holidays: add them to exceptDates where the vendor has any',
     );
   if (rounded) note('prices of the list with more than 6 decimals are rounded to the nearest');
-  if (listed.prices?.cacheHit === null) note('the list has no price of cache hits: they cost as new context');
+  if (listed.prices?.cacheHit === null && kind !== 'embedding')
+    note('the list has no price of cache hits: they cost as new context');
   return {
     id: idOf(listed),
     displayName: listed.displayName ?? known?.displayName ?? name,
     family: known?.family ?? listed.family ?? vendor.id,
+    ...(kind === 'embedding' ? { kind } : {}),
     contextWindow,
     maxOutputTokens,
     ...(capabilities.length === 0 ? {} : { capabilities }),

@@ -4,6 +4,7 @@
  */
 
 import { type ReasoningEffort, reasoningEfforts } from '../../core/effort.ts';
+import type { ModelKind } from '../../core/kind.ts';
 import { MAX_PERIODS, MAX_WINDOWS, type PerUnit, type Weekday, weekdays } from '../../core/price.ts';
 import { haveOverlap, parsePeriod } from '../../core/price-clock.ts';
 import { ListedNumber, wholeOf } from './decimal.ts';
@@ -150,6 +151,11 @@ function toModel(name: string, entry: Record<string, unknown>): ListedModel {
 
   const offPeakSet = isObject(offPeak) ? takeOffPeak(offPeak) : null;
   if (offPeak !== undefined && offPeakSet === null) collector.fault('off_peak_pricing', 'has hours that are not known');
+  const kind = kindOf(entry['mode']);
+  // Embeddings write nothing, and most entries do not say so.
+  if (kind === 'embedding' && (members['output_cost_per_token'] ?? null) === null) {
+    collector.take('output', 'output_cost_per_token', new ListedNumber('0'));
+  }
   const { prices, tiers, rounded, faults } = collector.result();
   if (offPeakSet !== null && tiers.length > 0)
     faults.push({ field: 'off_peak_pricing', message: 'stands beside prices by length, which it does not repeat' });
@@ -159,13 +165,8 @@ function toModel(name: string, entry: Record<string, unknown>): ListedModel {
     displayName: null,
     family: null,
     contextWindow: wholeOf(entry['max_input_tokens']),
-    maxOutputTokens: wholeOf(entry['max_output_tokens']),
-    capabilities: [
-      ...(entry['supports_function_calling'] === true ? ['tools'] : []),
-      ...(entry['supports_vision'] === true ? ['vision'] : []),
-      ...(entry['supports_reasoning'] === true ? ['thinking'] : []),
-      ...((prices?.cacheHit ?? null) === null ? [] : ['caching']),
-    ],
+    maxOutputTokens: kind === 'embedding' ? 1 : wholeOf(entry['max_output_tokens']),
+    capabilities: capabilitiesOf(entry, prices),
     efforts: effortsOf(entry),
     prices,
     tiers,
@@ -174,7 +175,7 @@ function toModel(name: string, entry: Record<string, unknown>): ListedModel {
     others: [...notes],
     rounded,
     deprecated: retires !== null && retires <= new Date().toISOString().slice(0, 10),
-    writesText: entry['mode'] === 'chat' || entry['mode'] === 'responses',
+    kind,
     faults,
   };
 
@@ -268,6 +269,20 @@ function periodsOf(value: unknown): string[] | null {
   });
   const periods = texts.filter((text) => text !== null);
   return periods.length === texts.length && texts.length <= MAX_PERIODS ? periods.sort() : null;
+}
+
+function capabilitiesOf(entry: Record<string, unknown>, prices: ListedPrices | null): string[] {
+  return [
+    ...(entry['supports_function_calling'] === true ? ['tools'] : []),
+    ...(entry['supports_vision'] === true ? ['vision'] : []),
+    ...(entry['supports_reasoning'] === true ? ['thinking'] : []),
+    ...((prices?.cacheHit ?? null) === null ? [] : ['caching']),
+  ];
+}
+
+function kindOf(mode: unknown): ModelKind | null {
+  if (mode === 'chat' || mode === 'responses') return 'text';
+  return mode === 'embedding' ? 'embedding' : null;
 }
 
 /** A known price under the name of another service tier, e.g. `input_cost_per_token_above_272k_tokens_priority`. */

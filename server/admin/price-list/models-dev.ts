@@ -72,12 +72,16 @@ function toModel(name: string, entry: Record<string, unknown>): ListedModel {
   const { prices, tiers, rounded, faults } = collector.result();
   const limits = isObject(limit) ? limit : {};
   const output = isObject(modalities) && Array.isArray(modalities['output']) ? modalities['output'] : ['text'];
+  const writesText = output.length === 1 && output[0] === 'text';
+  // The list calls vectors text; such models say what they are in their names, and charge nothing for them.
+  const embeds = prices?.output === 0n && /embed/i.test(`${name} ${String(entry['family'])}`);
+  const kind = embeds ? 'embedding' : writesText ? 'text' : null;
   return {
     name,
     displayName: textOf(entry['name']),
     family: textOf(entry['family']),
     contextWindow: wholeOf(limits['context']),
-    maxOutputTokens: wholeOf(limits['output']),
+    maxOutputTokens: kind === 'embedding' ? 1 : wholeOf(limits['output']),
     capabilities: capabilitiesOf(entry, prices?.cacheHit ?? null),
     efforts: effortsOf(entry['reasoning_options']),
     prices,
@@ -88,7 +92,7 @@ function toModel(name: string, entry: Record<string, unknown>): ListedModel {
     others: [...notes],
     rounded,
     deprecated: entry['status'] === 'deprecated',
-    writesText: output.length === 1 && output[0] === 'text',
+    kind,
     faults,
   };
 

@@ -1,6 +1,7 @@
 /** What a public price list says, in one shape for both formats. */
 
 import type { ReasoningEffort } from '../../core/effort.ts';
+import type { ModelKind } from '../../core/kind.ts';
 import type { PerUnit, Weekday } from '../../core/price.ts';
 
 /** List prices, pico-USD per token. Null: the list names none. */
@@ -54,8 +55,8 @@ export interface ListedModel {
   rounded: boolean;
   /** The vendor retires it. */
   deprecated: boolean;
-  /** Whether it writes text. */
-  writesText: boolean;
+  /** What it makes of its input; null: nothing that is sold here. */
+  kind: ModelKind | null;
   faults: readonly ListFault[];
 }
 

@@ -41,6 +41,8 @@ const components = [
   schemas.responsesItem,
   schemas.responsesResponse,
   schemas.responsesEvent,
+  schemas.embeddingsRequest,
+  schemas.embeddingsResponse,
   schemas.model,
   schemas.modelList,
   schemas.usageReport,
@@ -181,6 +183,19 @@ const answerHeaders: Json = {
 };
 const modelStatuses = [400, 401, 402, 403, 408, 413, 415, 422, 429, 500, 502, 503, 504];
 
+const embeddings: Json = exchange({
+  operationId: 'createEmbeddings',
+  summary: 'Make embeddings',
+  description:
+    'For models of kind `embedding`. Forwarded unchanged but for the model id. The input is all that is charged, and it is held by its bytes (lists of tokens by their number); a whole answer has at most 64 MB, so ask for `base64` where there are many inputs.',
+  request: schemas.embeddingsRequest,
+  example: { model: 'text-embedding-3-small', input: 'ping' },
+  response: schemas.embeddingsResponse,
+  error: schemas.openAiError,
+  statuses: modelStatuses,
+  headers: cost,
+});
+
 /** `baseUrl` is the address whose path ends in `/api`. */
 export function openApiDocument(baseUrl: string): Json {
   const version: Json = {
@@ -258,6 +273,7 @@ export function openApiDocument(baseUrl: string): Json {
         statuses: modelStatuses,
         headers: answerHeaders,
       }),
+      '/v1/embeddings': embeddings,
       '/v1/models': read('listModels', 'The models that this key may call', ref(schemas.modelList)),
       '/v1/models/{id}': read('retrieveModel', 'One model', ref(schemas.model), [
         { name: 'id', in: 'path', required: true, schema: { type: 'string' } },

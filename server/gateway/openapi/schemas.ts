@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { modelKinds } from '../../core/kind.ts';
 
 /**
  * Schemas of the data plane's bodies, for people and generators. They document and do not validate: the gateway scans
@@ -443,6 +444,7 @@ export const model = open({
   name: text,
   context_length: z.int(),
   max_output_tokens: z.int(),
+  kind: z.enum(modelKinds).meta({ description: '`text` answers; `embedding` is asked at `/v1/embeddings`.' }),
   reasoning: open({ mandatory: z.boolean(), supported_efforts: z.array(text) })
     .optional()
     .meta({
@@ -617,6 +619,25 @@ export const keyInfo = open({
     expires_at: z.iso.datetime().nullable(),
   }),
 }).meta({ id: 'KeyInfo', description: "About the calling key, in the shape that OpenRouter's clients read." });
+
+export const embeddingsRequest = open({
+  model: text,
+  input: z.union([text, z.array(text), z.array(z.int()), z.array(z.array(z.int()))]).meta({
+    description: 'A text, texts, a list of tokens, or lists of tokens; none of them empty.',
+  }),
+  encoding_format: z.enum(['float', 'base64']).optional(),
+  dimensions: z.int().optional(),
+  user: text.optional(),
+}).meta({ id: 'EmbeddingsRequest' });
+
+export const embeddingsResponse = open({
+  object: z.literal('list'),
+  data: z.array(
+    open({ object: z.literal('embedding'), index: z.int(), embedding: z.union([z.array(z.number()), text]) }),
+  ),
+  model: text,
+  usage: open({ prompt_tokens: z.int(), total_tokens: z.int() }),
+}).meta({ id: 'EmbeddingsResponse' });
 
 export const credits = open({ data: open({ total_credits: z.number(), total_usage: z.number() }) }).meta({
   id: 'Credits',

@@ -328,14 +328,14 @@ builder.node(ModelType, {
     agentStepsFor5Usd: t.int({
       nullable: true,
       description:
-        'How many illustrative agent steps (150,000 tokens from the cache, 30,000 new, 4,000 written) 5 USD pay for, at the prices of the dearest hours; null when they are free.',
-      resolve: ({ price }) => agentSteps(price),
+        'How many illustrative agent steps (150,000 tokens from the cache, 30,000 new, 4,000 written) 5 USD pay for, at the prices of the dearest hours; null when they are free, and for models that make embeddings.',
+      resolve: ({ kind, price }) => (kind === 'text' ? agentSteps(price) : null),
     }),
     markedAgentStepsFor5Usd: t.int({
       nullable: true,
       description:
         'The same where the client marks its context for the cache: the 30,000 new tokens are written to the five-minute cache. Null when they are free.',
-      resolve: ({ price }) => agentSteps(price, true),
+      resolve: ({ kind, price }) => (kind === 'text' ? agentSteps(price, true) : null),
     }),
     simulated: t.boolean({
       description: 'Whether it runs on the built-in simulator: nothing it says comes from a model.',

@@ -285,8 +285,9 @@ function capabilityText({ capabilities }: CatalogModel, w: PricingWords): string
   return names.length === 0 ? '–' : names.join(', ');
 }
 
-function stepsText({ price }: CatalogModel, locale: Locale): string {
+function stepsText({ kind, price }: CatalogModel, locale: Locale): string {
   const w = pricingWords[locale];
+  if (kind !== 'text') return '–';
   const [steps, marked] = [agentSteps(price), agentSteps(price, true)];
   if (steps === null) return w.free;
   const plain = number(steps, locale);
