@@ -293,6 +293,16 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['bank_transfer', 'transfer_direction', { direction: 'sideways' }],
   ['bank_transfer', 'transfer_amount', { amount_vnd: -1n }],
   ['invitation', 'invitation_role', { role: 'owner' }],
+  [
+    'vendor_usage',
+    'vendor_usage_figures',
+    ...['requests', 'input', 'cache_hit', 'cache_write', 'output', 'cost'].map((name) => ({ [name]: -1n })),
+  ],
+  ['vendor_usage', 'vendor_usage_source', { source: 'hearsay' }],
+  ['closed_month', 'closed_month_first_day', { month: '2026-10-02' }],
+  ['closed_month', 'closed_month_in_order', { previous: '2026-08-01' }],
+  ['closed_month', 'closed_month_margin', { margin: 4n }, { charged: 11n }],
+  ['closed_month', 'closed_month_unused', { unused: -1n }],
   ['throttle', 'throttle_count', { count: 0 }],
   ['transfer_review', 'review_reason', { reason: 'mood' }],
   [

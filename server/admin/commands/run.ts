@@ -49,6 +49,7 @@ async function allCommands(): Promise<readonly Command[]> {
     import('./catalog.ts').then((part) => part.catalogCommands),
     import('./uptime.ts').then((part) => part.uptimeCommands),
     import('./database.ts').then((part) => part.databaseCommands),
+    import('./books.ts').then((part) => part.booksCommands),
     import('./doctor.ts').then((part) => part.doctorCommands),
   ]);
   return parts.flat();

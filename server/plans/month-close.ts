@@ -1,0 +1,145 @@
+import type { ClientBase, Pool } from 'pg';
+import { transaction } from '../database/lane.ts';
+import { appendAudit } from '../shared/audit.ts';
+
+/**
+ * The close of a month: its figures are frozen in a row that never changes. They are the difference of two sums over all
+ * time, the one known now and the one that the month before was closed with. So what becomes known later (a transfer that
+ * the bank booked back, an order that was matched anew) is a figure of the next month, and nothing is ever lost.
+ */
+const figures = [
+  'revenueVnd',
+  'charged',
+  'chargedPaid',
+  'trialCost',
+  'expired',
+  'shortfall',
+  'upstreamCost',
+  'unknownCharged',
+] as const;
+type Totals = Record<(typeof figures)[number], bigint>;
+
+/** VND of the bank; the other amounts are pico-USD of customers' accounts. */
+export interface ClosedMonth extends Totals {
+  /** `2026-10`. */
+  month: string;
+  timeZone: string;
+  /** Bought budget that was left at the month's end. */
+  unused: bigint;
+  /** Of requests whose cost at the upstream is known. */
+  margin: bigint;
+  closedBy: string;
+  closedAt: Date;
+}
+
+export type CloseOutcome =
+  | { kind: 'closed'; month: ClosedMonth }
+  /** It was closed before: those figures stand. */
+  | { kind: 'closed_before'; month: ClosedMonth }
+  | { kind: 'not_over' }
+  /** Months are closed one after the other: this one is next. */
+  | { kind: 'out_of_order'; next: string };
+
+const columns = `to_char(month, 'YYYY-MM') AS month, time_zone AS "timeZone", revenue_vnd AS "revenueVnd", charged,
+  charged_paid AS "chargedPaid", trial_cost AS "trialCost", expired, shortfall, upstream_cost AS "upstreamCost",
+  unknown_charged AS "unknownCharged", unused, margin, closed_by AS "closedBy", closed_at AS "closedAt"`;
+
+/** Oldest first. BIGINT must arrive as `bigint`. */
+export async function listClosedMonths(db: Pick<Pool, 'query'>): Promise<ClosedMonth[]> {
+  const { rows } = await db.query<ClosedMonth>(`SELECT ${columns} FROM closed_month ORDER BY month`);
+  return rows;
+}
+
+/** Everything before a moment, as it is known now. */
+async function readTotals(client: ClientBase, before: Date): Promise<Totals & { bought: bigint }> {
+  const { rows } = await client.query<Record<string, string>>(
+    `WITH customer AS (SELECT id FROM account WHERE kind <> 'probe'
+     ), taken AS (
+       SELECT coalesce(sum(t.amount_vnd), 0)::text AS "revenueVnd" FROM bank_transfer t JOIN transfer_match m ON m.transfer_id = t.id
+       WHERE t.direction = 'in' AND t.booked_at < $1
+     ), sold AS (
+       SELECT coalesce(sum(charged), 0)::text AS charged, coalesce(sum(cost - charged), 0)::text AS shortfall,
+              coalesce(sum(upstream_cost), 0)::text AS "upstreamCost", coalesce(sum(unknown_charged), 0)::text AS "unknownCharged"
+       FROM margin_hour WHERE hour < $1 AND account_id IN (SELECT id FROM customer)
+     ), moved AS (
+       SELECT coalesce(sum(p.amount) FILTER (WHERE p.kind = 'charge' AND g.kind = 'purchase'), 0)::text AS "chargedPaid",
+              coalesce(sum(p.amount) FILTER (WHERE p.kind = 'charge' AND g.kind = 'trial'), 0)::text AS "trialCost",
+              coalesce(sum(p.amount) FILTER (WHERE p.kind = 'expire' AND g.kind = 'purchase'), 0)::text AS expired
+       FROM posting p JOIN "grant" g ON g.account_id = p.account_id AND g.id = p.grant_id
+       WHERE p.created_at < $1 AND p.account_id IN (SELECT id FROM customer)
+     ), bought AS (
+       SELECT coalesce(sum(amount), 0)::text AS bought FROM "grant"
+       WHERE kind = 'purchase' AND created_at < $1 AND account_id IN (SELECT id FROM customer)
+     )
+     SELECT * FROM taken, sold, moved, bought`,
+    [before],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the totals were read and gave no row');
+  const totals = Object.fromEntries(figures.map((name) => [name, BigInt(row[name] ?? '0')])) as Totals;
+  return { ...totals, bought: BigInt(row['bought'] ?? '0') };
+}
+
+const nextOf = (month: string): string => {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return number === 12 ? `${year + 1}-01` : `${year}-${String(number + 1).padStart(2, '0')}`;
+};
+
+export interface CloseMonth {
+  /** `2026-10`. */
+  month: string;
+  /** Time zone of its first and last moment, an IANA name; after the first close, that of the close before is kept. */
+  timeZone: string;
+  actor: string;
+}
+
+/** Closes a month that is over. All closes wait for each other. */
+export async function closeMonth(pool: Pool, { month, timeZone, actor }: CloseMonth): Promise<CloseOutcome> {
+  return transaction(pool, async (client) => {
+    await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.closed_month', 0))`);
+    const { rows: closed } = await client.query<ClosedMonth & { totals: Record<string, string> }>(
+      `SELECT ${columns}, totals FROM closed_month ORDER BY closed_month.month DESC`,
+    );
+    const same = closed.find((each) => each.month === month);
+    if (same !== undefined) return { kind: 'closed_before', month: same };
+    const [latest] = closed;
+    if (latest !== undefined && nextOf(latest.month) !== month)
+      return { kind: 'out_of_order', next: nextOf(latest.month) };
+    const zone = latest?.timeZone ?? timeZone;
+    const { rows: bounds } = await client.query<{ start: Date; end: Date; over: boolean }>(
+      `SELECT s.start, s.end, s.end <= now() AS over
+       FROM (SELECT ($1 || '-01')::timestamp AT TIME ZONE $2 AS start, (($1 || '-01')::timestamp + interval '1 month') AT TIME ZONE $2 AS end) AS s`,
+      [month, zone],
+    );
+    const [bound] = bounds;
+    if (bound?.over !== true) return { kind: 'not_over' };
+    const now = await readTotals(client, bound.end);
+    const before =
+      latest === undefined
+        ? await readTotals(client, bound.start)
+        : (Object.fromEntries(figures.map((name) => [name, BigInt(latest.totals[name] ?? '0')])) as Totals);
+    const own = Object.fromEntries(figures.map((name) => [name, now[name] - before[name]])) as Totals;
+    const unused = now.bought - now.chargedPaid - now.expired;
+    const totals = Object.fromEntries(figures.map((name) => [name, String(now[name])]));
+    const { rows } = await client.query<ClosedMonth>(
+      `INSERT INTO closed_month (month, previous, time_zone, revenue_vnd, charged, charged_paid, trial_cost, expired, shortfall,
+         upstream_cost, unknown_charged, unused, margin, totals, closed_by)
+       VALUES (($1 || '-01')::date, ($2::text || '-01')::date, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::jsonb, $15)
+       RETURNING ${columns}`,
+      [
+        month,
+        latest?.month ?? null,
+        zone,
+        ...figures.map((name) => own[name]),
+        unused,
+        own.charged - own.unknownCharged - own.upstreamCost,
+        JSON.stringify(totals),
+        actor,
+      ],
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Error('a month was closed and gave no row');
+    await appendAudit(client, { actor, action: 'books.close', subject: `month:${month}`, after: { ...own, unused } });
+    return { kind: 'closed', month: row };
+  });
+}

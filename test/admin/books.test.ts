@@ -1,0 +1,263 @@
+/** The books: vendors' files beside the ledger, and months that never change once they are closed. */
+
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../server/admin/commands/run.ts';
+import { readVendorFile, VendorFileError } from '../../server/billing/vendor-csv.ts';
+import { compareVendorUsage, importVendorUsage } from '../../server/billing/vendor-usage.ts';
+import { bigintTypes } from '../../server/database/pool.ts';
+import { closeMonth, listClosedMonths } from '../../server/plans/month-close.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { createDirectory } from '../support/directory.ts';
+
+const anthropic = [
+  'usage_date_utc,model_version,api_key,workspace,usage_type,context_window,usage_input_tokens_no_cache,usage_input_tokens_cache_write_5m,usage_input_tokens_cache_write_1h,usage_input_tokens_cache_read,usage_output_tokens,web_search_count,inference_geo,speed',
+  '2026-10-05,claude-x-20260101,"one, key",Default,standard,≤ 200k,1000,10,5,200,50,0,global,',
+  '2026-10-05,claude-x-20260101,other,Default,standard,≤ 200k,500,0,0,0,25,0,global,',
+].join('\r\n');
+const openai = [
+  'start_time,end_time,start_time_iso,end_time_iso,model,num_model_requests,input_tokens,output_tokens,input_cached_tokens',
+  '1791158400,1791244800,2026-10-05T00:00:00+00:00,2026-10-06T00:00:00+00:00,gpt-x-2026-01-01,3,900,70,300',
+  '1791244800,1791331200,2026-10-06T00:00:00+00:00,2026-10-07T00:00:00+00:00,,,,,',
+].join('\n');
+
+describe('a vendor’s file', () => {
+  it('of Anthropic’s console is read by model and day, keys added up', () => {
+    expect(readVendorFile(`\uFEFF${anthropic}`)).toEqual({
+      format: 'anthropic',
+      days: [
+        {
+          day: '2026-10-05',
+          model: 'claude-x-20260101',
+          requests: null,
+          input: 1_500n,
+          cacheHit: 200n,
+          cacheWrite: 15n,
+          output: 75n,
+          cost: null,
+        },
+      ],
+    });
+  });
+
+  it('of OpenAI’s usage page is read with cached tokens taken out of the input', () => {
+    expect(readVendorFile(openai)).toEqual({
+      format: 'openai',
+      days: [
+        {
+          day: '2026-10-05',
+          model: 'gpt-x-2026-01-01',
+          requests: 3n,
+          input: 600n,
+          cacheHit: 300n,
+          cacheWrite: 0n,
+          output: 70n,
+          cost: null,
+        },
+      ],
+    });
+  });
+
+  it('of anybody is read in the generic form, with its cost to the pico-USD', () => {
+    const text =
+      'day,model,requests,input,cache_hit,cache_write,output,cost_usd\n2026-10-05,m,1,2,3,4,5,0.000000000007\n';
+    expect(readVendorFile(text).days[0]).toMatchObject({
+      requests: 1n,
+      input: 2n,
+      cacheHit: 3n,
+      cacheWrite: 4n,
+      output: 5n,
+      cost: 7n,
+    });
+  });
+
+  it.each([
+    ['empty', ''],
+    ['of other columns', 'a,b\n1,2'],
+    ['with a line that is short', 'day,model,input\n2026-10-05,m'],
+    ['with a count that is none', 'day,model,input\n2026-10-05,m,-5'],
+    ['with a day that is none', 'day,model,input\n2026-02-30,m,5'],
+    ['not grouped by model', openai.replace('gpt-x-2026-01-01', '')],
+    ['with more cached than input tokens', openai.replace(',900,70,300', ',100,70,300')],
+    ['with an open quote', 'day,model,input\n2026-10-05,"m,5'],
+  ])('%s is refused as a whole', (_, text) => {
+    expect(() => readVendorFile(text)).toThrow(VendorFileError);
+  });
+});
+
+let database: TestDatabase;
+let pool: Pool;
+const account = randomUUID();
+const grants = { purchase: randomUUID(), trial: randomUUID() };
+
+/** One settled request at a moment, as its settlement would have left it. */
+async function entry(
+  at: string,
+  {
+    charged,
+    cost = charged,
+    upstreamCost = 0n,
+    grant = grants.purchase,
+    input = 10n,
+    output = 5n,
+  }: { charged: bigint; cost?: bigint; upstreamCost?: bigint | null; grant?: string; input?: bigint; output?: bigint },
+) {
+  const { rows } = await pool.query(
+    `INSERT INTO ledger_entry (account_id, request_id, key_id, model, upstream, protocol, input, cache_hit, cache_write_5m, cache_write_1h, output,
+       price_input, price_cache_hit, price_cache_write_5m, price_cache_write_1h, price_output, cost, charged, free_after, upstream_cost,
+       latency_ms, outcome, usage_source, stream, created_at)
+     SELECT $1, overlay(uuid_at($2)::text placing substr(gen_random_uuid()::text, 15) from 15)::uuid, $1, 'claude-x', 'vendor', 'messages', $6, 0, 0, 0, $7,
+       $3::bigint / $6, 0, 0, 0, 0, $3, $4, 0, $5, 1, 'completed', 'reported', false, $2
+     RETURNING request_id`,
+    [account, at, cost, charged, upstreamCost, input, output],
+  );
+  if (charged > 0n)
+    await pool.query(
+      `INSERT INTO posting (account_id, grant_id, kind, amount, request_id, held_at, created_at) VALUES ($1, $2, 'charge', $3, $4, $5, $5)`,
+      [account, grant, charged, rows[0].request_id, at],
+    );
+}
+
+async function command(...args: string[]): Promise<{ code: number; said: string }> {
+  const said: string[] = [];
+  const code = await runCommandLine([...args, '--json'], {
+    env: { DATABASE_URL: database.url, DATA_DIR: createDirectory('steyg-books-') },
+    out: (text) => void said.push(text),
+    err: (text) => void said.push(text),
+  });
+  return { code, said: said.join('\n') };
+}
+
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = new Pool({ connectionString: database.url, max: 3, types: bigintTypes });
+  await pool.query(`INSERT INTO account (id, name, email) VALUES ($1, 'a', 'a@example.com')`, [account]);
+  await pool.query(
+    `INSERT INTO "grant" (account_id, id, kind, amount, source_ref, created_at) VALUES
+       ($1, $2, 'purchase', 10000, 'order:x', '2026-08-01'), ($1, $3, 'trial', 1000, 'trial:x', '2026-08-01')`,
+    [account, grants.purchase, grants.trial],
+  );
+  await pool.query(
+    `INSERT INTO upstream (id, protocol, base_url) VALUES ('vendor', 'messages', 'https://vendor.example')`,
+  );
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+describe('what a vendor billed', () => {
+  it('is compared with the ledger by day and model, whatever date the vendor puts behind its name', async () => {
+    await entry('2026-10-05T12:00:00Z', { charged: 1_000n, input: 1_500n - 500n, output: 75n });
+    await importVendorUsage(pool, { upstream: 'vendor', text: anthropic, actor: 'test' });
+    const compared = await compareVendorUsage(pool, { from: '2026-10-01', to: '2026-10-31', upstream: null });
+    expect(compared).toMatchObject([
+      {
+        upstream: 'vendor',
+        day: '2026-10-05',
+        model: 'claude-x',
+        vendor: { input: 1_500n, cacheHit: 200n, cacheWrite: 15n, output: 75n },
+        ledger: { requests: 1n, input: 1_000n, output: 75n },
+        differs: false,
+      },
+    ]);
+  });
+
+  it('differs above a hundredth and a thousand tokens; a later file of the same day replaces the first', async () => {
+    const text = 'day,model,input,output\n2026-10-05,claude-x,90000,75\n2026-10-06,claude-y,50000,1';
+    await importVendorUsage(pool, { upstream: 'vendor', text, actor: 'test' });
+    const compared = await compareVendorUsage(pool, { from: '2026-10-01', to: '2026-10-31', upstream: 'vendor' });
+    expect(compared.map(({ day, model, differs, ledger }) => [day, model, differs, ledger === null])).toEqual([
+      ['2026-10-06', 'claude-y', true, true],
+      ['2026-10-05', 'claude-x', true, false],
+    ]);
+  });
+
+  it('comes in by the command line, which refuses a file that it cannot read and an upstream that there is not', async () => {
+    const file = join(createDirectory('steyg-books-'), 'usage.csv');
+    await writeFile(file, anthropic);
+    expect(await command('books', 'import', file, '--upstream', 'vendor')).toMatchObject({ code: 0 });
+    expect(JSON.parse((await command('books', 'import', file, '--upstream', 'nobody')).said)).toMatchObject({
+      error: { code: 'not_found' },
+    });
+    await writeFile(file, 'x');
+    expect(JSON.parse((await command('books', 'import', file, '--upstream', 'vendor')).said)).toMatchObject({
+      error: { code: 'bad_file' },
+    });
+    const compared = await command('books', 'compare', '--from', '2026-10-01', '--to', '2026-10-31', '--all');
+    expect(JSON.parse(compared.said)).toMatchObject({ compared: 2, differs: 1 });
+  });
+});
+
+describe('a closed month', () => {
+  const close = (month: string) => closeMonth(pool, { month, timeZone: 'UTC', actor: 'test' });
+
+  it('freezes what was used, of which grants, what is left, what was short and what remains', async () => {
+    await entry('2026-08-10T00:00:00Z', { charged: 500n, upstreamCost: 300n });
+    await entry('2026-09-10T00:00:00Z', { charged: 700n, upstreamCost: 400n });
+    await entry('2026-09-11T00:00:00Z', { charged: 200n, cost: 260n, upstreamCost: 100n, grant: grants.trial });
+    await entry('2026-09-12T00:00:00Z', { charged: 100n, upstreamCost: null });
+    const outcome = await close('2026-09');
+    expect(outcome).toMatchObject({
+      kind: 'closed',
+      month: {
+        month: '2026-09',
+        charged: 1_000n,
+        chargedPaid: 800n,
+        trialCost: 200n,
+        shortfall: 60n,
+        upstreamCost: 500n,
+        unknownCharged: 100n,
+        margin: 400n,
+        unused: 8_700n,
+        revenueVnd: 0n,
+      },
+    });
+  });
+
+  it('stays as it is: by a second close, by a change, by a deletion', async () => {
+    const [before] = await listClosedMonths(pool);
+    await entry('2026-09-13T00:00:00Z', { charged: 40n, upstreamCost: 10n });
+    expect(await close('2026-09')).toMatchObject({ kind: 'closed_before', month: before });
+    await expect(pool.query('UPDATE closed_month SET charged = charged + 1, margin = margin + 1')).rejects.toThrow(
+      'append-only',
+    );
+    await expect(pool.query('DELETE FROM closed_month')).rejects.toThrow('append-only');
+    await expect(pool.query('TRUNCATE closed_month')).rejects.toThrow('append-only');
+    expect(await listClosedMonths(pool)).toEqual([before]);
+  });
+
+  it('takes what became known later of the months before: every pico-USD is in exactly one month', async () => {
+    const outcome = await close('2026-10');
+    // 1,000 of October and the 40 that came to September after its close.
+    expect(outcome).toMatchObject({ kind: 'closed', month: { charged: 1_040n } });
+    const { rows } = await pool.query(
+      `SELECT sum(charged)::bigint AS charged FROM margin_hour WHERE hour < '2026-11-01' AND hour >= '2026-09-01'`,
+    );
+    const months = await listClosedMonths(pool);
+    expect(months.reduce((sum, { charged }) => sum + charged, 0n)).toBe(rows[0].charged);
+  });
+
+  it('follows the one before, is over, and is closed by one of many at once', async () => {
+    expect(await close('2027-01')).toEqual({ kind: 'out_of_order', next: '2026-11' });
+    expect(await close('2026-11')).toEqual({ kind: 'not_over' });
+    await expect(
+      pool.query(
+        `INSERT INTO closed_month SELECT '2027-03-01', NULL, time_zone, revenue_vnd, charged, charged_paid, trial_cost, expired, shortfall, upstream_cost, unknown_charged, unused, margin, totals, closed_by, closed_at FROM closed_month LIMIT 1`,
+      ),
+    ).rejects.toThrow(/closed_month_one_first/);
+  });
+
+  it('goes to an accountant as CSV', async () => {
+    const file = join(createDirectory('steyg-books-'), 'months.csv');
+    const { code, said } = await command('books', 'list', '--out', file);
+    expect(code).toBe(0);
+    expect(JSON.parse(said)).toMatchObject({ months: [{ month: '2026-09' }, { month: '2026-10' }] });
+    expect(JSON.parse((await command('books', 'close', '2026-09')).said)).toMatchObject({
+      error: { code: 'closed_before' },
+    });
+  });
+});
