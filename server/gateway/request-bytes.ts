@@ -26,6 +26,30 @@ export interface LentBody {
 const empty = Buffer.alloc(0);
 
 /**
+ * A class, because V8 makes a hidden class for each object literal with an accessor, in the old generation: it would keep
+ * the request in memory until the next full collection.
+ */
+class Loan implements LentBody {
+  private readonly holder: { body: Uint8Array };
+  private onTaken: (() => void) | null;
+
+  constructor(holder: { body: Uint8Array }, onTaken: () => void) {
+    this.holder = holder;
+    this.onTaken = onTaken;
+  }
+
+  get bytes(): Uint8Array {
+    return this.holder.body;
+  }
+
+  taken(): void {
+    const { onTaken } = this;
+    this.onTaken = null;
+    onTaken?.();
+  }
+}
+
+/**
  * Takes ownership of `raw`: no other code may use it afterwards. `onFreed` is called when the memory is freed, or at
  * the disposal of the garbage collector.
  */
@@ -33,23 +57,16 @@ export function createRequestBytes(raw: Buffer, onFreed: () => void = () => unde
   const holders: { body: Uint8Array }[] = [];
   let lent = 0;
   let released = false;
+  const onTaken = (): void => {
+    lent -= 1;
+    if (released && lent === 0) onFreed();
+  };
   const owner: { -readonly [K in keyof RequestBytes]: RequestBytes[K] } = {
     raw,
     lend(holder) {
       holders.push(holder);
       lent += 1;
-      let isRead = true;
-      return {
-        get bytes() {
-          return holder.body;
-        },
-        taken() {
-          if (!isRead) return;
-          isRead = false;
-          lent -= 1;
-          if (released && lent === 0) onFreed();
-        },
-      };
+      return new Loan(holder, onTaken);
     },
     release() {
       // On the native path bodies may share memory with `raw`: one that is still read keeps them all.

@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
-import { noTokens, type TokenPools } from '../core/tokens.ts';
+import { noTokens, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
 import { type Edit, splice } from './body.ts';
 import { disguised, type ErrorFacts, scrubIdentifiers } from './envelope.ts';
-import { createEventRelay, type DataEvent, noBytes, type Verdict } from './event-relay.ts';
+import { createEventRelay, type DataEvent, type EventRelay, noBytes, type Verdict } from './event-relay.ts';
 import { count, type Generated } from './generated.ts';
-import type { RequestFacts, StreamError, WireContext, WireStream } from './protocol.ts';
+import type { RequestFacts, StreamEnd, StreamError, WireContext, WireStream } from './protocol.ts';
 import { countedAs, piecesIn, reportedAs, type UsageReading } from './usage.ts';
 
 /**
@@ -62,7 +62,6 @@ export function createNativeStream({ protocol, stream, facts, context }: NativeS
   const { maxEventBytes, keepAlive, createDialect } = stream;
   const progress: Progress = { bytes: 0, pieces: 0, model: null, reading: null, isUsageFinal: true };
   const dialect = createDialect(progress, context, facts);
-  const counted = (reading: UsageReading | null) => countedAs(reading, context.features.cachedTokens);
 
   /** An error event with what the client may see of it: nothing about the operator's account. */
   function worded(event: DataEvent, { error, edits }: ErrorVerdict): Verdict {
@@ -88,45 +87,80 @@ export function createNativeStream({ protocol, stream, facts, context }: NativeS
       },
     },
   });
+  return new NativeStream({ relay, dialect, progress, keepAlive, facts, context });
+}
 
-  return {
-    get state() {
-      return relay.state;
-    },
-    get error() {
-      return relay.error;
-    },
-    get keepAlive() {
-      return relay.inEvent() ? noBytes : keepAlive;
-    },
-    write: relay.write,
-    end: relay.end,
-    account() {
-      const { reading, isUsageFinal, bytes, pieces, model } = progress;
-      const reported = reportedAs(counted(reading), facts.cacheWrite);
-      return {
-        ...reported,
-        ...piecesIn(reading, progress),
-        partial: !relay.complete || !isUsageFinal || reported.partial,
-        outputBytes: bytes,
-        outputPieces: pieces,
-        model,
-      };
-    },
-    stop(end) {
-      const { state } = relay;
-      if (state === 'terminated' || state === 'failed') return noBytes;
-      const finished = state === 'finished';
-      if (end.reason === 'budget') {
-        const pools = end.usage ?? reportedAs(counted(progress.reading), facts.cacheWrite).usage ?? noTokens;
-        return Buffer.from(relay.close('terminated') + dialect.budgetEnding(pools, finished));
-      }
-      if (finished) return Buffer.from(relay.close('terminated') + dialect.terminator());
-      const { status, type, code, message } = end;
-      const { requestId } = context;
-      return Buffer.from(relay.close('failed') + dialect.failure({ status, type, code, message, requestId }));
-    },
-  };
+interface NativeStreamState {
+  relay: EventRelay;
+  dialect: Dialect;
+  progress: Progress;
+  keepAlive: Uint8Array;
+  facts: RequestFacts;
+  context: WireContext;
+}
+
+/** A class, because an object literal with accessors takes ten times the memory while it streams. */
+class NativeStream implements WireStream {
+  private readonly parts: NativeStreamState;
+
+  constructor(parts: NativeStreamState) {
+    this.parts = parts;
+  }
+
+  get state(): WireStream['state'] {
+    return this.parts.relay.state;
+  }
+
+  get error(): WireStream['error'] {
+    return this.parts.relay.error;
+  }
+
+  get keepAlive(): Uint8Array {
+    const { relay, keepAlive } = this.parts;
+    return relay.inEvent() ? noBytes : keepAlive;
+  }
+
+  write(bytes: Uint8Array): Uint8Array {
+    return this.parts.relay.write(bytes);
+  }
+
+  end(): Uint8Array {
+    return this.parts.relay.end();
+  }
+
+  account(): ReportedUsage {
+    const { relay, facts, progress } = this.parts;
+    const { reading, isUsageFinal, bytes, pieces, model } = progress;
+    const reported = reportedAs(this.counted(), facts.cacheWrite);
+    return {
+      ...reported,
+      ...piecesIn(reading, progress),
+      partial: !relay.complete || !isUsageFinal || reported.partial,
+      outputBytes: bytes,
+      outputPieces: pieces,
+      model,
+    };
+  }
+
+  stop(end: StreamEnd): Uint8Array {
+    const { relay, dialect, facts, context } = this.parts;
+    const { state } = relay;
+    if (state === 'terminated' || state === 'failed') return noBytes;
+    const finished = state === 'finished';
+    if (end.reason === 'budget') {
+      const pools = end.usage ?? reportedAs(this.counted(), facts.cacheWrite).usage ?? noTokens;
+      return Buffer.from(relay.close('terminated') + dialect.budgetEnding(pools, finished));
+    }
+    if (finished) return Buffer.from(relay.close('terminated') + dialect.terminator());
+    const { status, type, code, message } = end;
+    const { requestId } = context;
+    return Buffer.from(relay.close('failed') + dialect.failure({ status, type, code, message, requestId }));
+  }
+
+  private counted(): UsageReading | null {
+    const { progress, context } = this.parts;
+    return countedAs(progress.reading, context.features.cachedTokens);
+  }
 }
 
 /** The event with edits applied to its data, every other byte as it came; the event itself when there are none. */

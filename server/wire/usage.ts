@@ -87,37 +87,40 @@ function membersOf(value: unknown): Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
 }
 
-/** Reads counts and remembers whether any of them was odd. */
-function createCounter() {
-  let clamped = false;
-  return {
-    /** Whether any count so far had to be corrected. */
-    get clamped(): boolean {
-      return clamped;
-    },
-    /** Marks counts that are numbers but contradict each other. */
-    flag(): void {
-      clamped = true;
-    },
-    /** A count within bounds; null when there is none. Text that holds a number counts as that number. */
-    count(value: unknown): number | null {
-      if (value === undefined || value === null) return null;
-      const number = typeof value === 'number' ? value : typeof value === 'string' ? readText(value) : Number.NaN;
-      if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_POOL_TOKENS) return value;
-      clamped = true;
-      // What is no number at all is no count; the caller decides what its absence means.
-      if (Number.isNaN(number)) return null;
-      return Math.min(Math.max(Math.ceil(number), 0), MAX_POOL_TOKENS);
-    },
-    bound(tokens: number): number {
-      if (tokens >= 0 && tokens <= MAX_POOL_TOKENS) return tokens;
-      clamped = true;
-      return tokens < 0 ? 0 : MAX_POOL_TOKENS;
-    },
-  };
-}
+/**
+ * Reads counts and remembers whether any of them was odd. A class: V8 makes a hidden class for each object literal with an
+ * accessor, which only full collections free.
+ */
+class Counter {
+  private isClamped = false;
 
-type Counter = ReturnType<typeof createCounter>;
+  /** Whether any count so far had to be corrected. */
+  get clamped(): boolean {
+    return this.isClamped;
+  }
+
+  /** Marks counts that are numbers but contradict each other. */
+  flag(): void {
+    this.isClamped = true;
+  }
+
+  /** A count within bounds; null when there is none. Text that holds a number counts as that number. */
+  count(value: unknown): number | null {
+    if (value === undefined || value === null) return null;
+    const number = typeof value === 'number' ? value : typeof value === 'string' ? readText(value) : Number.NaN;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_POOL_TOKENS) return value;
+    this.isClamped = true;
+    // What is no number at all is no count; the caller decides what its absence means.
+    if (Number.isNaN(number)) return null;
+    return Math.min(Math.max(Math.ceil(number), 0), MAX_POOL_TOKENS);
+  }
+
+  bound(tokens: number): number {
+    if (tokens >= 0 && tokens <= MAX_POOL_TOKENS) return tokens;
+    this.isClamped = true;
+    return tokens < 0 ? 0 : MAX_POOL_TOKENS;
+  }
+}
 
 function readText(text: string): number {
   return text.trim() === '' ? Number.NaN : Number(text);
@@ -178,7 +181,7 @@ export function createMessagesUsage() {
   return {
     /** Takes the `usage` member of `message_start`, `message_delta` or a whole answer. */
     add(reported: unknown): void {
-      const counter = createCounter();
+      const counter = new Counter();
       const next = messagesCounts(counter, membersOf(reported));
       merge(counts, next);
       // A counter of the whole answer so far.
@@ -189,7 +192,7 @@ export function createMessagesUsage() {
     read(): UsageReading | null {
       const { input, cacheHit, cacheWrite, output } = counts;
       if (input === null && cacheHit === null && cacheWrite === null && counts.cacheWrite5m === null) return null;
-      const counter = createCounter();
+      const counter = new Counter();
       // Tokens of a cache without a count of the new context: the request had one, and what it costs is not known.
       if (input === null) counter.flag();
       const { unsplitWrites, ...writes } = splitWrites(counter, counts);
@@ -295,7 +298,7 @@ function splitWrites(
 export function readChatUsage(reported: unknown): UsageReading | null {
   const usage = membersOf(reported);
   if (usage['prompt_tokens'] === undefined && usage['input_tokens'] !== undefined) return readResponsesUsage(usage);
-  const counter = createCounter();
+  const counter = new Counter();
   const prompt = membersOf(usage['prompt_tokens_details']);
   const mistral = membersOf(usage['prompt_token_details']);
   const completion = membersOf(usage['completion_tokens_details']);
@@ -329,7 +332,7 @@ export function readChatUsage(reported: unknown): UsageReading | null {
 /** Reads the usage of a response (third protocol); null when it says nothing that can be billed. */
 export function readResponsesUsage(reported: unknown): UsageReading | null {
   const usage = membersOf(reported);
-  const counter = createCounter();
+  const counter = new Counter();
   const input = membersOf(usage['input_tokens_details']);
   const output = membersOf(usage['output_tokens_details']);
   return inclusive(counter, {
@@ -346,7 +349,7 @@ export function readResponsesUsage(reported: unknown): UsageReading | null {
 
 /** The total only ever adds what the parts left out, so that an absurd one must not become absurd output. */
 function plausibleTotal(counter: Counter, total: unknown): number | null {
-  const own = createCounter();
+  const own = new Counter();
   const count = own.count(total);
   if (!own.clamped) return count;
   counter.flag();
@@ -399,7 +402,7 @@ function inclusive(counter: Counter, counts: InclusiveCounts, cachedTokens: Cach
     clamped: counter.clamped,
     outputMissing: completion === null && total === null,
     counting: (known) => {
-      const again = createCounter();
+      const again = new Counter();
       if (wasClamped) again.flag();
       return inclusive(again, counts, known);
     },
