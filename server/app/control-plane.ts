@@ -15,6 +15,7 @@ import { registerGraphql } from '../graphql/edge.ts';
 import { createLedgerDownloads, type LedgerDownloads, registerDownloads } from '../graphql/pages/downloads.ts';
 import { createLinkLimits, type LinkLimits } from '../graphql/pages/link-limits.ts';
 import { type PricingParts, registerPricing } from '../graphql/pages/pricing.ts';
+import { registerSignInWith } from '../graphql/pages/sign-in-with.ts';
 import { createKeys } from '../keys/keys.ts';
 import { createPeople } from '../people/people.ts';
 import { registerBankWebhooks } from '../plans/bank-webhooks.ts';
@@ -99,7 +100,8 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     upstreamHealth: router.health,
     webhooksDue: () => webhooksDue(),
   });
-  const people = createPeople({ prisma, pool, mailer, publicUrl, secretKey, log, onNewSignIn: notices.tellSignIn });
+  const { tellSignIn: onNewSignIn } = notices;
+  const people = createPeople({ prisma, pool, mailer, publicUrl, secretKey, log, onNewSignIn, ...config.signIn });
   const accounts = createAccounts({ pool });
   const downloads = createLedgerDownloads({ secretKey, publicUrl });
   const catalogWrites = createCatalogWrites({
@@ -162,6 +164,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     bank: config.bank,
   });
   sales.registerPages(app, limits);
+  registerSignInWith(app, { people, publicUrl });
   measuring.registerRoutes(app);
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],

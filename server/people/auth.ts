@@ -96,7 +96,8 @@ export function createAuth(options: {
       expiresIn: verificationLinkS,
       sendVerificationEmail: ({ user, token }) => mails.verification(user, token),
     },
-    plugins: [twoFactor({ issuer: 'Steyg', accountLockout: { enabled: false } })],
+    // People who sign in with a provider alone have no password that could be asked for.
+    plugins: [twoFactor({ issuer: 'Steyg', accountLockout: { enabled: false }, allowPasswordless: true })],
     advanced: {
       database: { generateId: false },
       useSecureCookies: false,

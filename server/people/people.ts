@@ -10,14 +10,17 @@ import { emailChangeMail, localeOf, passwordResetMail } from './mails.ts';
 import { createMembers, type Members } from './members.ts';
 import { createSetOperator } from './operators.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
+import { createProviderSignIn, noProviders, type ProviderSettings, type ProviderSignIn } from './providers.ts';
 import { createSettings, type Settings } from './settings.ts';
-import { createSignIn, type NewSignIn, type SignIn } from './sign-in.ts';
+import { createArrival, createSignIn, type NewSignIn, type SignIn } from './sign-in.ts';
 import { createBindings, createSignUp, createVerificationMails, type SignUp } from './sign-up.ts';
 import { createThrottle } from './throttle.ts';
 import { createOpenAccount } from './trials.ts';
 
 /** The identity domain: people and programs, how they authenticate, their settings. */
-export interface People extends SignUp, SignIn {
+export interface People extends SignUp, SignIn, ProviderSignIn {
+  /** False: people sign in with providers alone. */
+  passwordSignIn: boolean;
   identify: Identify;
   settings: Settings;
   members: Members;
@@ -39,6 +42,8 @@ export function createPeople(options: {
   /** Somebody signed in from a browser that the person had not used before. */
   onNewSignIn?: (signIn: NewSignIn) => Promise<void>;
   passwords?: Passwords;
+  providers?: ProviderSettings;
+  passwordSignIn?: boolean;
 }): People {
   const { prisma, pool, mailer, publicUrl, secretKey, log } = options;
   const passwords = options.passwords ?? createPasswords();
@@ -83,10 +88,18 @@ export function createPeople(options: {
     publicUrl,
     openAccount,
   };
+  const arrival = createArrival({ ...parts, onNewSignIn: options.onNewSignIn ?? (async () => undefined) });
   const accessTokens = createAccessTokens({ pool });
   return {
     ...createSignUp({ ...parts, bindings, log }),
-    ...createSignIn({ ...parts, onNewSignIn: options.onNewSignIn ?? (async () => undefined) }),
+    ...createSignIn({ ...parts, ...arrival }),
+    ...createProviderSignIn({
+      ...parts,
+      secretKey,
+      settings: options.providers ?? noProviders,
+      arrive: arrival.arrive,
+    }),
+    passwordSignIn: options.passwordSignIn ?? true,
     identify: createIdentify({ pool, auth, publicUrl, accessTokens }),
     settings: createSettings(parts),
     members: createMembers({ pool, mailer, throttle, publicUrl }),

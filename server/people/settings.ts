@@ -47,6 +47,7 @@ export interface Settings {
     input: { newEmail: string; password: string },
     caller: Caller,
   ): Promise<Done | Wrong | AttemptRefusal>;
+  /** Without a password only for people who have none, because they sign in with a provider. */
   beginSecondFactor(
     me: UserPrincipal,
     input: { password: string },
@@ -142,18 +143,10 @@ export function createSettings(parts: IdentityParts): Settings {
     },
 
     async beginSecondFactor(me, input, caller) {
-      const parsed = parseInput(z.object({ password: givenPassword }), input);
+      const given = input.password === '' ? {} : { password: input.password };
+      const parsed = parseInput(z.object({ password: givenPassword.optional() }), given);
       const refusal = parsed.kind === 'bad_input' ? parsed : await mayAsk(me);
-      if (refusal !== null) return refusal;
-      const body = { password: input.password, method: 'totp' as const };
-      const answer = await ask(() => auth.api.enableTwoFactor({ ...asking(caller), body }));
-      if (answer.kind === 'busy') return answer;
-      if (answer.kind === 'refused') {
-        return answer.code === 'TOTP_ALREADY_ENABLED' ? { kind: 'already_on' } : { kind: 'wrong' };
-      }
-      const { response } = answer;
-      if (!('totpURI' in response)) return { kind: 'wrong' };
-      return { kind: 'secret', uri: response.totpURI, backupCodes: response.backupCodes };
+      return refusal ?? beginTotp(auth, given, caller);
     },
 
     async confirmSecondFactor(me, input, caller) {
@@ -247,4 +240,19 @@ function createSessionList(
       return count;
     },
   };
+}
+
+/** The authenticator app's secret, once better-auth has checked the password, if there is one. */
+async function beginTotp(
+  auth: IdentityParts['auth'],
+  given: { password?: string },
+  caller: Caller,
+): ReturnType<Settings['beginSecondFactor']> {
+  const body = { ...given, method: 'totp' as const };
+  const answer = await ask(() => auth.api.enableTwoFactor({ ...asking(caller), body }));
+  if (answer.kind === 'busy') return answer;
+  if (answer.kind === 'refused') return { kind: answer.code === 'TOTP_ALREADY_ENABLED' ? 'already_on' : 'wrong' };
+  const { response } = answer;
+  if (!('totpURI' in response)) return { kind: 'wrong' };
+  return { kind: 'secret', uri: response.totpURI, backupCodes: response.backupCodes };
 }

@@ -61,10 +61,15 @@ export interface NewSignIn {
   facts: { email: string; device: string; network: string };
 }
 
-export function createSignIn(parts: IdentityParts & { onNewSignIn: (signIn: NewSignIn) => Promise<void> }): SignIn {
-  const { prisma, auth, throttle, devices, publicUrl, openAccount } = parts;
-  const tellIfNew = createNewSignInReport(parts);
+/** What every way of signing in ends with. */
+export function createArrival(
+  parts: Pick<IdentityParts, 'prisma' | 'throttle' | 'devices' | 'publicUrl' | 'openAccount'> & {
+    onNewSignIn: (signIn: NewSignIn) => Promise<void>;
+  },
+) {
+  const { prisma, throttle, devices, publicUrl, openAccount } = parts;
   const names = cookieNames(publicUrl);
+  const tellIfNew = createNewSignInReport(parts);
 
   const deviceCookie = (address: string): string =>
     [
@@ -89,17 +94,6 @@ export function createSignIn(parts: IdentityParts & { onNewSignIn: (signIn: NewS
     if (token !== null) await prisma.session.deleteMany({ where: { token: sessionDigest(token) } });
   };
 
-  /** The person whose password was right, by the challenge in the browser's cookie; null: none, or expired. */
-  const challenged = async (caller: Caller): Promise<{ email: string } | null> => {
-    const signed = cookieValue(caller.cookie, names.secondFactor);
-    const identifier = signed === null ? null : tokenOf(signed);
-    if (identifier === null) return null;
-    const { internalAdapter } = await auth.$context;
-    const challenge = await internalAdapter.findVerificationValue(identifier);
-    if (challenge === null) return null;
-    return prisma.user.findUnique({ where: { id: challenge.value }, select: { email: true } });
-  };
-
   /** A successful sign-in. An account that a crash kept from being opened after the confirmation is opened now. */
   const arrive = async (userId: string, caller: Caller, setCookies: string[]): Promise<Done> => {
     await endPrevious(caller);
@@ -112,6 +106,24 @@ export function createSignIn(parts: IdentityParts & { onNewSignIn: (signIn: NewS
     await throttle.forget(guesser(email, caller));
     await tellIfNew(user, caller, setCookies);
     return done([...setCookies, deviceCookie(email)]);
+  };
+
+  return { arrive, guesser };
+}
+
+export function createSignIn(parts: IdentityParts & ReturnType<typeof createArrival>): SignIn {
+  const { prisma, auth, throttle, publicUrl, arrive, guesser } = parts;
+  const names = cookieNames(publicUrl);
+
+  /** The person whose password was right, by the challenge in the browser's cookie; null: none, or expired. */
+  const challenged = async (caller: Caller): Promise<{ email: string } | null> => {
+    const signed = cookieValue(caller.cookie, names.secondFactor);
+    const identifier = signed === null ? null : tokenOf(signed);
+    if (identifier === null) return null;
+    const { internalAdapter } = await auth.$context;
+    const challenge = await internalAdapter.findVerificationValue(identifier);
+    if (challenge === null) return null;
+    return prisma.user.findUnique({ where: { id: challenge.value }, select: { email: true } });
   };
 
   return {

@@ -109,6 +109,18 @@ const variables = z.object({
   TELEGRAM_API_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
     .default('https://api.telegram.org'),
+  GOOGLE_CLIENT_ID: z.string().min(1).optional(),
+  GOOGLE_CLIENT_SECRET: z.string().min(1).optional(),
+  GITHUB_CLIENT_ID: z.string().min(1).optional(),
+  GITHUB_CLIENT_SECRET: z.string().min(1).optional(),
+  OIDC_ISSUER: z.url({ protocol: /^https?$/, error: 'must be an https:// address' }).optional(),
+  OIDC_CLIENT_ID: z.string().min(1).optional(),
+  OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+  OIDC_NAME: z.string().min(1).max(40).default('OpenID'),
+  PASSWORD_SIGN_IN: z
+    .enum(['0', '1'], 'must be 0 or 1')
+    .default('1')
+    .transform((value) => value === '1'),
   WORKERS: count(1, 64),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
@@ -226,6 +238,15 @@ export interface Config {
   allowPrivateWebhooks: boolean;
   /** Telegram's bot API, or an own server of it. */
   telegramUrl: string;
+  /** How people sign in: with passwords, and with accounts elsewhere. */
+  signIn: {
+    passwordSignIn: boolean;
+    providers: {
+      google: { clientId: string; clientSecret: string } | null;
+      github: { clientId: string; clientSecret: string } | null;
+      oidc: { clientId: string; clientSecret: string; issuer: string; name: string } | null;
+    };
+  };
   workers: number;
   logLevel: string;
   admin: { email: string | null; password: string | null };
@@ -313,6 +334,53 @@ type EinvoiceVariables = { [name in (typeof einvoiceNames)[number]]?: string | u
   SEPAY_EINVOICE_TAX_RATE?: number | undefined;
 } & Record<'SEPAY_EINVOICE_URL', string>;
 
+interface ProviderVariables {
+  GOOGLE_CLIENT_ID?: string | undefined;
+  GOOGLE_CLIENT_SECRET?: string | undefined;
+  GITHUB_CLIENT_ID?: string | undefined;
+  GITHUB_CLIENT_SECRET?: string | undefined;
+  OIDC_ISSUER?: string | undefined;
+  OIDC_CLIENT_ID?: string | undefined;
+  OIDC_CLIENT_SECRET?: string | undefined;
+  OIDC_NAME: string;
+  PASSWORD_SIGN_IN: boolean;
+}
+
+const providerGroups = [
+  ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'],
+  ['GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET'],
+  ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'],
+] as const;
+
+/** A provider that is set up by half would refuse everybody, and no way to sign in at all would lock the service. */
+function providerProblems(v: ProviderVariables): string[] {
+  const problems = providerGroups.flatMap((group) => {
+    const missing = group.filter((name) => v[name] === undefined);
+    if (missing.length === 0 || missing.length === group.length) return [];
+    return [
+      `${missing.join(', ')}: required together with ${group.filter((name) => v[name] !== undefined).join(', ')}`,
+    ];
+  });
+  const { google, github, oidc } = signInOf(v).providers;
+  if (!v.PASSWORD_SIGN_IN && google === null && github === null && oidc === null)
+    problems.push('PASSWORD_SIGN_IN: 0 requires a provider (GOOGLE_*, GITHUB_* or OIDC_*)');
+  return problems;
+}
+
+function signInOf(v: ProviderVariables): Config['signIn'] {
+  const client = (clientId: string | undefined, clientSecret: string | undefined) =>
+    clientId === undefined || clientSecret === undefined ? null : { clientId, clientSecret };
+  const oidc = client(v.OIDC_CLIENT_ID, v.OIDC_CLIENT_SECRET);
+  return {
+    passwordSignIn: v.PASSWORD_SIGN_IN,
+    providers: {
+      google: client(v.GOOGLE_CLIENT_ID, v.GOOGLE_CLIENT_SECRET),
+      github: client(v.GITHUB_CLIENT_ID, v.GITHUB_CLIENT_SECRET),
+      oidc: oidc === null || v.OIDC_ISSUER === undefined ? null : { ...oidc, issuer: v.OIDC_ISSUER, name: v.OIDC_NAME },
+    },
+  };
+}
+
 /** Half of the settings would issue no invoice, or one in a wrong series. */
 function einvoiceProblems(v: EinvoiceVariables): string[] {
   const missing = einvoiceNames.filter((name) => v[name] === undefined);
@@ -392,7 +460,7 @@ export function loadConfig(
   if (parsed.success && parsed.data.DATABASE_REPLICA_URL !== undefined && parsed.data.DATABASE_URL === undefined)
     problems.push('DATABASE_REPLICA_URL: DATABASE_URL is required beside it');
   if (parsed.success && parsed.data.NODE_ENV === 'production') problems.push(...bankProblems(parsed.data));
-  if (parsed.success) problems.push(...einvoiceProblems(parsed.data));
+  if (parsed.success) problems.push(...einvoiceProblems(parsed.data), ...providerProblems(parsed.data));
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
 
   const v = parsed.data;
@@ -461,6 +529,7 @@ export function loadConfig(
       payos: { secret: v.PAYOS_CHECKSUM_KEY ?? '' },
       listing: v.SEPAY_API_TOKEN === undefined ? null : { token: v.SEPAY_API_TOKEN, baseUrl: v.SEPAY_API_URL },
     },
+    signIn: signInOf(v),
     einvoice: einvoiceOf(v),
     vendorKey: (variable) => (Object.hasOwn(given, variable) ? given[variable] : undefined),
   };

@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { codeOf } from './support/codes.ts';
 import {
   type Browser,
   type ControlPlane,
@@ -24,19 +24,6 @@ const signUp = `mutation ($input: SignUpInput!) {
 const verify = `mutation ($token: String!) { verifyEmail(token: $token) { __typename ... on Error { code } } }`;
 const count = async (table: string): Promise<number> =>
   (await plane.database.pool.query(`SELECT FROM ${table}`)).rowCount ?? 0;
-
-/** The code that an authenticator app shows: RFC 6238, 30 seconds, 6 digits, SHA-1. */
-function codeOf(uri: string, offset = 0): string {
-  const secret = new URL(uri).searchParams.get('secret') ?? '';
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-  const bits = Array.from(secret, (letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('');
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + offset));
-  const mac = createHmac('sha1', key).update(counter).digest();
-  const start = (mac[19] ?? 0) & 0xf;
-  return String((mac.readUInt32BE(start) & 0x7fffffff) % 1_000_000).padStart(6, '0');
-}
 
 describe('from a sign-up to the account', () => {
   it('opens the account and its trial when the address is confirmed, not before', async () => {

@@ -97,6 +97,10 @@ export const en = {
     noAccountText: 'You are not a member of any account. Ask an owner to invite the address that you sign in with.',
   },
   signIn: {
+    with: 'Continue with {name}',
+    notLinked: 'This address has an account that was never confirmed. Sign up again and use the link of the mail.',
+    providerFailed:
+      'Signing in did not work there. Your address must be confirmed at the service. Try again, or choose another way.',
     title: 'Sign in',
     action: 'Sign in',
     email: 'E-mail address',

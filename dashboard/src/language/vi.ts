@@ -100,6 +100,10 @@ export const vi: Texts = {
     noAccountText: 'Bạn chưa thuộc tài khoản nào. Hãy nhờ người khác mời bạn bằng địa chỉ mà bạn dùng để đăng nhập.',
   },
   signIn: {
+    with: 'Tiếp tục với {name}',
+    notLinked: 'Địa chỉ này có tài khoản chưa được xác nhận. Hãy đăng ký lại và dùng liên kết trong thư.',
+    providerFailed:
+      'Đăng nhập ở đó không thành công. Địa chỉ của bạn phải được xác nhận tại dịch vụ đó. Hãy thử lại hoặc chọn cách khác.',
     title: 'Đăng nhập',
     action: 'Đăng nhập',
     email: 'Địa chỉ e-mail',

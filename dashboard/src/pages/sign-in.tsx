@@ -8,9 +8,9 @@ import { Checkbox, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
 import { Banner } from '../components/states.tsx';
-import { useChange, useSteyg } from '../data.tsx';
-import { useLanguage } from '../language/language.tsx';
-import { pages } from '../pages.ts';
+import { useAsk, useChange, useSteyg } from '../data.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
+import { nextPage, pages } from '../pages.ts';
 import { useForget } from '../session.tsx';
 
 export default function SignIn() {
@@ -18,7 +18,7 @@ export default function SignIn() {
   const [search] = useSearchParams();
   const forget = useForget();
   const [email, setEmail] = useState(search.get('email') ?? '');
-  const [needsCode, setNeedsCode] = useState(false);
+  const [needsCode, setNeedsCode] = useState(search.get('code') === '1');
   // The password step expires: a late code finds no challenge.
   const [isOver, setIsOver] = useState(false);
   // For a signed-in person, this address redirects to the requested page.
@@ -36,11 +36,13 @@ export default function SignIn() {
             }}
           />
         ) : (
-          <PasswordForm
+          <Ways
             email={email}
             onEmail={setEmail}
             isOver={isOver}
             onDone={({ secondFactorRequired }) => (secondFactorRequired ? setNeedsCode(true) : enter())}
+            failed={search.get('error')}
+            next={nextPage(globalThis.location.search)}
           />
         )}
       </Page>
@@ -48,18 +50,42 @@ export default function SignIn() {
   );
 }
 
-function PasswordForm({
-  email,
-  onEmail,
-  isOver,
-  onDone,
-}: {
+/** Providers, and the password where it is allowed. */
+function Ways({ failed, next, ...form }: PasswordFormProps & { failed: string | null; next: string }) {
+  const { t } = useLanguage();
+  const methods = useAsk({
+    key: ['sign-in-methods'],
+    ask: (steyg, signal) => steyg.console.people.signInMethods({}, { signal }),
+  });
+  const { passwords = true, providers = [] } = methods.data ?? {};
+  return (
+    <>
+      {failed === null ? null : (
+        <Banner tone="warn">{failed === 'account_not_linked' ? t.signIn.notLinked : t.signIn.providerFailed}</Banner>
+      )}
+      {providers.length === 0 ? null : (
+        <div className="actions">
+          {providers.map(({ id, name }) => (
+            <a key={id} className="button" href={`/sign-in/with/${id}?next=${encodeURIComponent(next)}`}>
+              {fill(t.signIn.with, { name })}
+            </a>
+          ))}
+        </div>
+      )}
+      {passwords ? <PasswordForm {...form} /> : null}
+    </>
+  );
+}
+
+interface PasswordFormProps {
   email: string;
   onEmail: (email: string) => void;
   /** The challenge of a code has expired. */
   isOver: boolean;
   onDone: (result: { secondFactorRequired: boolean }) => void;
-}) {
+}
+
+function PasswordForm({ email, onEmail, isOver, onDone }: PasswordFormProps) {
   const { t } = useLanguage();
   const steyg = useSteyg();
   const [password, setPassword] = useState('');

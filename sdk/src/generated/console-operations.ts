@@ -137,6 +137,7 @@ export const consoleOperations = {
   },
   people: {
     me: { kind: 'query', path: 'me' },
+    signInMethods: { kind: 'query', path: 'signInMethods' },
     signUp: { kind: 'mutation', path: 'signUp' },
     resendVerification: { kind: 'mutation', path: 'resendVerification' },
     verifyEmail: { kind: 'mutation', path: 'verifyEmail' },

@@ -2488,6 +2488,11 @@ export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type MeQuery = { me: { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null } | null };
 
+export type SignInMethodsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SignInMethodsQuery = { signInMethods: { passwords: boolean, providers: Array<{ id: string, name: string }> } };
+
 export type SignUpMutationVariables = Exact<{
   input: SignUpInput;
 }>;
@@ -2497,6 +2502,7 @@ export type SignUpMutation = { signUp:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'Done', ok: boolean }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -2536,6 +2542,7 @@ export type SignInMutation = { signIn:
     | { __typename: 'EmailNotVerifiedError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'SignedIn', secondFactorRequired: boolean }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
@@ -2569,6 +2576,7 @@ export type RequestPasswordResetMutation = { requestPasswordReset:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'Done', ok: boolean }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -2583,6 +2591,7 @@ export type ResetPasswordMutation = { resetPassword:
     | { __typename: 'Done', ok: boolean }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidTokenError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 

@@ -252,6 +252,8 @@ import type {
   ShopQueryVariables,
   ShortfallsQuery,
   ShortfallsQueryVariables,
+  SignInMethodsQuery,
+  SignInMethodsQueryVariables,
   SignInMutation,
   SignInMutationVariables,
   SignInWithCodeMutation,
@@ -673,6 +675,9 @@ export type RedeemCodeAnswer = RedeemCodeMutation['redeemCode'];
 
 /** What `me` answers. */
 export type MeAnswer = MeQuery['me'];
+
+/** What `signInMethods` answers. */
+export type SignInMethodsAnswer = SignInMethodsQuery['signInMethods'];
 
 /** What `signUp` answers. */
 export type SignUpAnswer = SignUpMutation['signUp'];
@@ -1885,6 +1890,15 @@ export interface ConsolePeople {
    * ```
    */
   me(variables?: MeQueryVariables, options?: RequestOptions): Pending<MeAnswer>;
+  /**
+   * How people sign in here.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.signInMethods();
+   * ```
+   */
+  signInMethods(variables?: SignInMethodsQueryVariables, options?: RequestOptions): Pending<SignInMethodsAnswer>;
   /**
    * Begins a sign-up and sends a link to the address. Answers the same whether or not the address has an account. The account, and with it the trial budget, is opened when the link is used.
    *

@@ -124,6 +124,7 @@ export const documents = {
   topUp: 'query topUp{topUp{...TopUp}}' + plan + topUp,
   redeemCode: 'mutation redeemCode($accountId:ID$code:String!){redeemCode(accountId:$accountId code:$code){__typename ...on CodeRedeemed{again amount grantId}...Problem}}' + problem,
   me: 'query me{me{...Viewer}}' + session + user + viewer,
+  signInMethods: 'query signInMethods{signInMethods{passwords providers{id name}}}',
   signUp: 'mutation signUp($input:SignUpInput!){signUp(input:$input){__typename ...Done ...Problem}}' + done + problem,
   resendVerification: 'mutation resendVerification($email:String!){resendVerification(email:$email){__typename ...Done ...Problem}}' + done + problem,
   verifyEmail: 'mutation verifyEmail($token:String!){verifyEmail(token:$token){__typename ...Done ...Problem}}' + done + problem,

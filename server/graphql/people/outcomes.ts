@@ -1,7 +1,7 @@
 import type { AttemptRefusal } from '../../people/outcomes.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { BusyError, InputError, TooManyAttemptsError } from '../errors.ts';
+import { BusyError, InputError, NotAllowedError, TooManyAttemptsError } from '../errors.ts';
 
 /** Turns outcomes of identity mutations into results, errors and cookies. */
 
@@ -42,4 +42,10 @@ export const guarded = [InputError, TooManyAttemptsError, BusyError];
 export function finish(context: GraphqlContext, setCookies: readonly string[]): Done {
   context.setCookies.push(...setCookies);
   return ok;
+}
+
+/** Throws where the operator has switched passwords off. */
+export function requirePasswordSignIn({ domains }: GraphqlContext): void {
+  if (!domains.people.passwordSignIn)
+    throw new NotAllowedError('Passwords are switched off here: sign in with one of the listed services.');
 }

@@ -1,6 +1,12 @@
 import { builder } from '../builder.ts';
-import { EmailNotVerifiedError, InvalidCredentialsError, InvalidTokenError, wrongCode } from '../errors.ts';
-import { DoneType, finish, guarded, throwRefusal } from './outcomes.ts';
+import {
+  EmailNotVerifiedError,
+  InvalidCredentialsError,
+  InvalidTokenError,
+  NotAllowedError,
+  wrongCode,
+} from '../errors.ts';
+import { DoneType, finish, guarded, requirePasswordSignIn, throwRefusal } from './outcomes.ts';
 
 /** Signing in and out, and resetting a forgotten password. */
 
@@ -23,12 +29,13 @@ builder.mutationField('signIn', (t) =>
     type: SignedInType,
     description: 'Signs in with e-mail address and password. At most 5 attempts a minute for one address and network.',
     authScopes: { public: true },
-    errors: { types: [...guarded, InvalidCredentialsError, EmailNotVerifiedError] },
+    errors: { types: [...guarded, InvalidCredentialsError, EmailNotVerifiedError, NotAllowedError] },
     args: {
       email: t.arg.string({ required: true, description: 'E-mail address.' }),
       password: t.arg.string({ required: true, description: 'Password.' }),
     },
     resolve: async (_root, args, context) => {
+      requirePasswordSignIn(context);
       const outcome = await context.domains.people.signIn(args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError();
       if (outcome.kind === 'unverified') throw new EmailNotVerifiedError();
@@ -77,9 +84,10 @@ builder.mutationField('requestPasswordReset', (t) =>
     type: DoneType,
     description: 'Sends a link for choosing a new password. Answers the same whether or not the address is known.',
     authScopes: { public: true },
-    errors: { types: guarded },
+    errors: { types: [...guarded, NotAllowedError] },
     args: { email: t.arg.string({ required: true, description: 'E-mail address.' }) },
     resolve: async (_root, { email }, context) => {
+      requirePasswordSignIn(context);
       const outcome = await context.domains.people.requestPasswordReset({ email }, context);
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
     },
@@ -91,15 +99,56 @@ builder.mutationField('resetPassword', (t) =>
     type: DoneType,
     description: 'Chooses a new password with the link of a mail. Every session ends.',
     authScopes: { public: true },
-    errors: { types: [...guarded, InvalidTokenError] },
+    errors: { types: [...guarded, InvalidTokenError, NotAllowedError] },
     args: {
       token: t.arg.string({ required: true, description: 'The `token` of the link.' }),
       newPassword: t.arg.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),
     },
     resolve: async (_root, args, context) => {
+      requirePasswordSignIn(context);
       const outcome = await context.domains.people.resetPassword(args, context);
       if (outcome.kind === 'bad_token') throw new InvalidTokenError();
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
     },
+  }),
+);
+
+interface Provider {
+  id: string;
+  name: string;
+}
+
+const ProviderType = builder.objectRef<Provider>('SignInProvider').implement({
+  description: 'A service with whose account people sign in.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Part of the address `/sign-in/with/{id}` that a browser opens.' }),
+    name: t.exposeString('name', { description: 'What people call it.' }),
+  }),
+});
+
+const SignInMethodsType = builder.objectRef<{ passwords: boolean; providers: readonly Provider[] }>('SignInMethods');
+SignInMethodsType.implement({
+  description: 'How people sign in here.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    passwords: t.exposeBoolean('passwords', { description: 'Whether with an e-mail address and a password.' }),
+    providers: t.field({
+      type: [ProviderType],
+      description: 'With whose accounts.',
+      resolve: ({ providers }) => [...providers],
+    }),
+  }),
+});
+
+builder.queryField('signInMethods', (t) =>
+  t.field({
+    type: SignInMethodsType,
+    description: 'How people sign in here.',
+    authScopes: { public: true },
+    resolve: (_root, _args, { domains: { people } }) => ({
+      passwords: people.passwordSignIn,
+      providers: people.providers,
+    }),
   }),
 );

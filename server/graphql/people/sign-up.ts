@@ -1,6 +1,6 @@
 import { builder } from '../builder.ts';
-import { InvalidTokenError } from '../errors.ts';
-import { DoneType, finish, guarded, throwRefusal } from './outcomes.ts';
+import { InvalidTokenError, NotAllowedError } from '../errors.ts';
+import { DoneType, finish, guarded, requirePasswordSignIn, throwRefusal } from './outcomes.ts';
 
 /** Signing up: an address is confirmed before the account is opened. */
 
@@ -20,9 +20,10 @@ builder.mutationField('signUp', (t) =>
     description:
       'Begins a sign-up and sends a link to the address. Answers the same whether or not the address has an account. The account, and with it the trial budget, is opened when the link is used.',
     authScopes: { public: true },
-    errors: { types: guarded },
+    errors: { types: [...guarded, NotAllowedError] },
     args: { input: t.arg({ type: SignUpInput, required: true, description: 'Who signs up.' }) },
     resolve: async (_root, { input }, context) => {
+      requirePasswordSignIn(context);
       const outcome = await context.domains.people.signUp(input, context);
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome, ['input']);
     },

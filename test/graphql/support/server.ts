@@ -40,12 +40,14 @@ import type { History } from '../../../server/database/replica.ts';
 import { registerGraphql } from '../../../server/graphql/edge.ts';
 import { createLedgerDownloads, registerDownloads } from '../../../server/graphql/pages/downloads.ts';
 import { createLinkLimits } from '../../../server/graphql/pages/link-limits.ts';
+import { registerSignInWith } from '../../../server/graphql/pages/sign-in-with.ts';
 import type { GraphqlRates, Rate } from '../../../server/graphql/rates.ts';
 import { createKeys } from '../../../server/keys/keys.ts';
 import { createSecret, parseAgentToken } from '../../../server/keys/secret.ts';
 import { createNotices } from '../../../server/notices/notices.ts';
 import { createWebhooks } from '../../../server/notices/webhooks.ts';
 import { createPeople } from '../../../server/people/people.ts';
+import type { ProviderSettings } from '../../../server/people/providers.ts';
 import { createMailer, type Mail } from '../../../server/runtime/mail.ts';
 import { checkBaseUrl } from '../../../server/shared/private-addresses.ts';
 import { createSeal } from '../../../server/shared/seal.ts';
@@ -105,6 +107,8 @@ export async function createControlPlane(
     isLate?: () => boolean;
     /** The age (milliseconds) of a replica that history is read from. */
     historyAgeMs?: number;
+    /** How people sign in. */
+    signIn?: { providers?: ProviderSettings; passwordSignIn?: boolean };
   } = {},
 ): Promise<ControlPlane> {
   const database = await createDatabase();
@@ -141,11 +145,13 @@ export async function createControlPlane(
     secretKey,
     log,
     onNewSignIn: notices.tellSignIn,
+    ...options.signIn,
   });
   const bank = { bin: '970436', account: '0011001234567', name: 'STEYG <TEST>', isDemonstration: false };
   const config = { bank, einvoice: null };
   const sales = createSales({ pool, config, secretKey, publicUrl: address, accounts, webhooks, mailer, log });
   const app = Fastify({ trustProxy: false });
+  registerSignInWith(app, { people, publicUrl: address });
   const limits = createLinkLimits({ isLate: () => false });
   registerDownloads(app, { db: pool, downloads, limits });
   sales.registerPages(app, limits);
