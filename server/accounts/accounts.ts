@@ -89,12 +89,17 @@ export type EndGrantOutcome =
   | { kind: 'unknown_grant' }
   | InvalidInput<'reason'>;
 
+export type NoteOutcome = { kind: 'noted'; text: string } | { kind: 'unknown_account' } | InvalidInput<'text'>;
+
 export interface Accounts {
   create(ask: NewAccount): Promise<CreateAccountOutcome>;
   /** By id or e-mail address, in any spelling. */
   find(idOrEmail: string): Promise<Account | null>;
-  suspend(ask: { accountId: string; actor: string }): Promise<StatusOutcome>;
+  /** The reason goes to the audit log; the account's members do not see it. */
+  suspend(ask: { accountId: string; actor: string; reason?: string }): Promise<StatusOutcome>;
   resume(ask: { accountId: string; actor: string }): Promise<StatusOutcome>;
+  /** A note that only operators see. It is an entry of the audit log: never changed or removed. */
+  note(ask: { accountId: string; text: string; actor: string }): Promise<NoteOutcome>;
   /** The limits that it sets itself; null: there is no such account. */
   limits(accountId: string): Promise<AccountLimits | null>;
   /** Changes the given limits only; counts from the very next request on. */
@@ -117,6 +122,7 @@ export function createAccounts({ pool }: { pool: Pool }): Accounts {
     create: (ask) => repeatedTransaction(pool, (client) => createAccount(client, ask)),
     find: (idOrEmail) => findAccount(pool, idOrEmail),
     suspend: (ask) => repeatedTransaction(pool, (client) => setStatus(client, { ...ask, status: 'suspended' })),
+    note: (ask) => repeatedTransaction(pool, (client) => addNote(client, ask)),
     resume: (ask) => repeatedTransaction(pool, (client) => setStatus(client, { ...ask, status: 'active' })),
     limits: (accountId) => readAccountLimits(pool, accountId),
     setLimits: (ask) => setAccountLimits(pool, ask),
@@ -234,9 +240,25 @@ async function findAccount(database: Pool | ClientBase, idOrEmail: string): Prom
   return rows[0] ?? null;
 }
 
+const noteShape = z.object({ text: shownText(2_000) });
+
+async function addNote(
+  client: ClientBase,
+  { accountId, text, actor }: { accountId: string; text: string; actor: string },
+): Promise<NoteOutcome> {
+  const problem = checkInput(noteShape, { text: text.trim() });
+  if (problem !== null) return problem;
+  if (!isUuid(accountId)) return { kind: 'unknown_account' };
+  const { rowCount } = await client.query('SELECT FROM account WHERE id = $1', [accountId]);
+  if (rowCount === 0) return { kind: 'unknown_account' };
+  const after = { text: text.trim() };
+  await appendAudit(client, { actor, action: 'account.note', subject: `account:${accountId}`, after });
+  return { kind: 'noted', ...after };
+}
+
 async function setStatus(
   client: ClientBase,
-  ask: { accountId: string; actor: string; status: Account['status'] },
+  ask: { accountId: string; actor: string; status: Account['status']; reason?: string },
 ): Promise<StatusOutcome> {
   if (!isUuid(ask.accountId)) return { kind: 'unknown_account' };
   const { rows } = await client.query<Account>(`SELECT ${columns} FROM account WHERE id = $1 FOR NO KEY UPDATE`, [
@@ -251,7 +273,7 @@ async function setStatus(
     action: ask.status === 'suspended' ? 'account.suspend' : 'account.resume',
     subject: `account:${ask.accountId}`,
     before: { status: before.status },
-    after: { status: ask.status },
+    after: { status: ask.status, ...(ask.reason === undefined ? {} : { reason: ask.reason }) },
   });
   return { kind: 'changed', account: { ...before, status: ask.status } };
 }

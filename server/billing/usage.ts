@@ -34,6 +34,31 @@ export async function readBalance(db: Queryable, accountId: string): Promise<Bal
   return { granted, charged, held, expired, free: granted - charged - held - expired };
 }
 
+/** Savings are added up from entries, so only up to this many: some hundred milliseconds of the database. */
+const maxSavingsEntries = 200_000;
+
+/**
+ * What caching saved since a moment, in pico-USD, from the tokens and prices that are frozen in each entry: context that
+ * was read from a cache at the price of new context, less what writing to caches cost beyond it. Requests that were not
+ * charged in full are left out. Null: more requests than are added up at once.
+ */
+export async function readCacheSavings(db: Queryable, accountId: string, from: Date): Promise<PicoUsd | null> {
+  const { rows } = await db.query({
+    name: 'usage_cache_savings',
+    text: `SELECT CASE WHEN (SELECT sum(requests) FROM usage_hour WHERE account_id = $1 AND hour >= date_trunc('hour', $2::timestamptz, 'UTC')) > $3
+             THEN NULL
+             ELSE (SELECT coalesce(sum(cache_hit::numeric * (price_input - price_cache_hit)
+                                       - cache_write_5m::numeric * (price_cache_write_5m - price_input)
+                                       - cache_write_1h::numeric * (price_cache_write_1h - price_input)), 0)
+                   FROM ledger_entry
+                   WHERE account_id = $1 AND request_id >= uuid_at($2::timestamptz) AND charged = cost AND cost > 0)
+             END::text AS saved`,
+    values: [accountId, from, maxSavingsEntries],
+  });
+  const saved = rows[0]?.saved as string | null | undefined;
+  return saved == null ? null : BigInt(saved);
+}
+
 /** One grant as people see it. */
 export interface GrantRecord {
   id: string;

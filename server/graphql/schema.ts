@@ -39,6 +39,7 @@ import './plans/codes.ts';
 import './plans/top-up.ts';
 import './plans/statements.ts';
 import './operator/search.ts';
+import './operator/timeline.ts';
 import './plans/transfer-corrections.ts';
 import './plans/transfers.ts';
 import './uptime/uptime.ts';

@@ -106,7 +106,8 @@ export interface Keys {
    */
   rotate(ask: KeyRef & { graceMs: number }): Promise<RotateKeyOutcome>;
   /** The key is unknown from the next request on. Running requests finish. */
-  delete(ask: KeyRef): Promise<DeleteKeyOutcome>;
+  /** With a reason it is an operator's revocation, and the audit log says why. */
+  delete(ask: KeyRef & { reason?: string }): Promise<DeleteKeyOutcome>;
 }
 
 /** Maximum number of an account's keys. */
@@ -345,7 +346,7 @@ async function lifetimeLeft(client: ClientBase, key: ApiKey): Promise<bigint | n
   return left > 1n ? left : 1n;
 }
 
-async function deleteKey(client: ClientBase, ask: KeyRef): Promise<DeleteKeyOutcome> {
+async function deleteKey(client: ClientBase, ask: KeyRef & { reason?: string }): Promise<DeleteKeyOutcome> {
   const before = await lockKey(client, ask);
   if (before === null) return { kind: 'unknown_key' };
   const { rows } = await client.query<KeyRow>(
@@ -353,7 +354,17 @@ async function deleteKey(client: ClientBase, ask: KeyRef): Promise<DeleteKeyOutc
     [ask.id],
   );
   const key = only(rows);
-  await audit(client, ask.actor, 'key.delete', before, null);
+  if (ask.reason === undefined) await audit(client, ask.actor, 'key.delete', before, null);
+  else {
+    const { actor, reason } = ask;
+    await appendAudit(client, {
+      actor,
+      action: 'key.revoke',
+      subject: `key:${key.id}`,
+      before: facts(before),
+      after: { reason },
+    });
+  }
   return { kind: 'deleted', key };
 }
 

@@ -1,4 +1,6 @@
-import { useLanguage } from '../language/language.tsx';
+import { useAsk } from '../data.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
+import { parseUsd, planPair, vndAt } from '../money.ts';
 
 /** An amount in one line, exact on hover. */
 export function Usd({ amount }: { amount: string }) {
@@ -8,4 +10,13 @@ export function Usd({ amount }: { amount: string }) {
       {format.usdTile(amount)}
     </span>
   );
+}
+
+/** What an amount would cost to buy, at the first plan's price of a USD; nothing without plans. */
+export function AboutVnd({ usd }: { usd: string }) {
+  const { t, format } = useLanguage();
+  const plans = useAsk({ key: ['plans'], ask: (steyg, signal) => steyg.console.orders.plans({}, { signal }) });
+  const pair = planPair(plans.data ?? []);
+  if (pair === null || parseUsd(usd) <= 0n) return null;
+  return <span className="about-vnd">{fill(t.overview.aboutVnd, { vnd: format.vnd(vndAt(usd, pair.starter)) })} </span>;
 }

@@ -278,6 +278,8 @@ export const en = {
     daysLeft: { one: 'about {n} day left', other: 'about {n} days left' },
     yearLeft: 'more than a year left',
     noBurn: 'nothing spent yet',
+    aboutVnd: 'about {vnd}',
+    saved: 'Caching saved you {usd} this month.',
     lots: 'Your budget',
     enough: 'Enough for about',
     steps: '{n} agent steps',

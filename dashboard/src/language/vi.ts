@@ -280,6 +280,8 @@ export const vi: Texts = {
     daysLeft: { one: 'còn khoảng {n} ngày', other: 'còn khoảng {n} ngày' },
     yearLeft: 'còn hơn một năm',
     noBurn: 'chưa dùng gì',
+    aboutVnd: 'khoảng {vnd}',
+    saved: 'Cache đã tiết kiệm cho bạn {usd} trong tháng này.',
     lots: 'Số dư của bạn',
     enough: 'Đủ cho khoảng',
     steps: '{n} bước agent',

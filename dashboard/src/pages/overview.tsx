@@ -7,7 +7,7 @@ import { EntryTable } from '../components/entries.tsx';
 import { Lots } from '../components/lots.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
 import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
-import { Usd } from '../components/usd.tsx';
+import { AboutVnd, Usd } from '../components/usd.tsx';
 import { useAsk } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { addUsd, agentStep, stepsFor } from '../money.ts';
@@ -55,6 +55,7 @@ export default function Overview() {
       <Loaded query={budget} skeleton={<LoadingSkeleton height="6rem" />}>
         {(sums) => <Figures sums={sums} rows={usage.data?.rows ?? null} />}
       </Loaded>
+      <CacheSavings accountId={accountId} />
       <div className="columns level">
         <Card title={t.overview.lots}>
           <Loaded query={budget}>
@@ -133,7 +134,12 @@ function Figures({ sums, rows }: { sums: { free: string; held: string }; rows: R
       <Figure
         label={t.overview.free}
         value={<Usd amount={sums.free} />}
-        note={Number(sums.held) > 0 ? fill(t.overview.held, { held: format.usd(sums.held) }) : undefined}
+        note={
+          <>
+            <AboutVnd usd={sums.free} />
+            {Number(sums.held) > 0 ? fill(t.overview.held, { held: format.usd(sums.held) }) : null}
+          </>
+        }
         {...(Number(sums.free) <= 0 ? { tone: 'bad' as const } : {})}
       />
       {rows === null ? (
@@ -145,6 +151,25 @@ function Figures({ sums, rows }: { sums: { free: string; held: string }; rows: R
       )}
     </dl>
   );
+}
+
+/** Less than this is not worth a sentence. */
+const leastSavings = 0.01;
+
+/** What caching saved in this calendar month; nothing while it is unknown or less than a cent. */
+function CacheSavings({ accountId }: { accountId: string }) {
+  const { t, format } = useLanguage();
+  const from = useMemo(() => {
+    const now = new Date();
+    return new Date(now.getFullYear(), now.getMonth(), 1).toISOString();
+  }, []);
+  const { data } = useAsk({
+    key: ['cache-savings', accountId, from],
+    ask: (steyg, signal) => steyg.console.ledger.cacheSavings({ accountId, from }, { signal }),
+    every: 600_000,
+  });
+  if (data == null || Number(data) < leastSavings) return null;
+  return <p className="saved">{fill(t.overview.saved, { usd: format.usdTile(data) })}</p>;
 }
 
 function Spent({ free, rows }: { free: string; rows: Rows }) {

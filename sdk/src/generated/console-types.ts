@@ -818,6 +818,31 @@ export type StatusUpdateState =
   /** Of maintenance: its result is checked. */
   | 'VERIFYING';
 
+/** What happened. */
+export type TimelineKind =
+  /** The account was alerted, e.g. to an incident of a model that it uses. */
+  | 'ALERTED'
+  /** Something else of the account was changed. */
+  | 'CHANGED'
+  /** Budget was given. */
+  | 'GRANTED'
+  /** An API key was created. */
+  | 'KEY_CREATED'
+  /** An API key was deleted. */
+  | 'KEY_DELETED'
+  /** An operator wrote a note. */
+  | 'NOTED'
+  /** The account was opened. */
+  | 'OPENED'
+  /** A plan was ordered. */
+  | 'ORDERED'
+  /** An order was paid. */
+  | 'PAID'
+  /** The account was let go on. */
+  | 'RESUMED'
+  /** The account was suspended. */
+  | 'SUSPENDED';
+
 /** What an access token may do. */
 export type TokenScope =
   /** Make orders. */
@@ -1529,6 +1554,10 @@ export type TopUpFragment = { maxVnd: string, minVnd: string, plan: { budget: st
 
 export type TopUpSavedFragment = { bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null };
 
+export type TimelineEventFragment = { actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null };
+
+export type AccountNoteFragment = { text: string };
+
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
   after?: string | null | undefined;
@@ -1634,6 +1663,14 @@ export type BudgetQueryVariables = Exact<{
 
 
 export type BudgetQuery = { account: { budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } } | null };
+
+export type CacheSavingsQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+  from: string;
+}>;
+
+
+export type CacheSavingsQuery = { account: { cacheSavings: string | null } | null };
 
 export type CreateLedgerDownloadMutationVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1866,8 +1903,42 @@ export type SetOperatorMutation = { setOperator:
     | { __typename: 'User', id: string, email: string, name: string }
    };
 
+export type TimelineQueryVariables = Exact<{
+  accountId: string;
+  before?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type TimelineQuery = { operator: { timeline: Array<{ actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null }> } };
+
+export type AddAccountNoteMutationVariables = Exact<{
+  accountId: string;
+  text: string;
+}>;
+
+
+export type AddAccountNoteMutation = { addAccountNote:
+    | { __typename: 'AccountNote', text: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type RevokeKeyMutationVariables = Exact<{
+  id: string;
+  reason: string;
+}>;
+
+
+export type RevokeKeyMutation = { revokeKey:
+    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
 export type SetAccountStatusMutationVariables = Exact<{
   accountId: string;
+  reason?: string | null | undefined;
   status: AccountStatus;
 }>;
 

@@ -16,6 +16,8 @@ import type {
   AccountOverviewQueryVariables,
   AccountQuery,
   AccountQueryVariables,
+  AddAccountNoteMutation,
+  AddAccountNoteMutationVariables,
   AddStatusUpdateMutation,
   AddStatusUpdateMutationVariables,
   AddUpstreamKeyMutation,
@@ -38,6 +40,8 @@ import type {
   BusinessNoticeSettingsQueryVariables,
   BusinessQuery,
   BusinessQueryVariables,
+  CacheSavingsQuery,
+  CacheSavingsQueryVariables,
   CancelOrderMutation,
   CancelOrderMutationVariables,
   CatalogQuery,
@@ -194,6 +198,8 @@ import type {
   RevokeCodesMutationVariables,
   RevokeInvitationMutation,
   RevokeInvitationMutationVariables,
+  RevokeKeyMutation,
+  RevokeKeyMutationVariables,
   RevokeOtherSessionsMutation,
   RevokeOtherSessionsMutationVariables,
   RevokeProbeAgentMutation,
@@ -274,6 +280,8 @@ import type {
   TestRouteMutationVariables,
   TestVendorKeyMutation,
   TestVendorKeyMutationVariables,
+  TimelineQuery,
+  TimelineQueryVariables,
   TopUpQuery,
   TopUpQueryVariables,
   TransferProposalsQuery,
@@ -409,6 +417,9 @@ export type UsageAnswer = Below<UsageQuery['account'], 'usage'>;
 /** What `budget` answers. */
 export type BudgetAnswer = Below<BudgetQuery['account'], 'budget'>;
 
+/** What `cacheSavings` answers. */
+export type CacheSavingsAnswer = Below<CacheSavingsQuery['account'], 'cacheSavings'>;
+
 /** What `createLedgerDownload` answers. */
 export type CreateLedgerDownloadAnswer = CreateLedgerDownloadMutation['createLedgerDownload'];
 
@@ -483,6 +494,15 @@ export type AddVendorAnswer = AddVendorMutation['addVendor'];
 
 /** What `setOperator` answers. */
 export type SetOperatorAnswer = SetOperatorMutation['setOperator'];
+
+/** What `timeline` answers. */
+export type TimelineAnswer = TimelineQuery['operator']['timeline'];
+
+/** What `addAccountNote` answers. */
+export type AddAccountNoteAnswer = AddAccountNoteMutation['addAccountNote'];
+
+/** What `revokeKey` answers. */
+export type RevokeKeyAnswer = RevokeKeyMutation['revokeKey'];
 
 /** What `setAccountStatus` answers. */
 export type SetAccountStatusAnswer = SetAccountStatusMutation['setAccountStatus'];
@@ -1078,6 +1098,15 @@ export interface ConsoleLedger {
    */
   budget(variables?: BudgetQueryVariables, options?: RequestOptions): Pending<BudgetAnswer>;
   /**
+   * What caching saved since a moment, by the prices of each request: context read from a cache at the price of new context, less what writing to caches cost beyond it. Null: too many requests to add up at once.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.ledger.cacheSavings({ from: '2026-12-31T00:00:00Z' });
+   * ```
+   */
+  cacheSavings(variables: CacheSavingsQueryVariables, options?: RequestOptions): Pending<CacheSavingsAnswer>;
+  /**
    * Makes a link to the ledger as CSV.
    *
    * @example
@@ -1306,6 +1335,33 @@ export interface ConsoleOperator {
    * ```
    */
   setOperator(variables: SetOperatorMutationVariables, options?: RequestOptions): Pending<SetOperatorAnswer>;
+  /**
+   * What happened to an account, newest first.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.timeline({ accountId: 'account-id' });
+   * ```
+   */
+  timeline(variables: TimelineQueryVariables, options?: RequestOptions): Pending<TimelineAnswer>;
+  /**
+   * Writes a note about a customer, which only operators see. It cannot be changed or removed.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.addAccountNote({ accountId: 'account-id', text: 'text' });
+   * ```
+   */
+  addAccountNote(variables: AddAccountNoteMutationVariables, options?: RequestOptions): Pending<AddAccountNoteAnswer>;
+  /**
+   * Deletes a customer’s key, e.g. one that leaked: from the very next request on it opens nothing.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.revokeKey({ id: id, reason: 'reason' });
+   * ```
+   */
+  revokeKey(variables: RevokeKeyMutationVariables, options?: RequestOptions): Pending<RevokeKeyAnswer>;
   /**
    * Suspends an account, or lets it go on. Running requests finish.
    *

@@ -1,6 +1,7 @@
 // Generated from schema.graphql and operations/ by `npm run generate:sdk`. Do not edit.
 
 const account = 'fragment Account on Account{budget{...Budget}createdAt email id name status}';
+const accountNote = 'fragment AccountNote on AccountNote{text}';
 const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
 const anomaly = 'fragment Anomaly on Anomaly{accountId cost createdAt model outcome requestId upstream usageSource}';
 const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}models name prefix replaces requestsPerMinute spend{...KeySpend}status}';
@@ -52,6 +53,7 @@ const seller = 'fragment Seller on Seller{address name privacyUrl refundUrl supp
 const shortfall = 'fragment Shortfall on Shortfall{accountId charged cost createdAt missing model requestId}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month week}';
 const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
+const timelineEvent = 'fragment TimelineEvent on TimelineEvent{actor at kind subject text usd vnd}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
 const topUp = 'fragment TopUp on TopUp{maxVnd minVnd plan{...Plan}}';
 const topUpSaved = 'fragment TopUpSaved on TopUpSaved{bonusSteps{...BonusStep}topUp{...TopUp}}';
@@ -90,7 +92,10 @@ export const operatorDocuments = {
   testVendorKey: 'mutation testVendorKey($secret:String!$vendorId:String!){testVendorKey(secret:$secret vendorId:$vendorId){__typename ...RouteTest ...Problem}}' + problem + routeTest,
   addVendor: 'mutation addVendor($input:AddVendorInput!){addVendor(input:$input){__typename ...Vendor ...Problem}}' + priceClock + priceTier + priceWindow + problem + routeCosts + unitPrices + vendor + vendorModel,
   setOperator: 'mutation setOperator($email:String!$operator:Boolean!){setOperator(email:$email operator:$operator){__typename ...on User{id email name}...Problem}}' + problem,
-  setAccountStatus: 'mutation setAccountStatus($accountId:ID!$status:AccountStatus!){setAccountStatus(accountId:$accountId status:$status){__typename ...Account ...Problem}}' + account + budget + grant + problem,
+  timeline: 'query timeline($accountId:ID!$before:DateTime$first:Int){operator{timeline(accountId:$accountId before:$before first:$first){...TimelineEvent}}}' + timelineEvent,
+  addAccountNote: 'mutation addAccountNote($accountId:ID!$text:String!){addAccountNote(accountId:$accountId text:$text){__typename ...AccountNote ...Problem}}' + accountNote + problem,
+  revokeKey: 'mutation revokeKey($id:ID!$reason:String!){revokeKey(id:$id reason:$reason){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + spendLimits,
+  setAccountStatus: 'mutation setAccountStatus($accountId:ID!$reason:String$status:AccountStatus!){setAccountStatus(accountId:$accountId reason:$reason status:$status){__typename ...Account ...Problem}}' + account + budget + grant + problem,
   saveModel: 'mutation saveModel($input:SaveModelInput!){saveModel(input:$input){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceClock + priceTier + priceVersion + priceWindow + problem + route + routeCosts + unitPrices,
   setModelEnabled: 'mutation setModelEnabled($enabled:Boolean!$modelId:String!){setModelEnabled(enabled:$enabled modelId:$modelId){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceClock + priceTier + priceVersion + priceWindow + problem + route + routeCosts + unitPrices,
   setPrices: 'mutation setPrices($input:PricesInput!$modelId:String!$validFrom:DateTime){setPrices(input:$input modelId:$modelId validFrom:$validFrom){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceClock + priceTier + priceVersion + priceWindow + problem + route + routeCosts + unitPrices,

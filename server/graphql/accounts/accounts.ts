@@ -98,11 +98,13 @@ builder.mutationField('setAccountStatus', (t) =>
     args: {
       accountId: t.arg.id({ required: true, description: 'Which account.' }),
       status: t.arg({ type: AccountStatus, required: true, description: 'What it is to be.' }),
+      reason: t.arg.string({ description: 'Why; the audit log and the timeline show it to operators.' }),
     },
     resolve: async (query, _root, args, context) => {
       const accountId = decodeUuid('Account', args.accountId);
       if (accountId === null) throw new NotFoundError('account');
-      const ask = { accountId, actor: actorOf(context.principal) };
+      const reason = args.reason?.trim().slice(0, 500) ?? '';
+      const ask = { accountId, actor: actorOf(context.principal), ...(reason === '' ? {} : { reason }) };
       const { accounts } = context.domains;
       const outcome = await (args.status === 'suspended' ? accounts.suspend(ask) : accounts.resume(ask));
       if (outcome.kind === 'unknown_account') throw new NotFoundError('account');

@@ -1,9 +1,10 @@
 import type { Balance } from '../../billing/types.ts';
-import { listGrants, readBalance } from '../../billing/usage.ts';
+import { listGrants, readBalance, readCacheSavings } from '../../billing/usage.ts';
 import { accountFor } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import { badInput } from '../errors.ts';
 import { pause } from '../notices/watching.ts';
 import { GrantType } from './grants.ts';
 
@@ -34,12 +35,28 @@ export const BudgetType = builder.objectRef<Budget>('Budget').implement({
   }),
 });
 
+const maxSavingsMs = 92 * 86_400_000;
+
 builder.prismaObjectFields(AccountType, (t) => ({
   budget: t.field({
     type: BudgetType,
     description: 'What the account may spend.',
     select: { id: true },
     resolve: async ({ id }, _args, { db }) => ({ accountId: id, ...(await readBalance(db, id)) }),
+  }),
+  cacheSavings: t.field({
+    type: 'UsdAmount',
+    nullable: true,
+    description:
+      'What caching saved since a moment, by the prices of each request: context read from a cache at the price of new context, less what writing to caches cost beyond it. Null: too many requests to add up at once.',
+    select: { id: true },
+    complexity: 500,
+    args: { from: t.arg({ type: 'DateTime', required: true, description: 'Since when; at most 92 days ago.' }) },
+    resolve: ({ id }, { from }, { db }) => {
+      if (Date.now() - from.getTime() > maxSavingsMs)
+        throw badInput('from', 'Savings are kept for 92 days: give a later `from`.');
+      return readCacheSavings(db, id, from);
+    },
   }),
 }));
 

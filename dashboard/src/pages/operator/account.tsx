@@ -8,7 +8,7 @@ import { Code, CopyValue } from '../../components/copy.tsx';
 import { Confirm, Dialog } from '../../components/dialog.tsx';
 import { EntryTable } from '../../components/entries.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
-import { SelectField, TextField } from '../../components/field.tsx';
+import { SelectField, TextArea, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { type Grant, Lots } from '../../components/lots.tsx';
 import { Moment } from '../../components/moment.tsx';
@@ -93,6 +93,7 @@ function Details({ account }: { account: Account }) {
         </Card>
         <Invariants id={account.id} />
       </div>
+      <Timeline id={account.id} />
       <Overview id={account.id} />
       <Entries id={account.id} />
       {open === 'grant' ? <GrantDialog account={account} onClose={close} /> : null}
@@ -104,15 +105,85 @@ function Details({ account }: { account: Account }) {
   );
 }
 
+/** Kinds of grants and alerts in words; codes, names and actions stand for themselves. */
+function subjectOf(t: ReturnType<typeof useOperatorLanguage>['t'], kind: string, subject: string): string | null {
+  const words: Readonly<Record<string, string>> =
+    kind === 'GRANTED' ? t.grants : kind === 'ALERTED' ? t.channels.kindNames : {};
+  return kind === 'NOTED' ? null : (words[subject.toUpperCase()] ?? subject);
+}
+
+/** What happened to the customer, newest first, and a note for the next operator. */
+function Timeline({ id }: { id: string }) {
+  const { t, format } = useOperatorLanguage();
+  const [text, setText] = useState('');
+  const events = useAsk({
+    key: ['operator', 'timeline', id],
+    ask: (steyg, signal) => steyg.console.operator.timeline({ accountId: id, first: 100 }, { signal }),
+    every: 30_000,
+  });
+  const note = useChange({
+    change: (steyg, words: string) => steyg.console.operator.addAccountNote({ accountId: id, text: words }),
+    refresh: [['operator', 'timeline', id]],
+    done: () => setText(''),
+  });
+  return (
+    <Card title={t.operator.customerTimeline}>
+      <Form
+        onSubmit={() => note.mutate(text.trim())}
+        error={note.error}
+        actions={
+          <Button type="submit" busy={note.isPending} disabled={text.trim() === ''}>
+            {t.operator.addNote}
+          </Button>
+        }
+      >
+        <TextArea
+          label={t.operator.accountNote}
+          hint={t.operator.accountNoteHint}
+          rows={2}
+          maxLength={2_000}
+          value={text}
+          onChange={setText}
+        />
+      </Form>
+      <Loaded query={events}>
+        {(list) => (
+          <ol className="timeline" tabIndex={0} aria-label={t.operator.customerTimeline}>
+            {list.map(({ at, kind, subject, text: words, usd, vnd }, index) => (
+              <li key={`${at} ${index}`}>
+                <Moment at={at} />
+                <div>
+                  <strong>{t.operator.timelineKinds[kind]}</strong> {subjectOf(t, kind, subject)}
+                  {words === null ? null : <p className={kind === 'NOTED' ? '' : 'hint'}>{words}</p>}
+                </div>
+                <span className="figure">
+                  {[vnd === null ? '' : format.vnd(vnd), usd === null ? '' : format.usd(usd)]
+                    .filter((each) => each !== '')
+                    .join(' · ')}
+                </span>
+              </li>
+            ))}
+          </ol>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
 function StatusDialog({ account, onClose }: { account: Account; onClose: () => void }) {
   const { t } = useOperatorLanguage();
   const say = useSay();
   const failure = useFailureToast();
   // The question stays the same, also when the account behind it has changed already.
   const [suspends] = useState(account.status === 'ACTIVE');
+  const [reason, setReason] = useState('');
   const change = useChange({
     change: (steyg, status: 'ACTIVE' | 'SUSPENDED') =>
-      steyg.console.operator.setAccountStatus({ accountId: account.id, status }),
+      steyg.console.operator.setAccountStatus({
+        accountId: account.id,
+        status,
+        reason: reason.trim() === '' ? null : reason.trim(),
+      }),
     refresh: [['operator']],
     done: () => say(t.common.saved),
   });
@@ -126,6 +197,13 @@ function StatusDialog({ account, onClose }: { account: Account; onClose: () => v
       onConfirm={() => change.mutate(suspends ? 'SUSPENDED' : 'ACTIVE', { ...failure, onSettled: onClose })}
     >
       <p>{fill(suspends ? t.operator.suspendText : t.operator.resumeText, { name: account.name })}</p>
+      <TextField
+        label={t.operator.reason}
+        hint={t.operator.statusReasonHint}
+        maxLength={500}
+        value={reason}
+        onChange={setReason}
+      />
     </Confirm>
   );
 }
@@ -305,6 +383,7 @@ function Overview({ id }: { id: string }) {
     key: ['operator', 'overview', id],
     ask: (steyg, signal) => steyg.console.operator.accountOverview({ id }, { signal }),
   });
+  const [revoking, setRevoking] = useState<{ id: string; name: string } | null>(null);
   return (
     <Loaded query={overview}>
       {({ members, keys, orders }) => (
@@ -364,13 +443,64 @@ function Overview({ id }: { id: string }) {
                     head: t.keys.lastUsed,
                     cell: ({ spend }) => (spend.lastUsedAt === null ? t.keys.never : <Moment at={spend.lastUsedAt} />),
                   },
+                  {
+                    head: t.common.actions,
+                    silentHead: true,
+                    cell: ({ id: keyId, name, status }) =>
+                      status === 'DELETED' ? null : (
+                        <Button small look="danger" onClick={() => setRevoking({ id: keyId, name })}>
+                          {t.operator.revoke}
+                        </Button>
+                      ),
+                  },
                 ]}
               />
             )}
           </Card>
+          {revoking === null ? null : <RevokeDialog apiKey={revoking} onClose={() => setRevoking(null)} />}
         </>
       )}
     </Loaded>
+  );
+}
+
+function RevokeDialog({ apiKey, onClose }: { apiKey: { id: string; name: string }; onClose: () => void }) {
+  const { t } = useOperatorLanguage();
+  const say = useSay();
+  const [reason, setReason] = useState('');
+  const revoke = useChange({
+    change: (steyg, text: string) => steyg.console.operator.revokeKey({ id: apiKey.id, reason: text }),
+    refresh: [['operator']],
+    done: () => {
+      say(t.common.saved);
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={fill(t.keys.deleteWhat, { name: apiKey.name })} onClose={onClose}>
+      <p>{t.keys.deleteText}</p>
+      <Form
+        onSubmit={() => revoke.mutate(reason.trim())}
+        error={revoke.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="danger" busy={revoke.isPending}>
+              {t.operator.revoke}
+            </Button>
+          </>
+        }
+      >
+        <TextField
+          label={t.operator.reason}
+          hint={t.operator.statusReasonHint}
+          required
+          maxLength={500}
+          value={reason}
+          onChange={setReason}
+        />
+      </Form>
+    </Dialog>
   );
 }
 
